@@ -1,0 +1,1 @@
+//! `gather(folder)`: used by build scripts to list a folder of one-thing files.

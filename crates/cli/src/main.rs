@@ -1,0 +1,3 @@
+//! The `hermes` command line.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The narrow waist: contracts and pure logic, no I/O.

@@ -1,0 +1,1 @@
+//! Where things run: the environments, and the files in them.

@@ -1,0 +1,1 @@
+//! The state folder: the only crate that touches it.
