@@ -1,0 +1,59 @@
+//! Why a call failed.
+
+use std::time::Duration;
+
+use crate::files::FileError;
+use crate::host::WorkerLost;
+
+/// What a handler answers: a JSON value, or why not.
+pub type ToolResult = Result<serde_json::Value, ToolError>;
+
+/// Why a call failed. The kind tells the loop what may help; the text is what the model reads.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// The model can mend the arguments.
+    #[error("{0}")]
+    Arguments(String),
+    /// No such tool in this session.
+    #[error("{0}")]
+    UnknownTool(String),
+    /// Somebody, or a rule, said no.
+    #[error("denied by {by}: {why}")]
+    Denied {
+        /// The rule, hook or person that decided.
+        by: String,
+        /// The reason, for the model and the record.
+        why: String,
+    },
+    /// The tool tried something it had not declared, so nobody had allowed it.
+    #[error("not permitted: {0} was not declared before the call")]
+    Undeclared(String),
+    /// The tool needs a session's state and there is none.
+    #[error("{0} must be handled by the agent loop")]
+    NeedsSession(String),
+    /// It went on too long.
+    #[error("still running after {} s; it was stopped", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// The caller took it back.
+    #[error("cancelled before it finished")]
+    Cancelled,
+    /// The handler broke.
+    #[error("[TOOL_ERROR] Tool execution failed: {0}")]
+    Broken(String),
+    /// The record could not be written, so nothing was run.
+    #[error("nothing was run, because the call could not be recorded: {0}")]
+    Unrecorded(String),
+    /// The tool ran and could not do it.
+    #[error("{0}")]
+    Failed(String),
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl From<WorkerLost> for ToolError {
+    fn from(lost: WorkerLost) -> Self {
+        Self::Broken(lost.to_string())
+    }
+}
