@@ -6,3 +6,4 @@ pub mod error;
 pub mod files;
 pub mod host;
 pub mod permit;
+pub mod toolset;

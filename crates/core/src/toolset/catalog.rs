@@ -1,0 +1,310 @@
+//! `Catalog`: what toolsets and tools there are at one moment.
+//!
+//! It is made from plain values, by the registry whenever its snapshot changes, and never
+//! changes itself. Everything about toolsets is answered from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Toolset, UnknownName};
+
+/// Names of toolsets that serve a platform begin with this.
+pub(super) const PRESET: &str = "hermes-";
+/// Names of toolsets that an MCP server brings begin with this.
+const MCP: &str = "mcp-";
+
+/// A toolset that came with a plugin, an MCP server or a caller, while running.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DynamicToolset {
+    /// Its name. When a built-in toolset has it too, the two are one.
+    pub name: Arc<str>,
+    /// Tools it names, besides those registered under its name.
+    pub tools: Vec<Arc<str>>,
+    /// Toolsets whose tools it has too.
+    pub includes: Vec<Arc<str>>,
+    /// Other names for it. The name of a toolset always wins over an alias.
+    pub aliases: Vec<Arc<str>>,
+    /// Whether an MCP server brought it.
+    pub mcp: bool,
+}
+
+impl DynamicToolset {
+    /// The toolset of an MCP server: `mcp-<server>`, alias `<server>`.
+    ///
+    /// A server that is configured but not connected belongs in the catalog too, without
+    /// tools: a list that names it is then still a list of the servers that are allowed.
+    pub fn mcp(server: &str, tools: Vec<Arc<str>>) -> DynamicToolset {
+        DynamicToolset {
+            name: format!("{MCP}{server}").into(),
+            tools,
+            includes: Vec::new(),
+            aliases: vec![server.into()],
+            mcp: true,
+        }
+    }
+}
+
+/// What a [`Catalog`] is made from.
+#[derive(Debug, Clone, Default)]
+pub struct CatalogParts {
+    /// The built-in toolsets.
+    pub toolsets: &'static [&'static Toolset],
+    /// The tools that most presets share, and that disabling a preset leaves alone.
+    pub core: &'static [&'static str],
+    /// Toolsets of plugins, MCP servers and callers.
+    pub dynamic: Vec<DynamicToolset>,
+    /// Platforms that plugins bring; each gets the preset `hermes-<platform>`.
+    pub platforms: Vec<Arc<str>>,
+    /// Every registered tool, with the toolset it is registered under.
+    pub tools: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// What toolsets and tools there are at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    entries: BTreeMap<Arc<str>, Entry>,
+    aliases: BTreeMap<Arc<str>, Arc<str>>,
+    /// Every tool anybody names. Registered ones say under which toolset.
+    tools: BTreeMap<Arc<str>, Option<Arc<str>>>,
+    core: BTreeSet<&'static str>,
+}
+
+/// Everything known under one name.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) name: Arc<str>,
+    /// What its file says, for a built-in one.
+    pub(super) fixed: Option<&'static Toolset>,
+    pub(super) tools: BTreeSet<Arc<str>>,
+    pub(super) includes: Vec<Arc<str>>,
+    pub(super) source: Source,
+}
+
+/// Where an entry comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Our own: a file in `toolsets/`, or a built-in tool's.
+    BuiltIn,
+    /// A plugin, or a caller.
+    Plugin,
+    /// An MCP server.
+    Mcp,
+}
+
+impl Entry {
+    fn new(name: &Arc<str>) -> Entry {
+        Entry {
+            name: Arc::clone(name),
+            fixed: None,
+            tools: BTreeSet::new(),
+            includes: Vec::new(),
+            source: Source::BuiltIn,
+        }
+    }
+
+    /// Disabling it leaves the core tools alone.
+    pub(super) fn spares_core(&self) -> bool {
+        self.is_preset() || self.fixed.is_some_and(|toolset| toolset.posture)
+    }
+
+    pub(super) fn is_preset(&self) -> bool {
+        self.name.starts_with(PRESET)
+    }
+}
+
+/// What a name in a list means.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Meaning<'a> {
+    /// `all` or `*`.
+    Everything,
+    Toolset(&'a Entry),
+    /// An old name, which stands for these tools.
+    Legacy(&'static [&'static str]),
+    /// A tool of this name.
+    Tool,
+}
+
+impl Catalog {
+    /// Puts the parts together. A tool registered twice is under the toolset given last.
+    pub fn new(parts: CatalogParts) -> Catalog {
+        let mut made = Catalog { core: parts.core.iter().copied().collect(), ..Catalog::default() };
+        for &toolset in parts.toolsets {
+            let entry = made.entry(&Arc::from(toolset.name));
+            entry.fixed = Some(toolset);
+            entry.tools = toolset.tools.iter().map(|&tool| tool.into()).collect();
+            entry.includes = toolset.includes.iter().map(|&name| name.into()).collect();
+        }
+        let mut aliases = Vec::new();
+        for toolset in parts.dynamic {
+            aliases.extend(toolset.aliases.into_iter().map(|alias| (alias, Arc::clone(&toolset.name))));
+            let entry = made.entry(&toolset.name);
+            entry.tools.extend(toolset.tools);
+            entry.includes.extend(toolset.includes);
+            if entry.fixed.is_none() {
+                entry.source = if toolset.mcp { Source::Mcp } else { Source::Plugin };
+            }
+        }
+        for (tool, toolset) in parts.tools {
+            made.entry(&toolset).tools.insert(Arc::clone(&tool));
+            made.tools.insert(tool, Some(toolset));
+        }
+        for platform in parts.platforms {
+            made.add_preset(&platform);
+        }
+        made.fence_mcp();
+        aliases.retain(|(alias, _)| !made.entries.contains_key(alias));
+        made.aliases = aliases.into_iter().collect();
+        made.note_unregistered();
+        made
+    }
+
+    fn entry(&mut self, name: &Arc<str>) -> &mut Entry {
+        self.entries.entry(Arc::clone(name)).or_insert_with(|| Entry::new(name))
+    }
+
+    /// The preset of a plugin's platform: the core tools, and what is registered for it.
+    fn add_preset(&mut self, platform: &Arc<str>) {
+        let name: Arc<str> = format!("{PRESET}{platform}").into();
+        if self.entries.contains_key(&name) {
+            return;
+        }
+        let core: Vec<Arc<str>> = self.core.iter().map(|&tool| tool.into()).collect();
+        let own = self.entries.contains_key(platform).then(|| Arc::clone(platform));
+        let entry = self.entry(&name);
+        entry.tools.extend(core);
+        entry.includes.extend(own);
+    }
+
+    /// An MCP server speaks for its own tools only: it cannot bring in one that is registered
+    /// elsewhere by listing its name.
+    fn fence_mcp(&mut self) {
+        for entry in self.entries.values_mut().filter(|entry| entry.source == Source::Mcp) {
+            let home = &entry.name;
+            entry.tools.retain(|tool| self.tools.get(tool).is_none_or(|at| at.as_ref() == Some(home)));
+            entry.includes.clear();
+        }
+    }
+
+    /// A tool that a toolset names is a known name, whether or not it is there.
+    fn note_unregistered(&mut self) {
+        let legacy = self.entries.values().filter_map(|entry| entry.fixed?.legacy);
+        let old = legacy.flat_map(|legacy| legacy.tools).map(|&tool| Arc::from(tool));
+        let named: Vec<Arc<str>> =
+            self.entries.values().flat_map(|entry| entry.tools.iter().cloned()).chain(old).collect();
+        for tool in named {
+            self.tools.entry(tool).or_insert(None);
+        }
+    }
+
+    /// The toolset that `name` is, or is another name for.
+    pub(super) fn toolset(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name).or_else(|| self.entries.get(self.aliases.get(name)?))
+    }
+
+    /// What `name` means in a list. Toolsets come before tools: `terminal` is the toolset.
+    pub(super) fn meaning(&self, name: &str) -> Option<Meaning<'_>> {
+        if matches!(name, "all" | "*") {
+            return Some(Meaning::Everything);
+        }
+        if let Some(entry) = self.toolset(name) {
+            return Some(Meaning::Toolset(entry));
+        }
+        let legacy = self.entries.values().filter_map(|entry| entry.fixed?.legacy);
+        if let Some(old) = legacy.into_iter().find(|legacy| legacy.name == name) {
+            return Some(Meaning::Legacy(old.tools));
+        }
+        self.knows_tool(name).then_some(Meaning::Tool)
+    }
+
+    /// Whether `name` is a tool: one that is registered, one that a toolset names, or one of
+    /// an MCP server that may not have connected yet.
+    pub(super) fn knows_tool(&self, name: &str) -> bool {
+        self.tools.contains_key(name) || self.mcp_owner(name).is_some()
+    }
+
+    /// The MCP toolset that a tool belongs to, by registration or by its name.
+    pub(super) fn mcp_owner(&self, tool: &str) -> Option<&Entry> {
+        if let Some(Some(home)) = self.tools.get(tool) {
+            return self.entries.get(home).filter(|entry| entry.source == Source::Mcp);
+        }
+        let rest = tool.strip_prefix("mcp__")?;
+        self.entries.values().filter(|entry| entry.source == Source::Mcp).find(|entry| {
+            let server = entry.name.strip_prefix(MCP).unwrap_or(&entry.name);
+            let server: String =
+                server.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+            rest.strip_prefix(&server).is_some_and(|rest| rest.starts_with("__"))
+        })
+    }
+
+    /// An error for a name that means nothing here.
+    pub(super) fn unknown(&self, name: &str) -> UnknownName {
+        let legacy = self.entries.values().filter_map(|entry| Some(entry.fixed?.legacy?.name));
+        let aliases = self.aliases.keys().map(AsRef::as_ref);
+        let listed = self.entries.values().filter(|entry| entry.source != Source::Mcp);
+        let known =
+            listed.map(|entry| entry.name.as_ref()).chain(self.tools().map(|(tool, _)| tool.as_ref()));
+        UnknownName::among(name, known.chain(aliases).chain(legacy))
+    }
+
+    /// The registered tools in order, each with the toolset it is registered under.
+    pub fn tools(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        self.tools.iter().filter_map(|(tool, home)| Some((tool, home.as_ref()?)))
+    }
+
+    /// The toolset that a registered tool is registered under.
+    pub fn home(&self, tool: &str) -> Option<&Arc<str>> {
+        self.tools.get(tool)?.as_ref()
+    }
+
+    /// The names of all toolsets, in order. That of an MCP server is the server's.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let mcp = self.aliases.iter().filter(|(_, name)| self.is_mcp(name)).map(|(alias, _)| alias.as_ref());
+        let hidden: BTreeSet<&str> =
+            self.aliases.values().filter(|name| self.is_mcp(name)).map(AsRef::as_ref).collect();
+        let own = self.entries.keys().map(AsRef::as_ref).filter(move |name| !hidden.contains(name));
+        own.chain(mcp).collect::<BTreeSet<&str>>().into_iter()
+    }
+
+    /// What the file of a built-in toolset says. An alias works as well.
+    pub fn built_in(&self, name: &str) -> Option<&'static Toolset> {
+        self.toolset(name)?.fixed
+    }
+
+    /// Whether `name` is the toolset of an MCP server, or another name for one.
+    pub fn is_mcp(&self, name: &str) -> bool {
+        self.toolset(name).is_some_and(|entry| entry.source == Source::Mcp)
+    }
+
+    /// Whether `tool` is one of those that most presets share.
+    pub fn is_core(&self, tool: &str) -> bool {
+        self.core.contains(tool)
+    }
+
+    /// The shared name of a registered tool.
+    pub(super) fn registered(&self, tool: &str) -> Option<&Arc<str>> {
+        let (tool, home) = self.tools.get_key_value(tool)?;
+        home.is_some().then_some(tool)
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// The name of the toolset that a platform gets when nothing is configured.
+    pub fn platform_preset(&self, platform: &str) -> Result<&str, UnknownName> {
+        self.preset(platform).map(|entry| entry.name.as_ref())
+    }
+
+    /// The preset of a platform: the toolset that says so, else the one of that name.
+    pub(super) fn preset(&self, platform: &str) -> Result<&Entry, UnknownName> {
+        let says_so =
+            |entry: &&Entry| entry.fixed.is_some_and(|toolset| toolset.preset_of.contains(&platform));
+        let named = || self.entries.get(format!("{PRESET}{platform}").as_str());
+        self.entries.values().find(says_so).or_else(named).ok_or_else(|| {
+            let fixed = self.entries.values().filter_map(|entry| entry.fixed);
+            let listed = fixed.flat_map(|toolset| toolset.preset_of).copied();
+            let named = self.entries.keys().filter_map(|name| name.strip_prefix(PRESET));
+            UnknownName::among(platform, listed.chain(named))
+        })
+    }
+}

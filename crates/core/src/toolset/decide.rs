@@ -1,0 +1,196 @@
+//! Decides which registered tools a selection brings in.
+//!
+//! The plan and its explanation are both read off the one [`Decision`] made here, so what is
+//! explained is what happens.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::catalog::{Catalog, Meaning, Source};
+use super::resolve::{Walk, look_up};
+use super::selection::{McpServers, Selection, WithheldWhy};
+use super::{SelectionError, UnknownName};
+
+/// For each registered tool that anything brought in or kept out, what came of it.
+#[derive(Debug)]
+pub(super) struct Decision {
+    walks: Vec<Walk>,
+    marks: BTreeMap<Arc<str>, Mark>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Mark {
+    In(Way),
+    Out(Reason),
+}
+
+/// How a tool came in: a walk, and the step in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    walk: usize,
+    step: Option<usize>,
+}
+
+/// What kept a tool out that something had brought in.
+#[derive(Debug, Clone)]
+pub(super) enum Reason {
+    Disabled { by: Arc<str>, way: Way },
+    ToolDisabled { way: Way },
+    Withheld { toolset: Arc<str>, why: WithheldWhy },
+    Mcp,
+}
+
+/// A name that brings tools in, and how it may.
+struct Root<'a> {
+    name: &'a str,
+    meaning: Meaning<'a>,
+}
+
+impl Decision {
+    pub(super) fn of(catalog: &Catalog, selection: &Selection) -> Result<Decision, SelectionError> {
+        let mut unknown = Vec::new();
+        let roots = roots(catalog, selection, &mut unknown);
+        let disabled = look_up(catalog, selection.disabled.iter().map(String::as_str), &mut unknown);
+        let odd_tools = selection.tools_disabled.iter().filter(|tool| !catalog.knows_tool(tool));
+        unknown.extend(odd_tools.map(|tool| catalog.unknown(tool)));
+        if !unknown.is_empty() {
+            return Err(SelectionError::Unknown(unknown));
+        }
+
+        let mut decision = Decision { walks: Vec::with_capacity(roots.len()), marks: BTreeMap::new() };
+        let withheld = Withholding::of(catalog, selection);
+        for root in &roots {
+            decision.bring_in(catalog, root, selection.mcp, &withheld);
+        }
+        for (name, meaning) in disabled {
+            decision.take_out(catalog, name, meaning);
+        }
+        for tool in &selection.tools_disabled {
+            decision.exclude(tool, |way| Reason::ToolDisabled { way });
+        }
+        Ok(decision)
+    }
+
+    /// The tools that are in, in order.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.marks.iter().filter(|(_, mark)| matches!(mark, Mark::In(_))).map(|(tool, _)| tool)
+    }
+
+    pub(super) fn mark(&self, tool: &str) -> Option<&Mark> {
+        self.marks.get(tool)
+    }
+
+    /// The toolsets that led to a tool.
+    pub(super) fn chain(&self, way: Way) -> Vec<Arc<str>> {
+        self.walks.get(way.walk).map(|walk| walk.chain(way.step)).unwrap_or_default()
+    }
+
+    /// The tools that were reached but are not registered, with the toolsets that led there.
+    pub(super) fn missing(&self, catalog: &Catalog) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
+        let mut missing = BTreeMap::new();
+        for walk in &self.walks {
+            for (tool, &step) in walk.found.iter().filter(|(tool, _)| catalog.home(tool).is_none()) {
+                missing.entry(Arc::clone(tool)).or_insert_with(|| walk.chain(step));
+            }
+        }
+        missing
+    }
+
+    fn bring_in(&mut self, catalog: &Catalog, root: &Root<'_>, mcp: McpServers, withheld: &Withholding) {
+        let walk = Walk::of(catalog, root.name, root.meaning);
+        let index = self.walks.len();
+        for (tool, &step) in &walk.found {
+            let Some(tool) = catalog.registered(tool) else { continue };
+            let barred = mcp_bars(catalog, tool, root, mcp)
+                .then_some(Reason::Mcp)
+                .or_else(|| withheld.bars(tool, root.meaning));
+            match barred {
+                Some(reason) => _ = self.marks.entry(Arc::clone(tool)).or_insert(Mark::Out(reason)),
+                None if matches!(self.marks.get(tool.as_ref()), Some(Mark::In(_))) => {}
+                None => _ = self.marks.insert(Arc::clone(tool), Mark::In(Way { walk: index, step })),
+            }
+        }
+        self.walks.push(walk);
+    }
+
+    fn take_out(&mut self, catalog: &Catalog, name: &str, meaning: Meaning<'_>) {
+        let spares_core = matches!(meaning, Meaning::Toolset(entry) if entry.spares_core());
+        let by: Arc<str> = name.into();
+        for tool in Walk::of(catalog, name, meaning).found.keys() {
+            if !(spares_core && catalog.is_core(tool)) {
+                self.exclude(tool, |way| Reason::Disabled { by: Arc::clone(&by), way });
+            }
+        }
+    }
+
+    fn exclude(&mut self, tool: &str, reason: impl FnOnce(Way) -> Reason) {
+        if let Some(mark) = self.marks.get_mut(tool)
+            && let Mark::In(way) = *mark
+        {
+            *mark = Mark::Out(reason(way));
+        }
+    }
+}
+
+/// Every name that brings tools in, in the order in which they get the credit.
+fn roots<'a>(
+    catalog: &'a Catalog,
+    selection: &'a Selection,
+    unknown: &mut Vec<UnknownName>,
+) -> Vec<Root<'a>> {
+    let Some(enabled) = &selection.enabled else {
+        return vec![Root { name: "all", meaning: Meaning::Everything }];
+    };
+    let named = look_up(catalog, enabled.iter().map(String::as_str), unknown);
+    let mut roots: Vec<Root<'_>> = named.into_iter().map(|(name, meaning)| Root { name, meaning }).collect();
+    let also = |wanted: bool, source: Source| {
+        catalog.entries().filter(move |entry| wanted && entry.source == source)
+    };
+    let kanban = catalog.toolset("kanban").filter(|_| selection.kanban_task);
+    let more = kanban
+        .into_iter()
+        .chain(also(selection.plugins, Source::Plugin))
+        .chain(also(selection.mcp == McpServers::Every, Source::Mcp));
+    roots.extend(more.map(|entry| Root { name: &entry.name, meaning: Meaning::Toolset(entry) }));
+    roots
+}
+
+/// Whether the rule about MCP servers keeps out what this root brings.
+fn mcp_bars(catalog: &Catalog, tool: &str, root: &Root<'_>, rule: McpServers) -> bool {
+    let named = || match root.meaning {
+        Meaning::Tool => true,
+        Meaning::Toolset(entry) => entry.source == Source::Mcp,
+        Meaning::Everything | Meaning::Legacy(_) => false,
+    };
+    match rule {
+        McpServers::Selected | McpServers::Every => false,
+        McpServers::Named => catalog.mcp_owner(tool).is_some() && !named(),
+        McpServers::Never => catalog.mcp_owner(tool).is_some(),
+    }
+}
+
+/// The tools that are held back, and why.
+struct Withholding(BTreeMap<Arc<str>, (Arc<str>, WithheldWhy)>);
+
+impl Withholding {
+    fn of(catalog: &Catalog, selection: &Selection) -> Withholding {
+        let mut held = BTreeMap::new();
+        for withheld in &selection.withheld {
+            let Some(entry) = catalog.toolset(&withheld.toolset) else { continue };
+            for tool in Walk::of(catalog, &entry.name, Meaning::Toolset(entry)).found.into_keys() {
+                held.entry(tool).or_insert_with(|| (Arc::clone(&entry.name), withheld.why));
+            }
+        }
+        Withholding(held)
+    }
+
+    fn bars(&self, tool: &str, root: Meaning<'_>) -> Option<Reason> {
+        let (toolset, why) = self.0.get(tool)?;
+        let bars = match root {
+            Meaning::Everything => *why == WithheldWhy::OtherPlatform,
+            Meaning::Toolset(entry) => entry.is_preset(),
+            Meaning::Legacy(_) | Meaning::Tool => false,
+        };
+        bars.then(|| Reason::Withheld { toolset: Arc::clone(toolset), why: *why })
+    }
+}
