@@ -1,3 +1,73 @@
-//! The `hermes` command line.
+//! The `hermes` command line: reads the process once, hands values down, turns failures into words
+//! and exit codes.
 
-fn main() {}
+mod command;
+mod commands;
+mod output;
+mod shell;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+use crate::command::{CommandDef, Failure};
+use crate::shell::Shell;
+
+/// The part of the command line that every command shares.
+#[derive(Debug, clap::Args)]
+struct Global {
+    /// Print machine-readable JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Use this profile of the Hermes home
+    #[arg(short, long, global = true, value_name = "NAME")]
+    profile: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let matches = match command_line().try_get_matches() {
+        Ok(matches) => matches,
+        Err(told) => return told_by_clap(&told),
+    };
+    match run(&matches) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// Help and version are answers; everything else is wrong usage.
+fn told_by_clap(told: &clap::Error) -> ExitCode {
+    // Nowhere to write to is no reason to fail differently.
+    let _ = told.print();
+    match told.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(Failure::USAGE),
+    }
+}
+
+/// The whole command line, made from the table of commands.
+fn command_line() -> clap::Command {
+    let base = clap::Command::new("hermes")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Lets a language model use tools: fast, small, and safe by construction")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .after_help("Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name.");
+    let base = <Global as clap::Args>::augment_args(base);
+    commands::COMMANDS.iter().fold(base, |line, command| line.subcommand(command.clap()))
+}
+
+fn run(matches: &clap::ArgMatches) -> Result<(), Failure> {
+    let (name, arguments) = matches.subcommand().ok_or_else(|| Failure::usage("no command given"))?;
+    let global = <Global as clap::FromArgMatches>::from_arg_matches(matches)?;
+    let shell = Shell::of_this_process(global.json, global.profile);
+    let command: &CommandDef = commands::COMMANDS
+        .iter()
+        .find(|command| command.name() == name)
+        .ok_or_else(|| Failure::usage(format!("no command `{name}`")))?;
+    command.run(arguments, &shell)
+}

@@ -52,6 +52,17 @@ pub enum ToolError {
     File(#[from] FileError),
 }
 
+impl ToolError {
+    /// The handler panicked with this payload.
+    pub(crate) fn broken(payload: &(dyn std::any::Any + Send)) -> Self {
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| payload.downcast_ref::<String>().cloned());
+        Self::Broken(format!("panic: {}", text.as_deref().unwrap_or("no message")))
+    }
+}
+
 impl From<WorkerLost> for ToolError {
     fn from(lost: WorkerLost) -> Self {
         Self::Broken(lost.to_string())

@@ -1,16 +1,43 @@
 //! The narrow waist: contracts and pure logic, no I/O.
+//!
+//! | what | where |
+//! |---|---|
+//! | a tool and its entry | [`tool`], [`cx`] |
+//! | all tools at one moment | [`registry`], [`toolset`] |
+//! | which are there now | [`gate`], [`availability`] |
+//! | what the model is told | [`definitions`], [`bridge`], [`json`] |
+//! | the way of a call | [`road`]: [`call`] → [`outcome`] |
+//! | what it may do | [`effect`], [`permit`], [`policy`], [`hook`] |
+//! | what others bring | [`host`], [`files`], [`journal`] |
+//! | the session | [`session`], [`loop_guard`] |
+//! | what the model reads | [`shape`], [`error`] |
+//! | names | [`names`], [`suggest`], [`tool_index`] |
 
+pub mod availability;
+pub mod bridge;
 pub mod call;
+pub mod cx;
+pub mod definitions;
 mod digest;
 pub mod effect;
 pub mod error;
 pub mod files;
+pub mod gate;
+pub mod hook;
 pub mod host;
+pub mod journal;
+pub mod json;
 pub mod loop_guard;
 pub mod names;
+pub mod outcome;
 pub mod permit;
+pub mod policy;
+pub mod registry;
+pub mod road;
+pub mod session;
 pub mod shape;
 pub mod suggest;
+pub mod tool;
 pub mod tool_index;
 pub mod toolset;
 mod words;

@@ -47,6 +47,11 @@ impl LoopGuard {
         Self { settings, calls: Memory::default(), tools: Memory::default(), epoch: 0 }
     }
 
+    /// Forgets what happened before: a new turn begins.
+    pub fn new_turn(&mut self) {
+        *self = Self::new(self.settings.clone());
+    }
+
     /// Asked before a call runs: whether it should not.
     pub fn before(&mut self, tool: &str, args_digest: u64) -> Option<Finding> {
         if !self.settings.hard_stop_enabled {

@@ -83,6 +83,10 @@ impl Clearance {
         Self { call, effects }
     }
 
+    pub(crate) fn call(&self) -> &CallId {
+        &self.call
+    }
+
     pub(crate) fn read(&self, path: &Path) -> Result<Permit<Read>, ToolError> {
         let allowed = |effect: &Effect| match effect {
             Effect::Read(root) | Effect::Write(root) => path.starts_with(root),

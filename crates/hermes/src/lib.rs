@@ -1,1 +1,32 @@
-//! The composition root.
+//! The Hermes tools runtime as a library: one value that holds tools, decides what may run, and
+//! runs it.
+//!
+//! ```
+//! use hermes::{Runtime, ToolCall};
+//!
+//! let runtime = Runtime::builder().cwd("/").build()?;
+//! let session = runtime.session().open()?;
+//! let outcome = session.call_blocking(ToolCall::new("todo", r#"{"todos": []}"#));
+//!
+//! assert!(outcome.status.is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Everything here is wiring: the crates below do not know each other, this one knows them all.
+
+mod host;
+mod probe;
+mod runtime;
+mod session;
+mod settings;
+mod spill;
+mod wait;
+mod world;
+
+pub use hermes_core as core;
+pub use hermes_store as store;
+
+pub use hermes_core::call::ToolCall;
+pub use hermes_core::outcome::{Outcome, Status};
+pub use runtime::{BuildError, Runtime, RuntimeBuilder};
+pub use session::{Session, SessionBuilder};

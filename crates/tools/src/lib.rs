@@ -1,9 +1,18 @@
-//! The built-in tools and toolsets.
+//! The built-in tools and toolsets: one file each, in `tools/` and `toolsets/`.
+//!
+//! What a tool needs beyond its file, or several tools share, is a module beside these folders.
 
+use hermes_core::tool::ToolDef;
 use hermes_core::toolset::Toolset;
 
 mod core_tools;
+mod tools;
 mod toolsets;
+
+/// Every built-in tool, sorted by name.
+pub fn tools() -> &'static [&'static ToolDef] {
+    tools::TOOLS
+}
 
 /// Every built-in toolset, sorted by name.
 pub fn toolsets() -> &'static [&'static Toolset] {

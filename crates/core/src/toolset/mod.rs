@@ -37,6 +37,7 @@ mod platform;
 mod resolve;
 mod selection;
 mod suggest;
+mod switch;
 
 #[cfg(test)]
 mod tests;
@@ -50,3 +51,4 @@ pub use platform::{PlatformSettings, platform_selection};
 pub use resolve::{Member, Resolution};
 pub use selection::{McpServers, Selection, Withheld, WithheldWhy};
 pub use suggest::UnknownName;
+pub use switch::PlatformLists;

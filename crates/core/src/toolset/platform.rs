@@ -35,7 +35,7 @@ use super::selection::{McpServers, Selection, Withheld, WithheldWhy};
 use super::{SelectionError, Toolset, UnknownName};
 
 /// In a list: no MCP server at all.
-const NO_MCP: &str = "no_mcp";
+pub(super) const NO_MCP: &str = "no_mcp";
 
 /// What the configuration says about the tools of a platform.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,0 +1,102 @@
+//! What a command is, and how it fails.
+
+use std::fmt::Display;
+
+use crate::shell::Shell;
+
+/// A command's arguments, and what they do.
+pub(crate) trait Run: clap::Args {
+    /// Does it.
+    fn run(self, shell: &Shell) -> Result<(), Failure>;
+}
+
+/// The table entry of a command: one `const` in the command's own file.
+pub(crate) struct CommandDef {
+    name: &'static str,
+    about: &'static str,
+    augment: fn(clap::Command) -> clap::Command,
+    run: fn(&clap::ArgMatches, &Shell) -> Result<(), Failure>,
+}
+
+impl CommandDef {
+    /// A command made from the type of its arguments.
+    pub(crate) const fn of<R: Run>(name: &'static str, about: &'static str) -> Self {
+        let run = |matches: &clap::ArgMatches, shell: &Shell| R::from_arg_matches(matches)?.run(shell);
+        Self { name, about, augment: R::augment_args, run }
+    }
+
+    /// The word on the command line.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The command as the parser knows it.
+    pub(crate) fn clap(&self) -> clap::Command {
+        (self.augment)(clap::Command::new(self.name)).about(self.about)
+    }
+
+    pub(crate) fn run(&self, matches: &clap::ArgMatches, shell: &Shell) -> Result<(), Failure> {
+        (self.run)(matches, shell)
+    }
+}
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The words were wrong, or name something that does not exist.
+    Usage(String),
+    /// It was tried and did not work.
+    Failed(String),
+    /// It did not work, and everything about it is already on standard output.
+    Told,
+    /// Whoever read our output has stopped reading.
+    OutputClosed,
+}
+
+impl Failure {
+    /// Exit code for wrong usage.
+    pub(crate) const USAGE: u8 = 2;
+
+    pub(crate) fn usage(why: impl Display) -> Self {
+        Self::Usage(why.to_string())
+    }
+
+    pub(crate) fn failed(why: impl Display) -> Self {
+        Self::Failed(why.to_string())
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => Self::USAGE,
+            Self::Failed(_) | Self::Told => 1,
+            Self::OutputClosed => 0,
+        }
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(wrong: clap::Error) -> Self {
+        Self::Usage(wrong.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(wrong: std::io::Error) -> Self {
+        match wrong.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::failed(format!("cannot write the output: {wrong}")),
+        }
+    }
+}
+
+impl From<hermes::core::toolset::SelectionError> for Failure {
+    fn from(wrong: hermes::core::toolset::SelectionError) -> Self {
+        Self::usage(wrong)
+    }
+}
+
+impl From<hermes::store::StoreError> for Failure {
+    fn from(wrong: hermes::store::StoreError) -> Self {
+        Self::failed(wrong)
+    }
+}

@@ -1,0 +1,49 @@
+//! `hermes tools`: what tools there are, what the model is told about them, and calling one.
+
+use crate::command::{CommandDef, Failure, Run};
+use crate::shell::Shell;
+use crate::tools::{call, cost, explain, info, list, schema, toggle};
+
+pub(crate) const COMMAND: CommandDef =
+    CommandDef::of::<Tools>("tools", "List, explain, switch and call tools");
+
+#[derive(clap::Args)]
+struct Tools {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// List every tool, and whether the agent has it
+    List(list::List),
+    /// Show everything about one tool
+    Info(info::Info),
+    /// Print the definitions as the model gets them
+    Schema(schema::Schema),
+    /// Call a tool, on the same road and under the same rules as a model
+    Call(call::Call),
+    /// Tell why each tool is in or out
+    Explain(explain::Explain),
+    /// Show what the definitions cost in tokens, by toolset
+    Cost(cost::Cost),
+    /// Switch toolsets or tools on
+    Enable(toggle::Enable),
+    /// Switch toolsets or tools off
+    Disable(toggle::Disable),
+}
+
+impl Run for Tools {
+    fn run(self, shell: &Shell) -> Result<(), Failure> {
+        match self.action {
+            Action::List(list) => list.run(shell),
+            Action::Info(info) => info.run(shell),
+            Action::Schema(schema) => schema.run(shell),
+            Action::Call(call) => call.run(shell),
+            Action::Explain(explain) => explain.run(shell),
+            Action::Cost(cost) => cost.run(shell),
+            Action::Enable(enable) => enable.run(shell),
+            Action::Disable(disable) => disable.run(shell),
+        }
+    }
+}

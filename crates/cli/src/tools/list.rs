@@ -1,0 +1,106 @@
+//! `hermes tools list`: every tool, and whether the agent has it.
+
+use std::collections::BTreeSet;
+
+use hermes::core::definitions::Toolbox;
+use hermes::core::registry::Snapshot;
+use serde_json::{Value, json};
+
+use crate::command::{Failure, Run};
+use crate::output::{Cell, Tone};
+use crate::shell::Shell;
+use crate::tools::{Choice, first_sentence, source_word, whole_toolbox};
+
+#[derive(clap::Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    choice: Choice,
+}
+
+impl Run for List {
+    fn run(self, shell: &Shell) -> Result<(), Failure> {
+        let runtime = shell.runtime()?;
+        let toolbox = whole_toolbox(&runtime, &self.choice.selection(&runtime)?)?;
+        let rows = rows(toolbox.snapshot(), &toolbox);
+        if shell.out.wants_json() {
+            return shell.out.json(&rows.iter().map(Row::json).collect::<Vec<_>>());
+        }
+        if rows.is_empty() {
+            return shell.out.line("There are no tools.");
+        }
+        let cells: Vec<Vec<Cell>> = rows.iter().map(Row::cells).collect();
+        shell.out.table(&["TOOL", "TOOLSET", "STATE", "WHAT FOR"], &cells)
+    }
+}
+
+struct Row {
+    name: String,
+    toolset: String,
+    emoji: String,
+    description: String,
+    source: String,
+    state: State,
+}
+
+enum State {
+    On,
+    Off,
+    Unavailable(String),
+}
+
+fn rows(snapshot: &Snapshot, toolbox: &Toolbox) -> Vec<Row> {
+    let on: BTreeSet<&str> = toolbox.offered().iter().map(|tool| tool.name().as_ref()).collect();
+    let closed = |name: &str| toolbox.unavailable().iter().find(|tool| tool.name.as_ref() == name);
+    let row = |name: &str| {
+        if on.contains(name) {
+            State::On
+        } else if let Some(tool) = closed(name) {
+            State::Unavailable(tool.why.to_string())
+        } else {
+            State::Off
+        }
+    };
+    snapshot
+        .tools()
+        .map(|tool| Row {
+            name: tool.name().to_string(),
+            toolset: tool.toolset().to_string(),
+            emoji: tool.emoji_text().to_owned(),
+            description: tool.definition().description.clone(),
+            source: source_word(snapshot.source(tool.name())),
+            state: row(tool.name()),
+        })
+        .collect()
+}
+
+impl Row {
+    fn json(&self) -> Value {
+        let mut value = json!({
+            "name": self.name,
+            "toolset": self.toolset,
+            "emoji": self.emoji,
+            "source": self.source,
+            "enabled": !matches!(self.state, State::Off),
+            "available": matches!(self.state, State::On),
+            "description": self.description,
+        });
+        if let (State::Unavailable(why), Some(fields)) = (&self.state, value.as_object_mut()) {
+            fields.insert("reason".to_owned(), json!(why));
+        }
+        value
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let state = match &self.state {
+            State::On => Cell::new("on").tone(Tone::Good),
+            State::Off => Cell::new("off").tone(Tone::Faint),
+            State::Unavailable(why) => Cell::new(why).tone(Tone::Bad),
+        };
+        vec![
+            Cell::new(&self.name).tone(Tone::Strong),
+            Cell::new(&self.toolset),
+            state,
+            Cell::new(first_sentence(&self.description)),
+        ]
+    }
+}

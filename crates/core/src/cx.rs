@@ -1,0 +1,150 @@
+//! What a running tool sees: its call, its session's state, the environment, and the services it may ask.
+//!
+//! A tool never reads the process environment, the clock or the disk by itself. What it may touch
+//! it declared as effects, and the permits it gets here cover those and nothing else.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::call::CallId;
+use crate::effect::Command;
+use crate::error::ToolError;
+use crate::files::{FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport};
+use crate::host::Host;
+use crate::permit::{Clearance, Connect, Exec, Permit, Write};
+use crate::session::{Place, Session, Slot};
+
+/// The context of one running call. Clones belong to the same call.
+#[derive(Clone)]
+pub struct ToolCx(Arc<Inner>);
+
+struct Inner {
+    call: CallId,
+    tool: Arc<str>,
+    session: Session,
+    clearance: Clearance,
+    services: Arc<Services>,
+    cancel: CancellationToken,
+}
+
+/// The doors and services that tools share.
+pub struct Services {
+    /// Clock, timer and threads.
+    pub host: Arc<dyn Host>,
+    /// Files of the environment.
+    pub files: Arc<dyn Files>,
+    others: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+}
+
+impl Services {
+    /// The two that are always there.
+    pub fn new(host: Arc<dyn Host>, files: Arc<dyn Files>) -> Self {
+        Self { host, files, others: HashMap::new() }
+    }
+
+    /// Adds a service that tools can ask for by its type.
+    pub fn with<T: Any + Send + Sync>(mut self, service: T) -> Self {
+        self.others.insert(TypeId::of::<T>(), Arc::new(service));
+        self
+    }
+
+    fn find<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.others.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+}
+
+impl ToolCx {
+    pub(crate) fn new(
+        tool: Arc<str>,
+        session: Session,
+        clearance: Clearance,
+        services: Arc<Services>,
+        cancel: CancellationToken,
+    ) -> Self {
+        let call = clearance.call().clone();
+        Self(Arc::new(Inner { call, tool, session, clearance, services, cancel }))
+    }
+
+    /// This call's id.
+    pub fn call(&self) -> &CallId {
+        &self.0.call
+    }
+
+    /// The name the tool is registered under.
+    pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> &str {
+        self.0.session.id()
+    }
+
+    /// Where the session stands.
+    pub fn place(&self) -> &Place {
+        self.0.session.place()
+    }
+
+    /// Clock, timer and threads.
+    pub fn host(&self) -> &Arc<dyn Host> {
+        &self.0.services.host
+    }
+
+    /// Fires when the call should stop.
+    pub fn cancelled(&self) -> &CancellationToken {
+        &self.0.cancel
+    }
+
+    /// A service of the composition root, if there is one of this type.
+    pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.0.services.find()
+    }
+
+    /// Uses this tool's state in the session.
+    pub fn with_slot<S: Slot, R>(&self, use_it: impl FnOnce(&mut S) -> R) -> Result<R, ToolError> {
+        self.0.session.with_slot(use_it).ok_or_else(|| ToolError::NeedsSession(self.0.tool.to_string()))
+    }
+
+    /// The environment's files, as far as this call may use them.
+    pub fn files(&self) -> PermittedFiles<'_> {
+        PermittedFiles { cx: self }
+    }
+
+    /// Permission to write a declared path.
+    pub fn may_write(&self, path: &Path) -> Result<Permit<Write>, ToolError> {
+        self.0.clearance.write(path)
+    }
+
+    /// Permission to run the declared command.
+    pub fn may_run(&self, command: &Command) -> Result<Permit<Exec>, ToolError> {
+        self.0.clearance.exec(command)
+    }
+
+    /// Permission to connect to a declared host.
+    pub fn may_connect(&self, host: &str) -> Result<Permit<Connect>, ToolError> {
+        self.0.clearance.connect(host)
+    }
+}
+
+/// The environment's files behind the permits of one call.
+pub struct PermittedFiles<'a> {
+    cx: &'a ToolCx,
+}
+
+impl PermittedFiles<'_> {
+    /// A page of a file, by the path as the model wrote it.
+    pub async fn page(&self, path: &str, request: PageRequest) -> Result<FilePage, ToolError> {
+        let permit = self.cx.0.clearance.read(&self.cx.place().resolve(path))?;
+        Ok(self.cx.0.services.files.page(permit, request).await?)
+    }
+
+    /// A search below a path as the model wrote it.
+    pub async fn search(&self, path: &str, query: SearchQuery) -> Result<SearchReport, ToolError> {
+        let permit = self.cx.0.clearance.read(&self.cx.place().resolve(path))?;
+        self.cx.0.services.files.search(permit, query).await.map_err(|wrong: FileError| wrong.into())
+    }
+}

@@ -1,0 +1,109 @@
+//! Hooks: code that is told about a call before and after it runs, and may have a say.
+//!
+//! Hooks run in order (lower first, then as registered), each under its own deadline and panic
+//! guard. They see values, never references into the call. A policy hook that fails denies the
+//! call; a plain hook that fails is reported and passed over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::call::CallId;
+use crate::outcome::Status;
+
+/// Told about calls; may block, rewrite or ask before, and transform after.
+pub trait Hook: Send + Sync {
+    /// Its name, in messages and records.
+    fn name(&self) -> &str;
+
+    /// Lower runs earlier.
+    fn order(&self) -> i32 {
+        0
+    }
+
+    /// Whether a failure of this hook denies the call.
+    fn is_policy(&self) -> bool {
+        false
+    }
+
+    /// How long one answer may take.
+    fn deadline(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    /// Whether it wants to hear about this tool.
+    fn wants(&self, _tool: &str) -> bool {
+        true
+    }
+
+    /// Before the call is judged.
+    fn before<'a>(&'a self, _call: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
+        Box::pin(std::future::ready(Ok(Before::Continue)))
+    }
+
+    /// After the call, to change what the model reads; `None` leaves it.
+    fn transform<'a>(
+        &'a self,
+        _call: &'a CallView,
+        _end: &'a CallEnd,
+    ) -> BoxFuture<'a, Result<Option<Value>, HookFailure>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// After everything, to take note.
+    fn after<'a>(&'a self, _call: &'a CallView, _end: &'a CallEnd) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A call as hooks see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallView {
+    /// The runtime's id.
+    pub id: CallId,
+    /// The caller's id.
+    pub given_id: String,
+    /// The session's id.
+    pub session: Arc<str>,
+    /// The tool's name.
+    pub tool: Arc<str>,
+    /// The arguments, validated.
+    pub arguments: Map<String, Value>,
+}
+
+/// How a call ended, as hooks see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallEnd {
+    /// What became of it.
+    pub status: Status,
+    /// What the model will read.
+    pub result: Value,
+    /// How long it ran.
+    pub took: Duration,
+}
+
+/// What a hook wants to happen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Before {
+    /// Go on.
+    Continue,
+    /// Do not run it.
+    Block {
+        /// Why, for the model.
+        message: String,
+    },
+    /// Run it with these arguments instead; they are validated again.
+    Rewrite(Map<String, Value>),
+    /// Run it only if somebody agrees.
+    Ask {
+        /// Why, for the person.
+        message: String,
+    },
+}
+
+/// A hook could not answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct HookFailure(pub String);

@@ -1,0 +1,74 @@
+//! How a call ended, typed, with the one JSON string the model reads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::call::CallId;
+
+/// The end of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The runtime's id.
+    pub id: CallId,
+    /// The caller's id, unchanged.
+    pub given_id: String,
+    /// The tool that was meant, or the name as it was written when there is none.
+    pub tool: Arc<str>,
+    /// What became of it.
+    pub status: Status,
+    /// One well-formed JSON document, always.
+    pub body: String,
+    /// Where the whole result is, when `body` holds only a part of it.
+    pub spilled: Option<PathBuf>,
+    /// What went wrong beside the call itself: failed observers, an unwritten record.
+    pub notes: Vec<String>,
+    /// How long the handler ran.
+    pub took: Duration,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Status {
+    /// It ran and answered.
+    Ok,
+    /// It ran and could not do it.
+    Failed,
+    /// The arguments do not fit.
+    Invalid,
+    /// There is no such tool here.
+    Unknown,
+    /// A rule, a hook or a person said no.
+    Denied,
+    /// It was repeated too often.
+    Repeated,
+    /// It took too long.
+    TimedOut,
+    /// It was taken back.
+    Cancelled,
+    /// The handler broke.
+    Broken,
+}
+
+impl Status {
+    /// Whether the tool did what was asked.
+    pub fn is_ok(self) -> bool {
+        self == Self::Ok
+    }
+
+    /// One word for records and machine-readable output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Invalid => "invalid",
+            Self::Unknown => "unknown",
+            Self::Denied => "denied",
+            Self::Repeated => "repeated",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::Broken => "broken",
+        }
+    }
+}

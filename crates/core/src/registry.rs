@@ -1,0 +1,334 @@
+//! The registry: an immutable snapshot of all tools, behind an atomic pointer.
+//!
+//! Every source (the built-ins, a plugin, an MCP server, an embedder) owns one scope, installed
+//! whole or not at all. A reader takes the snapshot and keeps it; a writer makes the next one.
+//! When a scope goes, what it had overridden comes back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::hook::Hook;
+use crate::tool::{ToolDef, ToolEntry};
+use crate::toolset::{Catalog, CatalogParts, DynamicToolset, Toolset};
+
+/// Who registered something.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Source {
+    /// This program.
+    BuiltIn,
+    /// A plugin, or a tool file, by name.
+    Plugin(String),
+    /// An MCP server, by name.
+    Mcp(String),
+    /// The program that embeds the runtime, by a name of its choice.
+    Embedder(String),
+}
+
+/// Everything one source contributes.
+pub struct Scope {
+    source: Source,
+    tools: Vec<Arc<ToolEntry>>,
+    toolsets: &'static [&'static Toolset],
+    core: &'static [&'static str],
+    dynamic_toolsets: Vec<DynamicToolset>,
+    platforms: Vec<Arc<str>>,
+    hooks: Vec<Arc<dyn Hook>>,
+}
+
+/// All tools at one moment.
+pub struct Snapshot {
+    generation: u64,
+    scopes: Vec<Arc<Scope>>,
+    tools: BTreeMap<Arc<str>, Registered>,
+    catalog: Catalog,
+    hooks: Vec<Arc<dyn Hook>>,
+}
+
+#[derive(Clone)]
+struct Registered {
+    entry: Arc<ToolEntry>,
+    source: Source,
+}
+
+/// Holds the current snapshot.
+pub struct Registry {
+    current: ArcSwap<Snapshot>,
+    // Writers take turns; readers never wait.
+    writing: Mutex<()>,
+}
+
+/// What installing a scope did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The generation it is part of.
+    pub generation: u64,
+    /// Tools that were not there before.
+    pub added: Vec<String>,
+    /// Tools that stand in for others, with the source they took over from.
+    pub replaced: Vec<(String, Source)>,
+}
+
+/// Why a scope was refused. Nothing of it was installed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name cannot be used on the wire.
+    #[error("`{name}` ({source_name}) is not a tool name: use 1 to 64 letters, digits, `_` or `-`")]
+    BadName {
+        /// The name.
+        name: String,
+        /// Who wanted it.
+        source_name: Source,
+    },
+    /// The name belongs to the search bridge.
+    #[error("`{name}` ({source_name}) is a reserved name")]
+    Reserved {
+        /// The name.
+        name: String,
+        /// Who wanted it.
+        source_name: Source,
+    },
+    /// Two tools of one source have the same name.
+    #[error("{source_name} registers `{name}` twice")]
+    Twice {
+        /// The name.
+        name: String,
+        /// Who did.
+        source_name: Source,
+    },
+    /// Another source has the name.
+    #[error(
+        "`{name}` of {source_name} would shadow the one of {owner} (toolset `{owner_toolset}`); \
+         choose another name, or ask for an override"
+    )]
+    Taken {
+        /// The name.
+        name: String,
+        /// Who wanted it.
+        source_name: Source,
+        /// Who has it.
+        owner: Source,
+        /// The toolset it is in.
+        owner_toolset: String,
+    },
+}
+
+impl Scope {
+    /// An empty scope.
+    pub fn new(source: Source) -> Self {
+        Self {
+            source,
+            tools: Vec::new(),
+            toolsets: &[],
+            core: &[],
+            dynamic_toolsets: Vec::new(),
+            platforms: Vec::new(),
+            hooks: Vec::new(),
+        }
+    }
+
+    /// The scope of this program's own tools; the core ones are those most presets share.
+    pub fn built_in(
+        tools: &[&'static ToolDef],
+        toolsets: &'static [&'static Toolset],
+        core: &'static [&'static str],
+    ) -> Self {
+        let tools = tools.iter().map(|def| Arc::new(ToolEntry::from(*def))).collect();
+        Self { tools, toolsets, core, ..Self::new(Source::BuiltIn) }
+    }
+
+    /// Adds a tool.
+    pub fn tool(mut self, tool: ToolEntry) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Adds a toolset that exists as long as the scope does.
+    pub fn toolset(mut self, toolset: DynamicToolset) -> Self {
+        self.dynamic_toolsets.push(toolset);
+        self
+    }
+
+    /// Adds a platform, which gets the preset `hermes-<platform>`.
+    pub fn platform(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.platforms.push(name.into());
+        self
+    }
+
+    /// Adds a hook.
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    fn check(&self) -> Result<(), RegisterError> {
+        let mut seen: Vec<&str> = Vec::with_capacity(self.tools.len());
+        for tool in &self.tools {
+            let name = tool.name().as_ref();
+            let source_name = self.source.clone();
+            if !is_tool_name(name) {
+                return Err(RegisterError::BadName { name: name.to_owned(), source_name });
+            }
+            if crate::bridge::is_bridge(name) {
+                return Err(RegisterError::Reserved { name: name.to_owned(), source_name });
+            }
+            seen.push(name);
+        }
+        seen.sort_unstable();
+        match seen.windows(2).find(|pair| pair.first() == pair.last()) {
+            Some(pair) => Err(RegisterError::Twice {
+                name: pair.first().copied().unwrap_or_default().to_owned(),
+                source_name: self.source.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Letters, digits, `_` and `-`, at most 64 of them: what every model provider accepts.
+fn is_tool_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+impl Snapshot {
+    fn of(generation: u64, scopes: Vec<Arc<Scope>>) -> Result<Self, RegisterError> {
+        let mut tools: BTreeMap<Arc<str>, Registered> = BTreeMap::new();
+        for scope in &scopes {
+            for entry in &scope.tools {
+                if let Some(owner) = tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source)) {
+                    return Err(RegisterError::Taken {
+                        name: entry.name().to_string(),
+                        source_name: scope.source.clone(),
+                        owner: owner.source.clone(),
+                        owner_toolset: owner.entry.toolset().to_string(),
+                    });
+                }
+                let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
+                tools.insert(Arc::clone(entry.name()), registered);
+            }
+        }
+        let mut hooks: Vec<_> = scopes.iter().flat_map(|scope| scope.hooks.iter().cloned()).collect();
+        hooks.sort_by_key(|hook| hook.order());
+        let catalog = Catalog::new(CatalogParts {
+            // Only this program's own scope brings static toolsets.
+            toolsets: scopes.iter().map(|scope| scope.toolsets).find(|list| !list.is_empty()).unwrap_or_default(),
+            core: scopes.iter().map(|scope| scope.core).find(|list| !list.is_empty()).unwrap_or_default(),
+            dynamic: scopes.iter().flat_map(|scope| scope.dynamic_toolsets.iter().cloned()).collect(),
+            platforms: scopes.iter().flat_map(|scope| scope.platforms.iter().cloned()).collect(),
+            tools: tools.values().map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone())).collect(),
+        });
+        Ok(Self { generation, scopes, tools, catalog, hooks })
+    }
+
+    /// Counts the changes since the start.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// A tool by its exact name.
+    pub fn tool(&self, name: &str) -> Option<&Arc<ToolEntry>> {
+        self.tools.get(name).map(|tool| &tool.entry)
+    }
+
+    /// Who registered a tool.
+    pub fn source(&self, name: &str) -> Option<&Source> {
+        self.tools.get(name).map(|tool| &tool.source)
+    }
+
+    /// All tools, sorted by name.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<ToolEntry>> {
+        self.tools.values().map(|tool| &tool.entry)
+    }
+
+    /// The toolsets, and which tool is in which.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The hooks of all sources, in the order they run.
+    pub fn hooks(&self) -> &[Arc<dyn Hook>] {
+        &self.hooks
+    }
+}
+
+fn may_replace(owner: &Registered, entry: &ToolEntry, source: &Source) -> bool {
+    entry.may_override() || matches!((&owner.source, source), (Source::Mcp(_), Source::Mcp(_)))
+}
+
+impl Registry {
+    /// A registry with nothing but this scope.
+    pub fn new(first: Scope) -> Result<Self, RegisterError> {
+        first.check()?;
+        let snapshot = Snapshot::of(1, vec![Arc::new(first)])?;
+        Ok(Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::default() })
+    }
+
+    /// The tools at this moment.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Installs a scope whole, in place of the one the same source had before.
+    pub fn install(&self, scope: Scope) -> Result<Installed, RegisterError> {
+        scope.check()?;
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.snapshot();
+        let scope = Arc::new(scope);
+        let mut scopes = before.scopes.clone();
+        match scopes.iter_mut().find(|known| known.source == scope.source) {
+            Some(known) => *known = Arc::clone(&scope),
+            None => scopes.push(Arc::clone(&scope)),
+        }
+        let after = Snapshot::of(before.generation + 1, scopes)?;
+        let installed = report(&before, &after, &scope);
+        self.current.store(Arc::new(after));
+        Ok(installed)
+    }
+
+    /// Takes a source's scope away; `false` when it had none.
+    pub fn remove(&self, source: &Source) -> bool {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.snapshot();
+        let scopes: Vec<_> = before.scopes.iter().filter(|scope| scope.source != *source).cloned().collect();
+        if scopes.len() == before.scopes.len() {
+            return false;
+        }
+        // Fewer scopes cannot clash where more did not.
+        match Snapshot::of(before.generation + 1, scopes) {
+            Ok(after) => {
+                self.current.store(Arc::new(after));
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+fn report(before: &Snapshot, after: &Snapshot, scope: &Scope) -> Installed {
+    let (mut added, mut replaced) = (Vec::new(), Vec::new());
+    for tool in &scope.tools {
+        match before.source(tool.name()) {
+            None => added.push(tool.name().to_string()),
+            Some(owner) if *owner != scope.source => replaced.push((tool.name().to_string(), owner.clone())),
+            Some(_) => {}
+        }
+    }
+    added.sort();
+    replaced.sort();
+    Installed { generation: after.generation, added, replaced }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("hermes itself"),
+            Self::Plugin(name) => write!(f, "plugin `{name}`"),
+            Self::Mcp(name) => write!(f, "MCP server `{name}`"),
+            Self::Embedder(name) => write!(f, "`{name}`"),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Several calls of one answer: which of them may overlap.
+//!
+//! Calls are prepared one after another, in order, so that hooks and approvers see them as the
+//! model wrote them; while one is being prepared, earlier ones already run. A call starts when no
+//! earlier call that conflicts with it is still to finish: a write never overlaps a read or write
+//! of the same path or of a directory above or below it, and a call that cannot be foreseen runs
+//! alone. Answers come back in call order, one each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::call::ToolCall;
+use crate::definitions::Toolbox;
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::outcome::Outcome;
+use crate::road::{Ready, Refusal, Refused, Road};
+use crate::session::Session;
+use crate::tool::Parallel;
+
+impl Road {
+    /// Takes all calls of one answer; the outcomes are in call order, one each.
+    pub async fn batch(&self, session: &Session, toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<Outcome> {
+        self.batch_until(session, toolbox, calls, &session.child_token()).await
+    }
+
+    /// Takes all calls of one answer, unless `cancel` fires first.
+    pub async fn batch_until(
+        &self,
+        session: &Session,
+        toolbox: &Toolbox,
+        calls: Vec<ToolCall>,
+        cancel: &CancellationToken,
+    ) -> Vec<Outcome> {
+        let ends = self.services.host.now() + self.limits.batch;
+        let batch = Batch { road: self, session, toolbox, cancel, preparing: cancel.child_token(), ends };
+        let mut outcomes = batch.work_off(calls).await;
+        self.fit_turn(session, toolbox, &mut outcomes).await;
+        outcomes
+    }
+}
+
+/// What all calls of a batch share.
+struct Batch<'a> {
+    road: &'a Road,
+    session: &'a Session,
+    toolbox: &'a Toolbox,
+    cancel: &'a CancellationToken,
+    /// Fires when the batch's time is over, to end a wait for hooks or people.
+    preparing: CancellationToken,
+    ends: Duration,
+}
+
+/// Something that happened in a batch.
+enum Event {
+    Prepared(Result<Ready, Box<Refused>>),
+    Finished(usize, Outcome),
+    TimeOver,
+}
+
+/// How far a call has come.
+enum Stage {
+    /// Decided, waiting for its turn.
+    Waiting(Box<Ready>),
+    Running,
+    Done(Box<Outcome>),
+}
+
+struct Slot {
+    stage: Stage,
+    footprint: Footprint,
+}
+
+/// What a call may clash with.
+struct Footprint {
+    alone: bool,
+    effects: Arc<[Effect]>,
+}
+
+impl Footprint {
+    fn of(ready: &Ready) -> Self {
+        Self { alone: ready.entry.parallel() == Parallel::Never, effects: Arc::clone(&ready.effects) }
+    }
+
+    /// Of a call that will do nothing.
+    fn none() -> Self {
+        Self { alone: false, effects: Arc::new([]) }
+    }
+
+    fn clashes(&self, other: &Self) -> bool {
+        let conflict = |mine: &Effect| other.effects.iter().any(|theirs| mine.conflicts(theirs));
+        self.alone || other.alone || self.effects.iter().any(conflict)
+    }
+}
+
+type Events<'b> = FuturesUnordered<BoxFuture<'b, Event>>;
+
+impl Batch<'_> {
+    async fn work_off(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
+        let count = calls.len();
+        let mut calls = calls.into_iter();
+        let mut slots: Vec<Slot> = Vec::with_capacity(count);
+        let mut events: Events<'_> = FuturesUnordered::new();
+        let mut late = false;
+        events.push(Box::pin(self.timer()));
+        if let Some(call) = calls.next() {
+            events.push(Box::pin(self.prepare(call)));
+        }
+        while slots.len() < count || !slots.iter().all(|slot| matches!(slot.stage, Stage::Done(_))) {
+            match events.next().await {
+                Some(Event::Prepared(prepared)) => {
+                    self.admit(prepared, late, &mut slots, &events);
+                    if let Some(call) = calls.next() {
+                        events.push(Box::pin(self.prepare(call)));
+                    }
+                }
+                Some(Event::Finished(at, outcome)) => {
+                    if let Some(slot) = slots.get_mut(at) {
+                        slot.stage = Stage::Done(Box::new(outcome));
+                    }
+                }
+                Some(Event::TimeOver) => {
+                    late = true;
+                    self.preparing.cancel();
+                }
+                // Every call that is not done has an event to come.
+                None => break,
+            }
+            self.start_what_may(&mut slots, &events);
+        }
+        slots.into_iter().filter_map(Slot::outcome).collect()
+    }
+
+    async fn timer(&self) -> Event {
+        self.road.services.host.sleep(self.left()).await;
+        Event::TimeOver
+    }
+
+    fn left(&self) -> Duration {
+        self.ends.saturating_sub(self.road.services.host.now())
+    }
+
+    async fn prepare(&self, call: ToolCall) -> Event {
+        Event::Prepared(self.road.prepare(self.session, self.toolbox, call, &self.preparing).await)
+    }
+
+    /// Gives a prepared call its place; one that was refused only has its end to come.
+    fn admit<'b>(
+        &'b self,
+        prepared: Result<Ready, Box<Refused>>,
+        late: bool,
+        slots: &mut Vec<Slot>,
+        events: &Events<'b>,
+    ) {
+        let at = slots.len();
+        match prepared {
+            Ok(ready) => {
+                let footprint = Footprint::of(&ready);
+                slots.push(Slot { stage: Stage::Waiting(Box::new(ready)), footprint });
+            }
+            Err(mut refused) => {
+                if late && matches!(refused.why, Refusal::Error(ToolError::Cancelled)) {
+                    refused.why = ToolError::TimedOut(self.road.limits.batch).into();
+                }
+                slots.push(Slot { stage: Stage::Running, footprint: Footprint::none() });
+                events.push(Box::pin(async move {
+                    Event::Finished(at, self.road.refuse(self.session, self.toolbox, *refused).await)
+                }));
+            }
+        }
+    }
+
+    fn start_what_may<'b>(&'b self, slots: &mut [Slot], events: &Events<'b>) {
+        let mut running = slots.iter().filter(|slot| matches!(slot.stage, Stage::Running)).count();
+        for at in 0..slots.len() {
+            if running >= self.road.limits.at_once {
+                return;
+            }
+            let (earlier, rest) = slots.split_at_mut(at);
+            let Some(slot) = rest.first_mut() else { return };
+            if !matches!(slot.stage, Stage::Waiting(_)) || earlier.iter().any(|before| before.blocks(slot)) {
+                continue;
+            }
+            if let Stage::Waiting(ready) = std::mem::replace(&mut slot.stage, Stage::Running) {
+                running += 1;
+                events.push(Box::pin(self.run(at, *ready)));
+            }
+        }
+    }
+
+    async fn run(&self, at: usize, ready: Ready) -> Event {
+        let outcome = self.road.proceed(self.session, self.toolbox, ready, self.cancel, self.left()).await;
+        Event::Finished(at, outcome)
+    }
+}
+
+impl Slot {
+    /// Whether a later call has to wait for this one.
+    fn blocks(&self, later: &Self) -> bool {
+        !matches!(self.stage, Stage::Done(_)) && self.footprint.clashes(&later.footprint)
+    }
+
+    fn outcome(self) -> Option<Outcome> {
+        match self.stage {
+            Stage::Done(outcome) => Some(*outcome),
+            Stage::Waiting(_) | Stage::Running => None,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Steps 8 to 10: shape the answer, let hooks see it, write it down.
+//!
+//! Shaping is: a JSON value, secrets out, strangers' words marked, size capped with the rest in a
+//! file. It is done again after hooks have changed the answer, so no hook can undo it.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::call::CallId;
+use crate::definitions::Toolbox;
+use crate::error::ToolError;
+use crate::hook::{CallEnd, CallView};
+use crate::loop_guard::digest;
+use crate::outcome::{Outcome, Status};
+use crate::road::run::Ran;
+use crate::road::{Redact, Refusal, Refused, Road};
+use crate::session::Session;
+use crate::shape::cap::{MaxSize, Oversize, ResultSize, is_over, pageable, replacement, turn_budget};
+use crate::shape::error_text::sanitise_error;
+use crate::shape::untrusted::mark;
+use crate::tool::{Reply, ToolEntry, Trust};
+
+/// An answer on its way out.
+struct Shaped {
+    value: Value,
+    body: String,
+    spilled: Option<PathBuf>,
+}
+
+impl Road {
+    /// The end of a call that ran, or was about to.
+    pub(super) async fn finish(
+        &self,
+        session: &Session,
+        toolbox: &Toolbox,
+        ran: Ran,
+        end: Result<Reply, ToolError>,
+    ) -> Outcome {
+        let (status, mut value) = answer(end);
+        value = note_repetition(session, &ran, status, value);
+        let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
+        let Ran { view, entry, took, mut notes, .. } = ran;
+        let mut end = CallEnd { status, result: Value::Null, took };
+        let shaped = if toolbox.hooks().is_empty() {
+            shaped
+        } else {
+            self.through_hooks(session, toolbox, (&view, &entry), &mut end, shaped, &mut notes).await
+        };
+        let outcome = Outcome {
+            id: view.id,
+            given_id: view.given_id,
+            tool: view.tool,
+            status,
+            body: shaped.body,
+            spilled: shaped.spilled,
+            notes,
+            took,
+        };
+        self.record(session, outcome).await
+    }
+
+    /// The end of a call that was not run.
+    pub(super) async fn refuse(&self, session: &Session, toolbox: &Toolbox, refused: Refused) -> Outcome {
+        let Refused { id, given_id, tool, view, why, mut notes } = refused;
+        let (status, result) = match why {
+            Refusal::Error(error) => (status_of(&error), error_value(&error)),
+            Refusal::Repeated(words) => (Status::Repeated, words),
+        };
+        let result = self.without_secrets(result);
+        let body = to_text(&result);
+        if let Some(view) = &view {
+            let end = CallEnd { status, result, took: Duration::ZERO };
+            self.after(toolbox, view, &end, &mut notes).await;
+        }
+        let outcome = Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
+        self.record(session, outcome).await
+    }
+
+    async fn through_hooks(
+        &self,
+        session: &Session,
+        toolbox: &Toolbox,
+        (view, entry): (&CallView, &Arc<ToolEntry>),
+        end: &mut CallEnd,
+        mut shaped: Shaped,
+        notes: &mut Vec<String>,
+    ) -> Shaped {
+        end.result = std::mem::take(&mut shaped.value);
+        if self.transform(toolbox, view, end, notes).await {
+            shaped = self.shape(session, &view.id, entry, std::mem::take(&mut end.result)).await;
+            end.result = std::mem::take(&mut shaped.value);
+        }
+        self.after(toolbox, view, end, notes).await;
+        shaped
+    }
+
+    async fn shape(&self, session: &Session, id: &CallId, entry: &ToolEntry, value: Value) -> Shaped {
+        let mut value = self.without_secrets(value);
+        let mut body = to_text(&value);
+        let mut spilled = None;
+        let limit = self.limits.results.threshold(entry.max_result_size(), None);
+        if limit.is_some_and(|limit| is_over(&body, limit)) {
+            (value, spilled) = self.move_to_file(session, id.as_str(), &value, &body).await;
+            body = to_text(&value);
+        }
+        if entry.trust() == Trust::Untrusted {
+            value = mark(entry.name(), value);
+            body = to_text(&value);
+        }
+        Shaped { value, body, spilled }
+    }
+
+    /// The whole result goes to a file; what stays says where, and how it begins.
+    async fn move_to_file(&self, session: &Session, id: &str, value: &Value, body: &str) -> (Value, Option<PathBuf>) {
+        let page = pageable(value);
+        let saved = match &self.spill {
+            Some(spill) => spill.keep(session.id(), id, page.text.clone()).await.ok(),
+            None => None,
+        };
+        let named = saved.as_ref().map(|path| path.to_string_lossy());
+        let oversize =
+            Oversize { original: value, page: &page, size_chars: body.chars().count(), saved_to: named.as_deref() };
+        (replacement(&oversize, &self.limits.results), saved)
+    }
+
+    /// Makes a batch of answers fit its turn: the largest are moved to files first.
+    pub(super) async fn fit_turn(&self, session: &Session, toolbox: &Toolbox, outcomes: &mut [Outcome]) {
+        let pages_itself = |outcome: &Outcome| {
+            let tool = toolbox.find(&outcome.tool);
+            tool.is_some_and(|tool| tool.entry().max_result_size() == Some(MaxSize::Unlimited))
+        };
+        let sizes: Vec<ResultSize> = outcomes
+            .iter()
+            .map(|outcome| ResultSize {
+                chars: outcome.body.chars().count(),
+                spillable: outcome.spilled.is_none() && !pages_itself(outcome),
+            })
+            .collect();
+        for at in turn_budget(&sizes, &self.limits.results) {
+            let Some(outcome) = outcomes.get_mut(at) else { continue };
+            let Ok(value) = serde_json::from_str::<Value>(&outcome.body) else { continue };
+            let (short, saved) = self.move_to_file(session, outcome.id.as_str(), &value, &outcome.body).await;
+            outcome.body = to_text(&short);
+            outcome.spilled = saved;
+            if let Some(why) = self.unwritten(session, outcome).await {
+                outcome.notes.push(why);
+            }
+        }
+    }
+
+    fn without_secrets(&self, mut value: Value) -> Value {
+        if let Some(redact) = &self.redact {
+            redact_strings(redact.as_ref(), &mut value);
+        }
+        value
+    }
+
+    async fn record(&self, session: &Session, mut outcome: Outcome) -> Outcome {
+        if let Some(why) = self.unwritten(session, &outcome).await {
+            outcome.notes.push(why);
+        }
+        outcome
+    }
+
+    /// Writes the end of a call down; what comes back is why that failed.
+    async fn unwritten(&self, session: &Session, outcome: &Outcome) -> Option<String> {
+        let written = self.journal.as_ref()?.finished(session.id(), outcome).await;
+        written.err().map(|why| format!("the result could not be recorded: {why}"))
+    }
+}
+
+/// What a handler handed back, as a value with its status.
+fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
+    let value = match end {
+        Ok(Reply::Json(value)) => value,
+        Ok(Reply::Text(text)) => from_text(text),
+        Ok(Reply::Bytes(bytes)) => {
+            from_text(String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()))
+        }
+        Err(error) => return (status_of(&error), error_value(&error)),
+    };
+    // A tool may answer with an error of its own making; a field that is null or false is none.
+    let failed = match value.get("error") {
+        None | Some(Value::Null | Value::Bool(false)) => false,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(_) => true,
+    };
+    (if failed { Status::Failed } else { Status::Ok }, value)
+}
+
+/// Text that is a JSON object or list is that; other text is the result.
+fn from_text(text: String) -> Value {
+    match serde_json::from_str::<Value>(&text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+        _ => json!({ "result": text }),
+    }
+}
+
+fn status_of(error: &ToolError) -> Status {
+    match error {
+        ToolError::Arguments(_) => Status::Invalid,
+        ToolError::UnknownTool(_) => Status::Unknown,
+        ToolError::Denied { .. } | ToolError::Undeclared(_) => Status::Denied,
+        ToolError::TimedOut(_) => Status::TimedOut,
+        ToolError::Cancelled => Status::Cancelled,
+        ToolError::Broken(_) => Status::Broken,
+        ToolError::NeedsSession(_) | ToolError::Unrecorded(_) | ToolError::Failed(_) | ToolError::File(_) => {
+            Status::Failed
+        }
+    }
+}
+
+fn error_value(error: &ToolError) -> Value {
+    json!({ "error": sanitise_error(&error.to_string()) })
+}
+
+/// Adds the loop guard's remark, if it has one.
+fn note_repetition(session: &Session, ran: &Ran, status: Status, value: Value) -> Value {
+    let result = digest(&value);
+    let (tool, read_only) = (ran.view.tool.as_ref(), ran.entry.is_read_only());
+    let finding = session.guard(|guard| guard.after(tool, ran.digest, read_only, status.is_ok(), result));
+    match finding {
+        None => value,
+        Some(finding) => finding.attach(value),
+    }
+}
+
+fn redact_strings(redact: &dyn Redact, value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(clean) = redact.redact(text) {
+                *text = clean;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_strings(redact, item)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| redact_strings(redact, field)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A value as text; values always can be written.
+fn to_text(value: &Value) -> String {
+    value.to_string()
+}

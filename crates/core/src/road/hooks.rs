@@ -1,0 +1,119 @@
+//! Step 4, and the hooks' part of step 9: each hook under its own deadline and panic guard.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, Either, select};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::definitions::Toolbox;
+use crate::error::ToolError;
+use crate::hook::{Before, CallEnd, CallView, Hook, HookFailure};
+use crate::policy::Reason;
+use crate::road::intake::{Taken, fit};
+use crate::road::{Refusal, Road};
+
+impl Road {
+    /// Asks every hook; the answer is what somebody still has to agree to, if anything.
+    pub(super) async fn before(
+        &self,
+        toolbox: &Toolbox,
+        taken: &mut Taken,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Reason>, Refusal> {
+        let mut ask = None;
+        for hook in interested(toolbox, &taken.view.tool) {
+            if cancel.is_cancelled() {
+                return Err(ToolError::Cancelled.into());
+            }
+            match self.guarded(hook, hook.before(&taken.view)).await {
+                Ok(Before::Continue) => {}
+                Ok(Before::Block { message }) => {
+                    return Err(ToolError::Denied { by: hook.name().to_owned(), why: message }.into());
+                }
+                Ok(Before::Rewrite(arguments)) => {
+                    taken.view.arguments = arguments;
+                    // What a hook wrote is no longer what was cut off.
+                    taken.cut_off = false;
+                    fit(&taken.parameters, &mut taken.view.arguments)?;
+                }
+                Ok(Before::Ask { message }) => {
+                    // The first question stands; a later hook cannot soften it.
+                    ask.get_or_insert(Reason { rule: hook.name().to_owned(), why: message });
+                }
+                Err(failure) if hook.is_policy() => {
+                    let why = format!("the policy hook failed ({failure}), so the call is not run");
+                    return Err(ToolError::Denied { by: hook.name().to_owned(), why }.into());
+                }
+                Err(failure) => taken.notes.push(format!("hook {}: {failure}", hook.name())),
+            }
+        }
+        Ok(ask)
+    }
+
+    /// Lets hooks change what the model reads; each sees what the one before it made.
+    pub(super) async fn transform(
+        &self,
+        toolbox: &Toolbox,
+        view: &CallView,
+        end: &mut CallEnd,
+        notes: &mut Vec<String>,
+    ) -> bool {
+        let mut changed = false;
+        for hook in interested(toolbox, &view.tool) {
+            match self.guarded(hook, hook.transform(view, end)).await {
+                Ok(None) => {}
+                Ok(Some(result)) => {
+                    end.result = result;
+                    changed = true;
+                }
+                Err(failure) if hook.is_policy() => {
+                    end.result = withheld(hook.name(), &failure);
+                    changed = true;
+                }
+                Err(failure) => notes.push(format!("hook {}: {failure}", hook.name())),
+            }
+        }
+        changed
+    }
+
+    /// Tells the observers.
+    pub(super) async fn after(&self, toolbox: &Toolbox, view: &CallView, end: &CallEnd, notes: &mut Vec<String>) {
+        for hook in interested(toolbox, &view.tool) {
+            let told = hook.after(view, end).map(Ok);
+            if let Err(failure) = self.guarded(hook, Box::pin(told)).await {
+                notes.push(format!("hook {}: {failure}", hook.name()));
+            }
+        }
+    }
+
+    async fn guarded<T>(
+        &self,
+        hook: &Arc<dyn Hook>,
+        answer: BoxFuture<'_, Result<T, HookFailure>>,
+    ) -> Result<T, HookFailure> {
+        let mut answer = Box::pin(AssertUnwindSafe(answer).catch_unwind());
+        let answer = match (&mut answer).now_or_never() {
+            Some(answer) => answer,
+            None => match select(answer, self.services.host.sleep(hook.deadline())).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right(_) => {
+                    return Err(HookFailure(format!("no answer within {} s", hook.deadline().as_secs_f64())));
+                }
+            },
+        };
+        answer.unwrap_or_else(|_| Err(HookFailure("it panicked".to_owned())))
+    }
+}
+
+fn interested<'a>(toolbox: &'a Toolbox, tool: &Arc<str>) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
+    let tool = Arc::clone(tool);
+    toolbox.hooks().iter().filter(move |hook| hook.wants(&tool))
+}
+
+/// What the model reads when a policy hook that should have cleaned a result failed.
+fn withheld(hook: &str, failure: &HookFailure) -> Value {
+    serde_json::json!({ "error": format!("the result is withheld: the policy hook {hook} failed ({failure})") })
+}

@@ -1,0 +1,154 @@
+//! A session: whose calls these are, where they start, and the state that tools keep for it.
+//!
+//! A session is a value with one owner. Tools find their state in its slots, so two sessions in
+//! one process never see each other.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::call::CallId;
+use crate::effect::lexical;
+use crate::loop_guard::{self, LoopGuard};
+use crate::policy::{Approver, Nobody};
+
+/// State that one tool keeps in a session.
+pub trait Slot: Default + Send + 'static {
+    /// Its name in effects and records.
+    const NAME: &'static str;
+}
+
+/// A running session. Clones are the same session.
+#[derive(Clone)]
+pub struct Session(Arc<Inner>);
+
+struct Inner {
+    id: Arc<str>,
+    place: Place,
+    slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
+    calls: AtomicU64,
+    cancel: CancellationToken,
+    approver: Arc<dyn Approver>,
+    loop_guard: Mutex<LoopGuard>,
+}
+
+/// Where a session stands: relative paths start here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Working directory.
+    pub cwd: PathBuf,
+    /// The user's home, which `~` stands for.
+    pub home: Option<PathBuf>,
+}
+
+impl Place {
+    /// The absolute, clean form of a path as a model writes it.
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        lexical(path, &self.cwd, self.home.as_deref())
+    }
+}
+
+/// What a session is made from.
+pub struct SessionSpec {
+    /// Unique among the sessions that share a state folder.
+    pub id: String,
+    /// Where it stands.
+    pub place: Place,
+    /// Who answers when policy asks.
+    pub approver: Arc<dyn Approver>,
+    /// When repeated calls are warned about or stopped.
+    pub loop_guard: loop_guard::Settings,
+}
+
+impl SessionSpec {
+    /// A session where nobody can be asked.
+    pub fn new(id: impl Into<String>, place: Place) -> Self {
+        Self { id: id.into(), place, approver: Arc::new(Nobody), loop_guard: loop_guard::Settings::default() }
+    }
+}
+
+impl Session {
+    /// A session with state.
+    pub fn new(spec: SessionSpec) -> Self {
+        Self::make(spec, Some(Mutex::default()))
+    }
+
+    /// No session at all: tools can be called, but none that needs state.
+    pub fn detached(spec: SessionSpec) -> Self {
+        Self::make(spec, None)
+    }
+
+    fn make(spec: SessionSpec, slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>) -> Self {
+        Self(Arc::new(Inner {
+            id: spec.id.into(),
+            place: spec.place,
+            slots,
+            calls: AtomicU64::new(0),
+            cancel: CancellationToken::new(),
+            approver: spec.approver,
+            loop_guard: Mutex::new(LoopGuard::new(spec.loop_guard)),
+        }))
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// Its id, shared.
+    pub(crate) fn shared_id(&self) -> Arc<str> {
+        Arc::clone(&self.0.id)
+    }
+
+    /// Where it stands.
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    /// Its working directory.
+    pub fn cwd(&self) -> &Path {
+        &self.0.place.cwd
+    }
+
+    /// Stops every call of the session, now and later.
+    pub fn cancel(&self) {
+        self.0.cancel.cancel();
+    }
+
+    /// A token that ends with the session; cancel it to stop one call or batch.
+    pub fn child_token(&self) -> CancellationToken {
+        self.0.cancel.child_token()
+    }
+
+    /// Who answers when policy asks.
+    pub fn approver(&self) -> &Arc<dyn Approver> {
+        &self.0.approver
+    }
+
+    /// Uses the state of one tool; nothing when the session keeps none.
+    pub fn with_slot<S: Slot, R>(&self, use_it: impl FnOnce(&mut S) -> R) -> Option<R> {
+        let mut slots = self.0.slots.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.entry(TypeId::of::<S>()).or_insert_with(|| Box::new(S::default()));
+        slot.downcast_mut::<S>().map(use_it)
+    }
+
+    /// The runtime's own id for the next call.
+    pub(crate) fn next_call_id(&self) -> CallId {
+        let number = self.0.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        CallId::from(format!("{}.{number}", self.0.id))
+    }
+
+    /// Starts a new turn: what was repeated before counts no more.
+    pub fn new_turn(&self) {
+        self.guard(LoopGuard::new_turn);
+    }
+
+    /// Looks at, or adds to, what was repeated in this turn.
+    pub(crate) fn guard<R>(&self, use_it: impl FnOnce(&mut LoopGuard) -> R) -> R {
+        use_it(&mut self.0.loop_guard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,240 @@
+//! A registered tool, whichever source it came from.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::gate::Gate;
+use crate::tool::def::{Options, ToolDef};
+use crate::tool::typed::{Async, describe};
+use crate::tool::{DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust};
+
+/// A registered tool, built-in or foreign.
+pub struct ToolEntry {
+    name: Arc<str>,
+    toolset: Arc<str>,
+    definition: Lazy,
+    handler: EntryHandler,
+    gate: Gate,
+    emoji: Cow<'static, str>,
+    requires_env: Vec<Cow<'static, str>>,
+    max_result: Option<MaxSize>,
+    trust: Trust,
+    parallel: Parallel,
+    read_only: bool,
+    timeout: Option<Duration>,
+    dynamic: Option<DynamicSchema>,
+    overrides: bool,
+}
+
+/// A definition that is derived when somebody first looks at it: a start that lists nothing pays nothing.
+struct Lazy {
+    derive: fn() -> Definition,
+    ready: OnceLock<Definition>,
+}
+
+enum EntryHandler {
+    BuiltIn(&'static dyn Handler),
+    Foreign(Arc<dyn Handler>),
+}
+
+impl From<&ToolDef> for ToolEntry {
+    fn from(def: &ToolDef) -> Self {
+        let Options { emoji, requires_env, max_result, trust, parallel, read_only, timeout, dynamic } = def.options;
+        Self {
+            name: def.name.into(),
+            toolset: def.toolset.name().into(),
+            definition: Lazy { derive: def.definition, ready: OnceLock::new() },
+            handler: EntryHandler::BuiltIn(def.handler),
+            gate: (def.gate)(),
+            emoji: Cow::Borrowed(emoji),
+            requires_env: requires_env.iter().map(|name| Cow::Borrowed(*name)).collect(),
+            max_result,
+            trust,
+            parallel,
+            read_only,
+            timeout,
+            dynamic,
+            overrides: false,
+        }
+    }
+}
+
+impl ToolEntry {
+    /// A foreign tool. Its output is taken as untrusted until said otherwise.
+    pub fn new(
+        name: impl Into<Arc<str>>,
+        toolset: impl Into<Arc<str>>,
+        definition: Definition,
+        handler: impl Handler,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            toolset: toolset.into(),
+            definition: Lazy::ready(definition),
+            handler: EntryHandler::Foreign(Arc::new(handler)),
+            gate: Gate::Open,
+            emoji: Cow::Borrowed(DEFAULT_EMOJI),
+            requires_env: Vec::new(),
+            max_result: None,
+            trust: Trust::Untrusted,
+            parallel: Parallel::ByEffects,
+            read_only: false,
+            timeout: None,
+            dynamic: None,
+            overrides: false,
+        }
+    }
+
+    /// A foreign tool made from a type, like a built-in one.
+    pub fn of<T: Tool>(name: impl Into<Arc<str>>, toolset: impl Into<Arc<str>>) -> Self {
+        let handler = Async::<T>(PhantomData);
+        Self::new(name, toolset, describe::<T>(), handler).trusted()
+    }
+
+    /// When it is available.
+    pub fn gate(mut self, gate: Gate) -> Self {
+        self.gate = gate;
+        self
+    }
+
+    /// A picture for people.
+    pub fn emoji(mut self, emoji: impl Into<Cow<'static, str>>) -> Self {
+        self.emoji = emoji.into();
+        self
+    }
+
+    /// Variables the tool uses.
+    pub fn requires_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.requires_env = names.into_iter().map(Cow::Owned).collect();
+        self
+    }
+
+    /// How large its results may be.
+    pub fn max_result(mut self, max: MaxSize) -> Self {
+        self.max_result = Some(max);
+        self
+    }
+
+    /// Its output can be taken at its word.
+    pub fn trusted(mut self) -> Self {
+        self.trust = Trust::Trusted;
+        self
+    }
+
+    /// Its calls never overlap with others.
+    pub fn alone(mut self) -> Self {
+        self.parallel = Parallel::Never;
+        self
+    }
+
+    /// It only ever looks.
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+
+    /// How long one call may take.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Its definition depends on what is offered beside it.
+    pub fn dynamic(mut self, dynamic: DynamicSchema) -> Self {
+        self.dynamic = Some(dynamic);
+        self
+    }
+
+    /// It is meant to stand in for a tool of the same name from another source.
+    pub fn overriding(mut self) -> Self {
+        self.overrides = true;
+        self
+    }
+
+    /// Its name on the wire.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The toolset it belongs to.
+    pub fn toolset(&self) -> &Arc<str> {
+        &self.toolset
+    }
+
+    /// Description and parameters, before dynamic changes.
+    pub fn definition(&self) -> &Definition {
+        self.definition.get()
+    }
+
+    /// When it is available.
+    pub fn gate_value(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Its picture.
+    pub fn emoji_text(&self) -> &str {
+        &self.emoji
+    }
+
+    /// Variables it uses.
+    pub fn required_env(&self) -> impl Iterator<Item = &str> {
+        self.requires_env.iter().map(AsRef::as_ref)
+    }
+
+    /// How large its results may be.
+    pub fn max_result_size(&self) -> Option<MaxSize> {
+        self.max_result
+    }
+
+    /// Whether its output can be taken at its word.
+    pub fn trust(&self) -> Trust {
+        self.trust
+    }
+
+    /// Whether its calls may overlap with others.
+    pub fn parallel(&self) -> Parallel {
+        self.parallel
+    }
+
+    /// Whether it only ever looks.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Its own time limit.
+    pub fn time_limit(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// How its definition changes with what is offered beside it.
+    pub fn dynamic_schema(&self) -> Option<DynamicSchema> {
+        self.dynamic
+    }
+
+    pub(crate) fn may_override(&self) -> bool {
+        self.overrides
+    }
+
+    pub(crate) fn handler(&self) -> &dyn Handler {
+        match &self.handler {
+            EntryHandler::BuiltIn(handler) => *handler,
+            EntryHandler::Foreign(handler) => handler.as_ref(),
+        }
+    }
+}
+
+impl Lazy {
+    fn ready(definition: Definition) -> Self {
+        // Never called: the value is already there.
+        let derive = || Definition { description: String::new(), parameters: Value::Null };
+        Self { derive, ready: OnceLock::from(definition) }
+    }
+
+    fn get(&self) -> &Definition {
+        self.ready.get_or_init(self.derive)
+    }
+}

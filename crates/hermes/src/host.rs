@@ -1,0 +1,89 @@
+//! The host: the one place that keeps time and starts threads.
+//!
+//! The async runtime behind it starts when something first needs to wait or to block, so that a
+//! command that only lists things never pays for it. Work that is polled elsewhere (by the
+//! caller's own runtime, or by a thread that just waits) can use it all the same.
+
+#![expect(clippy::disallowed_methods, reason = "this is the host: clock, timer and threads are its job")]
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use futures::future::BoxFuture;
+use hermes_core::host::Host;
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads that may block at once; a handler that never returns costs one of them, not the program.
+const BLOCKING_THREADS: usize = 64;
+
+/// Threads that drive timers and sockets.
+const ASYNC_THREADS: usize = 2;
+
+/// Clock, timer and threads of this process.
+pub(crate) struct Machine {
+    started: Instant,
+    given: AtomicU64,
+    runtime: OnceLock<Option<Runtime>>,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        Self { started: Instant::now(), given: AtomicU64::new(0), runtime: OnceLock::new() }
+    }
+
+    /// A name no other process and no other call of this gets.
+    pub(crate) fn unique(&self) -> String {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let number = self.given.fetch_add(1, Ordering::Relaxed);
+        format!("{:x}-{:x}-{number:x}", since_epoch.as_micros(), std::process::id())
+    }
+
+    /// The async runtime, unless the system would not give us its threads.
+    fn runtime(&self) -> Option<&Runtime> {
+        let start = || {
+            Builder::new_multi_thread()
+                .worker_threads(ASYNC_THREADS)
+                .max_blocking_threads(BLOCKING_THREADS)
+                .thread_name("hermes")
+                .enable_time()
+                .build()
+                .ok()
+        };
+        self.runtime.get_or_init(start).as_ref()
+    }
+}
+
+impl Host for Machine {
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        match self.runtime() {
+            Some(runtime) => {
+                let _inside = runtime.enter();
+                Box::pin(tokio::time::sleep(time))
+            }
+            // Without a timer every wait is over at once: calls time out instead of hanging.
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+
+    fn run_blocking(&self, job: Box<dyn FnOnce() + Send>) {
+        match self.runtime() {
+            Some(runtime) => drop(runtime.spawn_blocking(job)),
+            // Dropping the job tells whoever waits for it that the worker is lost.
+            None => drop(job),
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // The last owner may be async code, where waiting for threads is not allowed.
+        if let Some(runtime) = self.runtime.take().flatten() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The runtime: every crate wired together, as one value.
+//!
+//! Two runtimes in one process share nothing. Tools can be called without a model, from async
+//! code or from code that just waits.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use hermes_core::availability::{Availability, Change};
+use hermes_core::call::ToolCall;
+use hermes_core::cx::Services;
+use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
+use hermes_core::files::Files;
+use hermes_core::host::Host;
+use hermes_core::journal::Journal;
+use hermes_core::outcome::Outcome;
+use hermes_core::policy::{Careful, Policy};
+use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
+use hermes_core::road::{Redact, Road, RoadLimits};
+use hermes_core::session::Place;
+use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
+use hermes_env::files::LocalFiles;
+use hermes_store::{Home, Settings, StoreError};
+
+use crate::host::Machine;
+use crate::probe::MachineProbe;
+use crate::session::{Session, SessionBuilder};
+use crate::settings;
+use crate::spill::HomeSpill;
+use crate::wait::wait;
+use crate::world::World;
+
+/// The tools runtime. Clones are the same runtime.
+#[derive(Clone)]
+pub struct Runtime(Arc<Inner>);
+
+struct Inner {
+    machine: Arc<Machine>,
+    place: Place,
+    world: Arc<RwLock<World>>,
+    registry: Registry,
+    availability: Availability,
+    definitions: DefinitionCache,
+    road: Road,
+}
+
+/// Why a runtime could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The state folder is not usable.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A tool cannot be registered.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+}
+
+/// Puts a runtime together; everything has a default.
+pub struct RuntimeBuilder {
+    place: Place,
+    home: Option<Home>,
+    env: BTreeMap<String, String>,
+    scopes: Vec<Scope>,
+    policy: Arc<dyn Policy>,
+    journal: Option<Arc<dyn Journal>>,
+    redact: Option<Arc<dyn Redact>>,
+    limits: Option<RoadLimits>,
+    context_tokens: Option<u64>,
+}
+
+impl Default for RuntimeBuilder {
+    fn default() -> Self {
+        Self {
+            place: Place { cwd: PathBuf::from("/"), home: None },
+            home: None,
+            env: BTreeMap::new(),
+            scopes: Vec::new(),
+            policy: Arc::new(Careful),
+            journal: None,
+            redact: None,
+            limits: None,
+            context_tokens: None,
+        }
+    }
+}
+
+impl RuntimeBuilder {
+    /// Where sessions start: relative paths begin here.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.place.cwd = cwd.into();
+        self
+    }
+
+    /// The user's home folder, which `~` stands for.
+    pub fn user_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.place.home = Some(home.into());
+        self
+    }
+
+    /// The state folder: configuration, secrets, large results. Without one nothing is written.
+    pub fn home(mut self, home: Home) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// The variables tools may depend on; the process environment is never read.
+    pub fn env(mut self, env: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.env.extend(env);
+        self
+    }
+
+    /// Adds tools, toolsets and hooks of the embedding program.
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scopes.push(scope);
+        self
+    }
+
+    /// Decides what may run. The default lets calls look and asks about everything else.
+    pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
+        self.policy = Arc::new(policy);
+        self
+    }
+
+    /// Records every call.
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Takes secrets out of results.
+    pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
+        self.redact = Some(redact);
+        self
+    }
+
+    /// How long, how many, how much; the configuration is used when this is not called.
+    pub fn limits(mut self, limits: RoadLimits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Size of the model's context, for the limits on results.
+    pub fn context_tokens(mut self, tokens: u64) -> Self {
+        self.context_tokens = Some(tokens);
+        self
+    }
+
+    /// Wires everything together. No thread is started and nothing is written yet.
+    pub fn build(self) -> Result<Runtime, BuildError> {
+        let built_in = Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
+        let registry = Registry::new(built_in)?;
+        for scope in self.scopes {
+            registry.install(scope)?;
+        }
+        let world = World::read(self.home.clone(), self.env)?;
+        let settings = world.settings();
+        let machine = Arc::new(Machine::new());
+        let host: Arc<dyn Host> = machine.clone();
+        let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
+        let services = Arc::new(Services::new(Arc::clone(&host), files));
+        let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
+        let mut road = Road::new(services, self.policy).limits(limits);
+        if let Some(home) = self.home {
+            let max_bytes = settings::spill_bytes(&settings);
+            road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
+        }
+        if let Some(journal) = self.journal {
+            road = road.journal(journal);
+        }
+        if let Some(redact) = self.redact {
+            road = road.redact(redact);
+        }
+        let world = Arc::new(RwLock::new(world));
+        let probe =
+            MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
+        Ok(Runtime(Arc::new(Inner {
+            availability: Availability::new(host, Arc::new(probe)),
+            definitions: DefinitionCache::default(),
+            machine,
+            place: self.place,
+            world,
+            registry,
+            road,
+        })))
+    }
+}
+
+impl Runtime {
+    /// Starts putting a runtime together.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// All tools at this moment.
+    pub fn tools(&self) -> Arc<Snapshot> {
+        self.0.registry.snapshot()
+    }
+
+    /// Installs the tools of a source, whole, in place of what it had before.
+    pub fn install(&self, scope: Scope) -> Result<Installed, RegisterError> {
+        self.0.registry.install(scope)
+    }
+
+    /// Takes the tools of a source away; `false` when it had none.
+    pub fn remove(&self, source: &Source) -> bool {
+        self.0.registry.remove(source)
+    }
+
+    /// The settings of `config.yaml`, complete with defaults.
+    pub fn settings(&self) -> Settings {
+        self.world(World::settings)
+    }
+
+    /// What is odd in `config.yaml` but usable, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        self.world(World::warnings)
+    }
+
+    /// The state folder, if there is one.
+    pub fn home(&self) -> Option<Home> {
+        self.world(|world| world.home().cloned())
+    }
+
+    /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.
+    pub fn refresh(&self) -> Result<(), StoreError> {
+        let changes = self.0.world.write().unwrap_or_else(PoisonError::into_inner).refresh()?;
+        for change in &changes {
+            self.announce(change);
+        }
+        Ok(())
+    }
+
+    /// Sets or clears a variable for the gates and tools of this runtime.
+    pub fn set_env(&self, name: &str, value: Option<&str>) {
+        self.0.world.write().unwrap_or_else(PoisonError::into_inner).set_variable(name, value);
+        self.announce(&Change::Environment);
+    }
+
+    /// Tells that something changed which gates may depend on.
+    pub fn announce(&self, change: &Change) {
+        self.0.availability.changed(change);
+        self.0.definitions.clear();
+    }
+
+    /// What the configuration selects for a platform (`cli`, `telegram`, …).
+    pub fn platform(&self, platform: &str) -> Result<Selection, SelectionError> {
+        let settings = self.settings();
+        let snapshot = self.tools();
+        let disabled: Vec<String> =
+            settings.agent.disabled_toolsets.iter().chain(&settings.agent.disabled_tools).cloned().collect();
+        let kanban_task = self.world(|world| world.variable("HERMES_KANBAN_TASK").is_some_and(|it| !it.is_empty()));
+        platform_selection(
+            snapshot.catalog(),
+            &PlatformSettings {
+                platform,
+                toolsets: settings.platform_toolsets.get(platform).map(Vec::as_slice),
+                disabled: &disabled,
+                kanban_task,
+                ..PlatformSettings::new(platform)
+            },
+        )
+    }
+
+    /// The definitions for a selection.
+    pub async fn toolbox(
+        &self,
+        selection: &Selection,
+        settings: &DefinitionSettings,
+    ) -> Result<Arc<Toolbox>, SelectionError> {
+        let snapshot = self.tools();
+        let plan = Arc::new(Plan::new(snapshot.catalog(), selection)?);
+        Ok(self.toolbox_of(&snapshot, &plan, settings).await)
+    }
+
+    /// The same, from code that just waits.
+    pub fn toolbox_blocking(
+        &self,
+        selection: &Selection,
+        settings: &DefinitionSettings,
+    ) -> Result<Arc<Toolbox>, SelectionError> {
+        wait(self.toolbox(selection, settings))
+    }
+
+    /// How `config.yaml` wants definitions to be made.
+    pub fn definition_settings(&self) -> DefinitionSettings {
+        settings::definitions(&self.settings())
+    }
+
+    /// A session with state of its own.
+    pub fn session(&self) -> SessionBuilder {
+        SessionBuilder::new(self.clone())
+    }
+
+    /// Calls one tool without any session; tools that need one say so.
+    pub async fn call(&self, call: ToolCall) -> Outcome {
+        match self.session().detached().open() {
+            Ok(session) => session.call(call).await,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same, from code that just waits.
+    pub fn call_blocking(&self, call: ToolCall) -> Outcome {
+        wait(self.call(call))
+    }
+
+    pub(crate) async fn toolbox_of(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        plan: &Arc<Plan>,
+        settings: &DefinitionSettings,
+    ) -> Arc<Toolbox> {
+        let inner = &self.0;
+        let config = |key: &str| self.world(|world| world.config(key));
+        inner.definitions.toolbox(snapshot, plan, settings, &inner.availability, &config).await
+    }
+
+    pub(crate) fn road(&self) -> &Road {
+        &self.0.road
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    pub(crate) fn unique(&self) -> String {
+        self.0.machine.unique()
+    }
+
+    fn world<R>(&self, look: impl FnOnce(&World) -> R) -> R {
+        look(&self.0.world.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}

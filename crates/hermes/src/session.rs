@@ -1,0 +1,172 @@
+//! A session of the runtime: its own state, its own tools, the same road as everybody.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hermes_core::call::ToolCall;
+use hermes_core::definitions::{DefinitionSettings, Toolbox};
+use hermes_core::outcome::Outcome;
+use hermes_core::policy::{Approver, Nobody};
+use hermes_core::session::{Place, SessionSpec};
+use hermes_core::toolset::{Plan, Selection, SelectionError};
+
+use crate::runtime::Runtime;
+use crate::settings;
+use crate::wait::wait;
+
+/// Puts a session together; everything has a default.
+pub struct SessionBuilder {
+    runtime: Runtime,
+    id: Option<String>,
+    place: Place,
+    selection: Selection,
+    settings: DefinitionSettings,
+    approver: Arc<dyn Approver>,
+    detached: bool,
+}
+
+impl SessionBuilder {
+    pub(crate) fn new(runtime: Runtime) -> Self {
+        let place = runtime.place().clone();
+        let settings = runtime.definition_settings();
+        Self {
+            runtime,
+            id: None,
+            place,
+            selection: Selection::everything(),
+            settings,
+            approver: Arc::new(Nobody),
+            detached: false,
+        }
+    }
+
+    /// Its id; a fresh one is made when this is not called.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Where it stands, instead of where the runtime does.
+    pub fn cwd(mut self, cwd: impl Into<std::path::PathBuf>) -> Self {
+        self.place.cwd = cwd.into();
+        self
+    }
+
+    /// Which tools it has; the default is all of them.
+    pub fn select(mut self, selection: Selection) -> Self {
+        self.selection = selection;
+        self
+    }
+
+    /// How definitions are made, instead of what the configuration says.
+    pub fn definitions(mut self, settings: DefinitionSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Who answers when policy asks; the default is nobody, which means no.
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
+    }
+
+    /// Without state: tools that keep some answer that they need a session.
+    pub fn detached(mut self) -> Self {
+        self.detached = true;
+        self
+    }
+
+    /// Opens it, or says which name of the selection is not known.
+    pub fn open(self) -> Result<Session, SelectionError> {
+        let snapshot = self.runtime.tools();
+        let plan = Arc::new(Plan::new(snapshot.catalog(), &self.selection)?);
+        let spec = SessionSpec {
+            id: self.id.unwrap_or_else(|| self.runtime.unique()),
+            place: self.place,
+            approver: self.approver,
+            loop_guard: settings::loop_guard(&self.runtime.settings()),
+        };
+        let make = if self.detached { hermes_core::session::Session::detached } else { hermes_core::session::Session::new };
+        Ok(Session {
+            runtime: self.runtime,
+            state: make(spec),
+            selection: self.selection,
+            settings: self.settings,
+            plan: Mutex::new((snapshot.generation(), plan)),
+        })
+    }
+}
+
+/// A running session.
+pub struct Session {
+    runtime: Runtime,
+    state: hermes_core::session::Session,
+    selection: Selection,
+    settings: DefinitionSettings,
+    /// The plan, and the generation of the registry it was made for.
+    plan: Mutex<(u64, Arc<Plan>)>,
+}
+
+impl Session {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        self.state.id()
+    }
+
+    /// The tools of this session as the model is told about them.
+    pub async fn toolbox(&self) -> Arc<Toolbox> {
+        let snapshot = self.runtime.tools();
+        let plan = self.plan_for(&snapshot);
+        self.runtime.toolbox_of(&snapshot, &plan, &self.settings).await
+    }
+
+    /// Takes one call.
+    pub async fn call(&self, call: ToolCall) -> Outcome {
+        let toolbox = self.toolbox().await;
+        self.runtime.road().call(&self.state, &toolbox, call).await
+    }
+
+    /// Takes all calls of one answer; the outcomes are in call order, one each.
+    pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
+        let toolbox = self.toolbox().await;
+        self.runtime.road().batch(&self.state, &toolbox, calls).await
+    }
+
+    /// The same as [`Session::call`], from code that just waits.
+    pub fn call_blocking(&self, call: ToolCall) -> Outcome {
+        wait(self.call(call))
+    }
+
+    /// The same as [`Session::batch`], from code that just waits.
+    pub fn batch_blocking(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
+        wait(self.batch(calls))
+    }
+
+    /// The same as [`Session::toolbox`], from code that just waits.
+    pub fn toolbox_blocking(&self) -> Arc<Toolbox> {
+        wait(self.toolbox())
+    }
+
+    /// Starts a new turn: what was repeated before counts no more.
+    pub fn new_turn(&self) {
+        self.state.new_turn();
+    }
+
+    /// Stops everything that runs in this session, now and later.
+    pub fn cancel(&self) {
+        self.state.cancel();
+    }
+
+    /// The plan for this snapshot; made again only when tools came or went.
+    fn plan_for(&self, snapshot: &hermes_core::registry::Snapshot) -> Arc<Plan> {
+        let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 != snapshot.generation() {
+            // A toolset that went away with its source leaves the names it had unknown; the
+            // session then keeps the plan it was opened with, and the missing tools are missing.
+            if let Ok(plan) = Plan::new(snapshot.catalog(), &self.selection) {
+                known.1 = Arc::new(plan);
+            }
+            known.0 = snapshot.generation();
+        }
+        Arc::clone(&known.1)
+    }
+}

@@ -1,0 +1,76 @@
+//! The runtime's view of what lies outside: variables, secrets, configuration.
+//!
+//! It is taken once and handed round as a value; nothing below reads the process environment. A
+//! refresh takes it again and tells which part changed.
+
+use std::collections::BTreeMap;
+
+use hermes_core::availability::Change;
+use hermes_store::config::KeyPath;
+use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
+use serde_json::Value;
+
+/// Variables, secrets and configuration at one moment.
+#[derive(Default)]
+pub(crate) struct World {
+    home: Option<Home>,
+    process: BTreeMap<String, String>,
+    env: EnvView,
+    config: Option<Config>,
+}
+
+impl World {
+    /// Reads the home's `.env` and `config.yaml`; without a home there is only the process.
+    pub(crate) fn read(home: Option<Home>, process: BTreeMap<String, String>) -> Result<Self, StoreError> {
+        let secrets = home.as_ref().map(Secrets::read).transpose()?.unwrap_or_default();
+        let env = EnvView::new(secrets, process.clone());
+        let config = home.as_ref().map(|home| Config::read(home, &env.lookup())).transpose()?;
+        Ok(Self { home, process, env, config })
+    }
+
+    /// Reads everything again and says what is different.
+    pub(crate) fn refresh(&mut self) -> Result<Vec<Change>, StoreError> {
+        let fresh = Self::read(self.home.clone(), self.process.clone())?;
+        let mut changes = Vec::new();
+        if fresh.env != self.env {
+            changes.push(Change::Environment);
+        }
+        if fresh.config.as_ref().map(Config::values) != self.config.as_ref().map(Config::values) {
+            changes.push(Change::Config);
+        }
+        *self = fresh;
+        Ok(changes)
+    }
+
+    /// Sets or clears a variable of the process part.
+    pub(crate) fn set_variable(&mut self, name: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.process.insert(name.to_owned(), value.to_owned()),
+            None => self.process.remove(name),
+        };
+        self.env = self.env.clone().with_process(self.process.clone());
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.env.get(name)
+    }
+
+    /// The value at a dotted key of the configuration.
+    pub(crate) fn config(&self, key: &str) -> Option<Value> {
+        let path: KeyPath = key.parse().ok()?;
+        self.config.as_ref()?.get(&path).cloned()
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// What is odd in the configuration but usable, in words.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.config.iter().flat_map(|config| config.warnings.iter().map(ToString::to_string)).collect()
+    }
+
+    pub(crate) fn home(&self) -> Option<&Home> {
+        self.home.as_ref()
+    }
+}

@@ -1,0 +1,175 @@
+//! `read_file`: a page of a text file, with line numbers.
+
+use hermes_core::cx::ToolCx;
+use hermes_core::effect::Effect;
+use hermes_core::error::{ToolError, ToolResult};
+use hermes_core::files::{FileError, FilePage, PageRequest, TextPage};
+use hermes_core::session::Place;
+use hermes_core::tool::{MaxSize, Tool, ToolDef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::toolsets::file;
+
+pub(crate) const TOOL: ToolDef =
+    ToolDef::of::<ReadFile>("read_file", &file::TOOLSET).emoji("📖").max_result(MaxSize::Unlimited).read_only();
+
+/// Longest line shown, in characters.
+const MAX_LINE: usize = 2_000;
+
+/// Longest page, in characters.
+const MAX_PAGE: usize = 100_000;
+
+/// Read a text file with line numbers, page by page. Use this instead of cat, head or tail.
+/// Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Images and other
+/// binary files are recognised and not shown.
+#[derive(Deserialize, JsonSchema)]
+struct ReadFile {
+    /// Path of the file: absolute, relative to the working directory, or ~/path
+    path: String,
+    /// First line to read, counted from 1
+    #[serde(default = "first")]
+    #[schemars(range(min = 1))]
+    offset: u64,
+    /// Most lines to read
+    #[serde(default = "page")]
+    #[schemars(range(max = 2000))]
+    limit: u64,
+}
+
+fn first() -> u64 {
+    1
+}
+
+fn page() -> u64 {
+    500
+}
+
+impl Tool for ReadFile {
+    fn effects(&self, place: &Place) -> Vec<Effect> {
+        vec![Effect::Read(place.resolve(&self.path))]
+    }
+
+    async fn call(self, cx: &ToolCx) -> ToolResult {
+        let request =
+            PageRequest { first: self.offset, count: self.limit, max_line_chars: MAX_LINE, max_chars: MAX_PAGE };
+        match cx.files().page(&self.path, request).await {
+            Ok(FilePage::Text(page)) => Ok(shown(self.offset, &page)),
+            Ok(FilePage::Image { file_size, media_type }) => Ok(not_shown("an image", file_size, Some(media_type))),
+            Ok(FilePage::Binary { file_size }) => Ok(not_shown("a binary file", file_size, None)),
+            Err(ToolError::File(missing @ FileError::Missing { .. })) => Ok(not_found(&missing)),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+fn shown(first: u64, page: &TextPage) -> Value {
+    let count = u64::try_from(page.lines.len()).unwrap_or(u64::MAX);
+    let next = first.saturating_add(count);
+    let truncated = next <= page.total_lines && count > 0;
+    let mut answer = json!({
+        "content": numbered(first, page),
+        "total_lines": page.total_lines,
+        "file_size": page.file_size,
+        "truncated": truncated,
+        "is_binary": false,
+        "is_image": false,
+    });
+    let mut add = |key: &str, value: Value| {
+        if let Some(fields) = answer.as_object_mut() {
+            fields.insert(key.to_owned(), value);
+        }
+    };
+    if truncated {
+        add("next_offset", json!(next));
+        add("truncated_by", json!(if page.ended_by.is_some() { "characters" } else { "lines" }));
+    }
+    if page.lossy {
+        add("hint", json!("some bytes are not valid text and are shown as \u{fffd}"));
+    } else if count == 0 && page.total_lines > 0 {
+        add("hint", json!(format!("the file ends at line {}", page.total_lines)));
+    } else if page.total_lines == 0 {
+        add("hint", json!("the file is empty"));
+    }
+    answer
+}
+
+/// The lines with their numbers in front.
+fn numbered(first: u64, page: &TextPage) -> String {
+    let lines = page.lines.iter().zip(first..).map(|(line, number)| match line.cut_chars {
+        0 => format!("{number}|{}", line.text),
+        cut => format!("{number}|{} [… {cut} more characters]", line.text),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn not_shown(what: &str, file_size: u64, media_type: Option<&str>) -> Value {
+    json!({
+        "content": "",
+        "total_lines": 0,
+        "file_size": file_size,
+        "truncated": false,
+        "is_binary": true,
+        "is_image": media_type.is_some(),
+        "error": match media_type {
+            Some(media_type) => format!("this is {what} ({media_type}); it cannot be read as text"),
+            None => format!("this is {what}; it cannot be read as text"),
+        },
+    })
+}
+
+fn not_found(missing: &FileError) -> Value {
+    let similar = match missing {
+        FileError::Missing { similar, .. } => similar.as_slice(),
+        _ => &[],
+    };
+    json!({ "error": missing.to_string(), "similar_files": similar })
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_core::files::{PageEnd, PageLine};
+
+    use super::*;
+
+    fn line(text: &str, cut_chars: usize) -> PageLine {
+        PageLine { text: text.to_owned(), cut_chars }
+    }
+
+    #[test]
+    fn numbers_go_on_from_the_offset_and_cut_lines_say_so() {
+        let page = TextPage { lines: vec![line("a", 0), line("b", 7)], ..TextPage::default() };
+
+        assert_eq!(numbered(9, &page), "9|a\n10|b [… 7 more characters]");
+    }
+
+    #[test]
+    fn a_page_in_the_middle_says_where_to_go_on() {
+        let page = TextPage { lines: vec![line("a", 0)], total_lines: 3, file_size: 6, ..TextPage::default() };
+
+        let answer = shown(2, &page);
+
+        assert_eq!(answer["truncated"], true);
+        assert_eq!(answer["next_offset"], 3);
+        assert_eq!(answer["truncated_by"], "lines");
+    }
+
+    #[test]
+    fn a_page_that_ended_early_says_why() {
+        let ended_by = Some(PageEnd::Chars);
+        let page = TextPage { lines: vec![line("a", 0)], total_lines: 3, ended_by, ..TextPage::default() };
+
+        assert_eq!(shown(1, &page)["truncated_by"], "characters");
+    }
+
+    #[test]
+    fn past_the_end_there_is_a_hint_and_nothing_else_to_read() {
+        let page = TextPage { total_lines: 3, file_size: 6, ..TextPage::default() };
+
+        let answer = shown(10, &page);
+
+        assert_eq!(answer["truncated"], false);
+        assert_eq!(answer["hint"], "the file ends at line 3");
+    }
+}
