@@ -1,1 +1,27 @@
 //! The state folder: the only crate that touches it.
+//!
+//! | module | what it keeps |
+//! |---|---|
+//! | [`home`] | which folder is the home, and where its files are |
+//! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
+//! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`spill`] | tool results too long for the model, one private folder per session |
+//! | [`error`] | what can go wrong, always with the path |
+//!
+//! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
+//! reads, whole-or-nothing writes, private modes, no writing through planted links. The process
+//! environment and the clock are not read here; both are handed in as values.
+
+pub mod config;
+mod disk;
+mod dotenv;
+pub mod error;
+pub mod home;
+pub mod secrets;
+pub mod spill;
+
+pub use config::{Change, Config, ConfigFile, Settings};
+pub use error::StoreError;
+pub use home::{Home, HomeInputs};
+pub use secrets::{EnvView, Secrets};
+pub use spill::Spill;

@@ -1,0 +1,114 @@
+//! `config.yaml`: what it says ([`Config`]) and how to change it ([`ConfigFile`]).
+//!
+//! - `tree`: the file with positions
+//! - `reader`: typed values, problems and warnings
+//! - `read`: which value of the file is which setting
+//! - `settings`: the values and their defaults
+//! - `known`: the keys that mean something
+//! - `path`: dotted paths
+//! - `edit`: changes that keep comments and every untouched byte
+//! - `verify`: proof that an edit did what was asked and nothing else
+
+mod edit;
+mod known;
+mod path;
+mod read;
+mod reader;
+mod settings;
+mod tree;
+mod verify;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::disk;
+use crate::error::{Problem, StoreError};
+use crate::home::Home;
+use reader::{Reader, Section};
+use tree::{Duplicates, Kind, Node};
+
+pub use edit::{Change, ConfigFile};
+pub(crate) use known::nearest;
+pub use path::{BadPath, KeyPath};
+pub use settings::{
+    AgentSettings, ApprovalMode, Approvals, CronMode, Guardrails, Limits, Repeats, Settings, Switch,
+    ToolOutput, ToolSearch, ToolsSettings,
+};
+
+/// What `config.yaml` says: the settings this program uses, and everything else by dotted path.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The settings, complete with defaults.
+    pub settings: Settings,
+    /// What is odd but usable: unknown keys, numbers out of range, repeated keys.
+    pub warnings: Vec<Problem>,
+    path: PathBuf,
+    tree: Node,
+    values: Value,
+}
+
+impl Config {
+    /// Reads the config of a home. Without a file everything is at its default.
+    ///
+    /// `lookup` answers `${NAME}` in texts; what it does not know stays as written.
+    pub fn read(home: &Home, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Config, StoreError> {
+        let path = home.config();
+        let text = disk::read(&path, tree::MAX_BYTES)?.unwrap_or_default();
+        Config::parse(&path, &text, lookup)
+    }
+
+    /// Reads a config from text; `path` is for messages.
+    pub fn parse(
+        path: &Path,
+        text: &str,
+        lookup: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Config, StoreError> {
+        let (mut tree, repeated) = tree::parse(path, text, Duplicates::LastWins)?;
+        tree.expand(lookup);
+        let mut reader = Reader::new(text);
+        reader.warnings.extend(repeated);
+        let settings = read::settings(&mut reader, Section::root(&tree));
+        let Reader { mut problems, mut warnings, .. } = reader;
+        let by_place = |a: &Problem, b: &Problem| (a.line, a.column).cmp(&(b.line, b.column));
+        if !problems.is_empty() {
+            problems.sort_by(by_place);
+            return Err(StoreError::Config { path: path.to_owned(), problems });
+        }
+        warnings.sort_by(by_place);
+        let values = tree.value();
+        Ok(Config { settings, warnings, path: path.to_owned(), tree, values })
+    }
+
+    /// The file this was read from, whether or not it exists.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Everything the file says, with `${NAME}` replaced and without defaults.
+    pub fn values(&self) -> &Value {
+        &self.values
+    }
+
+    /// What the file says at a place; `None` if it is silent.
+    pub fn get(&self, path: &KeyPath) -> Option<&Value> {
+        path.find(&self.values)
+    }
+
+    /// The line on which a key stands, counted from 1.
+    pub fn line(&self, path: &KeyPath) -> Option<u64> {
+        let mut node = &self.tree;
+        let mut line = None;
+        for key in path.keys() {
+            if let Kind::List(items) = &node.kind {
+                node = items.get(key.parse::<usize>().ok()?)?;
+                line = Some(node.at.line);
+            } else {
+                let entry = node.get(key)?;
+                node = &entry.value;
+                line = Some(entry.at.line);
+            }
+        }
+        line
+    }
+}

@@ -1,0 +1,185 @@
+//! Which value of the file is which setting: one function per section.
+
+use std::ops::RangeInclusive;
+
+use super::known;
+use super::reader::{Keys, Reader, Section};
+use super::settings::{
+    AgentSettings, ApprovalMode, Approvals, CronMode, Guardrails, Limits, Repeats, Settings, Switch,
+    ToolOutput, ToolSearch, ToolsSettings,
+};
+use super::tree::Kind;
+
+/// The settings of a file, complete with defaults.
+pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settings {
+    let default = Settings::default();
+    let known: Vec<&str> = known::TOP_LEVEL.iter().chain(known::PLATFORMS).copied().collect();
+    reader.check_keys(root, &known, Keys::All);
+
+    let agent = reader.section(root, "agent", "agent");
+    reader.check_keys(agent, &["disabled_toolsets", "disabled_tools"], Keys::Some);
+
+    Settings {
+        toolsets: reader.texts(root, "toolsets").unwrap_or(default.toolsets),
+        platform_toolsets: reader.text_lists(root, "platform_toolsets"),
+        known_plugin_toolsets: reader.text_lists(root, "known_plugin_toolsets"),
+        agent: AgentSettings {
+            disabled_toolsets: reader.texts(agent, "disabled_toolsets").unwrap_or_default(),
+            disabled_tools: reader.texts(agent, "disabled_tools").unwrap_or_default(),
+        },
+        tools: tools(reader, root),
+        tool_output: tool_output(reader, root),
+        file_read_max_chars: reader.count(
+            root,
+            "file_read_max_chars",
+            default.file_read_max_chars,
+            1..=100_000_000,
+        ),
+        tool_loop_guardrails: guardrails(reader, root),
+        approvals: approvals(reader, root),
+        command_allowlist: reader.texts(root, "command_allowlist").unwrap_or_default(),
+    }
+}
+
+fn tools<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> ToolsSettings {
+    let tools = reader.section(root, "tools", "tools");
+    reader.check_keys(tools, &["tool_search", "limits"], Keys::Some);
+    ToolsSettings { tool_search: tool_search(reader, tools), limits: limits(reader, tools) }
+}
+
+fn tool_search<'t>(reader: &mut Reader<'t>, tools: Section<'t>) -> ToolSearch {
+    const WORDS: &[(&str, Switch)] = &[
+        ("auto", Switch::Auto),
+        ("on", Switch::On),
+        ("off", Switch::Off),
+        ("true", Switch::Auto),
+        ("false", Switch::Off),
+        ("yes", Switch::On),
+        ("no", Switch::Off),
+        ("1", Switch::On),
+        ("0", Switch::Off),
+    ];
+    let default = ToolSearch::default();
+    let is_map = Reader::raw(tools, "tool_search").is_some_and(|node| matches!(node.kind, Kind::Map(_)));
+    if !is_map {
+        let enabled = reader.word(tools, "tool_search", WORDS).unwrap_or(default.enabled);
+        return ToolSearch { enabled, ..default };
+    }
+    let search = reader.section(tools, "tool_search", "tools.tool_search");
+    let keys = ["enabled", "threshold_pct", "search_default_limit", "max_search_limit", "include_core"];
+    reader.check_keys(search, &keys, Keys::All);
+    let mut small = |key, default: u8, high: u8| {
+        let low = u64::from(key != "threshold_pct");
+        let used = reader.count(search, key, u64::from(default.min(high)), low..=u64::from(high));
+        u8::try_from(used).unwrap_or(high)
+    };
+    let threshold_pct = small("threshold_pct", default.threshold_pct, 100);
+    let max_search_limit = small("max_search_limit", default.max_search_limit, 50);
+    let search_default_limit = small("search_default_limit", default.search_default_limit, max_search_limit);
+    ToolSearch {
+        enabled: reader.word(search, "enabled", WORDS).unwrap_or(default.enabled),
+        threshold_pct,
+        search_default_limit,
+        max_search_limit,
+        include_core: reader.flag(search, "include_core", default.include_core),
+    }
+}
+
+fn limits<'t>(reader: &mut Reader<'t>, tools: Section<'t>) -> Limits {
+    const SIZE: RangeInclusive<u64> = 1000..=100_000_000;
+    let default = Limits::default();
+    let section = reader.section(tools, "limits", "tools.limits");
+    let keys = [
+        "batch_timeout",
+        "interrupt_grace",
+        "max_parallel",
+        "result_chars",
+        "turn_chars",
+        "preview_chars",
+        "spill_mb",
+        "spill_days",
+    ];
+    reader.check_keys(section, &keys, Keys::All);
+    let batch = reader.seconds(section, "batch_timeout", default.batch_timeout.unwrap_or_default());
+    Limits {
+        batch_timeout: (!batch.is_zero()).then_some(batch),
+        interrupt_grace: reader.seconds(section, "interrupt_grace", default.interrupt_grace),
+        max_parallel: reader.count(section, "max_parallel", default.max_parallel, 1..=64),
+        result_chars: reader.count(section, "result_chars", default.result_chars, SIZE),
+        turn_chars: reader.count(section, "turn_chars", default.turn_chars, SIZE),
+        preview_chars: reader.count(section, "preview_chars", default.preview_chars, 0..=100_000),
+        spill_mb: reader.count(section, "spill_mb", default.spill_mb, 1..=100_000),
+        spill_days: reader.count(section, "spill_days", default.spill_days, 0..=3650),
+    }
+}
+
+fn tool_output<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> ToolOutput {
+    const RANGE: RangeInclusive<u64> = 1..=100_000_000;
+    let default = ToolOutput::default();
+    let section = reader.section(root, "tool_output", "tool_output");
+    reader.check_keys(section, &["max_bytes", "max_lines", "max_line_length"], Keys::All);
+    ToolOutput {
+        max_bytes: reader.count(section, "max_bytes", default.max_bytes, RANGE),
+        max_lines: reader.count(section, "max_lines", default.max_lines, RANGE),
+        max_line_length: reader.count(section, "max_line_length", default.max_line_length, RANGE),
+    }
+}
+
+fn guardrails<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Guardrails {
+    let default = Guardrails::default();
+    let section = reader.section(root, "tool_loop_guardrails", "tool_loop_guardrails");
+    let keys = ["warnings_enabled", "hard_stop_enabled", "warn_after", "hard_stop_after"];
+    reader.check_keys(section, &keys, Keys::All);
+    let warn = reader.section(section, "warn_after", "tool_loop_guardrails.warn_after");
+    let stop = reader.section(section, "hard_stop_after", "tool_loop_guardrails.hard_stop_after");
+    Guardrails {
+        warnings_enabled: reader.flag(section, "warnings_enabled", default.warnings_enabled),
+        hard_stop_enabled: reader.flag(section, "hard_stop_enabled", default.hard_stop_enabled),
+        warn_after: repeats(reader, warn, default.warn_after),
+        hard_stop_after: repeats(reader, stop, default.hard_stop_after),
+    }
+}
+
+fn repeats<'t>(reader: &mut Reader<'t>, section: Section<'t>, default: Repeats) -> Repeats {
+    const RANGE: RangeInclusive<u64> = 1..=1000;
+    let keys = ["exact_failure", "same_tool_failure", "idempotent_no_progress"];
+    reader.check_keys(section, &keys, Keys::All);
+    Repeats {
+        exact_failure: reader.count(section, "exact_failure", default.exact_failure, RANGE),
+        same_tool_failure: reader.count(section, "same_tool_failure", default.same_tool_failure, RANGE),
+        idempotent_no_progress: reader.count(
+            section,
+            "idempotent_no_progress",
+            default.idempotent_no_progress,
+            RANGE,
+        ),
+    }
+}
+
+fn approvals<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Approvals {
+    const MODES: &[(&str, ApprovalMode)] = &[
+        ("manual", ApprovalMode::Manual),
+        ("smart", ApprovalMode::Smart),
+        ("off", ApprovalMode::Off),
+        ("deny", ApprovalMode::Deny),
+        // Without quotes, `off` is false to other YAML readers, and may have been saved as that.
+        ("false", ApprovalMode::Off),
+    ];
+    const CRON: &[(&str, CronMode)] = &[("deny", CronMode::Deny), ("approve", CronMode::Approve)];
+    let default = Approvals::default();
+    let section = reader.section(root, "approvals", "approvals");
+    let keys = ["mode", "timeout", "cron_mode", "deny", "mcp_reload_confirm", "destructive_slash_confirm"];
+    reader.check_keys(section, &keys, Keys::Some);
+    Approvals {
+        mode: reader.word(section, "mode", MODES).unwrap_or(default.mode),
+        timeout: reader.seconds(section, "timeout", default.timeout),
+        cron_mode: reader.word(section, "cron_mode", CRON).unwrap_or(default.cron_mode),
+        deny: reader.texts(section, "deny").unwrap_or_default(),
+        mcp_reload_confirm: reader.flag(section, "mcp_reload_confirm", default.mcp_reload_confirm),
+        destructive_slash_confirm: reader.flag(
+            section,
+            "destructive_slash_confirm",
+            default.destructive_slash_confirm,
+        ),
+    }
+}

@@ -1,0 +1,354 @@
+//! The one place where files are opened, written, renamed and removed.
+//!
+//! Promises kept here: a read is bounded and only of regular files; a write is whole or not at
+//! all and keeps mode, owner and links; folders are made private; a wait for a lock ends.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::error::StoreError;
+
+/// Most links followed from a name to the file behind it.
+const MAX_LINKS: usize = 40;
+/// How often, and how long apart, a taken lock is tried: 10 seconds in all.
+const LOCK_TRIES: u32 = 500;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// The mode a written file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// 0600, enforced: a looser existing file is tightened.
+    Private,
+    /// 0600 for a new file, as all in a home is its owner's; an existing file keeps what it has.
+    Keep,
+}
+
+/// What a folder holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: Kind,
+    pub(crate) bytes: u64,
+    pub(crate) modified: SystemTime,
+}
+
+/// What a name in a folder stands for; links are never followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Folder,
+    Other,
+}
+
+/// Holds a lock file until dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+/// The text of a file, `None` if there is none, an error if it is too large or not text.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
+    // Asked before opening: opening a named pipe would wait for its other end.
+    match fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(e)),
+        Ok(meta) if !meta.is_file() => {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
+        }
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(StoreError::TooLarge { path: path.to_owned(), limit });
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) => Err(StoreError::NotText { path: path.to_owned(), offset: e.utf8_error().valid_up_to() }),
+    }
+}
+
+/// Replaces a file by `text`, whole or not at all. A link stays a link: the file behind it is replaced.
+pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreError> {
+    let target = behind_links(path)?;
+    let failed = |source| StoreError::Io { doing: "write", path: target.clone(), source };
+    let folder = target.parent().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+    make_private_folder(folder)?;
+
+    let old = match fs::metadata(&target) {
+        Ok(meta) => Some(meta),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(failed(e)),
+    };
+    // Renaming over a read-only file would succeed; its owner meant it to be left alone.
+    if old.as_ref().is_some_and(|meta| meta.permissions().readonly()) {
+        return Err(failed(io::ErrorKind::PermissionDenied.into()));
+    }
+    let bits = match (mode, &old) {
+        (Mode::Private, _) | (Mode::Keep, None) => 0o600,
+        (Mode::Keep, Some(meta)) => meta.mode() & 0o7777,
+    };
+    let mut temp =
+        tempfile::Builder::new().prefix(".hermes-").suffix(".tmp").tempfile_in(folder).map_err(failed)?;
+    temp.write_all(text.as_bytes()).map_err(failed)?;
+    if let Some(meta) = &old {
+        // Only root may give a file away; for anybody else the owner is already right.
+        let _ = fchown(temp.as_file(), Some(meta.uid()), Some(meta.gid()));
+    }
+    temp.as_file().set_permissions(Permissions::from_mode(bits)).map_err(failed)?;
+    temp.as_file().sync_all().map_err(failed)?;
+    temp.persist(&target).map_err(|e| failed(e.error))?;
+    // The rename is durable once the folder is.
+    File::open(folder).and_then(|f| f.sync_all()).map_err(failed)
+}
+
+/// Writes a file that must not exist yet, readable by its owner only. `false` if the name is taken,
+/// by a file or by a link, which is then left alone.
+pub(crate) fn create_new(path: &Path, text: &str) -> Result<bool, StoreError> {
+    let failed = |source| StoreError::Io { doing: "create", path: path.to_owned(), source };
+    let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        Err(e) => return Err(failed(e)),
+    };
+    if let Err(e) = file.write_all(text.as_bytes()) {
+        // A half-written result is worse than none.
+        let _ = fs::remove_file(path);
+        return Err(failed(e));
+    }
+    Ok(true)
+}
+
+/// Makes a folder and its missing parents, each readable by its owner only. Existing ones stay as they are.
+pub(crate) fn make_private_folder(path: &Path) -> Result<(), StoreError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|source| StoreError::Io {
+        doing: "create folder",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Makes one folder of ours and insists that it is a real folder, not a link, and private.
+pub(crate) fn own_folder(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Io { doing: "create folder", path: path.to_owned(), source };
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(e) => return Err(failed(e)),
+    }
+    let meta = fs::symlink_metadata(path).map_err(failed)?;
+    if meta.file_type().is_symlink() {
+        return Err(StoreError::Link { path: path.to_owned() });
+    }
+    if !meta.is_dir() {
+        return Err(failed(io::ErrorKind::NotADirectory.into()));
+    }
+    if meta.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Whether `path` is a folder, or a link to one.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+/// What a folder holds, oldest first, then by name. A folder that is not there, or is a link, holds nothing.
+pub(crate) fn list(folder: &Path) -> Result<Vec<Entry>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "list", path: folder.to_owned(), source };
+    match fs::symlink_metadata(folder) {
+        Ok(meta) if meta.is_dir() => {}
+        Ok(_) => return Ok(Vec::new()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(failed(e)),
+    }
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // Gone between listing and asking: somebody else tidied up.
+        let Ok(meta) = entry.metadata() else { continue };
+        let kind = if meta.is_file() {
+            Kind::File
+        } else if meta.is_dir() {
+            Kind::Folder
+        } else {
+            Kind::Other
+        };
+        let modified = meta.modified().map_err(failed)?;
+        entries.push(Entry { path: entry.path(), kind, bytes: meta.len(), modified });
+    }
+    entries.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
+    Ok(entries)
+}
+
+/// Removes a file or a link (not what it points to). A missing one is fine.
+pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::Io { doing: "remove", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder if it is empty; says whether it did.
+pub(crate) fn remove_if_empty(folder: &Path) -> bool {
+    fs::remove_dir(folder).is_ok()
+}
+
+/// Takes the lock beside `path`, waiting a bounded time for another writer.
+pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = format!(".{}.lock", name.trim_start_matches('.'));
+    let lock = path.with_file_name(name);
+    let failed = |source| StoreError::Io { doing: "lock", path: lock.clone(), source };
+    if let Some(folder) = lock.parent() {
+        make_private_folder(folder)?;
+    }
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&lock)
+        .map_err(failed)?;
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::Error(e)) => return Err(failed(e)),
+        }
+    }
+    Err(StoreError::Locked { path: lock })
+}
+
+/// The file a chain of links ends at, whether or not it exists.
+fn behind_links(path: &Path) -> Result<PathBuf, StoreError> {
+    let mut at = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&at) {
+            Ok(next) => at = at.parent().unwrap_or(Path::new("/")).join(next),
+            // Not a link, or not there yet.
+            Err(_) => return Ok(at),
+        }
+    }
+    let source = io::Error::other("too many symbolic links");
+    Err(StoreError::Io { doing: "follow links of", path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn an_absent_file_reads_as_nothing_and_a_folder_as_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+
+        assert_eq!(read(&dir.path().join("none"), 10).unwrap(), None);
+        assert!(matches!(read(dir.path(), 10), Err(StoreError::Io { .. })));
+    }
+
+    #[test]
+    fn a_read_is_bounded_and_must_be_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "12345").unwrap();
+
+        assert_eq!(read(&path, 5).unwrap().as_deref(), Some("12345"));
+        assert!(matches!(read(&path, 4), Err(StoreError::TooLarge { limit: 4, .. })));
+        fs::write(&path, b"ab\xff").unwrap();
+        assert!(matches!(read(&path, 9), Err(StoreError::NotText { offset: 2, .. })));
+    }
+
+    #[test]
+    fn a_write_makes_private_folders_and_leaves_no_temporary_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("home/deep/f");
+
+        write(&path, "x", Mode::Keep).unwrap();
+
+        assert_eq!(fs::read_to_string(&path).unwrap(), "x");
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(&dir.path().join("home")), 0o700);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_write_keeps_an_unusual_mode_but_tightens_a_private_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o664)).unwrap();
+
+        write(&path, "new", Mode::Keep).unwrap();
+        assert_eq!(mode(&path), 0o664);
+
+        write(&path, "new", Mode::Private).unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_its_file_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let dots = dir.path().join("dots");
+        fs::create_dir(&dots).unwrap();
+        fs::write(dots.join("real"), "old").unwrap();
+        let link = dir.path().join("link");
+        symlink("dots/real", &link).unwrap();
+
+        write(&link, "new", Mode::Keep).unwrap();
+
+        assert!(fs::symlink_metadata(&link).unwrap().file_type().is_symlink());
+        assert_eq!(fs::read_to_string(dots.join("real")).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_dangling_link_gets_its_file_and_a_loop_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        symlink("later/real", &link).unwrap();
+
+        write(&link, "new", Mode::Keep).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("later/real")).unwrap(), "new");
+
+        let ring = dir.path().join("ring");
+        symlink("ring", &ring).unwrap();
+        assert!(matches!(write(&ring, "x", Mode::Keep), Err(StoreError::Io { .. })));
+    }
+
+    #[test]
+    fn a_read_only_file_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+
+        assert!(write(&path, "new", Mode::Keep).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_lock_is_held_until_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".env");
+
+        let held = lock(&path).unwrap();
+        let other = OpenOptions::new().write(true).open(dir.path().join(".env.lock")).unwrap();
+        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+
+        drop(held);
+        assert!(other.try_lock().is_ok());
+    }
+}
