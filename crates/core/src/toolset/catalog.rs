@@ -102,6 +102,11 @@ impl Entry {
         }
     }
 
+    /// Nobody may add to a restricted toolset: it has what its file says.
+    fn is_closed(&self) -> bool {
+        self.fixed.is_some_and(|toolset| toolset.restricted)
+    }
+
     /// Disabling it leaves the core tools alone.
     pub(super) fn spares_core(&self) -> bool {
         self.is_preset() || self.fixed.is_some_and(|toolset| toolset.posture)
@@ -138,14 +143,19 @@ impl Catalog {
         for toolset in parts.dynamic {
             aliases.extend(toolset.aliases.into_iter().map(|alias| (alias, Arc::clone(&toolset.name))));
             let entry = made.entry(&toolset.name);
-            entry.tools.extend(toolset.tools);
-            entry.includes.extend(toolset.includes);
+            if !entry.is_closed() {
+                entry.tools.extend(toolset.tools);
+                entry.includes.extend(toolset.includes);
+            }
             if entry.fixed.is_none() {
                 entry.source = if toolset.mcp { Source::Mcp } else { Source::Plugin };
             }
         }
         for (tool, toolset) in parts.tools {
-            made.entry(&toolset).tools.insert(Arc::clone(&tool));
+            let entry = made.entry(&toolset);
+            if !entry.is_closed() {
+                entry.tools.insert(Arc::clone(&tool));
+            }
             made.tools.insert(tool, Some(toolset));
         }
         for platform in parts.platforms {

@@ -3,7 +3,7 @@
 //! The walk goes breadth first and visits each toolset once, so circles and toolsets reached
 //! twice cost nothing and are no error, and the chain it remembers for a tool is a shortest one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::catalog::{Catalog, Entry, Meaning};
@@ -77,21 +77,21 @@ impl Walk {
     /// first toolset that names it.
     fn everything(&mut self, catalog: &Catalog, name: &str) {
         let root = self.step(name.into(), None);
-        for entry in catalog.entries() {
-            let at = self.step(Arc::clone(&entry.name), Some(root));
-            for tool in &entry.tools {
-                match catalog.home(tool) {
-                    Some(home) if *home == entry.name => _ = self.found.insert(Arc::clone(tool), Some(at)),
-                    Some(_) => {}
-                    None => _ = self.found.entry(Arc::clone(tool)).or_insert(Some(at)),
-                }
+        let mut steps: BTreeMap<&Arc<str>, usize> = BTreeMap::new();
+        let registered = catalog.tools().map(|(tool, home)| (home, tool));
+        let named =
+            catalog.entries().flat_map(|entry| entry.tools.iter().map(move |tool| (&entry.name, tool)));
+        for (toolset, tool) in registered.chain(named) {
+            if !self.found.contains_key(tool) {
+                let at = *steps.entry(toolset).or_insert_with(|| self.step(Arc::clone(toolset), Some(root)));
+                self.found.insert(Arc::clone(tool), Some(at));
             }
         }
     }
 
     fn includes(&mut self, catalog: &Catalog, entry: &Entry) {
         let mut seen = BTreeSet::from([Arc::clone(&entry.name)]);
-        let mut waiting = std::collections::VecDeque::from([(entry, None)]);
+        let mut waiting = VecDeque::from([(entry, None)]);
         while let Some((entry, from)) = waiting.pop_front() {
             let at = self.step(Arc::clone(&entry.name), from);
             for tool in &entry.tools {
