@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Toolset, UnknownName};
+use super::{Legacy, Toolset, UnknownName};
 
 /// Names of toolsets that serve a platform begin with this.
 pub(super) const PRESET: &str = "hermes-";
@@ -64,9 +64,9 @@ pub struct CatalogParts {
 pub struct Catalog {
     entries: BTreeMap<Arc<str>, Entry>,
     aliases: BTreeMap<Arc<str>, Arc<str>>,
-    /// Every tool anybody names. Registered ones say under which toolset.
-    tools: BTreeMap<Arc<str>, Option<Arc<str>>>,
-    core: BTreeSet<&'static str>,
+    /// The registered tools, each with its toolset.
+    tools: BTreeMap<Arc<str>, Arc<str>>,
+    core: &'static [&'static str],
 }
 
 /// Everything known under one name.
@@ -75,8 +75,12 @@ pub(super) struct Entry {
     pub(super) name: Arc<str>,
     /// What its file says, for a built-in one.
     pub(super) fixed: Option<&'static Toolset>,
-    pub(super) tools: BTreeSet<Arc<str>>,
-    pub(super) includes: Vec<Arc<str>>,
+    /// The tools it has from the start; they are not copied, since most presets share them.
+    base: &'static [&'static str],
+    /// The tools that came to it.
+    added: BTreeSet<Arc<str>>,
+    /// The includes that came to it.
+    joined: Vec<Arc<str>>,
     pub(super) source: Source,
 }
 
@@ -96,10 +100,27 @@ impl Entry {
         Entry {
             name: Arc::clone(name),
             fixed: None,
-            tools: BTreeSet::new(),
-            includes: Vec::new(),
+            base: &[],
+            added: BTreeSet::new(),
+            joined: Vec::new(),
             source: Source::BuiltIn,
         }
+    }
+
+    /// The tools it names itself; a name may come twice.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.base.iter().copied().chain(self.added.iter().map(AsRef::as_ref))
+    }
+
+    /// The toolsets it includes; a name may come twice.
+    pub(super) fn includes(&self) -> impl Iterator<Item = &str> {
+        let fixed = self.fixed.map_or(&[][..], |toolset| toolset.includes);
+        fixed.iter().copied().chain(self.joined.iter().map(AsRef::as_ref))
+    }
+
+    /// Nobody may add to a restricted toolset: it has what its file says.
+    fn is_closed(&self) -> bool {
+        self.fixed.is_some_and(|toolset| toolset.restricted)
     }
 
     /// Disabling it leaves the core tools alone.
@@ -127,26 +148,30 @@ pub(super) enum Meaning<'a> {
 impl Catalog {
     /// Puts the parts together. A tool registered twice is under the toolset given last.
     pub fn new(parts: CatalogParts) -> Catalog {
-        let mut made = Catalog { core: parts.core.iter().copied().collect(), ..Catalog::default() };
+        let mut made = Catalog { core: parts.core, ..Catalog::default() };
         for &toolset in parts.toolsets {
             let entry = made.entry(&Arc::from(toolset.name));
             entry.fixed = Some(toolset);
-            entry.tools = toolset.tools.iter().map(|&tool| tool.into()).collect();
-            entry.includes = toolset.includes.iter().map(|&name| name.into()).collect();
+            entry.base = toolset.tools;
         }
         let mut aliases = Vec::new();
         for toolset in parts.dynamic {
             aliases.extend(toolset.aliases.into_iter().map(|alias| (alias, Arc::clone(&toolset.name))));
             let entry = made.entry(&toolset.name);
-            entry.tools.extend(toolset.tools);
-            entry.includes.extend(toolset.includes);
+            if !entry.is_closed() {
+                entry.added.extend(toolset.tools);
+                entry.joined.extend(toolset.includes);
+            }
             if entry.fixed.is_none() {
                 entry.source = if toolset.mcp { Source::Mcp } else { Source::Plugin };
             }
         }
         for (tool, toolset) in parts.tools {
-            made.entry(&toolset).tools.insert(Arc::clone(&tool));
-            made.tools.insert(tool, Some(toolset));
+            let entry = made.entry(&toolset);
+            if !entry.is_closed() {
+                entry.added.insert(Arc::clone(&tool));
+            }
+            made.tools.insert(tool, toolset);
         }
         for platform in parts.platforms {
             made.add_preset(&platform);
@@ -154,7 +179,6 @@ impl Catalog {
         made.fence_mcp();
         aliases.retain(|(alias, _)| !made.entries.contains_key(alias));
         made.aliases = aliases.into_iter().collect();
-        made.note_unregistered();
         made
     }
 
@@ -168,11 +192,11 @@ impl Catalog {
         if self.entries.contains_key(&name) {
             return;
         }
-        let core: Vec<Arc<str>> = self.core.iter().map(|&tool| tool.into()).collect();
+        let core = self.core;
         let own = self.entries.contains_key(platform).then(|| Arc::clone(platform));
         let entry = self.entry(&name);
-        entry.tools.extend(core);
-        entry.includes.extend(own);
+        entry.base = core;
+        entry.joined.extend(own);
     }
 
     /// An MCP server speaks for its own tools only: it cannot bring in one that is registered
@@ -180,19 +204,8 @@ impl Catalog {
     fn fence_mcp(&mut self) {
         for entry in self.entries.values_mut().filter(|entry| entry.source == Source::Mcp) {
             let home = &entry.name;
-            entry.tools.retain(|tool| self.tools.get(tool).is_none_or(|at| at.as_ref() == Some(home)));
-            entry.includes.clear();
-        }
-    }
-
-    /// A tool that a toolset names is a known name, whether or not it is there.
-    fn note_unregistered(&mut self) {
-        let legacy = self.entries.values().filter_map(|entry| entry.fixed?.legacy);
-        let old = legacy.flat_map(|legacy| legacy.tools).map(|&tool| Arc::from(tool));
-        let named: Vec<Arc<str>> =
-            self.entries.values().flat_map(|entry| entry.tools.iter().cloned()).chain(old).collect();
-        for tool in named {
-            self.tools.entry(tool).or_insert(None);
+            entry.added.retain(|tool| self.tools.get(tool).is_none_or(|at| at == home));
+            entry.joined.clear();
         }
     }
 
@@ -209,8 +222,7 @@ impl Catalog {
         if let Some(entry) = self.toolset(name) {
             return Some(Meaning::Toolset(entry));
         }
-        let legacy = self.entries.values().filter_map(|entry| entry.fixed?.legacy);
-        if let Some(old) = legacy.into_iter().find(|legacy| legacy.name == name) {
+        if let Some(old) = self.legacy().find(|legacy| legacy.name == name) {
             return Some(Meaning::Legacy(old.tools));
         }
         self.knows_tool(name).then_some(Meaning::Tool)
@@ -219,12 +231,19 @@ impl Catalog {
     /// Whether `name` is a tool: one that is registered, one that a toolset names, or one of
     /// an MCP server that may not have connected yet.
     pub(super) fn knows_tool(&self, name: &str) -> bool {
-        self.tools.contains_key(name) || self.mcp_owner(name).is_some()
+        self.tools.contains_key(name)
+            || self.entries.values().any(|entry| entry.tools().any(|tool| tool == name))
+            || self.legacy().any(|legacy| legacy.tools.contains(&name))
+            || self.mcp_owner(name).is_some()
+    }
+
+    fn legacy(&self) -> impl Iterator<Item = Legacy> {
+        self.entries.values().filter_map(|entry| entry.fixed?.legacy)
     }
 
     /// The MCP toolset that a tool belongs to, by registration or by its name.
     pub(super) fn mcp_owner(&self, tool: &str) -> Option<&Entry> {
-        if let Some(Some(home)) = self.tools.get(tool) {
+        if let Some(home) = self.tools.get(tool) {
             return self.entries.get(home).filter(|entry| entry.source == Source::Mcp);
         }
         let rest = tool.strip_prefix("mcp__")?;
@@ -238,7 +257,7 @@ impl Catalog {
 
     /// An error for a name that means nothing here.
     pub(super) fn unknown(&self, name: &str) -> UnknownName {
-        let legacy = self.entries.values().filter_map(|entry| Some(entry.fixed?.legacy?.name));
+        let legacy = self.legacy().map(|legacy| legacy.name);
         let aliases = self.aliases.keys().map(AsRef::as_ref);
         let listed = self.entries.values().filter(|entry| entry.source != Source::Mcp);
         let known =
@@ -248,12 +267,12 @@ impl Catalog {
 
     /// The registered tools in order, each with the toolset it is registered under.
     pub fn tools(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-        self.tools.iter().filter_map(|(tool, home)| Some((tool, home.as_ref()?)))
+        self.tools.iter()
     }
 
     /// The toolset that a registered tool is registered under.
     pub fn home(&self, tool: &str) -> Option<&Arc<str>> {
-        self.tools.get(tool)?.as_ref()
+        self.tools.get(tool)
     }
 
     /// The names of all toolsets, in order. That of an MCP server is the server's.
@@ -277,13 +296,12 @@ impl Catalog {
 
     /// Whether `tool` is one of those that most presets share.
     pub fn is_core(&self, tool: &str) -> bool {
-        self.core.contains(tool)
+        self.core.contains(&tool)
     }
 
     /// The shared name of a registered tool.
     pub(super) fn registered(&self, tool: &str) -> Option<&Arc<str>> {
-        let (tool, home) = self.tools.get_key_value(tool)?;
-        home.is_some().then_some(tool)
+        self.tools.get_key_value(tool).map(|(tool, _)| tool)
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {

@@ -13,15 +13,15 @@ use super::{SelectionError, UnknownName};
 
 /// For each registered tool that anything brought in or kept out, what came of it.
 #[derive(Debug)]
-pub(super) struct Decision {
-    walks: Vec<Walk>,
-    marks: BTreeMap<Arc<str>, Mark>,
+pub(super) struct Decision<'a> {
+    walks: Vec<Walk<'a>>,
+    marks: BTreeMap<&'a str, Mark<'a>>,
 }
 
-#[derive(Debug, Clone)]
-pub(super) enum Mark {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mark<'a> {
     In(Way),
-    Out(Reason),
+    Out(Reason<'a>),
 }
 
 /// How a tool came in: a walk, and the step in it.
@@ -32,11 +32,11 @@ pub(super) struct Way {
 }
 
 /// What kept a tool out that something had brought in.
-#[derive(Debug, Clone)]
-pub(super) enum Reason {
-    Disabled { by: Arc<str>, way: Way },
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reason<'a> {
+    Disabled { by: &'a str, way: Way },
     ToolDisabled { way: Way },
-    Withheld { toolset: Arc<str>, why: WithheldWhy },
+    Withheld { toolset: &'a str, why: WithheldWhy },
     Mcp,
 }
 
@@ -46,8 +46,8 @@ struct Root<'a> {
     meaning: Meaning<'a>,
 }
 
-impl Decision {
-    pub(super) fn of(catalog: &Catalog, selection: &Selection) -> Result<Decision, SelectionError> {
+impl<'a> Decision<'a> {
+    pub(super) fn of(catalog: &'a Catalog, selection: &'a Selection) -> Result<Decision<'a>, SelectionError> {
         let mut unknown = Vec::new();
         let roots = roots(catalog, selection, &mut unknown);
         let disabled = look_up(catalog, selection.disabled.iter().map(String::as_str), &mut unknown);
@@ -72,12 +72,12 @@ impl Decision {
     }
 
     /// The tools that are in, in order.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.marks.iter().filter(|(_, mark)| matches!(mark, Mark::In(_))).map(|(tool, _)| tool)
+    pub(super) fn tools(&self) -> impl Iterator<Item = &'a str> {
+        self.marks.iter().filter(|(_, mark)| matches!(mark, Mark::In(_))).map(|(&tool, _)| tool)
     }
 
-    pub(super) fn mark(&self, tool: &str) -> Option<&Mark> {
-        self.marks.get(tool)
+    pub(super) fn mark(&self, tool: &str) -> Option<Mark<'a>> {
+        self.marks.get(tool).copied()
     }
 
     /// The toolsets that led to a tool.
@@ -90,40 +90,47 @@ impl Decision {
         let mut missing = BTreeMap::new();
         for walk in &self.walks {
             for (tool, &step) in walk.found.iter().filter(|(tool, _)| catalog.home(tool).is_none()) {
-                missing.entry(Arc::clone(tool)).or_insert_with(|| walk.chain(step));
+                missing.entry(Arc::from(*tool)).or_insert_with(|| walk.chain(step));
             }
         }
         missing
     }
 
-    fn bring_in(&mut self, catalog: &Catalog, root: &Root<'_>, mcp: McpServers, withheld: &Withholding) {
+    fn bring_in(
+        &mut self,
+        catalog: &'a Catalog,
+        root: &Root<'a>,
+        mcp: McpServers,
+        withheld: &Withholding<'a>,
+    ) {
         let walk = Walk::of(catalog, root.name, root.meaning);
         let index = self.walks.len();
-        for (tool, &step) in &walk.found {
-            let Some(tool) = catalog.registered(tool) else { continue };
+        for (&tool, &step) in &walk.found {
+            if catalog.home(tool).is_none() {
+                continue;
+            }
             let barred = mcp_bars(catalog, tool, root, mcp)
                 .then_some(Reason::Mcp)
                 .or_else(|| withheld.bars(tool, root.meaning));
             match barred {
-                Some(reason) => _ = self.marks.entry(Arc::clone(tool)).or_insert(Mark::Out(reason)),
-                None if matches!(self.marks.get(tool.as_ref()), Some(Mark::In(_))) => {}
-                None => _ = self.marks.insert(Arc::clone(tool), Mark::In(Way { walk: index, step })),
+                Some(reason) => _ = self.marks.entry(tool).or_insert(Mark::Out(reason)),
+                None if matches!(self.marks.get(tool), Some(Mark::In(_))) => {}
+                None => _ = self.marks.insert(tool, Mark::In(Way { walk: index, step })),
             }
         }
         self.walks.push(walk);
     }
 
-    fn take_out(&mut self, catalog: &Catalog, name: &str, meaning: Meaning<'_>) {
+    fn take_out(&mut self, catalog: &Catalog, name: &'a str, meaning: Meaning<'_>) {
         let spares_core = matches!(meaning, Meaning::Toolset(entry) if entry.spares_core());
-        let by: Arc<str> = name.into();
         for tool in Walk::of(catalog, name, meaning).found.keys() {
             if !(spares_core && catalog.is_core(tool)) {
-                self.exclude(tool, |way| Reason::Disabled { by: Arc::clone(&by), way });
+                self.exclude(tool, |way| Reason::Disabled { by: name, way });
             }
         }
     }
 
-    fn exclude(&mut self, tool: &str, reason: impl FnOnce(Way) -> Reason) {
+    fn exclude(&mut self, tool: &str, reason: impl FnOnce(Way) -> Reason<'a>) {
         if let Some(mark) = self.marks.get_mut(tool)
             && let Mark::In(way) = *mark
         {
@@ -170,27 +177,27 @@ fn mcp_bars(catalog: &Catalog, tool: &str, root: &Root<'_>, rule: McpServers) ->
 }
 
 /// The tools that are held back, and why.
-struct Withholding(BTreeMap<Arc<str>, (Arc<str>, WithheldWhy)>);
+struct Withholding<'a>(BTreeMap<&'a str, (&'a str, WithheldWhy)>);
 
-impl Withholding {
-    fn of(catalog: &Catalog, selection: &Selection) -> Withholding {
+impl<'a> Withholding<'a> {
+    fn of(catalog: &'a Catalog, selection: &Selection) -> Withholding<'a> {
         let mut held = BTreeMap::new();
         for withheld in &selection.withheld {
             let Some(entry) = catalog.toolset(&withheld.toolset) else { continue };
             for tool in Walk::of(catalog, &entry.name, Meaning::Toolset(entry)).found.into_keys() {
-                held.entry(tool).or_insert_with(|| (Arc::clone(&entry.name), withheld.why));
+                held.entry(tool).or_insert_with(|| (entry.name.as_ref(), withheld.why));
             }
         }
         Withholding(held)
     }
 
-    fn bars(&self, tool: &str, root: Meaning<'_>) -> Option<Reason> {
-        let (toolset, why) = self.0.get(tool)?;
+    fn bars(&self, tool: &str, root: Meaning<'_>) -> Option<Reason<'a>> {
+        let &(toolset, why) = self.0.get(tool)?;
         let bars = match root {
-            Meaning::Everything => *why == WithheldWhy::OtherPlatform,
+            Meaning::Everything => why == WithheldWhy::OtherPlatform,
             Meaning::Toolset(entry) => entry.is_preset(),
             Meaning::Legacy(_) | Meaning::Tool => false,
         };
-        bars.then(|| Reason::Withheld { toolset: Arc::clone(toolset), why: *why })
+        bars.then_some(Reason::Withheld { toolset, why })
     }
 }

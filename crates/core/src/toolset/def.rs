@@ -26,7 +26,7 @@ pub struct Toolset {
     /// is not a core tool.
     pub posture: bool,
     /// It serves people nobody has vouched for: a platform with this preset gets nothing that
-    /// is not named, in particular no MCP server and no plugin.
+    /// is not named, in particular no MCP server and no plugin, and nobody adds to it.
     pub restricted: bool,
     /// Setup offers it as a switch.
     pub configurable: bool,

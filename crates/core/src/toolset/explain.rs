@@ -82,18 +82,14 @@ pub fn explain(catalog: &Catalog, selection: &Selection) -> Result<Explanation, 
     Ok(Explanation { tools: catalog.tools().map(story).collect(), missing: missing.collect() })
 }
 
-fn verdict(decision: &Decision, tool: &Arc<str>) -> Verdict {
+fn verdict(decision: &Decision<'_>, tool: &Arc<str>) -> Verdict {
     match decision.mark(tool) {
         None => Verdict::NotSelected,
-        Some(Mark::In(way)) => Verdict::In { chain: decision.chain(*way) },
+        Some(Mark::In(way)) => Verdict::In { chain: decision.chain(way) },
         Some(Mark::Out(reason)) => match reason {
-            Reason::Disabled { by, way } => {
-                Verdict::Disabled { by: Arc::clone(by), chain: decision.chain(*way) }
-            }
-            Reason::ToolDisabled { way } => Verdict::ToolDisabled { chain: decision.chain(*way) },
-            Reason::Withheld { toolset, why } => {
-                Verdict::Withheld { toolset: Arc::clone(toolset), why: *why }
-            }
+            Reason::Disabled { by, way } => Verdict::Disabled { by: by.into(), chain: decision.chain(way) },
+            Reason::ToolDisabled { way } => Verdict::ToolDisabled { chain: decision.chain(way) },
+            Reason::Withheld { toolset, why } => Verdict::Withheld { toolset: toolset.into(), why },
             Reason::Mcp => Verdict::McpNotAllowed,
         },
     }

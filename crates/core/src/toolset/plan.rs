@@ -26,7 +26,9 @@ impl Plan {
     /// The tools that `selection` brings in, of those in `catalog`.
     pub fn new(catalog: &Catalog, selection: &Selection) -> Result<Plan, SelectionError> {
         let decision = Decision::of(catalog, selection)?;
-        Ok(Plan::sealed(decision.tools().map(Arc::clone).collect()))
+        Ok(Plan::sealed(
+            decision.tools().filter_map(|tool| catalog.registered(tool)).map(Arc::clone).collect(),
+        ))
     }
 
     /// The names are in order and distinct, as a decision has them.

@@ -27,7 +27,6 @@
 //! - A server that is configured counts as one before it is connected.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::catalog::{Catalog, Entry, Meaning, Source};
 use super::resolve::Walk;
@@ -184,7 +183,7 @@ impl Reading<'_> {
         if self.restricted {
             return names;
         }
-        let has: BTreeSet<Arc<str>> =
+        let has: BTreeSet<&str> =
             Walk::of(self.catalog, &preset.name, Meaning::Toolset(preset)).found.into_keys().collect();
         let covered: Vec<&Toolset> =
             self.catalog.entries().filter_map(|entry| self.covered(entry, &has)).collect();
@@ -198,7 +197,7 @@ impl Reading<'_> {
     }
 
     /// The built-in toolset of an entry, if `has` has all of it and nothing holds it back.
-    fn covered(&self, entry: &Entry, has: &BTreeSet<Arc<str>>) -> Option<&'static Toolset> {
+    fn covered(&self, entry: &Entry, has: &BTreeSet<&str>) -> Option<&'static Toolset> {
         let toolset = entry.fixed.filter(|_| !entry.spares_core())?;
         let whole = !toolset.tools.is_empty() && toolset.includes.is_empty();
         let inside = toolset.tools.iter().all(|&tool| has.contains(tool));

@@ -3,7 +3,7 @@
 //! The walk goes breadth first and visits each toolset once, so circles and toolsets reached
 //! twice cost nothing and are no error, and the chain it remembers for a tool is a shortest one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::catalog::{Catalog, Entry, Meaning};
@@ -37,7 +37,7 @@ impl Catalog {
         let walk = Walk::of(self, name, meaning);
         let members = |registered: bool| {
             let wanted = walk.found.iter().filter(|(tool, _)| self.home(tool).is_some() == registered);
-            wanted.map(|(tool, &at)| Member { tool: Arc::clone(tool), chain: walk.chain(at) }).collect()
+            wanted.map(|(&tool, &at)| Member { tool: tool.into(), chain: walk.chain(at) }).collect()
         };
         Ok(Resolution { tools: members(true), missing: members(false), dangling: walk.dangling_chains() })
     }
@@ -45,69 +45,69 @@ impl Catalog {
 
 /// The toolsets a walk came through, and the tools it found.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
-    steps: Vec<Step>,
+pub(super) struct Walk<'a> {
+    steps: Vec<Step<'a>>,
     /// Each tool with the step that had it first; no step for a tool that was asked for itself.
-    pub(super) found: BTreeMap<Arc<str>, Option<usize>>,
-    dangling: Vec<(usize, Arc<str>)>,
+    pub(super) found: BTreeMap<&'a str, Option<usize>>,
+    dangling: Vec<(usize, &'a str)>,
 }
 
 #[derive(Debug)]
-struct Step {
-    name: Arc<str>,
+struct Step<'a> {
+    name: &'a str,
     from: Option<usize>,
 }
 
-impl Walk {
-    pub(super) fn of(catalog: &Catalog, name: &str, meaning: Meaning<'_>) -> Walk {
+impl<'a> Walk<'a> {
+    pub(super) fn of(catalog: &'a Catalog, name: &'a str, meaning: Meaning<'a>) -> Walk<'a> {
         let mut walk = Walk::default();
         match meaning {
             Meaning::Everything => walk.everything(catalog, name),
             Meaning::Toolset(entry) => walk.includes(catalog, entry),
             Meaning::Legacy(tools) => {
-                let at = walk.step(name.into(), None);
-                walk.found.extend(tools.iter().map(|&tool| (Arc::from(tool), Some(at))));
+                let at = walk.step(name, None);
+                walk.found.extend(tools.iter().map(|&tool| (tool, Some(at))));
             }
-            Meaning::Tool => _ = walk.found.insert(name.into(), None),
+            Meaning::Tool => _ = walk.found.insert(name, None),
         }
         walk
     }
 
     /// Each registered tool by way of its own toolset, then what is missing by way of the
     /// first toolset that names it.
-    fn everything(&mut self, catalog: &Catalog, name: &str) {
-        let root = self.step(name.into(), None);
-        for entry in catalog.entries() {
-            let at = self.step(Arc::clone(&entry.name), Some(root));
-            for tool in &entry.tools {
-                match catalog.home(tool) {
-                    Some(home) if *home == entry.name => _ = self.found.insert(Arc::clone(tool), Some(at)),
-                    Some(_) => {}
-                    None => _ = self.found.entry(Arc::clone(tool)).or_insert(Some(at)),
-                }
+    fn everything(&mut self, catalog: &'a Catalog, name: &'a str) {
+        let root = self.step(name, None);
+        let mut steps: BTreeMap<&str, usize> = BTreeMap::new();
+        let registered = catalog.tools().map(|(tool, home)| (home.as_ref(), tool.as_ref()));
+        let named =
+            catalog.entries().flat_map(|entry| entry.tools().map(move |tool| (entry.name.as_ref(), tool)));
+        for (toolset, tool) in registered.chain(named) {
+            if !self.found.contains_key(tool) {
+                let at = *steps.entry(toolset).or_insert_with(|| self.step(toolset, Some(root)));
+                self.found.insert(tool, Some(at));
             }
         }
     }
 
-    fn includes(&mut self, catalog: &Catalog, entry: &Entry) {
-        let mut seen = BTreeSet::from([Arc::clone(&entry.name)]);
-        let mut waiting = std::collections::VecDeque::from([(entry, None)]);
+    fn includes(&mut self, catalog: &'a Catalog, entry: &'a Entry) {
+        let mut seen = BTreeSet::from([entry.name.as_ref()]);
+        let mut waiting = VecDeque::from([(entry, None)]);
         while let Some((entry, from)) = waiting.pop_front() {
-            let at = self.step(Arc::clone(&entry.name), from);
-            for tool in &entry.tools {
-                self.found.entry(Arc::clone(tool)).or_insert(Some(at));
+            let at = self.step(&entry.name, from);
+            for tool in entry.tools() {
+                self.found.entry(tool).or_insert(Some(at));
             }
-            for name in &entry.includes {
+            for name in entry.includes() {
                 match catalog.toolset(name) {
-                    Some(next) if seen.insert(Arc::clone(&next.name)) => waiting.push_back((next, Some(at))),
+                    Some(next) if seen.insert(&next.name) => waiting.push_back((next, Some(at))),
                     Some(_) => {}
-                    None => self.dangling.push((at, Arc::clone(name))),
+                    None => self.dangling.push((at, name)),
                 }
             }
         }
     }
 
-    fn step(&mut self, name: Arc<str>, from: Option<usize>) -> usize {
+    fn step(&mut self, name: &'a str, from: Option<usize>) -> usize {
         self.steps.push(Step { name, from });
         self.steps.len() - 1
     }
@@ -116,15 +116,15 @@ impl Walk {
     pub(super) fn chain(&self, at: Option<usize>) -> Vec<Arc<str>> {
         let steps =
             std::iter::successors(at.and_then(|at| self.steps.get(at)), |step| self.steps.get(step.from?));
-        let mut chain: Vec<_> = steps.map(|step| Arc::clone(&step.name)).collect();
+        let mut chain: Vec<_> = steps.map(|step| Arc::from(step.name)).collect();
         chain.reverse();
         chain
     }
 
     fn dangling_chains(&self) -> Vec<Vec<Arc<str>>> {
-        let whole = |(at, name): &(usize, Arc<str>)| {
-            let mut chain = self.chain(Some(*at));
-            chain.push(Arc::clone(name));
+        let whole = |&(at, name): &(usize, &str)| {
+            let mut chain = self.chain(Some(at));
+            chain.push(name.into());
             chain
         };
         self.dangling.iter().map(whole).collect()
