@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
@@ -26,7 +25,7 @@ use hermes_store::{Home, Settings, StoreError};
 
 use crate::host::Machine;
 use crate::probe::MachineProbe;
-use crate::session::{Session, SessionBuilder};
+use crate::session::SessionBuilder;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
@@ -258,8 +257,8 @@ impl Runtime {
                 platform,
                 toolsets: settings.platform_toolsets.get(platform).map(Vec::as_slice),
                 disabled: &disabled,
+                unlocked: &self.unlocked(),
                 kanban_task,
-                ..PlatformSettings::new(platform)
             },
         )
     }
@@ -296,15 +295,19 @@ impl Runtime {
 
     /// Calls one tool without any session; tools that need one say so.
     pub async fn call(&self, call: ToolCall) -> Outcome {
-        match self.session().detached().open() {
-            Ok(session) => session.call(call).await,
-            Err(never) => match never {},
-        }
+        self.session().over_all_tools().call(call).await
     }
 
     /// The same, from code that just waits.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         wait(self.call(call))
+    }
+
+    /// Toolsets that are off by default and that a credential turns on.
+    fn unlocked(&self) -> Vec<String> {
+        let has = |name: &&str| self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()));
+        let keys = [("homeassistant", "HASS_TOKEN"), ("x_search", "XAI_API_KEY")];
+        keys.iter().filter(|(_, key)| has(key)).map(|(toolset, _)| (*toolset).to_owned()).collect()
     }
 
     pub(crate) async fn toolbox_of(

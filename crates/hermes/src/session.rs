@@ -6,7 +6,8 @@ use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionSettings, Toolbox};
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Approver, Nobody};
-use hermes_core::session::{Place, SessionSpec};
+use hermes_core::registry::Snapshot;
+use hermes_core::session::{Place, Session as State, SessionSpec};
 use hermes_core::toolset::{Plan, Selection, SelectionError};
 
 use crate::runtime::Runtime;
@@ -21,7 +22,6 @@ pub struct SessionBuilder {
     selection: Selection,
     settings: DefinitionSettings,
     approver: Arc<dyn Approver>,
-    detached: bool,
 }
 
 impl SessionBuilder {
@@ -35,7 +35,6 @@ impl SessionBuilder {
             selection: Selection::everything(),
             settings,
             approver: Arc::new(Nobody),
-            detached: false,
         }
     }
 
@@ -69,37 +68,41 @@ impl SessionBuilder {
         self
     }
 
-    /// Without state: tools that keep some answer that they need a session.
-    pub fn detached(mut self) -> Self {
-        self.detached = true;
-        self
-    }
-
     /// Opens it, or says which name of the selection is not known.
     pub fn open(self) -> Result<Session, SelectionError> {
         let snapshot = self.runtime.tools();
-        let plan = Arc::new(Plan::new(snapshot.catalog(), &self.selection)?);
+        let plan = Plan::new(snapshot.catalog(), &self.selection)?;
+        Ok(self.made(&snapshot, plan, State::new))
+    }
+
+    /// No session at all: every tool can be called, but those that keep state say that they need one.
+    pub(crate) fn over_all_tools(self) -> Session {
+        let snapshot = self.runtime.tools();
+        let plan = Plan::of_all(snapshot.catalog());
+        self.made(&snapshot, plan, State::detached)
+    }
+
+    fn made(self, snapshot: &Snapshot, plan: Plan, make: fn(SessionSpec) -> State) -> Session {
         let spec = SessionSpec {
             id: self.id.unwrap_or_else(|| self.runtime.unique()),
             place: self.place,
             approver: self.approver,
             loop_guard: settings::loop_guard(&self.runtime.settings()),
         };
-        let make = if self.detached { hermes_core::session::Session::detached } else { hermes_core::session::Session::new };
-        Ok(Session {
+        Session {
             runtime: self.runtime,
             state: make(spec),
             selection: self.selection,
             settings: self.settings,
-            plan: Mutex::new((snapshot.generation(), plan)),
-        })
+            plan: Mutex::new((snapshot.generation(), Arc::new(plan))),
+        }
     }
 }
 
 /// A running session.
 pub struct Session {
     runtime: Runtime,
-    state: hermes_core::session::Session,
+    state: State,
     selection: Selection,
     settings: DefinitionSettings,
     /// The plan, and the generation of the registry it was made for.
@@ -157,7 +160,7 @@ impl Session {
     }
 
     /// The plan for this snapshot; made again only when tools came or went.
-    fn plan_for(&self, snapshot: &hermes_core::registry::Snapshot) -> Arc<Plan> {
+    fn plan_for(&self, snapshot: &Snapshot) -> Arc<Plan> {
         let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != snapshot.generation() {
             // A toolset that went away with its source leaves the names it had unknown; the

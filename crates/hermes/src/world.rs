@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(crate) struct World {
     home: Option<Home>,
     process: BTreeMap<String, String>,
+    secrets: Secrets,
     env: EnvView,
     config: Option<Config>,
 }
@@ -23,16 +24,16 @@ impl World {
     /// Reads the home's `.env` and `config.yaml`; without a home there is only the process.
     pub(crate) fn read(home: Option<Home>, process: BTreeMap<String, String>) -> Result<Self, StoreError> {
         let secrets = home.as_ref().map(Secrets::read).transpose()?.unwrap_or_default();
-        let env = EnvView::new(secrets, process.clone());
+        let env = EnvView::new(secrets.clone(), process.clone());
         let config = home.as_ref().map(|home| Config::read(home, &env.lookup())).transpose()?;
-        Ok(Self { home, process, env, config })
+        Ok(Self { home, process, secrets, env, config })
     }
 
     /// Reads everything again and says what is different.
     pub(crate) fn refresh(&mut self) -> Result<Vec<Change>, StoreError> {
         let fresh = Self::read(self.home.clone(), self.process.clone())?;
         let mut changes = Vec::new();
-        if fresh.env != self.env {
+        if fresh.secrets != self.secrets {
             changes.push(Change::Environment);
         }
         if fresh.config.as_ref().map(Config::values) != self.config.as_ref().map(Config::values) {
@@ -48,7 +49,7 @@ impl World {
             Some(value) => self.process.insert(name.to_owned(), value.to_owned()),
             None => self.process.remove(name),
         };
-        self.env = self.env.clone().with_process(self.process.clone());
+        self.env = EnvView::new(self.secrets.clone(), self.process.clone());
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {

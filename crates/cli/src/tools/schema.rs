@@ -1,6 +1,6 @@
 //! `hermes tools schema`: the definitions as the model gets them.
 
-use hermes::core::definitions::DefinitionSettings;
+use hermes::core::definitions::{DefinitionSettings, definition_json};
 use hermes::core::json::Dialect;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ impl Run for Schema {
         let mut listed: Vec<Value> = Vec::new();
         let there = toolbox.offered().iter().map(|tool| tool.json().to_owned());
         let missing = toolbox.unavailable().iter().filter(|_| self.all);
-        let missing = missing.filter_map(|tool| Some(snapshot.tool(&tool.name)?.definition_json(dialect)));
+        let missing = missing.filter_map(|tool| Some(definition_json(snapshot.tool(&tool.name)?, dialect).to_string()));
         for text in there.chain(missing) {
             listed.push(serde_json::from_str(&text).map_err(Failure::failed)?);
         }

@@ -92,6 +92,12 @@ fn patched(entry: &ToolEntry, cx: &SchemaCx<'_>) -> Option<Definition> {
     }
 }
 
+/// A tool's own definition, whatever is offered beside it.
+pub(super) fn alone(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
+    let definition = entry.definition();
+    write_one(entry.name(), &definition.description, &sanitize(&definition.parameters, dialect))
+}
+
 fn offer(candidate: Candidate, dialect: Dialect) -> Offered {
     let Candidate { entry, definition } = candidate;
     let json = write_one(entry.name(), &definition.description, &sanitize(&definition.parameters, dialect));

@@ -172,6 +172,11 @@ impl Toolbox {
     }
 }
 
+/// A tool's definition as the model would read it, without looking at what is offered beside it.
+pub fn definition_json(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
+    assemble::alone(entry, dialect)
+}
+
 /// About how many tokens a text takes.
 fn tokens(text: &str) -> u64 {
     u64::try_from(text.chars().count().div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)

@@ -31,6 +31,11 @@ impl Plan {
         ))
     }
 
+    /// Every registered tool.
+    pub fn of_all(catalog: &Catalog) -> Plan {
+        Plan::sealed(catalog.tools().map(|(tool, _)| Arc::clone(tool)).collect())
+    }
+
     /// The names are in order and distinct, as a decision has them.
     fn sealed(tools: Arc<[Arc<str>]>) -> Plan {
         let mut hasher = DefaultHasher::new();
