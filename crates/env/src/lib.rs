@@ -1,1 +1,3 @@
 //! Where things run: the environments, and the files in them.
+
+pub mod probe;
