@@ -1,0 +1,66 @@
+//! Files of the machine this program runs on.
+//!
+//! The work is done by plain blocking functions over paths, one module each; this file hands them
+//! to a thread that may block and stops them when nobody waits any more.
+
+mod kind;
+mod lines;
+mod open;
+mod page;
+mod resolve;
+mod search;
+mod similar;
+mod stop;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use hermes_core::files::{FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport};
+use hermes_core::host::{Host, blocking};
+use hermes_core::permit::{Permit, Read};
+
+use page::read_page;
+use search::search;
+use stop::{Limits, Stop, StopOnDrop};
+
+/// Files on the local disks.
+pub struct LocalFiles {
+    host: Arc<dyn Host>,
+}
+
+impl LocalFiles {
+    /// Reads with the threads and the clock of `host`.
+    pub fn new(host: Arc<dyn Host>) -> Self {
+        Self { host }
+    }
+}
+
+impl Files for LocalFiles {
+    fn real_path(&self, path: &Path) -> PathBuf {
+        resolve::real_path(path)
+    }
+
+    fn page(&self, permit: Permit<Read>, request: PageRequest) -> BoxFuture<'_, Result<FilePage, FileError>> {
+        async move {
+            let stop = Stop::new(Arc::clone(&self.host), Limits::DEFAULT);
+            let _guard = StopOnDrop::of(&stop);
+            blocking(&self.host, move || read_page(permit.path(), request, &stop)).await?
+        }
+        .boxed()
+    }
+
+    fn search(
+        &self,
+        permit: Permit<Read>,
+        query: SearchQuery,
+    ) -> BoxFuture<'_, Result<SearchReport, FileError>> {
+        async move {
+            let stop = Stop::new(Arc::clone(&self.host), Limits::DEFAULT);
+            let _guard = StopOnDrop::of(&stop);
+            blocking(&self.host, move || search(permit.path(), &query, &stop)).await?
+        }
+        .boxed()
+    }
+}
