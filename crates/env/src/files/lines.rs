@@ -73,7 +73,12 @@ impl Pager {
     }
 
     fn count<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
-        self.number += len(memchr_iter(b'\n', rest).count());
+        self.pass(rest, len(memchr_iter(b'\n', rest).count()))
+    }
+
+    /// Leaves bytes behind that hold this many line ends.
+    fn pass<'a>(&mut self, rest: &'a [u8], ends: u64) -> &'a [u8] {
+        self.number += ends;
         self.started = rest.last() != Some(&b'\n');
         &[]
     }
@@ -81,8 +86,9 @@ impl Pager {
     /// Passes over lines before the page: whole chunks at a time until the one it starts in.
     fn skip<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
         let wanted = self.request.first - self.number;
-        if len(memchr_iter(b'\n', rest).count()) < wanted {
-            return self.count(rest);
+        let ends = len(memchr_iter(b'\n', rest).count());
+        if ends < wanted {
+            return self.pass(rest, ends);
         }
         let nth = usize::try_from(wanted - 1).unwrap_or(usize::MAX);
         let end = memchr_iter(b'\n', rest).nth(nth).map_or(rest.len(), |end| end + 1);

@@ -11,8 +11,6 @@ mod resolve;
 mod search;
 mod similar;
 mod stop;
-#[cfg(test)]
-mod bench_tmp;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

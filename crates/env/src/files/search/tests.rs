@@ -288,7 +288,7 @@ fn unreadable_files_are_named() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tree([("a", &b"hit"[..]), ("closed", b"hit")]);
     let closed = dir.path().join("closed");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&closed).is_ok() {
         // The superuser may read everything.
         return;
