@@ -100,7 +100,11 @@ impl Availability {
         let now = self.host.now();
         let stale: Vec<&Gate> = {
             let known = self.lock();
-            wanted.iter().copied().filter(|gate| known.get(gate).is_none_or(|answer| answer.until <= now)).collect()
+            wanted
+                .iter()
+                .copied()
+                .filter(|gate| known.get(gate).is_none_or(|answer| answer.until <= now))
+                .collect()
         };
         let answers = join_all(stale.iter().map(|gate| self.ask(gate))).await;
         self.remember(epoch, now + FRESH, stale.into_iter().cloned().zip(answers));
@@ -155,17 +159,13 @@ impl Availability {
         known.retain(|gate, answer| answer.until > now || wanted.contains(&gate));
         let mut verdicts = Verdicts { epoch: self.epoch(), until: Duration::MAX, closed: HashMap::new() };
         for gate in wanted {
-            match known.get(*gate) {
-                Some(answer) => {
-                    verdicts.until = verdicts.until.min(answer.until);
-                    if let Err(why) = &answer.verdict {
-                        verdicts.closed.insert((*gate).clone(), Arc::clone(why));
-                    }
-                }
-                None => {
-                    verdicts.until = Duration::ZERO;
-                    verdicts.closed.insert((*gate).clone(), "it changed while it was being checked".into());
-                }
+            let (until, verdict) = match known.get(*gate) {
+                Some(answer) => (answer.until, answer.verdict.clone()),
+                None => (Duration::ZERO, Err("it changed while it was being checked".into())),
+            };
+            verdicts.until = verdicts.until.min(until);
+            if let Err(why) = verdict {
+                verdicts.closed.insert((*gate).clone(), why);
             }
         }
         verdicts
@@ -180,11 +180,11 @@ impl Availability {
 fn touches(change: &Change, gate: &Gate) -> bool {
     match gate {
         Gate::Open => false,
-        Gate::Env(_) => *change == Change::Environment,
         Gate::Config(_) => *change == Change::Config,
         Gate::Service(_) => *change == Change::Connection,
-        // A search path is part of the environment; what a function looks at is not known.
-        Gate::Program(_) | Gate::File(_) => *change == Change::Environment,
+        // A search path is part of the environment, and so may be what it points at.
+        Gate::Env(_) | Gate::Program(_) | Gate::File(_) => *change == Change::Environment,
+        // What a function looks at is not known.
         Gate::Check(_) => true,
         Gate::All(gates) | Gate::Any(gates) => gates.iter().any(|gate| touches(change, gate)),
     }

@@ -36,11 +36,14 @@ impl Road {
         }
         let (prepared, effects) = self.declared(session, taken)?;
         if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
-            let why = "the arguments were cut off before their end; nothing was run, send the whole call again";
+            let why =
+                "the arguments were cut off before their end; nothing was run, send the whole call again";
             return Err(ToolError::Arguments(why.to_owned()).into());
         }
         let question = match self.judge(session, taken, &effects) {
-            Verdict::Deny(reason) => return Err(ToolError::Denied { by: reason.rule, why: reason.why }.into()),
+            Verdict::Deny(reason) => {
+                return Err(ToolError::Denied { by: reason.rule, why: reason.why }.into());
+            }
             Verdict::Ask(reason) => Some(reason),
             Verdict::Allow => None,
         };
@@ -51,7 +54,11 @@ impl Road {
     }
 
     /// The call behind the arguments, and what it says it would do.
-    fn declared(&self, session: &Session, taken: &Taken) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
+    fn declared(
+        &self,
+        session: &Session,
+        taken: &Taken,
+    ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
             let effects = prepared.effects(session.place());

@@ -80,7 +80,13 @@ impl Road {
     }
 
     /// Tells the observers.
-    pub(super) async fn after(&self, toolbox: &Toolbox, view: &CallView, end: &CallEnd, notes: &mut Vec<String>) {
+    pub(super) async fn after(
+        &self,
+        toolbox: &Toolbox,
+        view: &CallView,
+        end: &CallEnd,
+        notes: &mut Vec<String>,
+    ) {
         for hook in interested(toolbox, &view.tool) {
             let told = hook.after(view, end).map(Ok);
             if let Err(failure) = self.guarded(hook, Box::pin(told)).await {
@@ -108,7 +114,10 @@ impl Road {
     }
 }
 
-fn interested<'a>(toolbox: &'a Toolbox, tool: &Arc<str>) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
+fn interested<'a>(
+    toolbox: &'a Toolbox,
+    tool: &Arc<str>,
+) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
     let tool = Arc::clone(tool);
     toolbox.hooks().iter().filter(move |hook| hook.wants(&tool))
 }

@@ -43,7 +43,12 @@ use crate::tool::{PreparedCall, ToolEntry};
 /// Keeps what is too large for an answer.
 pub trait Spill: Send + Sync {
     /// Writes the text where only its owner can read it, and says where.
-    fn keep<'a>(&'a self, session: &'a str, id: &'a str, text: String) -> BoxFuture<'a, Result<PathBuf, String>>;
+    fn keep<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        text: String,
+    ) -> BoxFuture<'a, Result<PathBuf, String>>;
 }
 
 /// Takes secrets out of text.
@@ -68,8 +73,8 @@ pub struct RoadLimits {
 impl Default for RoadLimits {
     fn default() -> Self {
         Self {
-            call: Duration::from_secs(300),
-            batch: Duration::from_secs(420),
+            call: Duration::from_mins(5),
+            batch: Duration::from_mins(7),
             at_once: 8,
             results: Limits::for_context(None),
         }
@@ -177,7 +182,7 @@ impl Road {
         call: ToolCall,
         cancel: &CancellationToken,
     ) -> Result<Ready, Box<Refused>> {
-        let mut taken = self.take_in(session, toolbox, call)?;
+        let mut taken = intake::take_in(session, toolbox, call)?;
         let asked = match self.before(toolbox, &mut taken, cancel).await {
             Ok(asked) => asked,
             Err(why) => return Err(taken.refuse(why)),

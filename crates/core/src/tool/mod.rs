@@ -53,7 +53,7 @@ pub trait PreparedCall: Send {
     fn effects(&self, place: &Place) -> Vec<Effect>;
 
     /// Does it.
-    fn run<'a>(self: Box<Self>, cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>>;
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>>;
 }
 
 /// Turns arguments that fit the schema into a call.
@@ -119,4 +119,3 @@ pub struct Definition {
     /// JSON schema of its arguments.
     pub parameters: Value,
 }
-
