@@ -252,6 +252,15 @@ fn a_value_from_a_variable_is_not_shown_in_an_error() {
 }
 
 #[test]
+fn debug_output_shows_no_value_that_may_be_a_key() {
+    let config = read("model: {api_key: hush}\ntoolsets: [web]\n").unwrap();
+
+    let shown = format!("{config:?}");
+
+    assert!(shown.contains("web") && !shown.contains("hush"), "{shown}");
+}
+
+#[test]
 fn every_value_can_be_looked_up_with_its_line() {
     let config = read("a: &x\n  - {b: 1}\n  - 2.5\n1: yes\nc: *x\nd: .inf\ne: 2024-01-01\n").unwrap();
 

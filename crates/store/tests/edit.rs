@@ -155,6 +155,27 @@ fn texts_that_look_like_something_else_are_quoted() {
 }
 
 #[test]
+fn keys_that_are_not_plain_words_are_found_and_written() {
+    assert_eq!(set("d:\n  123: a # c\n", "d.123", "b"), "d:\n  123: b # c\n");
+    assert_eq!(set("on: {x: 1}\n", "on.x", 2), "on: {x: 2}\n");
+    assert_eq!(add("'1.5':\n- a\n", "\"1.5\"", "b"), "'1.5':\n- a\n- b\n");
+    assert_eq!(unset("d: {123: a, e: f}\n", "d.123"), "d: {e: f}\n");
+    for odd in ["my.server", "a b", "a: b", "# x", "on", "123", "é", "- a", "*x", "'", "~"] {
+        let path = KeyPath::new(["s", odd, "url"]).unwrap();
+        let mut file = open("# c\ns:\n  plain: 1\n");
+        assert!(file.set(&path, &json!("u")).unwrap(), "{odd}");
+        assert_eq!(file.get(&path).unwrap(), Some(json!("u")), "{odd}");
+        assert!(file.unset(&path).unwrap(), "{odd}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_stays() {
+    assert_eq!(set("\u{feff}a: 1\n", "a", 2), "\u{feff}a: 2\n");
+    assert_eq!(set("\u{feff}# c\n", "a", 2), "\u{feff}# c\na: 2\n");
+}
+
+#[test]
 fn setting_what_is_already_there_changes_nothing() {
     let mut file = open(TRICKY);
 
