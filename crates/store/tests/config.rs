@@ -215,6 +215,14 @@ fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
 }
 
 #[test]
+fn warnings_about_unknown_keys_end_at_a_hundred() {
+    let text: String =
+        (0..500).flat_map(|i| ["zebra".to_owned(), i.to_string(), ": v\n".to_owned()]).collect();
+
+    assert_eq!(warnings(&text).len(), 100);
+}
+
+#[test]
 fn a_repeated_key_counts_last_and_is_reported() {
     let config = read("toolsets: [a]\nmodel: x\ntoolsets: [b]\n").unwrap();
 
