@@ -155,7 +155,9 @@ impl ToolIndex {
         let mut scores = vec![0.0; self.names.len()];
         self.score_names_with(&squashed(query), &mut scores);
         if scores.iter().all(|score| *score <= 0.0) {
-            words.iter().for_each(|word| self.score_names_with(word, &mut scores));
+            for word in words {
+                self.score_names_with(word, &mut scores);
+            }
         }
         best(scores, limit)
     }
@@ -165,10 +167,10 @@ impl ToolIndex {
         if part.chars().nth(1).is_none() {
             return;
         }
-        let mut scored = None;
+        let mut last = None;
         for (at, _) in self.all_names.match_indices(part) {
             let tool = self.name_ends.partition_point(|end| *end <= at);
-            if scored.replace(tool) == Some(tool) {
+            if last.replace(tool) == Some(tool) {
                 continue;
             }
             if let (Some(score), Some(name)) = (scores.get_mut(tool), self.names.get(tool)) {
