@@ -231,6 +231,22 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
     Err(StoreError::Locked { path: lock })
 }
 
+/// Takes the lock on the file itself, made if it is not there, without waiting; nothing when somebody
+/// else holds it.
+pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "lock", path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        make_private_folder(folder)?;
+    }
+    let mut open = OpenOptions::new();
+    let file = open.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
+}
+
 /// The file a chain of links ends at, whether or not it exists.
 fn behind_links(path: &Path) -> Result<PathBuf, StoreError> {
     let mut at = path.to_owned();
