@@ -4,6 +4,7 @@
 mod command;
 mod commands;
 mod output;
+mod sessions;
 mod shell;
 mod tools;
 

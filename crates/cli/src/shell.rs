@@ -5,9 +5,9 @@
 #![expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use hermes::Runtime;
+use hermes::{Runtime, RuntimeBuilder};
 use hermes::store::{Home, HomeInputs};
 
 use crate::command::Failure;
@@ -48,15 +48,33 @@ impl Shell {
 
     /// A runtime on this process's directory, home and variables.
     pub(crate) fn runtime(&self) -> Result<Runtime, Failure> {
-        let mut builder = Runtime::builder().cwd(&self.cwd).home(self.home()?).env(self.env.clone());
-        if let Some(home) = self.user_home() {
-            builder = builder.user_home(home);
-        }
+        self.built(self.builder()?)
+    }
+
+    fn builder(&self) -> Result<RuntimeBuilder, Failure> {
+        let builder = Runtime::builder().cwd(&self.cwd).home(self.home()?).env(self.env.clone());
+        Ok(match self.user_home() {
+            Some(home) => builder.user_home(home),
+            None => builder,
+        })
+    }
+
+    fn built(&self, builder: RuntimeBuilder) -> Result<Runtime, Failure> {
         let runtime = builder.build().map_err(Failure::failed)?;
         for warning in runtime.warnings() {
             self.out.warn(&warning);
         }
         Ok(runtime)
+    }
+
+    /// The same, with every call recorded in the home's store of sessions.
+    pub(crate) fn recording_runtime(&self) -> Result<Runtime, Failure> {
+        self.built(self.builder()?.record_calls())
+    }
+
+    /// A path from the command line, made absolute.
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+        self.cwd.join(path)
     }
 
     fn user_home(&self) -> Option<PathBuf> {

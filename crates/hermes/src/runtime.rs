@@ -21,11 +21,13 @@ use hermes_core::road::{Redact, Road, RoadLimits};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
+use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
 use crate::host::Machine;
 use crate::probe::MachineProbe;
 use crate::session::SessionBuilder;
+use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
@@ -43,6 +45,7 @@ struct Inner {
     availability: Availability,
     definitions: DefinitionCache,
     road: Road,
+    sessions: Option<SessionStore>,
 }
 
 /// Why a runtime could not be made.
@@ -65,6 +68,7 @@ pub struct RuntimeBuilder {
     scopes: Vec<Scope>,
     policy: Arc<dyn Policy>,
     journal: Option<Arc<dyn Journal>>,
+    record: bool,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -79,6 +83,7 @@ impl Default for RuntimeBuilder {
             scopes: Vec::new(),
             policy: Arc::new(Careful),
             journal: None,
+            record: false,
             redact: None,
             limits: None,
             context_tokens: None,
@@ -123,7 +128,13 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Records every call.
+    /// Records every call in the home's store of sessions; it is opened with the first call.
+    pub fn record_calls(mut self) -> Self {
+        self.record = true;
+        self
+    }
+
+    /// Records every call somewhere else.
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
         self
@@ -163,11 +174,21 @@ impl RuntimeBuilder {
         let services = Arc::new(Services::new(Arc::clone(&host), files));
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let mut road = Road::new(services, self.policy).limits(limits);
+        let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
+        let journal = match (self.journal, &sessions) {
+            (Some(journal), _) => Some(journal),
+            (None, _) if !self.record => None,
+            (None, Some(sessions)) => Some(Arc::new(sessions.clone()) as Arc<dyn Journal>),
+            (None, None) => {
+                let why = "calls are to be recorded, and there is no home to record them in".to_owned();
+                return Err(StoreError::NoHome { why }.into());
+            }
+        };
         if let Some(home) = self.home {
             let max_bytes = settings::spill_bytes(&settings);
             road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
         }
-        if let Some(journal) = self.journal {
+        if let Some(journal) = journal {
             road = road.journal(journal);
         }
         if let Some(redact) = self.redact {
@@ -184,6 +205,7 @@ impl RuntimeBuilder {
             world,
             registry,
             road,
+            sessions,
         })))
     }
 }
@@ -222,6 +244,11 @@ impl Runtime {
     /// The state folder, if there is one.
     pub fn home(&self) -> Option<Home> {
         self.world(|world| world.home().cloned())
+    }
+
+    /// The home's store of sessions, if there is a home. Nothing is opened before it is used.
+    pub fn sessions(&self) -> Option<&SessionStore> {
+        self.0.sessions.as_ref()
     }
 
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.

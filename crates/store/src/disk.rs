@@ -162,6 +162,21 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
+/// Brings what was written to a file to the disk. A missing file has nothing to bring.
+pub(crate) fn sync(path: &Path) -> Result<(), StoreError> {
+    match File::open(path).and_then(|file| file.sync_data()) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::Io { doing: "write to disk", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether `path` is a regular file, or a link to one.
+pub(crate) fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
 /// What a folder holds, oldest first, then by name. A folder that is not there, or is a link, holds nothing.
 pub(crate) fn list(folder: &Path) -> Result<Vec<Entry>, StoreError> {
     let failed = |source| StoreError::Io { doing: "list", path: folder.to_owned(), source };

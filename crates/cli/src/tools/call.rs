@@ -24,6 +24,9 @@ pub(crate) struct Call {
     /// Only these toolsets or tools can be called
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     toolsets: Option<Vec<String>>,
+    /// Record the call in this session, which is made if there is none
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
 }
 
 impl Run for Call {

@@ -27,15 +27,16 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 /// Statements kept ready.
 const PREPARED: usize = 64;
 
-/// What a commit survives.
+/// What a commit survives. The file stays sound in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// Every commit reaches the disk before it is over: survives a power cut.
+    /// Every commit reaches the operating system: it survives the end of the process at any
+    /// instant. A power cut may take what was written since the last [`Sessions::sync`]. The
+    /// default, for waiting for the disk twice in every call costs ten times more than the rest.
     #[default]
-    PowerCut,
-    /// Every commit reaches the operating system: survives the end of the process at any instant,
-    /// but a power cut may take the last moments with it. The file stays sound in either case.
     Kill,
+    /// Every commit reaches the disk before it is over: it survives a power cut too.
+    PowerCut,
 }
 
 /// The store of sessions, as one thread uses it.
@@ -80,9 +81,25 @@ impl Sessions {
         Ok(store)
     }
 
+    /// The same, but nothing is made: `None` where there is no store yet.
+    pub fn open_existing(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        durability: Durability,
+    ) -> Result<Option<Self>, SessionError> {
+        if disk::is_file(path) { Self::open(path, clock, durability).map(Some) } else { Ok(None) }
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Makes everything committed so far survive a power cut. Meant for the end of a turn.
+    pub fn sync(&self) -> Result<(), SessionError> {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        Ok(disk::sync(Path::new(&log))?)
     }
 
     /// Checks the whole file; the answer is what is wrong with it.
@@ -96,7 +113,7 @@ impl Sessions {
     }
 
     /// Now, as the store writes it.
-    pub(super) fn now(&self) -> Moment {
+    pub fn now(&self) -> Moment {
         self.clock.now().into()
     }
 

@@ -62,6 +62,21 @@ impl Sessions {
         })
     }
 
+    /// What a session begins with: the first words of its first user message, on one line.
+    pub fn preview(&self, id: &str, most: usize) -> Result<Option<String>, SessionError> {
+        self.read(|db| {
+            let first = db
+                .prepare_cached(
+                    "SELECT content FROM messages WHERE session = ?1 AND active AND role = 'user' ORDER BY id LIMIT 1",
+                )?
+                .query_row([number(db, id)?], |row| row.get::<_, Option<String>>(0))
+                .optional()?
+                .flatten();
+            let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            Ok(first.map(line).map(|line| line.chars().take(most).collect()))
+        })
+    }
+
     /// Takes back a message and everything after it; they stay in the history. Gives how many.
     pub fn rewind(&self, id: &str, message: i64) -> Result<usize, SessionError> {
         let now = self.now();

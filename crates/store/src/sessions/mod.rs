@@ -1,4 +1,4 @@
-//! Sessions that cannot be lost: conversations, the journal of calls, search, in one SQLite file.
+//! Sessions that cannot be lost: conversations, the journal of calls, search, in one database.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -18,6 +18,9 @@ mod calls;
 mod clock;
 mod db;
 mod error;
+mod export;
+mod fold;
+mod import;
 mod journal;
 mod lineage;
 mod log;
@@ -25,9 +28,12 @@ mod mend;
 mod message;
 mod moment;
 mod owner;
+mod query;
 mod record;
 mod schema;
+mod search;
 mod shared;
+mod snippet;
 #[cfg(test)]
 mod testing;
 mod title;
@@ -38,12 +44,16 @@ pub use calls::{CallRecord, CallStart, CallState};
 pub use clock::Clock;
 pub use db::{Durability, Sessions};
 pub use error::SessionError;
+pub use export::Export;
+pub use import::Imported;
 pub use log::Window;
 pub use mend::Mended;
 pub use message::{Content, Message, StoredMessage};
 pub use moment::Moment;
 pub use record::{Link, Listing, NewSession, SessionRecord};
+pub use search::{Hit, Order, Search};
 pub use shared::SessionStore;
+pub use snippet::MARKS;
 pub use title::MAX_TITLE;
 pub use upkeep::Prune;
 pub use usage::{Spender, Stats, Tokens};

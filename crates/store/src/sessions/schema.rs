@@ -1,7 +1,7 @@
 //! The schema and its history: each file in `schema/` leads from one version to the next.
 //!
-//! A step is never edited after a release; a change is a new file. The version is SQLite's own
-//! `user_version`, changed in the same transaction as the tables.
+//! A step is never edited after a release; a change is a new file. The version is the
+//! database's own `user_version`, changed in the same transaction as the tables.
 
 use super::db::Sessions;
 use super::error::SessionError;
@@ -38,8 +38,8 @@ fn version_of(db: &rusqlite::Connection) -> Result<i64, SessionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::Durability;
     use crate::sessions::testing::{self, clock};
+    use crate::sessions::{Durability, Search};
 
     /// A store as version `version` left it, with one session and one message.
     fn at_version(path: &std::path::Path, version: usize) {
@@ -71,6 +71,7 @@ mod tests {
             assert_eq!(store.check().unwrap(), Vec::<String>::new());
             if version > 0 {
                 assert_eq!(store.messages("old").unwrap().len(), 1);
+                assert_eq!(store.search(&Search::text("milk")).unwrap().len(), 1);
             }
         }
     }

@@ -53,11 +53,11 @@ struct State {
 
 impl SessionStore {
     /// The store at a path, used through the threads of `host`.
-    pub fn new(path: &Path, host: Arc<dyn Host>, clock: Arc<dyn Clock>, durability: Durability) -> Self {
+    pub fn new(path: &Path, host: &Arc<dyn Host>, clock: &Arc<dyn Clock>, durability: Durability) -> Self {
         let lane = |grouped| {
             Arc::new(Lane {
-                place: Place { path: path.to_owned(), clock: Arc::clone(&clock), durability },
-                host: Arc::clone(&host),
+                place: Place { path: path.to_owned(), clock: Arc::clone(clock), durability },
+                host: Arc::clone(host),
                 grouped,
                 state: Mutex::default(),
             })

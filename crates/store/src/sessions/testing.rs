@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Clock, Durability, Message, NewSession, Sessions};
+use super::{Clock, Durability, NewSession, Sessions};
 
 /// A clock that is one second later each time it is asked, and never really waits.
 #[derive(Default)]
@@ -32,8 +32,4 @@ pub(crate) fn store() -> (tempfile::TempDir, Sessions) {
 
 pub(crate) fn session(store: &Sessions, id: &str) {
     store.create(&NewSession { id: Some(id.to_owned()), ..NewSession::from("cli") }).unwrap();
-}
-
-pub(crate) fn said(role: &str, text: &str) -> Message {
-    Message::text(role, text)
 }

@@ -76,8 +76,9 @@ impl Scene {
     }
 
     pub(crate) fn shared(&self) -> SessionStore {
-        let host = Arc::new(Threads(Instant::now()));
-        SessionStore::new(&self.db, host, Arc::new(Real), self.durability)
+        let host: Arc<dyn Host> = Arc::new(Threads(Instant::now()));
+        let clock: Arc<dyn Clock> = Arc::new(Real);
+        SessionStore::new(&self.db, &host, &clock, self.durability)
     }
 
     fn lines(&self, name: &str) -> Vec<String> {

@@ -25,3 +25,6 @@ END;
 
 INSERT INTO message_words (message_words) VALUES ('rebuild');
 INSERT INTO message_pieces (message_pieces) VALUES ('rebuild');
+
+-- The pieces that occur anywhere; keeps nothing of its own.
+CREATE VIRTUAL TABLE message_piece_list USING fts5vocab (message_pieces, row);
