@@ -10,10 +10,10 @@ use futures::FutureExt;
 use futures::future::{Either, select};
 use tokio_util::sync::CancellationToken;
 
-use crate::digest::digest_fields;
+use crate::digest::{digest_fields, digest_pair, digest_text};
 use crate::effect::Effect;
 use crate::error::ToolError;
-use crate::policy::{Answer, ApprovalRequest, PolicyRequest, Reason, Verdict};
+use crate::policy::{Answer, ApprovalRequest, Grant, PolicyRequest, Reason, Verdict};
 use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
 use crate::session::Session;
@@ -40,14 +40,21 @@ impl Road {
                 "the arguments were cut off before their end; nothing was run, send the whole call again";
             return Err(ToolError::Arguments(why.to_owned()).into());
         }
-        let question = match self.judge(session, taken, &effects) {
+        let asked_by_policy = match self.judge(session, taken, &effects) {
             Verdict::Deny(reason) => {
                 return Err(ToolError::Denied { by: reason.rule, why: reason.why }.into());
             }
             Verdict::Ask(reason) => Some(reason),
             Verdict::Allow => None,
         };
-        for reason in question.into_iter().chain(asked_by_hook) {
+        if let Some(reason) = asked_by_policy {
+            let grant = self.ask(session, taken, &effects, reason, cancel).await?;
+            if grant != Grant::Once {
+                self.policy.granted(&request(session, taken, &effects), grant);
+            }
+        }
+        if let Some(reason) = asked_by_hook {
+            // What a hook asks about is asked each time: the hook keeps its own memory.
             self.ask(session, taken, &effects, reason, cancel).await?;
         }
         Ok((prepared, effects.into(), arguments))
@@ -84,11 +91,9 @@ impl Road {
     }
 
     fn judge(&self, session: &Session, taken: &Taken, effects: &[Effect]) -> Verdict {
-        let request =
-            PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects };
+        let request = request(session, taken, effects);
         catch_unwind(AssertUnwindSafe(|| self.policy.judge(&request))).unwrap_or_else(|_| {
-            let why = "the policy broke while judging this call, so it is not run".to_owned();
-            Verdict::Deny(Reason { rule: "policy".to_owned(), why })
+            Verdict::Deny(Reason::new("policy", "the policy broke while judging this call, so it is not run"))
         })
     }
 
@@ -99,24 +104,42 @@ impl Road {
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
-    ) -> Result<(), ToolError> {
+    ) -> Result<Grant, ToolError> {
         let request = ApprovalRequest {
             call: taken.view.id.clone(),
             session: session.id().to_owned(),
             tool: taken.view.tool.to_string(),
             arguments: serde_json::to_string(&taken.view.arguments).unwrap_or_default(),
+            digest: digest_pair(digest_text(&taken.view.tool), digest_fields(&taken.view.arguments)),
             effects: effects.to_vec(),
             reason,
+            expires_after: self.limits.ask,
         };
-        let answer = AssertUnwindSafe(session.approver().ask(&request)).catch_unwind();
-        match select(Box::pin(answer), Box::pin(cancel.cancelled())).await {
-            Either::Left((Ok(Answer::Approved), _)) => Ok(()),
-            Either::Left((Ok(Answer::Refused { by, why }), _)) => Err(ToolError::Denied { by, why }),
-            Either::Left((Err(_), _)) => {
-                let why = "the approver broke before it answered".to_owned();
-                Err(ToolError::Denied { by: request.reason.rule.clone(), why })
+        let refused = |why: &str| ToolError::Denied { by: request.reason.rule.clone(), why: why.to_owned() };
+        let mut answer = Box::pin(AssertUnwindSafe(session.approver().ask(&request)).catch_unwind());
+        // One that answers at once needs no timer.
+        let answer = match (&mut answer).now_or_never() {
+            Some(answer) => answer,
+            None => {
+                let given_up =
+                    select(self.services.host.sleep(self.limits.ask), Box::pin(cancel.cancelled()));
+                match select(answer, given_up).await {
+                    Either::Left((answer, _)) => answer,
+                    Either::Right((Either::Left(_), _)) => {
+                        return Err(refused("it needs approval and nobody answered in time"));
+                    }
+                    Either::Right((Either::Right(_), _)) => return Err(ToolError::Cancelled),
+                }
             }
-            Either::Right(_) => Err(ToolError::Cancelled),
+        };
+        match answer {
+            Ok(Answer::Approved(grant)) => Ok(grant),
+            Ok(Answer::Refused { by, why }) => Err(ToolError::Denied { by, why }),
+            Err(_) => Err(refused("the approver broke before it answered")),
         }
     }
+}
+
+fn request<'a>(session: &'a Session, taken: &'a Taken, effects: &'a [Effect]) -> PolicyRequest<'a> {
+    PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects }
 }

@@ -41,7 +41,7 @@ impl Road {
                 }
                 Ok(Before::Ask { message }) => {
                     // The first question stands; a later hook cannot soften it.
-                    ask.get_or_insert(Reason { rule: hook.name().to_owned(), why: message });
+                    ask.get_or_insert_with(|| Reason::new(hook.name(), message));
                 }
                 Err(failure) if hook.is_policy() => {
                     let why = format!("the policy hook failed ({failure}), so the call is not run");

@@ -64,6 +64,8 @@ pub struct RoadLimits {
     pub call: Duration,
     /// A whole batch.
     pub batch: Duration,
+    /// A question to an approver; after that the answer is no.
+    pub ask: Duration,
     /// Calls running at the same time.
     pub at_once: usize,
     /// Size of results.
@@ -75,6 +77,7 @@ impl Default for RoadLimits {
         Self {
             call: Duration::from_mins(5),
             batch: Duration::from_mins(7),
+            ask: Duration::from_mins(1),
             at_once: 8,
             results: Limits::for_context(None),
         }

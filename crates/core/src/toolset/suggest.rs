@@ -57,7 +57,10 @@ mod tests {
 
     #[test]
     fn case_and_separators_do_not_count() {
-        assert_eq!(say("Web-Search"), "`Web-Search` is not known; did you mean `web_search` or `web_extract` or `web`?");
+        assert_eq!(
+            say("Web-Search"),
+            "`Web-Search` is not known; did you mean `web_search` or `web_extract` or `web`?"
+        );
     }
 
     #[test]
