@@ -118,18 +118,16 @@ impl Road {
         let refused = |why: &str| ToolError::Denied { by: request.reason.rule.clone(), why: why.to_owned() };
         let mut answer = Box::pin(AssertUnwindSafe(session.approver().ask(&request)).catch_unwind());
         // One that answers at once needs no timer.
-        let answer = match (&mut answer).now_or_never() {
-            Some(answer) => answer,
-            None => {
-                let given_up =
-                    select(self.services.host.sleep(self.limits.ask), Box::pin(cancel.cancelled()));
-                match select(answer, given_up).await {
-                    Either::Left((answer, _)) => answer,
-                    Either::Right((Either::Left(_), _)) => {
-                        return Err(refused("it needs approval and nobody answered in time"));
-                    }
-                    Either::Right((Either::Right(_), _)) => return Err(ToolError::Cancelled),
+        let answer = if let Some(answer) = (&mut answer).now_or_never() {
+            answer
+        } else {
+            let given_up = select(self.services.host.sleep(self.limits.ask), Box::pin(cancel.cancelled()));
+            match select(answer, given_up).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right((Either::Left(_), _)) => {
+                    return Err(refused("it needs approval and nobody answered in time"));
                 }
+                Either::Right((Either::Right(_), _)) => return Err(ToolError::Cancelled),
             }
         };
         match answer {
