@@ -118,10 +118,12 @@ pub enum Grant {
 }
 
 /// An approver's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// Yes.
     Approved(Grant),
+    /// Yes, if it is these arguments instead: they are judged anew, and asked about again if need be.
+    Edited(Map<String, Value>),
     /// No.
     Refused {
         /// Who said it.

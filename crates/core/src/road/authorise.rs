@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::{Either, select};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::digest::{digest_fields, digest_pair, digest_text};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::policy::{Answer, ApprovalRequest, Grant, PolicyRequest, Reason, Verdict};
-use crate::road::intake::Taken;
+use crate::road::intake::{Taken, fit};
 use crate::road::{Refusal, Road};
 use crate::session::Session;
 use crate::tool::PreparedCall;
@@ -22,42 +23,80 @@ use crate::tool::PreparedCall;
 /// What a cleared call needs to run: itself, what it may do, and the digest of its arguments.
 type Cleared = (Box<dyn PreparedCall>, Arc<[Effect]>, u64);
 
+/// Whether a call may run.
+enum Agreed {
+    Yes,
+    /// Not this one, but one with these arguments may.
+    If(Map<String, Value>),
+}
+
+/// What an approver said, short of no.
+enum Said {
+    Yes(Grant),
+    Edit(Map<String, Value>),
+}
+
+/// How often somebody may change a call before it is run or refused.
+const EDITS: usize = 8;
+
 impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &mut Taken,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
     ) -> Result<Cleared, Refusal> {
-        let arguments = digest_fields(&taken.view.arguments);
-        if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, arguments)) {
-            return Err(Refusal::Repeated(block.refusal()));
-        }
-        let (prepared, effects) = self.declared(session, taken)?;
-        if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
-            let why =
-                "the arguments were cut off before their end; nothing was run, send the whole call again";
-            return Err(ToolError::Arguments(why.to_owned()).into());
-        }
-        let asked_by_policy = match self.judge(session, taken, &effects) {
-            Verdict::Deny(reason) => {
-                return Err(ToolError::Denied { by: reason.rule, why: reason.why }.into());
+        for _ in 0..EDITS {
+            let arguments = digest_fields(&taken.view.arguments);
+            if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, arguments)) {
+                return Err(Refusal::Repeated(block.refusal()));
             }
+            let (prepared, effects) = self.declared(session, taken)?;
+            if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
+                let why =
+                    "the arguments were cut off before their end; nothing was run, send the whole call again";
+                return Err(ToolError::Arguments(why.to_owned()).into());
+            }
+            match self.agreed(session, taken, &effects, asked_by_hook.as_ref(), cancel).await? {
+                Agreed::Yes => return Ok((prepared, effects.into(), arguments)),
+                Agreed::If(arguments) => {
+                    taken.view.arguments = arguments;
+                    taken.cut_off = false;
+                    fit(&taken.parameters, &mut taken.view.arguments)?;
+                }
+            }
+        }
+        let why = format!("it was changed {EDITS} times without being approved");
+        Err(ToolError::Denied { by: "approval".to_owned(), why }.into())
+    }
+
+    /// Policy's verdict on the call as it stands, and a person's where one is needed.
+    async fn agreed(
+        &self,
+        session: &Session,
+        taken: &Taken,
+        effects: &[Effect],
+        asked_by_hook: Option<&Reason>,
+        cancel: &CancellationToken,
+    ) -> Result<Agreed, ToolError> {
+        let asked_by_policy = match self.judge(session, taken, effects) {
+            Verdict::Deny(reason) => return Err(ToolError::Denied { by: reason.rule, why: reason.why }),
             Verdict::Ask(reason) => Some(reason),
             Verdict::Allow => None,
         };
-        if let Some(reason) = asked_by_policy {
-            let grant = self.ask(session, taken, &effects, reason, cancel).await?;
-            if grant != Grant::Once {
-                self.policy.granted(&request(session, taken, &effects), grant);
+        let by_policy = asked_by_policy.is_some();
+        // What a hook asks about is asked each time: the hook keeps its own memory.
+        for reason in asked_by_policy.into_iter().chain(asked_by_hook.cloned()) {
+            match self.ask(session, taken, effects, reason, cancel).await? {
+                Said::Edit(arguments) => return Ok(Agreed::If(arguments)),
+                Said::Yes(grant) if by_policy && grant != Grant::Once => {
+                    self.policy.granted(&request(session, taken, effects), grant);
+                }
+                Said::Yes(_) => {}
             }
         }
-        if let Some(reason) = asked_by_hook {
-            // What a hook asks about is asked each time: the hook keeps its own memory.
-            self.ask(session, taken, &effects, reason, cancel).await?;
-        }
-        Ok((prepared, effects.into(), arguments))
+        Ok(Agreed::Yes)
     }
 
     /// The call behind the arguments, and what it says it would do.
@@ -104,7 +143,7 @@ impl Road {
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
-    ) -> Result<Grant, ToolError> {
+    ) -> Result<Said, ToolError> {
         let request = ApprovalRequest {
             call: taken.view.id.clone(),
             session: session.id().to_owned(),
@@ -131,7 +170,8 @@ impl Road {
             }
         };
         match answer {
-            Ok(Answer::Approved(grant)) => Ok(grant),
+            Ok(Answer::Approved(grant)) => Ok(Said::Yes(grant)),
+            Ok(Answer::Edited(arguments)) => Ok(Said::Edit(arguments)),
             Ok(Answer::Refused { by, why }) => Err(ToolError::Denied { by, why }),
             Err(_) => Err(refused("the approver broke before it answered")),
         }

@@ -190,7 +190,7 @@ impl Road {
             Ok(asked) => asked,
             Err(why) => return Err(taken.refuse(why)),
         };
-        match self.clear(session, &taken, asked, cancel).await {
+        match self.clear(session, &mut taken, asked, cancel).await {
             Ok((prepared, effects, digest)) => {
                 let intake::Taken { view, entry, notes, .. } = taken;
                 Ok(Ready { view, entry, prepared, effects, digest, notes })
