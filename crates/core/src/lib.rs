@@ -8,7 +8,7 @@
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`hook`] |
-//! | what others bring | [`host`], [`files`], [`journal`] |
+//! | what others bring | [`host`], [`files`], [`journal`], [`model`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
@@ -29,6 +29,7 @@ pub mod host;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;
+pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod permit;

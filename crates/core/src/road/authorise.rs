@@ -85,15 +85,17 @@ impl Road {
             Verdict::Ask(reason) => Some(reason),
             Verdict::Allow => None,
         };
-        let by_policy = asked_by_policy.is_some();
-        // What a hook asks about is asked each time: the hook keeps its own memory.
-        for reason in asked_by_policy.into_iter().chain(asked_by_hook.cloned()) {
+        if let Some(reason) = asked_by_policy {
             match self.ask(session, taken, effects, reason, cancel).await? {
                 Said::Edit(arguments) => return Ok(Agreed::If(arguments)),
-                Said::Yes(grant) if by_policy && grant != Grant::Once => {
-                    self.policy.granted(&request(session, taken, effects), grant);
-                }
-                Said::Yes(_) => {}
+                Said::Yes(Grant::Once) => {}
+                Said::Yes(grant) => self.policy.granted(&request(session, taken, effects), grant),
+            }
+        }
+        if let Some(reason) = asked_by_hook {
+            // What a hook asks about is asked each time: the hook keeps its own memory.
+            if let Said::Edit(arguments) = self.ask(session, taken, effects, reason.clone(), cancel).await? {
+                return Ok(Agreed::If(arguments));
             }
         }
         Ok(Agreed::Yes)
