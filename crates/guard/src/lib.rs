@@ -1,0 +1,1 @@
+//! What may run, as pure functions: no files, clock, network or environment.
