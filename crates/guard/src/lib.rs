@@ -1,1 +1,3 @@
 //! What may run, as pure functions: no files, clock, network or environment.
+
+pub mod paths;
