@@ -1,3 +1,4 @@
 //! What may run, as pure functions: no files, clock, network or environment.
 
 pub mod paths;
+pub mod urls;
