@@ -18,12 +18,14 @@ mod effect;
 mod grants;
 mod judge;
 mod mode;
+pub mod paths;
 mod place;
 mod places;
 mod programs;
 mod reveal;
 pub mod rules;
 mod shell;
+pub mod urls;
 mod user_rules;
 mod walk;
 
