@@ -36,3 +36,4 @@ pub use mode::{Decision, Mode, decide};
 pub use place::Place;
 pub use rules::{Hold, Rule};
 pub use user_rules::{RuleFault, UserRule, UserRules};
+pub use walk::glob_matches;

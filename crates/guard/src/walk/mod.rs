@@ -19,7 +19,7 @@ mod simple;
 use std::borrow::Cow;
 
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
-pub(crate) use pattern::glob_matches;
+pub use pattern::glob_matches;
 pub(crate) use scope::Scope;
 pub(crate) use simple::quote;
 
