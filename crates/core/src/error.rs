@@ -35,6 +35,9 @@ pub enum ToolError {
     /// It went on too long.
     #[error("still running after {} s; it was stopped", .0.as_secs_f64())]
     TimedOut(Duration),
+    /// The time for all calls of one answer was over before its turn came.
+    #[error("not run: the {} s for all calls of this answer were over", .0.as_secs_f64())]
+    OutOfTime(Duration),
     /// The caller took it back.
     #[error("cancelled before it finished")]
     Cancelled,

@@ -54,12 +54,11 @@ impl Road {
     fn declared(&self, session: &Session, taken: &Taken) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let effects = prepared.effects(session.place());
+            let mut effects = prepared.effects(session.place());
+            self.follow_links(&mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
-        let (prepared, mut effects) = stated.map_err(|payload| ToolError::broken(payload.as_ref()))??;
-        self.follow_links(&mut effects);
-        Ok((prepared, effects))
+        stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.
@@ -101,7 +100,7 @@ impl Road {
             effects: effects.to_vec(),
             reason,
         };
-        let answer = AssertUnwindSafe(session.approver().ask(&request)).catch_unwind();
+        let answer = AssertUnwindSafe(async { session.approver().ask(&request).await }).catch_unwind();
         match select(Box::pin(answer), Box::pin(cancel.cancelled())).await {
             Either::Left((Ok(Answer::Approved), _)) => Ok(()),
             Either::Left((Ok(Answer::Refused { by, why }), _)) => Err(ToolError::Denied { by, why }),

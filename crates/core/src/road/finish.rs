@@ -4,6 +4,7 @@
 //! file. It is done again after hooks have changed the answer, so no hook can undo it.
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::hook::{CallEnd, CallView};
 use crate::loop_guard::digest;
 use crate::outcome::{Outcome, Status};
 use crate::road::run::Ran;
-use crate::road::{Redact, Refusal, Refused, Road};
+use crate::road::{Redact, Refusal, Refused, Road, unbroken};
 use crate::session::Session;
 use crate::shape::cap::{MaxSize, Oversize, ResultSize, is_over, pageable, replacement, turn_budget};
 use crate::shape::error_text::sanitise_error;
@@ -118,7 +119,9 @@ impl Road {
     async fn move_to_file(&self, session: &Session, id: &str, value: &Value, body: &str) -> (Value, Option<PathBuf>) {
         let page = pageable(value);
         let saved = match &self.spill {
-            Some(spill) => spill.keep(session.id(), id, page.text.clone()).await.ok(),
+            Some(spill) => {
+                unbroken(async { spill.keep(session.id(), id, page.text.clone()).await }).await.ok()
+            }
             None => None,
         };
         let named = saved.as_ref().map(|path| path.to_string_lossy());
@@ -154,7 +157,10 @@ impl Road {
 
     fn without_secrets(&self, mut value: Value) -> Value {
         if let Some(redact) = &self.redact {
-            redact_strings(redact.as_ref(), &mut value);
+            let cleaned = catch_unwind(AssertUnwindSafe(|| redact_strings(redact.as_ref(), &mut value)));
+            if cleaned.is_err() {
+                return json!({ "error": "the result is withheld: it could not be searched for secrets" });
+            }
         }
         value
     }
@@ -168,7 +174,8 @@ impl Road {
 
     /// Writes the end of a call down; what comes back is why that failed.
     async fn unwritten(&self, session: &Session, outcome: &Outcome) -> Option<String> {
-        let written = self.journal.as_ref()?.finished(session.id(), outcome).await;
+        let journal = self.journal.as_ref()?;
+        let written = unbroken(async { journal.finished(session.id(), outcome).await }).await;
         written.err().map(|why| format!("the result could not be recorded: {why}"))
     }
 }
@@ -205,7 +212,7 @@ fn status_of(error: &ToolError) -> Status {
         ToolError::Arguments(_) => Status::Invalid,
         ToolError::UnknownTool(_) => Status::Unknown,
         ToolError::Denied { .. } | ToolError::Undeclared(_) => Status::Denied,
-        ToolError::TimedOut(_) => Status::TimedOut,
+        ToolError::TimedOut(_) | ToolError::OutOfTime(_) => Status::TimedOut,
         ToolError::Cancelled => Status::Cancelled,
         ToolError::Broken(_) => Status::Broken,
         ToolError::NeedsSession(_) | ToolError::Unrecorded(_) | ToolError::Failed(_) | ToolError::File(_) => {

@@ -200,7 +200,8 @@ proptest! {
         let one = Rig::with(names.iter().map(|name| echo(name)));
         let other = Rig::with(turned.iter().map(|name| echo(name)));
 
-        prop_assert_eq!(one.toolbox_now().json().as_ref(), other.toolbox_now().json().as_ref());
+        let (one_box, other_box) = (one.toolbox_now(), other.toolbox_now());
+        prop_assert_eq!(one_box.json(), other_box.json());
         prop_assert_eq!(offered(&one), names);
     }
 }
