@@ -56,6 +56,14 @@ pub enum ToolError {
 }
 
 impl ToolError {
+    /// Whether the words are the runtime's own: no handler, and so no stranger, had a part in them.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut(_) | Self::OutOfTime(_) | Self::Cancelled | Self::Unrecorded(_) | Self::NeedsSession(_)
+        )
+    }
+
     /// The handler panicked with this payload.
     pub(crate) fn broken(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload

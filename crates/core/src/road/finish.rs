@@ -41,9 +41,13 @@ impl Road {
         ran: Ran,
         end: Result<Reply, ToolError>,
     ) -> Outcome {
+        let trust = match &end {
+            Err(error) if error.is_ours() => Trust::Trusted,
+            _ => ran.entry.trust(),
+        };
         let (status, mut value) = answer(end);
         value = note_repetition(session, &ran, status, value);
-        let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
+        let shaped = self.shape(session, &ran.view.id, &ran.entry, trust, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
         let mut end = CallEnd { status, result: Value::Null, took };
         let shaped = if toolbox.hooks().is_empty() {
@@ -92,14 +96,21 @@ impl Road {
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
         if self.transform(toolbox, view, end, notes).await {
-            shaped = self.shape(session, &view.id, entry, std::mem::take(&mut end.result)).await;
+            shaped = self.shape(session, &view.id, entry, entry.trust(), std::mem::take(&mut end.result)).await;
             end.result = std::mem::take(&mut shaped.value);
         }
         self.after(toolbox, view, end, notes).await;
         shaped
     }
 
-    async fn shape(&self, session: &Session, id: &CallId, entry: &ToolEntry, value: Value) -> Shaped {
+    async fn shape(
+        &self,
+        session: &Session,
+        id: &CallId,
+        entry: &ToolEntry,
+        trust: Trust,
+        value: Value,
+    ) -> Shaped {
         let mut value = self.without_secrets(value);
         let mut body = to_text(&value);
         let mut spilled = None;
@@ -108,7 +119,7 @@ impl Road {
             (value, spilled) = self.move_to_file(session, id.as_str(), &value, &body).await;
             body = to_text(&value);
         }
-        if entry.trust() == Trust::Untrusted {
+        if trust == Trust::Untrusted {
             value = mark(entry.name(), value);
             body = to_text(&value);
         }

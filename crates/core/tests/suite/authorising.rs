@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use futures::future::join;
+use futures::future::{BoxFuture, join};
 use hermes_core::effect::{Command, Effect};
 use hermes_core::error::ToolError;
 use hermes_core::files::PageRequest;
 use hermes_core::hook::Before;
-use hermes_core::outcome::Status;
+use hermes_core::journal::{Journal, Starting};
+use hermes_core::outcome::{Outcome, Status};
 use hermes_core::policy::{Careful, Reason, Verdict};
 use hermes_core::tool::ToolEntry;
 use hermes_testkit::{
@@ -250,6 +251,30 @@ fn a_call_whose_start_cannot_be_recorded_is_not_run() {
     assert_eq!(error(&outcome), "nothing was run, because the call could not be recorded: the disk is full");
     assert_eq!(outcome.notes, ["the result could not be recorded: the disk is full"]);
     assert_eq!(notes.records(), []);
+}
+
+struct Breaks;
+
+impl Journal for Breaks {
+    fn starting<'a>(&'a self, start: &'a Starting<'a>) -> BoxFuture<'a, Result<(), String>> {
+        assert!(start.tool != "first", "the record broke");
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn finished<'a>(&'a self, _: &'a str, _: &'a Outcome) -> BoxFuture<'a, Result<(), String>> {
+        panic!("the record broke")
+    }
+}
+
+#[test]
+fn a_record_that_panics_is_one_that_failed() {
+    let rig = Rig::builder().tool(echo("first")).tool(echo("second")).journal(Arc::new(Breaks)).build();
+
+    let first = rig.call_now("first", "{}");
+    let second = rig.call_now("second", "{}");
+
+    assert_eq!(error(&first), "nothing was run, because the call could not be recorded: it panicked");
+    assert_eq!((second.status, second.notes), (Status::Ok, vec!["the result could not be recorded: it panicked".to_owned()]));
 }
 
 #[test]

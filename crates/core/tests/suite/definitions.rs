@@ -32,7 +32,7 @@ fn definitions_are_functions_sorted_by_name_in_one_array() {
         json!({ "type": "function", "function": {
             "name": name,
             "description": "A tool of a test.",
-            "parameters": { "type": "object", "properties": {}, "required": [] },
+            "parameters": { "type": "object", "properties": {} },
         }})
     };
     let all: Value = serde_json::from_str(toolbox.json()).unwrap();
