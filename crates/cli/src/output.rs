@@ -120,7 +120,8 @@ impl Output {
     }
 
     fn room(&self) -> Option<usize> {
-        let known = || terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.0));
+        let known =
+            || terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.0));
         self.terminal.then(known)
     }
 

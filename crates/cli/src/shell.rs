@@ -39,7 +39,7 @@ impl Shell {
         let user_home = self.user_home();
         let inputs = HomeInputs {
             explicit: None,
-            hermes_home: self.env.get("HERMES_HOME").map(String::as_str),
+            hermes_home: self.env.get("HERMES_HOME").map(AsRef::as_ref),
             user_home: user_home.as_deref(),
             profile: self.profile.as_deref(),
         };

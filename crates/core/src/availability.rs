@@ -200,11 +200,11 @@ impl Availability {
 fn touches(change: &Change, gate: &Gate) -> bool {
     match gate {
         Gate::Open => false,
-        Gate::Env(_) => *change == Change::Environment,
         Gate::Config(_) => *change == Change::Config,
         Gate::Service(_) => *change == Change::Connection,
-        // A search path is part of the environment; what a function looks at is not known.
-        Gate::Program(_) | Gate::File(_) => *change == Change::Environment,
+        // A search path is part of the environment, and so may be what it points at.
+        Gate::Env(_) | Gate::Program(_) | Gate::File(_) => *change == Change::Environment,
+        // What a function looks at is not known.
         Gate::Check(_) => true,
         Gate::All(gates) | Gate::Any(gates) => gates.iter().any(|gate| touches(change, gate)),
     }

@@ -108,9 +108,11 @@ struct Shelf {
 
 /// The bridge's tools for what is hidden; `tool_call` is there for its definition alone.
 pub(crate) fn entries(hidden: Vec<Hidden>, settings: ToolSearch) -> Vec<Arc<ToolEntry>> {
-    let index = ToolIndex::new(hidden.iter().map(|tool| {
-        Item::new(&tool.name, &tool.definition.description, &tool.definition.parameters)
-    }));
+    let index = ToolIndex::new(
+        hidden
+            .iter()
+            .map(|tool| Item::new(&tool.name, &tool.definition.description, &tool.definition.parameters)),
+    );
     let shelf = Arc::new(Shelf { hidden, index, settings });
     [(SEARCH, search_definition(settings)), (DESCRIBE, describe_definition()), (CALL, call_definition())]
         .into_iter()
@@ -157,7 +159,7 @@ enum BridgeCall {
 
 impl Handler for Bridge {
     fn prepare(&self, mut arguments: Map<String, Value>) -> Result<Box<dyn PreparedCall>, ToolError> {
-        let shelf = Arc::clone(&self.shelf);
+        let hidden = Arc::clone(&self.shelf);
         let mut text = |key: &str| match arguments.remove(key) {
             Some(Value::String(text)) => Ok(text),
             _ => Err(ToolError::Arguments(format!("`{key}` must be text"))),
@@ -165,12 +167,13 @@ impl Handler for Bridge {
         Ok(Box::new(match self.name {
             SEARCH => {
                 let query = text("query")?;
-                let settings = shelf.settings;
-                let asked = arguments.get("limit").and_then(Value::as_u64).unwrap_or(settings.default_limit.into());
+                let settings = hidden.settings;
+                let asked =
+                    arguments.get("limit").and_then(Value::as_u64).unwrap_or(settings.default_limit.into());
                 let limit = usize::try_from(asked.clamp(1, settings.max_limit.into())).unwrap_or(1);
-                BridgeCall::Search { shelf, query, limit }
+                BridgeCall::Search { shelf: hidden, query, limit }
             }
-            DESCRIBE => BridgeCall::Describe { shelf, name: text("name")? },
+            DESCRIBE => BridgeCall::Describe { shelf: hidden, name: text("name")? },
             other => return Err(ToolError::UnknownTool(format!("{other} is unwrapped before it is called"))),
         }))
     }
@@ -181,7 +184,7 @@ impl PreparedCall for BridgeCall {
         Vec::new()
     }
 
-    fn run<'a>(self: Box<Self>, _cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>> {
+    fn run(self: Box<Self>, _cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         let answer = match *self {
             Self::Search { shelf, query, limit } => Ok(shelf.search(&query, limit)),
             Self::Describe { shelf, name } => shelf.describe(&name),
@@ -235,9 +238,10 @@ fn origin(source: &Source) -> (&'static str, &str) {
 
 fn search_definition(settings: ToolSearch) -> Definition {
     Definition {
-        description: "Find more tools by what they do. Not every tool is listed here: describe what you need in a \
+        description:
+            "Find more tools by what they do. Not every tool is listed here: describe what you need in a \
                       few words, then look at a match and call it."
-            .to_owned(),
+                .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": {
@@ -254,7 +258,8 @@ fn search_definition(settings: ToolSearch) -> Definition {
 
 fn describe_definition() -> Definition {
     Definition {
-        description: "Show the full description and the parameters of a tool that was found by searching.".to_owned(),
+        description: "Show the full description and the parameters of a tool that was found by searching."
+            .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": { "name": { "type": "string", "description": "Name of the tool" } },

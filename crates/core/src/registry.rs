@@ -191,7 +191,8 @@ impl Scope {
 
 /// Letters, digits, `_` and `-`, at most 64 of them: what every model provider accepts.
 fn is_tool_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 impl Snapshot {
@@ -218,11 +219,18 @@ impl Snapshot {
         hooks.sort_by_key(|hook| hook.order());
         let catalog = Catalog::new(CatalogParts {
             // Only this program's own scope brings static toolsets.
-            toolsets: scopes.iter().map(|scope| scope.toolsets).find(|list| !list.is_empty()).unwrap_or_default(),
+            toolsets: scopes
+                .iter()
+                .map(|scope| scope.toolsets)
+                .find(|list| !list.is_empty())
+                .unwrap_or_default(),
             core: scopes.iter().map(|scope| scope.core).find(|list| !list.is_empty()).unwrap_or_default(),
             dynamic: scopes.iter().flat_map(|scope| scope.dynamic_toolsets.iter().cloned()).collect(),
             platforms: scopes.iter().flat_map(|scope| scope.platforms.iter().cloned()).collect(),
-            tools: tools.values().map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone())).collect(),
+            tools: tools
+                .values()
+                .map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone()))
+                .collect(),
         });
         Self { generation, scopes, tools, catalog, hooks }
     }

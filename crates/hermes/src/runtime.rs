@@ -149,7 +149,8 @@ impl RuntimeBuilder {
 
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let built_in = Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
+        let built_in =
+            Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
         let registry = Registry::new(built_in)?;
         for scope in self.scopes {
             registry.install(scope)?;
@@ -250,7 +251,8 @@ impl Runtime {
         let snapshot = self.tools();
         let disabled: Vec<String> =
             settings.agent.disabled_toolsets.iter().chain(&settings.agent.disabled_tools).cloned().collect();
-        let kanban_task = self.world(|world| world.variable("HERMES_KANBAN_TASK").is_some_and(|it| !it.is_empty()));
+        let kanban_task =
+            self.world(|world| world.variable("HERMES_KANBAN_TASK").is_some_and(|it| !it.is_empty()));
         platform_selection(
             snapshot.catalog(),
             &PlatformSettings {
@@ -305,7 +307,8 @@ impl Runtime {
 
     /// Toolsets that are off by default and that a credential turns on.
     fn unlocked(&self) -> Vec<String> {
-        let has = |name: &&str| self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()));
+        let has =
+            |name: &&str| self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()));
         let keys = [("homeassistant", "HASS_TOKEN"), ("x_search", "XAI_API_KEY")];
         keys.iter().filter(|(_, key)| has(key)).map(|(toolset, _)| (*toolset).to_owned()).collect()
     }

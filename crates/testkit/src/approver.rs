@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use hermes_core::policy::{Answer, ApprovalRequest, Approver};
+use hermes_core::policy::{Answer, ApprovalRequest, Approver, Grant};
 
 use crate::{Latch, lock};
 
@@ -22,7 +22,7 @@ enum How {
 impl ScriptedApprover {
     /// Says yes.
     pub fn agrees() -> Arc<Self> {
-        Self::new(How::At(Answer::Approved))
+        Self::new(How::At(Answer::Approved(Grant::Once)))
     }
 
     /// Says no, in these words.
@@ -32,7 +32,12 @@ impl ScriptedApprover {
 
     /// Says yes once the latch is open.
     pub fn agrees_after(latch: &Arc<Latch>) -> Arc<Self> {
-        Self::new(How::When(Arc::clone(latch), Answer::Approved))
+        Self::new(How::When(Arc::clone(latch), Answer::Approved(Grant::Once)))
+    }
+
+    /// Answers like this.
+    pub fn says(answer: Answer) -> Arc<Self> {
+        Self::new(How::At(answer))
     }
 
     /// Breaks before it answers, without ever becoming a future.

@@ -140,6 +140,12 @@ impl RigBuilder {
         self
     }
 
+    /// Who decides, when the test wants to look into it later.
+    pub fn policy_arc(mut self, policy: Arc<dyn Policy>) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Who answers.
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.session.approver = approver;

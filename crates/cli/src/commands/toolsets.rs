@@ -79,7 +79,8 @@ fn resolve(catalog: &Catalog, names: &[String], shell: &Shell) -> Result<(), Fai
         found.push((name.as_str(), catalog.resolve(name)?));
     }
     if shell.out.wants_json() {
-        let list: Vec<Value> = found.iter().map(|(name, members)| described(catalog, name, members)).collect();
+        let list: Vec<Value> =
+            found.iter().map(|(name, members)| described(catalog, name, members)).collect();
         return match list.as_slice() {
             [one] => shell.out.json(one),
             many => shell.out.json(&many),
@@ -91,7 +92,12 @@ fn resolve(catalog: &Catalog, names: &[String], shell: &Shell) -> Result<(), Fai
         let missing = members.missing.iter().map(|member| (member, Cell::new("not built").tone(Tone::Faint)));
         for (member, state) in built.chain(missing) {
             let tool = Cell::new(member.tool.as_ref());
-            rows.push(vec![Cell::new(*name).tone(Tone::Strong), tool, state, Cell::new(member.chain.join(" › "))]);
+            rows.push(vec![
+                Cell::new(*name).tone(Tone::Strong),
+                tool,
+                state,
+                Cell::new(member.chain.join(" › ")),
+            ]);
         }
     }
     shell.out.table(&["TOOLSET", "TOOL", "STATE", "THROUGH"], &rows)

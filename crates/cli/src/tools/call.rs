@@ -39,7 +39,11 @@ impl Run for Call {
         if outcome.status == Status::Unknown && runtime.tools().tool(&self.name).is_none() {
             return Err(no_such_tool(&self.name, &Arc::clone(&runtime.tools())));
         }
-        if shell.out.wants_json() { shell.out.json(&described(&outcome))? } else { shell.out.json_text(&outcome.body)? }
+        if shell.out.wants_json() {
+            shell.out.json(&described(&outcome))?
+        } else {
+            shell.out.json_text(&outcome.body)?
+        }
         if outcome.status.is_ok() { Ok(()) } else { Err(Failure::Told) }
     }
 }

@@ -34,7 +34,8 @@ impl Run for Cost {
         let mut rows: Vec<Vec<Cell>> = groups
             .iter()
             .map(|(name, tools)| {
-                let names: Vec<String> = tools.iter().map(|(tool, tokens)| format!("{tool} {tokens}")).collect();
+                let names: Vec<String> =
+                    tools.iter().map(|(tool, tokens)| format!("{tool} {tokens}")).collect();
                 vec![
                     Cell::new(*name).tone(Tone::Strong),
                     Cell::new(total(tools).to_string()),
@@ -42,7 +43,11 @@ impl Run for Cost {
                 ]
             })
             .collect();
-        rows.push(vec![Cell::new("all").tone(Tone::Strong), Cell::new(toolbox.tokens().to_string()), Cell::new("")]);
+        rows.push(vec![
+            Cell::new("all").tone(Tone::Strong),
+            Cell::new(toolbox.tokens().to_string()),
+            Cell::new(""),
+        ]);
         shell.out.table(&["TOOLSET", "TOKENS", "TOOLS"], &rows)
     }
 }
@@ -52,6 +57,7 @@ fn total(tools: &Group) -> u64 {
 }
 
 fn described(name: &str, tools: &Group) -> Value {
-    let list: Vec<Value> = tools.iter().map(|(tool, tokens)| json!({ "name": tool, "tokens": tokens })).collect();
+    let list: Vec<Value> =
+        tools.iter().map(|(tool, tokens)| json!({ "name": tool, "tokens": tokens })).collect();
     json!({ "name": name, "tokens": total(tools), "tools": list })
 }

@@ -64,7 +64,8 @@ impl Line {
     }
 
     fn cells(&self) -> Vec<Cell> {
-        let state = if self.offered { Cell::new("in").tone(Tone::Good) } else { Cell::new("out").tone(Tone::Bad) };
+        let state =
+            if self.offered { Cell::new("in").tone(Tone::Good) } else { Cell::new("out").tone(Tone::Bad) };
         vec![Cell::new(&self.name).tone(Tone::Strong), state, Cell::new(&self.why)]
     }
 }

@@ -69,11 +69,22 @@ fn shown(tool: &ToolEntry, facts: &Value, shell: &Shell) -> Result<(), Failure> 
         Some(other) => other.to_string(),
     };
     let keys = [
-        "toolset", "source", "available", "reason", "needs", "requires_env", "read_only", "parallel",
-        "trusted_output", "max_result", "tokens",
+        "toolset",
+        "source",
+        "available",
+        "reason",
+        "needs",
+        "requires_env",
+        "read_only",
+        "parallel",
+        "trusted_output",
+        "max_result",
+        "tokens",
     ];
-    let rows: Vec<Vec<Cell>> =
-        keys.iter().map(|key| vec![Cell::new(key.replace('_', " ")).tone(Tone::Faint), Cell::new(said(key))]).collect();
+    let rows: Vec<Vec<Cell>> = keys
+        .iter()
+        .map(|key| vec![Cell::new(key.replace('_', " ")).tone(Tone::Faint), Cell::new(said(key))])
+        .collect();
     out.table(&["", ""], &rows)?;
     out.line("")?;
     parameters(facts.get("parameters"), shell)
@@ -92,7 +103,12 @@ fn parameters(schema: Option<&Value>, shell: &Shell) -> Result<(), Failure> {
             let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
             let default = property.get("default").map(|value| format!("default {value}")).unwrap_or_default();
             let must = if required(name) { "required".to_owned() } else { default };
-            vec![Cell::new(name).tone(Tone::Strong), Cell::new(text("type")), Cell::new(must), Cell::new(text("description"))]
+            vec![
+                Cell::new(name).tone(Tone::Strong),
+                Cell::new(text("type")),
+                Cell::new(must),
+                Cell::new(text("description")),
+            ]
         })
         .collect();
     if rows.is_empty() {

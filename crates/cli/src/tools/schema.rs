@@ -49,7 +49,8 @@ impl Run for Schema {
         let mut listed: Vec<Value> = Vec::new();
         let there = toolbox.offered().iter().map(|tool| tool.json().to_owned());
         let missing = toolbox.unavailable().iter().filter(|_| self.all);
-        let missing = missing.filter_map(|tool| Some(definition_json(snapshot.tool(&tool.name)?, dialect).to_string()));
+        let missing =
+            missing.filter_map(|tool| Some(definition_json(snapshot.tool(&tool.name)?, dialect).to_string()));
         for text in there.chain(missing) {
             listed.push(serde_json::from_str(&text).map_err(Failure::failed)?);
         }

@@ -35,7 +35,8 @@ struct What {
     dry_run: bool,
 }
 
-type Switch = fn(&PlatformLists, &hermes::core::toolset::Catalog, &str, &str) -> Result<PlatformLists, SelectionError>;
+type Switch =
+    fn(&PlatformLists, &hermes::core::toolset::Catalog, &str, &str) -> Result<PlatformLists, SelectionError>;
 
 impl Run for Enable {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
@@ -65,7 +66,12 @@ impl What {
         self.report(shell, &change, done)
     }
 
-    fn wanted(&self, runtime: &Runtime, before: &PlatformLists, switch: Switch) -> Result<PlatformLists, Failure> {
+    fn wanted(
+        &self,
+        runtime: &Runtime,
+        before: &PlatformLists,
+        switch: Switch,
+    ) -> Result<PlatformLists, Failure> {
         let snapshot = runtime.tools();
         let mut lists = before.clone();
         for name in &self.names {
@@ -104,7 +110,12 @@ fn lists(settings: &Settings, platform: &str) -> PlatformLists {
 }
 
 /// Writes what is different, line by line, so that comments in the lists stay.
-fn write(file: &mut ConfigFile, platform: &str, before: &PlatformLists, after: &PlatformLists) -> Result<(), StoreError> {
+fn write(
+    file: &mut ConfigFile,
+    platform: &str,
+    before: &PlatformLists,
+    after: &PlatformLists,
+) -> Result<(), StoreError> {
     if let Some(path) = KeyPath::new(["platform_toolsets", platform])
         && let Some(wanted) = &after.toolsets
     {
@@ -124,7 +135,12 @@ fn write(file: &mut ConfigFile, platform: &str, before: &PlatformLists, after: &
     Ok(())
 }
 
-fn edit(file: &mut ConfigFile, path: &KeyPath, known: &[String], wanted: &[String]) -> Result<(), StoreError> {
+fn edit(
+    file: &mut ConfigFile,
+    path: &KeyPath,
+    known: &[String],
+    wanted: &[String],
+) -> Result<(), StoreError> {
     for gone in known.iter().filter(|name| !wanted.contains(name)) {
         file.remove_from_list(path, gone)?;
     }

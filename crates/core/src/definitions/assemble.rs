@@ -126,7 +126,11 @@ fn write_array(offered: &[Offered]) -> Arc<str> {
     text.into()
 }
 
-fn defer(offered: Vec<Offered>, snapshot: &Snapshot, settings: &DefinitionSettings) -> (Vec<Offered>, Vec<Offered>) {
+fn defer(
+    offered: Vec<Offered>,
+    snapshot: &Snapshot,
+    settings: &DefinitionSettings,
+) -> (Vec<Offered>, Vec<Offered>) {
     let may_go = |tool: &Offered| settings.search.include_core || !snapshot.catalog().is_core(tool.name());
     let cost: u64 = offered.iter().filter(|tool| may_go(tool)).map(|tool| tokens(&tool.json)).sum();
     if !settings.search.applies(cost, settings.context_tokens) {

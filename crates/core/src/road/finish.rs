@@ -81,7 +81,8 @@ impl Road {
             let end = CallEnd { status, result, took: Duration::ZERO };
             self.after(toolbox, view, &end, &mut notes).await;
         }
-        let outcome = Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
+        let outcome =
+            Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
         self.record(session, outcome).await
     }
 
@@ -127,7 +128,13 @@ impl Road {
     }
 
     /// The whole result goes to a file; what stays says where, and how it begins.
-    async fn move_to_file(&self, session: &Session, id: &str, value: &Value, body: &str) -> (Value, Option<PathBuf>) {
+    async fn move_to_file(
+        &self,
+        session: &Session,
+        id: &str,
+        value: &Value,
+        body: &str,
+    ) -> (Value, Option<PathBuf>) {
         let page = pageable(value);
         let saved = match &self.spill {
             Some(spill) => {
@@ -136,8 +143,12 @@ impl Road {
             None => None,
         };
         let named = saved.as_ref().map(|path| path.to_string_lossy());
-        let oversize =
-            Oversize { original: value, page: &page, size_chars: body.chars().count(), saved_to: named.as_deref() };
+        let oversize = Oversize {
+            original: value,
+            page: &page,
+            size_chars: body.chars().count(),
+            saved_to: named.as_deref(),
+        };
         (replacement(&oversize, &self.limits.results), saved)
     }
 
@@ -195,10 +206,8 @@ impl Road {
 fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
     let value = match end {
         Ok(Reply::Json(value)) => value,
-        Ok(Reply::Text(text)) => from_text(text),
-        Ok(Reply::Bytes(bytes)) => {
-            from_text(String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()))
-        }
+        Ok(Reply::Text(text)) => from_text(&text),
+        Ok(Reply::Bytes(bytes)) => from_text(&String::from_utf8_lossy(&bytes)),
         Err(error) => return (status_of(&error), error_value(&error)),
     };
     // A tool may answer with an error of its own making; a field that is null or false is none.
@@ -211,8 +220,8 @@ fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
 }
 
 /// Text that is a JSON object or list is that; other text is the result.
-fn from_text(text: String) -> Value {
-    match serde_json::from_str::<Value>(&text) {
+fn from_text(text: &str) -> Value {
+    match serde_json::from_str::<Value>(text) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
         _ => json!({ "result": text }),
     }

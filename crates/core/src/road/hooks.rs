@@ -46,7 +46,7 @@ impl Road {
                 }
                 Ok(Before::Ask { message }) => {
                     // The first question stands; a later hook cannot soften it.
-                    ask.get_or_insert(Reason { rule: hook.name().to_owned(), why: message });
+                    ask.get_or_insert_with(|| Reason::new(hook.name(), message));
                 }
                 Err(failure) if hook.is_policy() => {
                     let why = format!("the policy hook failed ({failure}), so the call is not run");
@@ -85,7 +85,13 @@ impl Road {
     }
 
     /// Tells the observers.
-    pub(super) async fn after(&self, toolbox: &Toolbox, view: &CallView, end: &CallEnd, notes: &mut Vec<String>) {
+    pub(super) async fn after(
+        &self,
+        toolbox: &Toolbox,
+        view: &CallView,
+        end: &CallEnd,
+        notes: &mut Vec<String>,
+    ) {
         for hook in interested(toolbox, &view.tool) {
             if let Err(failure) = self.guarded(hook, || Box::pin(hook.after(view, end).map(Ok))).await {
                 notes.push(format!("hook {}: {failure}", hook.name()));
@@ -113,7 +119,10 @@ impl Road {
     }
 }
 
-fn interested<'a>(toolbox: &'a Toolbox, tool: &Arc<str>) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
+fn interested<'a>(
+    toolbox: &'a Toolbox,
+    tool: &Arc<str>,
+) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
     let tool = Arc::clone(tool);
     // A hook that cannot say what it wants is asked.
     let wants = move |hook: &Arc<dyn Hook>| catch_unwind(AssertUnwindSafe(|| hook.wants(&tool))).unwrap_or(true);

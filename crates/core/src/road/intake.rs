@@ -14,7 +14,7 @@ use crate::definitions::{Offered, Toolbox};
 use crate::error::ToolError;
 use crate::hook::CallView;
 use crate::json::{coerce, parse_arguments, validate};
-use crate::road::{Refusal, Refused, Road};
+use crate::road::{Refusal, Refused};
 use crate::session::Session;
 use crate::suggest::suggest;
 use crate::tool::ToolEntry;
@@ -45,44 +45,39 @@ impl Taken {
     }
 }
 
-impl Road {
-    pub(super) fn take_in(
-        &self,
-        session: &Session,
-        toolbox: &Toolbox,
-        call: ToolCall,
-    ) -> Result<Taken, Box<Refused>> {
-        let id = session.next_call_id();
-        match find(toolbox, &call.name, &call.arguments) {
-            Ok(found) => {
-                let view = CallView {
-                    id,
-                    given_id: call.given_id,
-                    session: session.shared_id(),
-                    tool: Arc::clone(found.offered.name()),
-                    arguments: found.arguments,
-                };
-                let mut taken = Taken {
-                    view,
-                    entry: Arc::clone(found.offered.entry()),
-                    parameters: Arc::clone(found.offered.parameters()),
-                    cut_off: found.cut_off,
-                    notes: Vec::new(),
-                };
-                match fit(&taken.parameters, &mut taken.view.arguments) {
-                    Ok(()) => Ok(taken),
-                    Err(wrong) => Err(taken.refuse(wrong.into())),
-                }
+/// Takes a call in: its own id, its tool, its arguments.
+pub(super) fn take_in(session: &Session, toolbox: &Toolbox, call: ToolCall) -> Result<Taken, Box<Refused>> {
+    let id = session.next_call_id();
+    match find(toolbox, &call.name, &call.arguments) {
+        Ok(found) => {
+            let view = CallView {
+                id,
+                given_id: call.given_id,
+                session: session.shared_id(),
+                tool: Arc::clone(found.offered.name()),
+                arguments: found.arguments,
+            };
+            let mut taken = Taken {
+                view,
+                entry: Arc::clone(found.offered.entry()),
+                parameters: Arc::clone(found.offered.parameters()),
+                cut_off: found.cut_off,
+                notes: Vec::new(),
+            };
+            match fit(&taken.parameters, &mut taken.view.arguments) {
+                Ok(()) => Ok(taken),
+                Err(wrong) => Err(taken.refuse(wrong.into())),
             }
-            Err(wrong) => Err(unresolved(id, call, wrong)),
         }
+        Err(wrong) => Err(unresolved(id, call, wrong)),
     }
 }
 
 /// Brings arguments to the types of the schema, then insists on it.
 pub(super) fn fit(parameters: &Value, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     coerce(parameters, arguments);
-    validate(parameters, arguments).map_err(|wrong| ToolError::Arguments(format!("invalid arguments: {wrong}")))
+    validate(parameters, arguments)
+        .map_err(|wrong| ToolError::Arguments(format!("invalid arguments: {wrong}")))
 }
 
 struct Found<'a> {

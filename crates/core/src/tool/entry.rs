@@ -43,7 +43,8 @@ enum EntryHandler {
 
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
-        let Options { emoji, requires_env, max_result, trust, parallel, read_only, timeout, dynamic } = def.options;
+        let Options { emoji, requires_env, max_result, trust, parallel, read_only, timeout, dynamic } =
+            def.options;
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),

@@ -54,7 +54,7 @@ pub trait PreparedCall: Send {
     fn effects(&self, place: &Place) -> Vec<Effect>;
 
     /// Does it.
-    fn run<'a>(self: Box<Self>, cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>>;
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>>;
 }
 
 /// Turns arguments that fit the schema into a call.
@@ -120,4 +120,3 @@ pub struct Definition {
     /// JSON schema of its arguments.
     pub parameters: Value,
 }
-

@@ -1,7 +1,8 @@
 //! Steps 5 and 6: effects, verdicts, questions, permits, and the record before anything happens.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::future::{BoxFuture, join};
@@ -11,17 +12,18 @@ use hermes_core::files::PageRequest;
 use hermes_core::hook::Before;
 use hermes_core::journal::{Journal, Starting};
 use hermes_core::outcome::{Outcome, Status};
-use hermes_core::policy::{Careful, Reason, Verdict};
+use hermes_core::policy::{Answer, Careful, Grant, Policy, PolicyRequest, Reason, Verdict};
+use hermes_core::session::Place;
 use hermes_core::tool::ToolEntry;
 use hermes_testkit::{
-    Latch, MemoryJournal, RecordingHook, Record, Rig, ScriptedApprover, any_object, echo, judged, tool,
+    Latch, MemoryJournal, RecordingHook, Record, Rig, ScriptedApprover, any_object, echo, judged, object, tool,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{error, json};
 
 fn reason(why: &str) -> Reason {
-    Reason { rule: "rule 7".to_owned(), why: why.to_owned() }
+    Reason::new("rule 7", why)
 }
 
 /// A tool with these effects that says that it ran.
@@ -102,6 +104,86 @@ fn a_policy_or_approver_that_breaks_denies() {
 }
 
 #[test]
+fn a_question_nobody_answers_is_answered_with_no_after_its_time() {
+    let latch = Arc::new(Latch::default());
+    let approver = ScriptedApprover::agrees_after(&latch);
+    let rig = Rig::builder().tool(writes()).policy(Careful).approver(approver.clone()).build();
+
+    let (outcome, ()) = block_on(join(rig.call("write", "{}"), rig.host.pass(Duration::from_mins(1))));
+
+    assert_eq!(outcome.status, Status::Denied);
+    assert_eq!(error(&outcome), "denied by careful: it needs approval and nobody answered in time");
+    assert_eq!(approver.asked()[0].expires_after, Duration::from_mins(1));
+}
+
+/// Writes to the path it is given; says where.
+fn writes_path() -> ToolEntry {
+    let effects = |arguments: &Map<String, Value>, place: &Place| {
+        vec![Effect::Write(place.resolve(arguments["path"].as_str().unwrap_or_default()))]
+    };
+    let definition = object(&json!({ "path!": { "type": "string" } }));
+    ToolEntry::from_fn("write", "test", definition, effects, |arguments, _| async move { Ok(Value::Object(arguments)) })
+        .trusted()
+}
+
+#[test]
+fn an_edited_call_is_checked_and_judged_anew() {
+    let edit = |arguments: Value| {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let policy = judged(|request| match &request.effects[0] {
+            Effect::Write(path) if path.starts_with("/etc") => Verdict::Deny(reason("system files")),
+            Effect::Write(path) if path.starts_with("/tmp") => Verdict::Allow,
+            _ => Verdict::Ask(reason("it writes")),
+        });
+        let approver = ScriptedApprover::says(Answer::Edited(arguments));
+        let rig = Rig::builder().tool(writes_path()).policy(policy).approver(approver.clone()).build();
+        (rig.call_now("write", r#"{"path": "/work/a"}"#), approver.asked().len())
+    };
+
+    let (allowed, _) = edit(json!({ "path": "/tmp/a" }));
+    let (denied, _) = edit(json!({ "path": "/etc/passwd" }));
+    let (invalid, _) = edit(json!({ "path": [1] }));
+    let (endless, asked) = edit(json!({ "path": "/work/b" }));
+
+    assert_eq!(json(&allowed), json!({ "path": "/tmp/a" }));
+    assert_eq!(error(&denied), "denied by rule 7: system files");
+    assert_eq!(invalid.status, Status::Invalid);
+    assert_eq!((error(&endless).as_str(), asked), ("denied by approval: it was changed 8 times without being approved", 8));
+}
+
+/// Asks about everything, offering to remember an exact yes, and notes what it is told to remember.
+struct Remembers(Mutex<Vec<Grant>>);
+
+impl Policy for Remembers {
+    fn judge(&self, _: &PolicyRequest<'_>) -> Verdict {
+        Verdict::Ask(Reason { grants: vec![Grant::Exact], ..reason("it writes") })
+    }
+
+    fn granted(&self, _: &PolicyRequest<'_>, grant: Grant) {
+        self.0.lock().unwrap().push(grant);
+        assert!(grant == Grant::Once, "a policy whose memory breaks");
+    }
+}
+
+#[test]
+fn a_yes_reaches_no_further_than_was_offered_and_a_memory_that_breaks_costs_only_itself() {
+    let told = |grant: Grant| {
+        let policy = Arc::new(Remembers(Mutex::default()));
+        let rig = Rig::builder()
+            .tool(writes())
+            .policy_arc(policy.clone())
+            .approver(ScriptedApprover::says(Answer::Approved(grant)))
+            .build();
+        let status = rig.call_now("write", "{}").status;
+        (status, policy.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    };
+
+    assert_eq!(told(Grant::Once), (Status::Ok, vec![]));
+    assert_eq!(told(Grant::Exact), (Status::Ok, vec![Grant::Exact]));
+    assert_eq!(told(Grant::Always), (Status::Ok, vec![]));
+}
+
+#[test]
 fn a_hooks_question_is_asked_beside_the_policys_and_both_must_be_answered() {
     let approver = ScriptedApprover::agrees();
     let hook = Arc::new(RecordingHook::named("hook").before(|_| std::future::ready(Ok(Before::Ask { message: "hm".into() }))));
@@ -134,7 +216,7 @@ fn a_question_can_be_taken_back() {
 #[test]
 fn what_was_not_declared_cannot_be_used() {
     let tries = |name: &'static str| {
-        let run = move |_: serde_json::Map<String, Value>, cx: hermes_core::cx::ToolCx| async move {
+        let run = move |_: Map<String, Value>, cx: hermes_core::cx::ToolCx| async move {
             let command = Command { text: "rm x".into(), environment: "local".into(), workdir: "/work".into() };
             let page = PageRequest { first: 1, count: 1, max_line_chars: 10, max_chars: 10 };
             match name {
@@ -159,7 +241,7 @@ fn what_was_not_declared_cannot_be_used() {
 
 #[test]
 fn what_was_declared_can_be_used() {
-    let run = |_: serde_json::Map<String, Value>, cx: hermes_core::cx::ToolCx| async move {
+    let run = |_: Map<String, Value>, cx: hermes_core::cx::ToolCx| async move {
         let page = PageRequest { first: 1, count: 1, max_line_chars: 10, max_chars: 10 };
         let permit = cx.may_write(Path::new("/work/out/x"))?;
         cx.files().page("notes.txt", page).await?;

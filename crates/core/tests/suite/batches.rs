@@ -192,7 +192,7 @@ fn one_deadline_ends_the_whole_batch_and_what_has_not_started_does_not_start() {
 fn the_deadline_also_ends_a_wait_for_hooks_and_for_people() {
     let latch = Arc::new(Latch::default());
     let hook = || Arc::new(RecordingHook::named("slow").policy().before(|_| pending()));
-    let ask = || judged(|_| Verdict::Ask(Reason { rule: "r".into(), why: "w".into() }));
+    let ask = || judged(|_| Verdict::Ask(Reason::new("r", "w")));
     let person = short([echo("echo")]).policy(ask()).approver(ScriptedApprover::agrees_after(&latch)).build();
     let limits = RoadLimits { batch: Duration::from_secs(5), ..RoadLimits::default() };
     let hooked = Rig::builder().tool(echo("echo")).hook(hook()).limits(limits).build();
@@ -215,7 +215,7 @@ fn the_deadline_also_ends_a_wait_for_hooks_and_for_people() {
 fn cancelling_stops_what_runs_what_waits_and_what_is_not_yet_prepared() {
     let latch = Arc::new(Latch::default());
     let ask = judged(|request| match request.tool {
-        "asks" => Verdict::Ask(Reason { rule: "r".into(), why: "w".into() }),
+        "asks" => Verdict::Ask(Reason::new("r", "w")),
         _ => Verdict::Allow,
     });
     let rig = short([hangs("hangs", write("/work/a")), hangs("waits", write("/work/a")), echo("asks"), echo("echo")])
@@ -243,7 +243,7 @@ fn cancelling_stops_what_runs_what_waits_and_what_is_not_yet_prepared() {
 fn a_question_does_not_hold_up_the_calls_before_it() {
     let (question, runs) = (Arc::new(Latch::default()), Arc::new(Latch::default()));
     let ask = judged(|request| match request.tool {
-        "asks" => Verdict::Ask(Reason { rule: "r".into(), why: "w".into() }),
+        "asks" => Verdict::Ask(Reason::new("r", "w")),
         _ => Verdict::Allow,
     });
     let journal = MemoryJournal::new();

@@ -168,7 +168,7 @@ fn a_call_is_unwrapped_before_hooks_and_policy_see_it() {
 
 #[test]
 fn a_denial_of_the_real_tool_holds_through_the_bridge() {
-    let deny = Verdict::Deny(Reason { rule: "no weather".into(), why: "it always rains".into() });
+    let deny = Verdict::Deny(Reason::new("no weather", "it always rains"));
     let rig = rig().policy(judged(move |request| if request.tool == "get_weather" { deny.clone() } else { Verdict::Allow })).build();
 
     let outcome = rig.call_now("tool_call", r#"{"name": "get_weather", "arguments": {"city": "Graz"}}"#);
