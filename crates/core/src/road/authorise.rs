@@ -86,10 +86,16 @@ impl Road {
             Verdict::Allow => None,
         };
         if let Some(reason) = asked_by_policy {
+            let offered = reason.grants.clone();
             match self.ask(session, taken, effects, reason, cancel).await? {
                 Said::Edit(arguments) => return Ok(Agreed::If(arguments)),
-                Said::Yes(Grant::Once) => {}
-                Said::Yes(grant) => self.policy.granted(&request(session, taken, effects), grant),
+                // A yes that reaches further than was offered is a yes for this call.
+                Said::Yes(grant) if grant == Grant::Once || !offered.contains(&grant) => {}
+                Said::Yes(grant) => {
+                    let asked = request(session, taken, effects);
+                    // A policy that cannot remember the yes asks again; this call was agreed to.
+                    drop(catch_unwind(AssertUnwindSafe(|| self.policy.granted(&asked, grant))));
+                }
             }
         }
         if let Some(reason) = asked_by_hook {
@@ -109,12 +115,11 @@ impl Road {
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let effects = prepared.effects(session.place());
+            let mut effects = prepared.effects(session.place());
+            self.follow_links(&mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
-        let (prepared, mut effects) = stated.map_err(|payload| ToolError::broken(payload.as_ref()))??;
-        self.follow_links(&mut effects);
-        Ok((prepared, effects))
+        stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.
@@ -157,7 +162,7 @@ impl Road {
             expires_after: self.limits.ask,
         };
         let refused = |why: &str| ToolError::Denied { by: request.reason.rule.clone(), why: why.to_owned() };
-        let mut answer = Box::pin(AssertUnwindSafe(session.approver().ask(&request)).catch_unwind());
+        let mut answer = Box::pin(AssertUnwindSafe(async { session.approver().ask(&request).await }).catch_unwind());
         // One that answers at once needs no timer.
         let answer = if let Some(answer) = (&mut answer).now_or_never() {
             answer

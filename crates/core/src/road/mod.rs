@@ -19,10 +19,12 @@ mod intake;
 mod run;
 
 use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -126,6 +128,11 @@ impl<E: Into<ToolError>> From<E> for Refusal {
     fn from(error: E) -> Self {
         Self::Error(error.into())
     }
+}
+
+/// The answer of a service that may break: a panic is a failure like any other.
+async fn unbroken<T>(ask: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    AssertUnwindSafe(ask).catch_unwind().await.unwrap_or_else(|_| Err("it panicked".to_owned()))
 }
 
 impl Road {
