@@ -116,7 +116,7 @@ impl From<SelectionError> for Failure {
 }
 
 /// That a name means nothing, and what to do about it.
-pub(crate) fn unknown(name: &UnknownName) -> String {
+fn unknown(name: &UnknownName) -> String {
     if name.suggestions.is_empty() {
         format!("{name}; `hermes toolsets list` and `hermes tools list` show all names")
     } else {

@@ -75,14 +75,14 @@ impl Look {
 
     /// The table as lines, each ended; nothing for no rows.
     pub(crate) fn table(self, head: &[&str], rows: &[Vec<Cell>]) -> String {
-        let mut widths: Vec<usize> = head.iter().map(|cell| cell.width()).collect();
+        let titled = self.columns.is_some() && head.iter().any(|cell| !cell.is_empty());
+        let mut widths: Vec<usize> = head.iter().map(|cell| if titled { cell.width() } else { 0 }).collect();
         for row in rows {
             for (known, cell) in widths.iter_mut().zip(row) {
                 *known = (*known).max(cell.width());
             }
         }
         let mut text = String::new();
-        let titled = self.columns.is_some() && head.iter().any(|cell| !cell.is_empty());
         if titled && !rows.is_empty() {
             let head: Vec<Cell> = head.iter().map(|cell| Cell::new(cell).tone(Tone::Faint)).collect();
             text.push_str(&self.row(&widths, &head));

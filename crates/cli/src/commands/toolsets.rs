@@ -1,6 +1,6 @@
 //! `hermes toolsets`: the named groups of tools.
 
-use hermes::core::toolset::{Catalog, Member, Resolution};
+use hermes::core::toolset::{Catalog, Member, Resolution, Selection};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
@@ -77,6 +77,8 @@ fn list(catalog: &Catalog, shell: &Shell) -> Result<(), Failure> {
 }
 
 fn resolve(catalog: &Catalog, names: &[String], shell: &Shell) -> Result<(), Failure> {
+    // All wrong names are told at once.
+    Selection::of(names.iter().cloned()).plan(catalog)?;
     let mut found = Vec::new();
     for name in names {
         found.push((name.as_str(), catalog.resolve(name)?));

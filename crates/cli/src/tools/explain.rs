@@ -1,13 +1,13 @@
 //! `hermes tools explain [NAME]`: why each tool is in or out, by the code that decides it.
 
 use hermes::core::definitions::Toolbox;
-use hermes::core::toolset::{Explanation, Member, Story, UnknownName};
+use hermes::core::toolset::{Explanation, Member, Story};
 use serde_json::{Value, json};
 
-use crate::command::{Failure, Run, unknown};
+use crate::command::{Failure, Run};
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
-use crate::tools::{Choice, not_built};
+use crate::tools::{Choice, no_such_tool, not_built};
 
 #[derive(clap::Args)]
 pub(crate) struct Explain {
@@ -33,7 +33,9 @@ impl Run for Explain {
 fn one(name: &str, explanation: &Explanation, toolbox: &Toolbox, shell: &Shell) -> Result<(), Failure> {
     let line = match explanation.of(name) {
         Ok(story) => Line::of(story, toolbox),
-        Err(wrong) => Line::unbuilt(name, explanation, toolbox).ok_or_else(|| nobody_knows(&wrong))?,
+        Err(_) => {
+            Line::unbuilt(name, explanation, toolbox).ok_or_else(|| no_such_tool(name, toolbox.snapshot()))?
+        }
     };
     if shell.out.wants_json() { shell.out.json(&line.json()) } else { shell.out.text(&line.sentence()) }
 }
@@ -52,10 +54,6 @@ fn all(explanation: &Explanation, toolbox: &Toolbox, shell: &Shell) -> Result<()
         1 => shell.out.remark("One more tool was asked for and is not built yet."),
         many => shell.out.remark(&format!("{many} more tools were asked for and are not built yet.")),
     }
-}
-
-fn nobody_knows(wrong: &UnknownName) -> Failure {
-    Failure::usage(format!("there is no such tool: {}", unknown(wrong)))
 }
 
 /// What became of one tool.

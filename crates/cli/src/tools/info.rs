@@ -119,7 +119,12 @@ impl<'a> View<'a> {
         }
         facts.push((
             "changes",
-            if tool.is_read_only() { "nothing, it only looks" } else { "see its description" }.into(),
+            if tool.is_read_only() {
+                "nothing, it only looks"
+            } else {
+                "only what policy allows, call by call"
+            }
+            .into(),
         ));
         facts.push((
             "beside others",
