@@ -30,3 +30,8 @@ pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
+
+/// The page for people who embed the runtime: its examples are run as tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}

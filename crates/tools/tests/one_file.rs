@@ -8,39 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// A whole tool, as the guide for contributors shows one.
-const TOOL: &str = r#"//! `count_words`: how many words a text has.
-
-use hermes_core::cx::ToolCx;
-use hermes_core::effect::Effect;
-use hermes_core::error::ToolResult;
-use hermes_core::session::Place;
-use hermes_core::tool::{Tool, ToolDef};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
-
-use crate::toolsets::todo;
-
-pub(crate) const TOOL: ToolDef = ToolDef::of::<CountWords>("count_words", &todo::TOOLSET).emoji("🔢").read_only();
-
-/// Count the words of a text, as a person would count them.
-#[derive(Deserialize, JsonSchema)]
-struct CountWords {
-    /// The text
-    text: String,
+/// The guide for contributors begins with a whole tool; what it shows is what is built here.
+fn example() -> String {
+    let guide = fs::read_to_string(workspace().join("CONTRIBUTING.md")).unwrap();
+    let (_, from) = guide.split_once("```rust\n").unwrap();
+    from.split_once("```\n").unwrap().0.to_owned()
 }
-
-impl Tool for CountWords {
-    fn effects(&self, _place: &Place) -> Vec<Effect> {
-        Vec::new()
-    }
-
-    async fn call(self, _cx: &ToolCx) -> ToolResult {
-        Ok(json!({ "words": self.text.split_whitespace().count() }))
-    }
-}
-"#;
 
 /// Prints the tools and what the model is told about them.
 const MAIN: &str = r#"
@@ -113,16 +86,16 @@ fn run(root: &Path) -> Result<String, String> {
 fn a_tool_is_one_file_and_a_wrong_one_does_not_compile() {
     let root = copied();
     let file = root.join("tools/src/tools/count_words.rs");
-    fs::write(&file, TOOL).unwrap();
+    fs::write(&file, example()).unwrap();
 
     let printed = run(&root).unwrap();
 
     let line = printed.lines().find(|line| line.starts_with("count_words ")).unwrap();
-    assert!(line.starts_with("count_words todo {"), "{line}");
-    assert!(line.contains(r#""text":{"#) && line.contains(r#""description":"The text""#), "{line}");
+    assert!(line.starts_with("count_words file {"), "{line}");
+    assert!(line.contains(r#""required":["path"]"#), "{line}");
     assert_eq!(printed.lines().count(), hermes_tools::tools().len() + 1);
 
-    fs::write(&file, TOOL.replace("\"count_words\"", "\"todo\"")).unwrap();
+    fs::write(&file, example().replace("\"count_words\"", "\"todo\"")).unwrap();
     let refusal = run(&root).unwrap_err();
     assert!(
         refusal.contains("src/tools/count_words.rs: the entry's name must be `count_words`"),

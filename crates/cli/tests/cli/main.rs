@@ -21,7 +21,7 @@
 mod answers;
 mod call;
 mod contract;
-//mod docs;
+mod docs;
 mod home;
 mod switch;
 mod terminal;
