@@ -5,13 +5,13 @@
 #![expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use hermes::Runtime;
 use hermes::store::{Home, HomeInputs};
+use hermes::{BuildError, Runtime};
 
 use crate::command::Failure;
-use crate::output::Output;
+use crate::output::{self, Output};
 
 /// The values a command works with.
 pub(crate) struct Shell {
@@ -34,6 +34,11 @@ impl Shell {
         Self { out: Output::new(json, plain), env, cwd, profile }
     }
 
+    /// The folder the program was started in.
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
     /// The state folder; nothing is created.
     pub(crate) fn home(&self) -> Result<Home, Failure> {
         let user_home = self.user_home();
@@ -43,18 +48,23 @@ impl Shell {
             user_home: user_home.as_deref(),
             profile: self.profile.as_deref(),
         };
-        Home::resolve(&inputs).map_err(Failure::usage)
+        Ok(Home::resolve(&inputs)?)
     }
 
     /// A runtime on this process's directory, home and variables.
     pub(crate) fn runtime(&self) -> Result<Runtime, Failure> {
-        let mut builder = Runtime::builder().cwd(&self.cwd).home(self.home()?).env(self.env.clone());
+        let home = self.home()?;
+        let config = home.config();
+        let mut builder = Runtime::builder().cwd(&self.cwd).home(home).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
         }
-        let runtime = builder.build().map_err(Failure::failed)?;
+        let runtime = builder.build().map_err(|wrong| match wrong {
+            BuildError::Store(wrong) => Failure::from(wrong),
+            other => Failure::failed(other),
+        })?;
         for warning in runtime.warnings() {
-            self.out.warn(&warning);
+            output::warn(&format!("{}, {warning}", config.display()));
         }
         Ok(runtime)
     }

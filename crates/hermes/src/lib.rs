@@ -33,3 +33,8 @@ pub use hermes_core::outcome::{Outcome, Status};
 pub use policy::{GuardPolicy, PolicyError, PolicySettings};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
+
+/// The page for people who embed the runtime: its examples are run as tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}
