@@ -22,6 +22,7 @@ pub mod paths;
 mod place;
 mod places;
 mod programs;
+pub mod redact;
 mod reveal;
 pub mod rules;
 mod shell;
