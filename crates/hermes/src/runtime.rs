@@ -205,7 +205,11 @@ impl RuntimeBuilder {
     }
 }
 
-fn guard_policy(world: &World, home: Option<Home>, mode: Option<Mode>) -> Result<Arc<dyn Policy>, PolicyError> {
+fn guard_policy(
+    world: &World,
+    home: Option<Home>,
+    mode: Option<Mode>,
+) -> Result<Arc<dyn Policy>, PolicyError> {
     let mut settings = world.policy()?;
     settings.mode = mode.unwrap_or(settings.mode);
     Ok(Arc::new(GuardPolicy::new(settings, home)))

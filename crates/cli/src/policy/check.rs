@@ -38,7 +38,11 @@ impl Run for Check {
             };
             shell.out.line(&answer.to_string())?;
         }
-        if wrong == 0 { Ok(()) } else { Err(Failure::usage(format!("{wrong} lines are not {{\"cmd\": \"…\"}} objects"))) }
+        if wrong == 0 {
+            Ok(())
+        } else {
+            Err(Failure::usage(format!("{wrong} lines are not {{\"cmd\": \"…\"}} objects")))
+        }
     }
 }
 

@@ -3,9 +3,9 @@
 use hermes::guard::{Decision, Finding, Grants, Judgement, Mode, Verdict, decide, judge};
 
 use crate::command::{Failure, Run};
-use crate::output::{Cell, Tone};
 use crate::policy::{context, described, word};
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 #[derive(clap::Args)]
 pub(crate) struct Explain {
@@ -30,7 +30,8 @@ impl Run for Explain {
             return Ok(());
         }
         shell.out.line("")?;
-        let rows: Vec<Vec<Cell>> = judgement.findings.iter().map(|finding| row(&self.command, finding)).collect();
+        let rows: Vec<Vec<Cell>> =
+            judgement.findings.iter().map(|finding| row(&self.command, finding)).collect();
         shell.out.table(&["EFFECT", "ON", "BECAUSE OF", "RULE", "VERDICT"], &rows)
     }
 }
@@ -44,7 +45,9 @@ fn sentence(judgement: &Judgement, mode: Mode, decision: &Decision) -> String {
         Decision::AskModel => format!("A model, or else you, would be asked first: {why}."),
         Decision::Ask => format!("You would be asked first: {why}."),
         Decision::Refuse(_) if judgement.never => format!("It never runs, in any mode: {why}."),
-        Decision::Refuse(_) if mode == Mode::Deny => format!("It does not run, because nobody can be asked: {why}."),
+        Decision::Refuse(_) if mode == Mode::Deny => {
+            format!("It does not run, because nobody can be asked: {why}.")
+        }
         Decision::Refuse(_) => format!("It does not run: {why}."),
     }
 }

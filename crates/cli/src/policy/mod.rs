@@ -28,7 +28,8 @@ fn described(judgement: &Judgement) -> Value {
         .findings
         .iter()
         .map(|finding| {
-            let targets: Vec<&str> = finding.effect.targets.iter().map(|target| target.text.as_str()).collect();
+            let targets: Vec<&str> =
+                finding.effect.targets.iter().map(|target| target.text.as_str()).collect();
             json!({
                 "kind": finding.effect.kind.name(),
                 "what": finding.effect.what,

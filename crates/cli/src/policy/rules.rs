@@ -5,8 +5,8 @@ use hermes::guard::{Hold, Rule};
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
-use crate::output::{Cell, Tone};
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 #[derive(clap::Args)]
 pub(crate) struct Rules {

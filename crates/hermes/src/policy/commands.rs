@@ -25,7 +25,12 @@ pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyReq
 }
 
 /// Remembers a yes, as far as it reaches.
-pub(super) fn grant(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>, grant: policy::Grant) {
+pub(super) fn grant(
+    policy: &GuardPolicy,
+    command: &Command,
+    request: &PolicyRequest<'_>,
+    grant: policy::Grant,
+) {
     let judgement = judged(policy, command, request);
     let for_good = Grant::always_of(&judgement);
     let remembered = match grant {
@@ -44,15 +49,21 @@ pub(super) fn grant(policy: &GuardPolicy, command: &Command, request: &PolicyReq
 }
 
 fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Judgement {
-    let context = Context::new(command.workdir.to_string_lossy(), policy.user_home(request).to_string_lossy())
-        .workspace(request.session.cwd().to_string_lossy())
-        .rules(policy.settings.rules.clone());
+    let context =
+        Context::new(command.workdir.to_string_lossy(), policy.user_home(request).to_string_lossy())
+            .workspace(request.session.cwd().to_string_lossy())
+            .rules(policy.settings.rules.clone());
     hermes_guard::judge(&command.text, &context)
 }
 
 fn denied_by_pattern<'a>(policy: &'a GuardPolicy, text: &str) -> Option<&'a str> {
     let text = text.to_lowercase();
-    policy.settings.deny.iter().map(String::as_str).find(|pattern| glob_matches(&pattern.to_lowercase(), &text))
+    policy
+        .settings
+        .deny
+        .iter()
+        .map(String::as_str)
+        .find(|pattern| glob_matches(&pattern.to_lowercase(), &text))
 }
 
 /// What the person is told, and how far they may say yes.

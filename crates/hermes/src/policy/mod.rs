@@ -49,7 +49,8 @@ impl GuardPolicy {
 
     fn granted_to<R>(&self, session: &str, look: impl FnOnce(&mut SessionGrants) -> R) -> R {
         let mut grants = self.lock();
-        let fresh = || SessionGrants { commands: self.settings.allowed_for_good(), ..SessionGrants::default() };
+        let fresh =
+            || SessionGrants { commands: self.settings.allowed_for_good(), ..SessionGrants::default() };
         look(grants.entry(session.to_owned()).or_insert_with(fresh))
     }
 
@@ -71,7 +72,8 @@ impl GuardPolicy {
     fn judge_other(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
         let rule = kind(effect);
         let granted = self.granted_to(request.session.id(), |grants| grants.kinds.contains(&rule));
-        let reason = Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
+        let reason =
+            Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
         match self.settings.mode {
             _ if granted => Verdict::Allow,
             Mode::Off => Verdict::Allow,

@@ -17,7 +17,12 @@ pub(super) struct PathGrants {
 }
 
 /// The verdict on one path.
-pub(super) fn judge(policy: &GuardPolicy, path: &Path, access: Access, request: &PolicyRequest<'_>) -> Verdict {
+pub(super) fn judge(
+    policy: &GuardPolicy,
+    path: &Path,
+    access: Access,
+    request: &PolicyRequest<'_>,
+) -> Verdict {
     match looked_up(policy, path, access, request) {
         PathVerdict::Allow => Verdict::Allow,
         PathVerdict::Deny { reason, rule, .. } => Verdict::Deny(Reason::new(rule, words(path, reason))),
@@ -55,7 +60,8 @@ pub(super) fn grant(policy: &GuardPolicy, path: &Path, request: &PolicyRequest<'
 
 fn looked_up(policy: &GuardPolicy, path: &Path, access: Access, request: &PolicyRequest<'_>) -> PathVerdict {
     let home = policy.user_home(request);
-    let hermes_home = policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
+    let hermes_home =
+        policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
     let cx = PathCx::new(&home, request.session.cwd(), &hermes_home, &policy.settings.temp);
     judge_path(path, access, &cx)
 }
