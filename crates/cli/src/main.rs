@@ -70,13 +70,13 @@ fn told_by_clap(told: &clap::Error) -> ExitCode {
 
 /// The whole command line, made from the table of commands.
 fn command_line() -> clap::Command {
-    let base = clap::Command::new("hermes")
+    // The shared options come first: their own description must not become that of the program.
+    let base = <Global as clap::Args>::augment_args(clap::Command::new("hermes"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Lets a language model use tools: fast, small, and safe by construction")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help(AFTER_HELP);
-    let base = <Global as clap::Args>::augment_args(base);
     commands::COMMANDS.iter().fold(base, |line, command| line.subcommand(command.clap()))
 }
 

@@ -17,6 +17,7 @@
 mod host;
 mod policy;
 mod probe;
+mod redact;
 mod runtime;
 mod session;
 mod settings;

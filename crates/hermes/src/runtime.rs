@@ -27,6 +27,7 @@ use hermes_store::{Home, Settings, StoreError};
 use crate::host::Machine;
 use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
+use crate::redact::WorldRedact;
 use crate::session::SessionBuilder;
 use crate::settings;
 use crate::spill::HomeSpill;
@@ -44,6 +45,7 @@ struct Inner {
     registry: Registry,
     availability: Availability,
     definitions: DefinitionCache,
+    secrets: Arc<WorldRedact>,
     road: Road,
 }
 
@@ -142,7 +144,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Takes secrets out of results.
+    /// Takes secrets out of results, instead of by known values and recognisable formats.
     pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
         self.redact = Some(redact);
         self
@@ -187,15 +189,15 @@ impl RuntimeBuilder {
         if let Some(journal) = self.journal {
             road = road.journal(journal);
         }
-        if let Some(redact) = self.redact {
-            road = road.redact(redact);
-        }
         let world = Arc::new(RwLock::new(world));
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
+        road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
         Ok(Runtime(Arc::new(Inner {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
+            secrets,
             machine,
             place: self.place,
             world,
@@ -280,6 +282,7 @@ impl Runtime {
     pub fn announce(&self, change: &Change) {
         self.0.availability.changed(change);
         self.0.definitions.clear();
+        self.0.secrets.forget();
     }
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).

@@ -58,6 +58,12 @@ impl World {
         self.env.get(name)
     }
 
+    /// Every variable, the home's own first.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.secrets.names().filter_map(|name| Some((name, self.secrets.get(name)?)));
+        own.chain(self.process.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
     /// The value at a dotted key of the configuration.
     pub(crate) fn config(&self, key: &str) -> Option<Value> {
         let path: KeyPath = key.parse().ok()?;
