@@ -1,12 +1,14 @@
 //! The `hermes` command line: reads the process once, hands values down, turns failures into words
 //! and exit codes.
 
+mod approval;
 mod broken;
 mod command;
 mod commands;
 mod input;
 mod interrupt;
 mod output;
+mod policy;
 mod shell;
 mod table;
 mod tools;

@@ -5,11 +5,15 @@
 #![expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use hermes::core::policy::{Approver, Nobody};
 use hermes::store::{Home, HomeInputs};
 use hermes::{BuildError, Runtime};
 
+use crate::approval::TerminalApprover;
 use crate::command::Failure;
 use crate::output::{self, Output};
 
@@ -20,6 +24,7 @@ pub(crate) struct Shell {
     env: BTreeMap<String, String>,
     cwd: PathBuf,
     profile: Option<String>,
+    colour: bool,
 }
 
 impl Shell {
@@ -31,7 +36,7 @@ impl Shell {
         let plain = env.get("NO_COLOR").is_some_and(|value| !value.is_empty())
             || env.get("TERM").is_some_and(|term| term == "dumb");
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        Self { out: Output::new(json, plain), env, cwd, profile }
+        Self { out: Output::new(json, plain), env, cwd, profile, colour: !plain }
     }
 
     /// The folder the program was started in.
@@ -69,7 +74,18 @@ impl Shell {
         Ok(runtime)
     }
 
-    fn user_home(&self) -> Option<PathBuf> {
+    /// Who is asked when policy wants to know: the person at the terminal, if there is one.
+    pub(crate) fn approver(&self, runtime: &Runtime) -> Arc<dyn Approver> {
+        let there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if there {
+            Arc::new(TerminalApprover { host: runtime.host(), colour: self.colour })
+        } else {
+            Arc::new(Nobody)
+        }
+    }
+
+    /// The user's own home folder.
+    pub(crate) fn user_home(&self) -> Option<PathBuf> {
         self.env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
 }

@@ -15,6 +15,7 @@
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
 mod host;
+mod policy;
 mod probe;
 mod runtime;
 mod session;
@@ -24,10 +25,12 @@ mod wait;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_guard as guard;
 pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
+pub use policy::{GuardPolicy, PolicyError, PolicySettings};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
 

@@ -10,6 +10,8 @@ use hermes_store::config::KeyPath;
 use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
 use serde_json::Value;
 
+use crate::policy::{PolicyError, PolicySettings};
+
 /// Variables, secrets and configuration at one moment.
 #[derive(Default)]
 pub(crate) struct World {
@@ -64,6 +66,11 @@ impl World {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// What the configuration says about policy.
+    pub(crate) fn policy(&self) -> Result<PolicySettings, PolicyError> {
+        self.config.as_ref().map(PolicySettings::read).transpose().map(Option::unwrap_or_default)
     }
 
     /// What is odd in the configuration but usable, in words.

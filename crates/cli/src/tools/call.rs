@@ -44,7 +44,8 @@ impl Run for Call {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),
         };
-        let session = Arc::new(runtime.session().select(selection).open()?);
+        let session = runtime.session().select(selection).approver(shell.approver(&runtime)).open()?;
+        let session = Arc::new(session);
         let cancelled = Arc::clone(&session);
         // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
         let interrupt = Interrupt::watch(move || cancelled.cancel()).ok();

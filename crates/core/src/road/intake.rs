@@ -91,9 +91,9 @@ fn find<'a>(toolbox: &'a Toolbox, name: &str, raw: &str) -> Result<Found<'a>, To
         // The bridge's own `tool_call` is not a tool: it stands for the one it names.
         if toolbox.has_bridge() && bridge::means_call(name) {
             let (arguments, cut_off) = read(raw)?;
-            let (target, arguments) = bridge::unwrap_call(arguments)?;
+            let (target, arguments, inner_cut_off) = bridge::unwrap_call(arguments)?;
             let offered = lookup(toolbox, &target).ok_or_else(|| unknown(toolbox, &target))?;
-            return Ok(Found { offered, arguments, cut_off });
+            return Ok(Found { offered, arguments, cut_off: cut_off || inner_cut_off });
         }
         return Err(unknown(toolbox, name));
     };
