@@ -13,6 +13,7 @@ const DEFAULT_COLUMNS: usize = 100;
 
 /// Standard output, and how to write on it.
 pub(crate) struct Output {
+    stdout: io::Stdout,
     json: bool,
     look: Look,
 }
@@ -20,10 +21,11 @@ pub(crate) struct Output {
 impl Output {
     /// `plain` means: no colours, even on a terminal.
     pub(crate) fn new(json: bool, plain: bool) -> Self {
-        let columns = io::stdout().is_terminal().then(|| {
+        let stdout = io::stdout();
+        let columns = stdout.is_terminal().then(|| {
             terminal_size::terminal_size().map_or(DEFAULT_COLUMNS, |(columns, _)| usize::from(columns.0))
         });
-        Self { json, look: Look { colour: columns.is_some() && !plain, columns } }
+        Self { stdout, json, look: Look { colour: columns.is_some() && !plain, columns } }
     }
 
     /// Whether the caller wants JSON.
@@ -53,7 +55,7 @@ impl Output {
 
     /// One line of text, as it is.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let mut out = self.stdout.lock();
         out.write_all(text.as_bytes())?;
         out.write_all(b"\n")?;
         Ok(out.flush()?)

@@ -29,7 +29,7 @@ pub(crate) struct Call {
     /// Name of the tool
     name: String,
     /// Its arguments as JSON; `@FILE` reads them from a file, `-` from standard input
-    #[arg(default_value = "{}", value_name = "JSON", allow_hyphen_values = true)]
+    #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     /// Only these toolsets or tools can be called
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]

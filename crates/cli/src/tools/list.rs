@@ -99,3 +99,32 @@ impl Row {
         vec![Cell::new(&self.name).tone(Tone::Strong), Cell::new(&self.toolset), state, what]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Look;
+
+    fn row(state: State) -> Row {
+        Row {
+            name: "web_search".to_owned(),
+            toolset: "web".to_owned(),
+            emoji: "🔍".to_owned(),
+            description: "Search the web. Use short queries.".to_owned(),
+            source: "builtin".to_owned(),
+            state,
+        }
+    }
+
+    #[test]
+    fn what_is_missing_stands_before_what_it_would_be_for() {
+        let closed = row(State::Unavailable("needs WEB_KEY".to_owned()));
+
+        let text = Look { colour: false, columns: None }.table(&["", "", "", ""], &[closed.cells()]);
+
+        assert_eq!(text, "web_search  web  not available  needs WEB_KEY: Search the web\n");
+        assert_eq!(closed.json()["reason"], "needs WEB_KEY");
+        assert_eq!((&closed.json()["enabled"], &closed.json()["available"]), (&json!(true), &json!(false)));
+        assert_eq!(row(State::Off).json().get("reason"), None);
+    }
+}

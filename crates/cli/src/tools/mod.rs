@@ -34,15 +34,13 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// The selection these options stand for; every name in it is known.
+    /// The selection these options stand for.
     pub(crate) fn selection(&self, runtime: &Runtime) -> Result<Selection, Failure> {
         let chosen = match &self.toolsets {
             Some(names) => Selection::of(words(names)),
             None => self.configured(runtime)?,
         };
-        let chosen = chosen.without(words(&self.disable));
-        chosen.plan(runtime.tools().catalog())?;
-        Ok(chosen)
+        Ok(chosen.without(words(&self.disable)))
     }
 
     /// What the configuration selects; an error says that it comes from there.

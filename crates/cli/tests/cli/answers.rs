@@ -1,6 +1,5 @@
 //! What every command says, in words and in JSON.
 
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -53,26 +52,29 @@ fn list_tells_what_is_on_and_what_is_off() {
     assert_eq!((&todo["enabled"], &todo["available"]), (&json!(true), &json!(true)));
 }
 
+/// What a person reads about `read_file`.
+const READ_FILE: &str = "\
+📖 read_file
+Read a text file with line numbers, page by page. Use this instead of cat, head or tail. Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Images and other binary files are recognised and not shown.
+
+toolset         file
+from            builtin
+available       yes
+changes         nothing, it only looks
+beside others   unless they touch the same things
+longest answer  unlimited
+tokens          about 168
+
+path    string   required     Path of the file: absolute, relative to the working directory, or ~/path
+offset  integer  default 1    First line to read, counted from 1
+limit   integer  default 500  Most lines to read
+";
+
 #[test]
 fn info_tells_a_person_what_a_tool_takes() {
     let home = Home::new();
 
-    assert_snapshot!(home.say(&["tools", "info", "read_file"]), @r"
-    📖 read_file
-    Read a text file with line numbers, page by page. Use this instead of cat, head or tail. Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Images and other binary files are recognised and not shown.
-
-    toolset         file
-    from            builtin
-    available       yes
-    changes         nothing, it only looks
-    beside others   unless they touch the same things
-    longest answer  unlimited
-    tokens          about 168
-
-    path    string   required     Path of the file: absolute, relative to the working directory, or ~/path
-    offset  integer  default 1    First line to read, counted from 1
-    limit   integer  default 500  Most lines to read
-    ");
+    assert_eq!(home.say(&["tools", "info", "read_file"]), READ_FILE);
     let info = home.json(&["tools", "info", "search_files"]);
     assert_eq!(info["max_result"], 100_000);
     assert_eq!(info["core"], true);
