@@ -60,7 +60,11 @@ impl ToolError {
     pub(crate) fn is_ours(&self) -> bool {
         matches!(
             self,
-            Self::TimedOut(_) | Self::OutOfTime(_) | Self::Cancelled | Self::Unrecorded(_) | Self::NeedsSession(_)
+            Self::TimedOut(_)
+                | Self::OutOfTime(_)
+                | Self::Cancelled
+                | Self::Unrecorded(_)
+                | Self::NeedsSession(_)
         )
     }
 

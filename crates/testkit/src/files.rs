@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use hermes_core::files::{FileError, FilePage, Files, PageLine, PageRequest, SearchQuery, SearchReport, TextPage};
+use hermes_core::files::{
+    FileError, FilePage, Files, PageLine, PageRequest, SearchQuery, SearchReport, TextPage,
+};
 use hermes_core::permit::{Permit, Read};
 
 use crate::lock;
@@ -42,7 +44,11 @@ impl Files for FakeFiles {
         led.map_or_else(|| path.to_path_buf(), |real| real.components().collect())
     }
 
-    fn page(&self, permit: Permit<Read>, _request: PageRequest) -> BoxFuture<'_, Result<FilePage, FileError>> {
+    fn page(
+        &self,
+        permit: Permit<Read>,
+        _request: PageRequest,
+    ) -> BoxFuture<'_, Result<FilePage, FileError>> {
         let path = self.real_path(permit.path());
         let page = match lock(&self.texts).get(&path) {
             None => Err(FileError::Missing { path, similar: Vec::new() }),
@@ -56,7 +62,11 @@ impl Files for FakeFiles {
         Box::pin(std::future::ready(page))
     }
 
-    fn search(&self, _permit: Permit<Read>, _query: SearchQuery) -> BoxFuture<'_, Result<SearchReport, FileError>> {
+    fn search(
+        &self,
+        _permit: Permit<Read>,
+        _query: SearchQuery,
+    ) -> BoxFuture<'_, Result<SearchReport, FileError>> {
         Box::pin(std::future::ready(Ok(SearchReport::default())))
     }
 }

@@ -1,7 +1,11 @@
 //! A temporary folder with the files of a test.
 
 #![expect(clippy::disallowed_methods, reason = "tests put real files into a temporary folder")]
-#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a test that cannot write its files fails here")]
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot write its files fails here"
+)]
 
 use std::path::{Path, PathBuf};
 

@@ -38,8 +38,12 @@ impl FakeHost {
         let mut state = lock(&self.0);
         state.now = state.now.saturating_add(time);
         let now = state.now;
-        let due: Vec<Waker> =
-            state.sleepers.values().filter(|(until, _)| *until <= now).map(|(_, waker)| waker.clone()).collect();
+        let due: Vec<Waker> = state
+            .sleepers
+            .values()
+            .filter(|(until, _)| *until <= now)
+            .map(|(_, waker)| waker.clone())
+            .collect();
         drop(state);
         due.into_iter().for_each(Waker::wake);
     }

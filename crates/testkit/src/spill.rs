@@ -27,7 +27,12 @@ impl MemorySpill {
 }
 
 impl Spill for MemorySpill {
-    fn keep<'a>(&'a self, session: &'a str, id: &'a str, text: String) -> BoxFuture<'a, Result<PathBuf, String>> {
+    fn keep<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        text: String,
+    ) -> BoxFuture<'a, Result<PathBuf, String>> {
         let path = PathBuf::from(format!("/spill/{session}/{id}.txt"));
         lock(&self.kept).push((path.clone(), text));
         Box::pin(std::future::ready(Ok(path)))

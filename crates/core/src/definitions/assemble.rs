@@ -101,7 +101,12 @@ pub(super) fn alone(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
 fn offer(candidate: Candidate, dialect: Dialect) -> Offered {
     let Candidate { entry, definition } = candidate;
     let json = write_one(entry.name(), &definition.description, &sanitize(&definition.parameters, dialect));
-    Offered { entry, description: definition.description.into(), parameters: Arc::new(definition.parameters), json }
+    Offered {
+        entry,
+        description: definition.description.into(),
+        parameters: Arc::new(definition.parameters),
+        json,
+    }
 }
 
 fn write_one(name: &str, description: &str, parameters: &Value) -> Arc<str> {

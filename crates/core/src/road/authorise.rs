@@ -162,7 +162,8 @@ impl Road {
             expires_after: self.limits.ask,
         };
         let refused = |why: &str| ToolError::Denied { by: request.reason.rule.clone(), why: why.to_owned() };
-        let mut answer = Box::pin(AssertUnwindSafe(async { session.approver().ask(&request).await }).catch_unwind());
+        let mut answer =
+            Box::pin(AssertUnwindSafe(async { session.approver().ask(&request).await }).catch_unwind());
         // One that answers at once needs no timer.
         let answer = if let Some(answer) = (&mut answer).now_or_never() {
             answer

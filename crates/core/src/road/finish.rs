@@ -97,7 +97,8 @@ impl Road {
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
         if self.transform(toolbox, view, end, notes).await {
-            shaped = self.shape(session, &view.id, entry, entry.trust(), std::mem::take(&mut end.result)).await;
+            shaped =
+                self.shape(session, &view.id, entry, entry.trust(), std::mem::take(&mut end.result)).await;
             end.result = std::mem::take(&mut shaped.value);
         }
         self.after(toolbox, view, end, notes).await;

@@ -125,7 +125,8 @@ fn interested<'a>(
 ) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
     let tool = Arc::clone(tool);
     // A hook that cannot say what it wants is asked.
-    let wants = move |hook: &Arc<dyn Hook>| catch_unwind(AssertUnwindSafe(|| hook.wants(&tool))).unwrap_or(true);
+    let wants =
+        move |hook: &Arc<dyn Hook>| catch_unwind(AssertUnwindSafe(|| hook.wants(&tool))).unwrap_or(true);
     toolbox.hooks().iter().filter(move |hook| wants(hook))
 }
 

@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::gate::Gate;
 use crate::tool::def::{Options, ToolDef};
 use crate::tool::typed::{Async, Blocking, describe};
-use crate::tool::{BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust};
+use crate::tool::{
+    BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust,
+};
 
 /// A registered tool, built-in or foreign.
 pub struct ToolEntry {

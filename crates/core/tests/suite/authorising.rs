@@ -16,7 +16,8 @@ use hermes_core::policy::{Answer, Careful, Grant, Policy, PolicyRequest, Reason,
 use hermes_core::session::Place;
 use hermes_core::tool::ToolEntry;
 use hermes_testkit::{
-    Latch, MemoryJournal, RecordingHook, Record, Rig, ScriptedApprover, any_object, echo, judged, object, tool,
+    Latch, MemoryJournal, Record, RecordingHook, Rig, ScriptedApprover, any_object, echo, judged, object,
+    tool,
 };
 use serde_json::{Map, Value, json};
 
@@ -28,8 +29,14 @@ fn reason(why: &str) -> Reason {
 
 /// A tool with these effects that says that it ran.
 fn effectful(name: &str, effects: Vec<Effect>) -> ToolEntry {
-    ToolEntry::from_fn(name, "test", any_object(), move |_, _| effects.clone(), |_, _| async { Ok(json!({ "ran": true })) })
-        .trusted()
+    ToolEntry::from_fn(
+        name,
+        "test",
+        any_object(),
+        move |_, _| effects.clone(),
+        |_, _| async { Ok(json!({ "ran": true })) },
+    )
+    .trusted()
 }
 
 fn writes() -> ToolEntry {
@@ -44,7 +51,10 @@ fn a_verdict_of_allow_runs_deny_does_not_and_says_which_rule() {
     let denied = Rig::builder().tool(writes()).policy(deny).build().call_now("write", "{}");
 
     assert_eq!(json(&allowed), json!({ "ran": true }));
-    assert_eq!((denied.status, denied.body.as_str()), (Status::Denied, r#"{"error":"denied by rule 7: it writes"}"#));
+    assert_eq!(
+        (denied.status, denied.body.as_str()),
+        (Status::Denied, r#"{"error":"denied by rule 7: it writes"}"#)
+    );
 }
 
 #[test]
@@ -57,8 +67,14 @@ fn a_question_carries_the_exact_arguments_and_effects() {
 
     assert_eq!(outcome.status, Status::Ok);
     let asked = &approver.asked()[0];
-    assert_eq!((asked.tool.as_str(), asked.session.as_str(), asked.arguments.as_str()), ("write", "s", r#"{"b":1,"a":2}"#));
-    assert_eq!((asked.effects.clone(), asked.reason.clone()), (vec![Effect::Write("/work/a".into())], reason("it writes")));
+    assert_eq!(
+        (asked.tool.as_str(), asked.session.as_str(), asked.arguments.as_str()),
+        ("write", "s", r#"{"b":1,"a":2}"#)
+    );
+    assert_eq!(
+        (asked.effects.clone(), asked.reason.clone()),
+        (vec![Effect::Write("/work/a".into())], reason("it writes"))
+    );
 }
 
 #[test]
@@ -78,7 +94,8 @@ fn the_careful_policy_lets_calls_look_and_asks_about_the_rest() {
     let command = Command { text: "ls".into(), environment: "local".into(), workdir: "/work".into() };
     let asked = |effects: Vec<Effect>| {
         let approver = ScriptedApprover::agrees();
-        let rig = Rig::builder().tool(effectful("t", effects)).policy(Careful).approver(approver.clone()).build();
+        let rig =
+            Rig::builder().tool(effectful("t", effects)).policy(Careful).approver(approver.clone()).build();
         rig.call_now("t", "{}");
         approver.asked().len()
     };
@@ -96,10 +113,17 @@ fn a_policy_or_approver_that_breaks_denies() {
     let ask = judged(|_| Verdict::Ask(reason("it writes")));
 
     let by_policy = Rig::builder().tool(writes()).policy(broken).build().call_now("write", "{}");
-    let by_approver =
-        Rig::builder().tool(writes()).policy(ask).approver(ScriptedApprover::panics()).build().call_now("write", "{}");
+    let by_approver = Rig::builder()
+        .tool(writes())
+        .policy(ask)
+        .approver(ScriptedApprover::panics())
+        .build()
+        .call_now("write", "{}");
 
-    assert_eq!(error(&by_policy), "denied by policy: the policy broke while judging this call, so it is not run");
+    assert_eq!(
+        error(&by_policy),
+        "denied by policy: the policy broke while judging this call, so it is not run"
+    );
     assert_eq!(error(&by_approver), "denied by rule 7: the approver broke before it answered");
 }
 
@@ -122,8 +146,10 @@ fn writes_path() -> ToolEntry {
         vec![Effect::Write(place.resolve(arguments["path"].as_str().unwrap_or_default()))]
     };
     let definition = object(&json!({ "path!": { "type": "string" } }));
-    ToolEntry::from_fn("write", "test", definition, effects, |arguments, _| async move { Ok(Value::Object(arguments)) })
-        .trusted()
+    ToolEntry::from_fn("write", "test", definition, effects, |arguments, _| async move {
+        Ok(Value::Object(arguments))
+    })
+    .trusted()
 }
 
 #[test]
@@ -148,7 +174,10 @@ fn an_edited_call_is_checked_and_judged_anew() {
     assert_eq!(json(&allowed), json!({ "path": "/tmp/a" }));
     assert_eq!(error(&denied), "denied by rule 7: system files");
     assert_eq!(invalid.status, Status::Invalid);
-    assert_eq!((error(&endless).as_str(), asked), ("denied by approval: it was changed 8 times without being approved", 8));
+    assert_eq!(
+        (error(&endless).as_str(), asked),
+        ("denied by approval: it was changed 8 times without being approved", 8)
+    );
 }
 
 /// Asks about everything, offering to remember an exact yes, and notes what it is told to remember.
@@ -186,7 +215,9 @@ fn a_yes_reaches_no_further_than_was_offered_and_a_memory_that_breaks_costs_only
 #[test]
 fn a_hooks_question_is_asked_beside_the_policys_and_both_must_be_answered() {
     let approver = ScriptedApprover::agrees();
-    let hook = Arc::new(RecordingHook::named("hook").before(|_| std::future::ready(Ok(Before::Ask { message: "hm".into() }))));
+    let hook = Arc::new(
+        RecordingHook::named("hook").before(|_| std::future::ready(Ok(Before::Ask { message: "hm".into() }))),
+    );
     let rig = Rig::builder()
         .tool(writes())
         .hook(hook)
@@ -203,7 +234,11 @@ fn a_hooks_question_is_asked_beside_the_policys_and_both_must_be_answered() {
 #[test]
 fn a_question_can_be_taken_back() {
     let latch = Arc::new(Latch::default());
-    let rig = Rig::builder().tool(writes()).policy(Careful).approver(ScriptedApprover::agrees_after(&latch)).build();
+    let rig = Rig::builder()
+        .tool(writes())
+        .policy(Careful)
+        .approver(ScriptedApprover::agrees_after(&latch))
+        .build();
 
     let (outcome, ()) = block_on(join(rig.call("write", "{}"), async {
         latch.until_arrived(1).await;
@@ -217,7 +252,8 @@ fn a_question_can_be_taken_back() {
 fn what_was_not_declared_cannot_be_used() {
     let tries = |name: &'static str| {
         let run = move |_: Map<String, Value>, cx: hermes_core::cx::ToolCx| async move {
-            let command = Command { text: "rm x".into(), environment: "local".into(), workdir: "/work".into() };
+            let command =
+                Command { text: "rm x".into(), environment: "local".into(), workdir: "/work".into() };
             let page = PageRequest { first: 1, count: 1, max_line_chars: 10, max_chars: 10 };
             match name {
                 "reads" => drop(cx.files().page("/work/b", page).await?),
@@ -227,11 +263,14 @@ fn what_was_not_declared_cannot_be_used() {
             }
             Ok(json!({}))
         };
-        let declared = |_: &_, _: &_| vec![Effect::Read("/work/a".into()), Effect::Connect("a.example".into())];
-        let outcome = Rig::with([ToolEntry::from_fn("t", "test", any_object(), declared, run).trusted()]).call_now("t", "{}");
+        let declared =
+            |_: &_, _: &_| vec![Effect::Read("/work/a".into()), Effect::Connect("a.example".into())];
+        let outcome = Rig::with([ToolEntry::from_fn("t", "test", any_object(), declared, run).trusted()])
+            .call_now("t", "{}");
         (outcome.status, error(&outcome))
     };
-    let refused = |what: &str| (Status::Denied, format!("not permitted: {what} was not declared before the call"));
+    let refused =
+        |what: &str| (Status::Denied, format!("not permitted: {what} was not declared before the call"));
 
     assert_eq!(tries("reads"), refused("reading /work/b"));
     assert_eq!(tries("writes"), refused("writing /work/a"));
@@ -247,7 +286,8 @@ fn what_was_declared_can_be_used() {
         cx.files().page("notes.txt", page).await?;
         Ok(json!({ "call": permit.call().as_str(), "path": permit.path() }))
     };
-    let declared = |_: &_, _: &_| vec![Effect::Read("/work/notes.txt".into()), Effect::Write("/work/out".into())];
+    let declared =
+        |_: &_, _: &_| vec![Effect::Read("/work/notes.txt".into()), Effect::Write("/work/out".into())];
     let rig = Rig::with([ToolEntry::from_fn("t", "test", any_object(), declared, run).trusted()]);
     rig.files.write("/work/notes.txt", "hello");
 
@@ -289,97 +329,8 @@ fn a_tool_that_breaks_while_stating_its_effects_does_not_run() {
 
     let outcome = Rig::with([tool]).call_now("t", "{}");
 
-    assert_eq!((outcome.status, error(&outcome).as_str()), (Status::Broken, "[TOOL_ERROR] Tool execution failed: panic: effects"));
-}
-
-#[test]
-fn the_start_is_recorded_before_the_handler_runs_and_the_end_after() {
-    let journal = MemoryJournal::new();
-    let notes = journal.clone();
-    let rig = Rig::builder()
-        .tool(tool("t", move |_, _| {
-            notes.note("running");
-            async { Ok(json!({ "ok": 1 })) }
-        }))
-        .journal(journal.clone())
-        .build();
-
-    rig.call_now("t", r#"{"a": 1}"#);
-
-    let expected = [
-        Record::Starting { id: "s.1".into(), tool: "t".into(), arguments: r#"{"a":1}"#.into(), effects: vec![] },
-        Record::Note("running".into()),
-        Record::Finished { id: "s.1".into(), status: Status::Ok, body: r#"{"ok":1}"#.into() },
-    ];
-    assert_eq!(journal.records(), expected);
-}
-
-#[test]
-fn a_call_whose_start_cannot_be_recorded_is_not_run() {
-    let (journal, notes) = (MemoryJournal::new(), MemoryJournal::new());
-    let ran = notes.clone();
-    let rig = Rig::builder()
-        .tool(tool("t", move |_, _| {
-            ran.note("ran");
-            async { Ok(json!({})) }
-        }))
-        .journal(journal.clone())
-        .build();
-    journal.break_down();
-
-    let outcome = rig.call_now("t", "{}");
-
-    assert_eq!(outcome.status, Status::Failed);
-    assert_eq!(error(&outcome), "nothing was run, because the call could not be recorded: the disk is full");
-    assert_eq!(outcome.notes, ["the result could not be recorded: the disk is full"]);
-    assert_eq!(notes.records(), []);
-}
-
-struct Breaks;
-
-impl Journal for Breaks {
-    fn starting<'a>(&'a self, start: &'a Starting<'a>) -> BoxFuture<'a, Result<(), String>> {
-        assert!(start.tool != "first", "the record broke");
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn finished<'a>(&'a self, _: &'a str, _: &'a Outcome) -> BoxFuture<'a, Result<(), String>> {
-        panic!("the record broke")
-    }
-}
-
-#[test]
-fn a_record_that_panics_is_one_that_failed() {
-    let rig = Rig::builder().tool(echo("first")).tool(echo("second")).journal(Arc::new(Breaks)).build();
-
-    let first = rig.call_now("first", "{}");
-    let second = rig.call_now("second", "{}");
-
-    assert_eq!(error(&first), "nothing was run, because the call could not be recorded: it panicked");
-    assert_eq!((second.status, second.notes), (Status::Ok, vec!["the result could not be recorded: it panicked".to_owned()]));
-}
-
-#[test]
-fn every_end_is_recorded_also_of_calls_that_did_not_run() {
-    let journal = MemoryJournal::new();
-    let rig = Rig::builder()
-        .tool(echo("echo"))
-        .tool(tool("fails", |_, _| async { Err::<Value, _>(ToolError::Failed("no".into())) }))
-        .tool(tool("panics", |_, _| async { if true { panic!("no") } else { Ok(json!({})) } }))
-        .journal(journal.clone())
-        .build();
-
-    for (name, arguments) in [("echo", "{}"), ("fails", "{}"), ("panics", "{}"), ("nobody", "{}"), ("echo", "[]")] {
-        rig.call_now(name, arguments);
-    }
-
-    let ends: Vec<Status> = journal
-        .records()
-        .into_iter()
-        .filter_map(|record| match record {
-            Record::Finished { status, .. } => Some(status),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(ends, [Status::Ok, Status::Failed, Status::Broken, Status::Unknown, Status::Invalid]);
+    assert_eq!(
+        (outcome.status, error(&outcome).as_str()),
+        (Status::Broken, "[TOOL_ERROR] Tool execution failed: panic: effects")
+    );
 }

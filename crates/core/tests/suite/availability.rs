@@ -45,9 +45,17 @@ fn each_kind_of_gate_says_what_is_missing_and_opens_when_it_is_there() {
         (Gate::File("~/x".into()), "needs ~/x"),
         (Gate::Config("a.b".into()), "needs `a.b` in config.yaml"),
         (service("localhost:1"), "nothing answers at localhost:1"),
-        (Gate::check("ready", |probe| async move { if probe.env("KEY") { Ok(()) } else { Err("not ready".into()) } }), "not ready"),
+        (
+            Gate::check("ready", |probe| async move {
+                if probe.env("KEY") { Ok(()) } else { Err("not ready".into()) }
+            }),
+            "not ready",
+        ),
         (Gate::All(vec![Gate::env("KEY"), Gate::program("docker")]), "needs KEY; needs the program `docker`"),
-        (Gate::Any(vec![Gate::env("KEY"), Gate::program("docker")]), "needs KEY, or needs the program `docker`"),
+        (
+            Gate::Any(vec![Gate::env("KEY"), Gate::program("docker")]),
+            "needs KEY, or needs the program `docker`",
+        ),
         (Gate::Any(vec![]), "no alternative is configured"),
     ];
     for (gate, why) in &gates {
@@ -117,7 +125,8 @@ fn a_gate_that_does_not_answer_is_closed_after_five_seconds_and_holds_up_no_othe
     scene.probe.set("KEY", true);
     let gates = [service("slow:1"), Gate::env("KEY")];
 
-    let (verdicts, ()) = block_on(join(scene.gates.verdicts(&gates), scene.host.pass(Duration::from_secs(5))));
+    let (verdicts, ()) =
+        block_on(join(scene.gates.verdicts(&gates), scene.host.pass(Duration::from_secs(5))));
 
     assert_eq!(verdicts.closed(&gates[0]), Some("no answer within 5 s (slow:1 answers)"));
     assert_eq!(verdicts.closed(&gates[1]), None);
@@ -156,7 +165,8 @@ fn an_answer_is_good_for_thirty_seconds() {
 
 #[test]
 fn an_event_makes_the_gates_it_touches_be_asked_again_at_once() {
-    let check = || Gate::check("c", |probe| async move { if probe.env("c") { Ok(()) } else { Err("no".into()) } });
+    let check =
+        || Gate::check("c", |probe| async move { if probe.env("c") { Ok(()) } else { Err("no".into()) } });
     let cases = [
         (Gate::env("e"), "e", vec![Change::Environment]),
         (Gate::program("p"), "p", vec![Change::Environment]),
@@ -164,7 +174,11 @@ fn an_event_makes_the_gates_it_touches_be_asked_again_at_once() {
         (Gate::Config("k".into()), "k", vec![Change::Config]),
         (service("s:1"), "s:1", vec![Change::Connection]),
         (check(), "c", vec![Change::Environment, Change::Config, Change::Connection]),
-        (Gate::All(vec![Gate::env("ae"), service("as:1")]), "ae", vec![Change::Environment, Change::Connection]),
+        (
+            Gate::All(vec![Gate::env("ae"), service("as:1")]),
+            "ae",
+            vec![Change::Environment, Change::Connection],
+        ),
     ];
     for (gate, asked, by) in cases {
         for change in [Change::Environment, Change::Config, Change::Connection] {

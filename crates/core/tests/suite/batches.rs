@@ -14,7 +14,8 @@ use hermes_core::policy::{Reason, Verdict};
 use hermes_core::road::RoadLimits;
 use hermes_core::tool::ToolEntry;
 use hermes_testkit::{
-    Latch, MemoryJournal, RecordingHook, Record, Rig, RigBuilder, ScriptedApprover, any_object, echo, judged, stuck, tool,
+    Latch, MemoryJournal, Record, RecordingHook, Rig, RigBuilder, ScriptedApprover, any_object, echo, judged,
+    stuck, tool,
 };
 use serde_json::{Value, json};
 
@@ -138,7 +139,8 @@ fn at_most_eight_run_at_once_and_the_next_starts_when_one_is_done() {
 
 #[test]
 fn a_limit_of_none_at_once_still_answers_every_call() {
-    let rig = Rig::builder().tool(echo("echo")).limits(RoadLimits { at_once: 0, ..RoadLimits::default() }).build();
+    let rig =
+        Rig::builder().tool(echo("echo")).limits(RoadLimits { at_once: 0, ..RoadLimits::default() }).build();
 
     let outcomes = block_on(rig.batch([("echo", "{}"), ("echo", "{}")]));
 
@@ -147,7 +149,10 @@ fn a_limit_of_none_at_once_still_answers_every_call() {
 
 #[test]
 fn a_batch_without_a_limit_in_time_has_none() {
-    let rig = Rig::builder().tool(echo("echo")).limits(RoadLimits { batch: Duration::MAX, ..RoadLimits::default() }).build();
+    let rig = Rig::builder()
+        .tool(echo("echo"))
+        .limits(RoadLimits { batch: Duration::MAX, ..RoadLimits::default() })
+        .build();
 
     assert_eq!(block_on(rig.batch([("echo", "{}")])).len(), 1);
 }
@@ -201,11 +206,15 @@ fn the_deadline_also_ends_a_wait_for_hooks_and_for_people() {
         latch.until_arrived(1).await;
         person.host.pass(Duration::from_secs(20)).await;
     }));
-    let (held, ()) = block_on(join(hooked.batch([("echo", "{}"), ("echo", "{}")]), hooked.host.pass(Duration::from_secs(5))));
+    let (held, ()) = block_on(join(
+        hooked.batch([("echo", "{}"), ("echo", "{}")]),
+        hooked.host.pass(Duration::from_secs(5)),
+    ));
 
     let late = |outcomes: &[Outcome], seconds: u32| {
         let why = format!("not run: the {seconds} s for all calls of this answer were over");
-        outcomes.len() == 2 && outcomes.iter().all(|outcome| outcome.status == Status::TimedOut && error(outcome) == why)
+        outcomes.len() == 2
+            && outcomes.iter().all(|outcome| outcome.status == Status::TimedOut && error(outcome) == why)
     };
     assert!(late(&asked, 20), "{asked:?}");
     assert!(late(&held, 5), "{held:?}");
@@ -218,10 +227,15 @@ fn cancelling_stops_what_runs_what_waits_and_what_is_not_yet_prepared() {
         "asks" => Verdict::Ask(Reason::new("r", "w")),
         _ => Verdict::Allow,
     });
-    let rig = short([hangs("hangs", write("/work/a")), hangs("waits", write("/work/a")), echo("asks"), echo("echo")])
-        .policy(ask)
-        .approver(ScriptedApprover::agrees_after(&latch))
-        .build();
+    let rig = short([
+        hangs("hangs", write("/work/a")),
+        hangs("waits", write("/work/a")),
+        echo("asks"),
+        echo("echo"),
+    ])
+    .policy(ask)
+    .approver(ScriptedApprover::agrees_after(&latch))
+    .build();
     let token = rig.session.child_token();
     let calls = ["hangs", "waits", "asks", "echo"].map(|name| ToolCall::new(name, "{}")).to_vec();
 

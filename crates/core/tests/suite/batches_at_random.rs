@@ -45,7 +45,8 @@ fn path(arguments: &Map<String, Value>) -> &str {
 
 /// `link` leads to `a`.
 fn real(path: &Path) -> PathBuf {
-    path.strip_prefix("/work/link").map_or_else(|_| path.to_path_buf(), |rest| Path::new("/work/a").join(rest))
+    path.strip_prefix("/work/link")
+        .map_or_else(|_| path.to_path_buf(), |rest| Path::new("/work/a").join(rest))
 }
 
 fn number(arguments: &Map<String, Value>, key: &str) -> u64 {
@@ -54,7 +55,9 @@ fn number(arguments: &Map<String, Value>, key: &str) -> u64 {
 
 /// A tool that reads or writes its path for as many seconds as it is told.
 fn file_tool(name: &str, writes: bool, watch: &Arc<Mutex<Watch>>) -> ToolEntry {
-    let definition = object(&json!({ "path!": { "type": "string" }, "at!": { "type": "integer" }, "takes!": { "type": "integer" } }));
+    let definition = object(
+        &json!({ "path!": { "type": "string" }, "at!": { "type": "integer" }, "takes!": { "type": "integer" } }),
+    );
     let effects = move |arguments: &Map<String, Value>, place: &Place| {
         let path = place.resolve(path(arguments));
         vec![if writes { Effect::Write(path) } else { Effect::Read(path) }]

@@ -16,13 +16,17 @@ use serde_json::{Value, json};
 use crate::{error, json};
 
 fn when(when: When) -> DefinitionSettings {
-    DefinitionSettings { search: ToolSearch { when, ..ToolSearch::default() }, ..DefinitionSettings::default() }
+    DefinitionSettings {
+        search: ToolSearch { when, ..ToolSearch::default() },
+        ..DefinitionSettings::default()
+    }
 }
 
 fn weather() -> ToolEntry {
     let mut definition = object(&json!({ "city!": { "type": "string" } }));
     definition.description = "Forecast of rain and temperature for a city.".to_owned();
-    let effects = |_: &serde_json::Map<String, Value>, _: &_| vec![Effect::Connect("weather.example".to_owned())];
+    let effects =
+        |_: &serde_json::Map<String, Value>, _: &_| vec![Effect::Connect("weather.example".to_owned())];
     ToolEntry::from_fn("get_weather", "mcp-sky", definition, effects, |arguments, _| async move {
         Ok(json!({ "rain in": arguments["city"] }))
     })
@@ -51,7 +55,14 @@ fn off_never_defers_and_on_always_does() {
 
 #[test]
 fn auto_defers_from_a_tenth_of_the_context_on() {
-    let cost: u64 = rig().settings(when(When::Off)).build().toolbox_now().offered().iter().map(|tool| tool.tokens()).sum();
+    let cost: u64 = rig()
+        .settings(when(When::Off))
+        .build()
+        .toolbox_now()
+        .offered()
+        .iter()
+        .map(|tool| tool.tokens())
+        .sum();
     let deferred = |context: u64| {
         let settings = DefinitionSettings { context_tokens: Some(context), ..when(When::Auto) };
         !names(&rig().settings(settings).build()).1.is_empty()
@@ -109,7 +120,8 @@ fn searching_finds_by_words_and_says_where_a_tool_comes_from() {
 fn the_number_of_matches_is_bounded() {
     let tools = (0..40).map(|n| echo(&format!("lamp_{n}")));
     let rig = tools.fold(Rig::builder().settings(when(When::On)), RigBuilder::tool).build();
-    let count = |arguments: &str| json(&rig.call_now("tool_search", arguments))["matches"].as_array().unwrap().len();
+    let count =
+        |arguments: &str| json(&rig.call_now("tool_search", arguments))["matches"].as_array().unwrap().len();
 
     assert_eq!(count(r#"{"query": "lamp"}"#), 5);
     assert_eq!(count(r#"{"query": "lamp", "limit": "7"}"#), 7);
@@ -127,7 +139,10 @@ fn describing_shows_a_tool_whole_and_a_wrong_name_leads_to_near_ones() {
     let nothing_near = rig.call_now("tool_describe", r#"{"name": "qqqqqqqq"}"#);
 
     assert_eq!(json(&shown)["parameters"], object(&json!({ "city!": { "type": "string" } })).parameters);
-    assert_eq!((wrong.status, error(&wrong).as_str()), (Status::Unknown, "no tool `weather` behind the search; near: get_weather"));
+    assert_eq!(
+        (wrong.status, error(&wrong).as_str()),
+        (Status::Unknown, "no tool `weather` behind the search; near: get_weather")
+    );
     assert_eq!(error(&nothing_near), "no tool `qqqqqqqq` behind the search");
 }
 
@@ -169,11 +184,18 @@ fn a_call_is_unwrapped_before_hooks_and_policy_see_it() {
 #[test]
 fn a_denial_of_the_real_tool_holds_through_the_bridge() {
     let deny = Verdict::Deny(Reason::new("no weather", "it always rains"));
-    let rig = rig().policy(judged(move |request| if request.tool == "get_weather" { deny.clone() } else { Verdict::Allow })).build();
+    let rig = rig()
+        .policy(judged(
+            move |request| if request.tool == "get_weather" { deny.clone() } else { Verdict::Allow },
+        ))
+        .build();
 
     let outcome = rig.call_now("tool_call", r#"{"name": "get_weather", "arguments": {"city": "Graz"}}"#);
 
-    assert_eq!((outcome.status, error(&outcome).as_str()), (Status::Denied, "denied by no weather: it always rains"));
+    assert_eq!(
+        (outcome.status, error(&outcome).as_str()),
+        (Status::Denied, "denied by no weather: it always rains")
+    );
 }
 
 #[test]
@@ -205,12 +227,16 @@ fn wrong_bridge_calls_say_what_is_wrong() {
         wrong(r#"{"name": "echo", "arguments": [1]}"#),
         (Status::Invalid, "tool_call: `arguments` must be an object".to_owned())
     );
-    assert_eq!(wrong(r#"{"name": "ecko"}"#), (Status::Unknown, "Unknown tool: ecko. Did you mean echo?".to_owned()));
+    assert_eq!(
+        wrong(r#"{"name": "ecko"}"#),
+        (Status::Unknown, "Unknown tool: ecko. Did you mean echo?".to_owned())
+    );
 }
 
 #[test]
 fn inner_arguments_that_were_cut_off_do_not_act() {
-    let outcome = rig().build().call_now("tool_call", r#"{"name": "get_weather", "arguments": "{\"city\": \"Gra"}"#);
+    let outcome =
+        rig().build().call_now("tool_call", r#"{"name": "get_weather", "arguments": "{\"city\": \"Gra"}"#);
 
     assert_eq!(outcome.status, Status::Invalid);
     assert!(error(&outcome).contains("cut off"), "{}", outcome.body);
@@ -239,8 +265,12 @@ fn a_tool_outside_the_plan_cannot_be_reached_through_the_bridge() {
     let plan = Arc::new(Selection::of(["echo"]).plan(snapshot.catalog()).unwrap());
     let config = |_: &str| None;
     let outcome = futures::executor::block_on(async {
-        let toolbox = rig.definitions.toolbox(&snapshot, &plan, &rig.settings, &rig.availability, &config).await;
-        let call = hermes_core::call::ToolCall::new("tool_call", r#"{"name": "get_weather", "arguments": {"city": "x"}}"#);
+        let toolbox =
+            rig.definitions.toolbox(&snapshot, &plan, &rig.settings, &rig.availability, &config).await;
+        let call = hermes_core::call::ToolCall::new(
+            "tool_call",
+            r#"{"name": "get_weather", "arguments": {"city": "x"}}"#,
+        );
         rig.road.call(&rig.session, &toolbox, call).await
     });
 

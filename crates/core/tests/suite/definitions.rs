@@ -80,7 +80,13 @@ fn the_cache_keeps_few_plans_and_forgets_the_one_not_used_for_longest() {
     let toolbox = |n: usize| {
         let plan = Arc::new(Plan::new(snapshot.catalog(), &Selection::of([format!("t{n}")])).unwrap());
         let config = |_: &str| None;
-        futures::executor::block_on(rig.definitions.toolbox(&snapshot, &plan, &rig.settings, &rig.availability, &config))
+        futures::executor::block_on(rig.definitions.toolbox(
+            &snapshot,
+            &plan,
+            &rig.settings,
+            &rig.availability,
+            &config,
+        ))
     };
     let (zero, one) = (toolbox(0), toolbox(1));
     for n in 2..8 {
@@ -102,7 +108,8 @@ fn an_unavailable_tool_is_left_out_for_the_model_and_named_for_the_person() {
 
     assert_eq!(offered(&rig), ["here"]);
     assert!(!toolbox.json().contains("there"));
-    let why: Vec<_> = toolbox.unavailable().iter().map(|tool| (tool.name.as_ref(), tool.why.as_ref())).collect();
+    let why: Vec<_> =
+        toolbox.unavailable().iter().map(|tool| (tool.name.as_ref(), tool.why.as_ref())).collect();
     assert_eq!(why, [("there", "needs KEY")]);
 }
 
@@ -163,10 +170,15 @@ fn a_tool_with_nothing_to_do_leaves_and_takes_along_those_that_need_it() {
     let toolbox = rig.toolbox_now();
 
     assert_eq!(offered(&rig), [""; 0]);
-    let why: Vec<_> = toolbox.unavailable().iter().map(|tool| (tool.name.as_ref(), tool.why.as_ref())).collect();
+    let why: Vec<_> =
+        toolbox.unavailable().iter().map(|tool| (tool.name.as_ref(), tool.why.as_ref())).collect();
     let nothing = "nothing it could do is available";
-    let expected =
-        [("browse", "needs BROWSER"), ("helper", nothing), ("script", nothing), ("web_search", "needs SEARCH")];
+    let expected = [
+        ("browse", "needs BROWSER"),
+        ("helper", nothing),
+        ("script", nothing),
+        ("web_search", "needs SEARCH"),
+    ];
     assert_eq!(why, expected);
 }
 

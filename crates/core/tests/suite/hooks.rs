@@ -30,11 +30,22 @@ fn fails() -> HookFailure {
 fn hooks_run_in_order_before_transform_and_after() {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let hook = |name: &str, order| Arc::new(RecordingHook::named(name).order(order).log(&log));
-    let rig = Rig::builder().tool(echo("echo")).hook(hook("b", 1)).hook(hook("a", 0)).hook(hook("c", 1)).build();
+    let rig =
+        Rig::builder().tool(echo("echo")).hook(hook("b", 1)).hook(hook("a", 0)).hook(hook("c", 1)).build();
 
     rig.call_now("echo", "{}");
 
-    let expected = ["before a", "before b", "before c", "transform a", "transform b", "transform c", "after a", "after b", "after c"];
+    let expected = [
+        "before a",
+        "before b",
+        "before c",
+        "transform a",
+        "transform b",
+        "transform c",
+        "after a",
+        "after b",
+        "after c",
+    ];
     assert_eq!(*log.lock().unwrap(), expected);
 }
 
@@ -49,14 +60,19 @@ fn a_hook_hears_only_of_the_tools_it_wants() {
 
 #[test]
 fn a_block_ends_the_call_with_its_message_and_later_hooks_are_not_asked() {
-    let blocks = RecordingHook::named("gatekeeper").order(-1).before(|_| ready(Ok(Before::Block { message: "not today".into() })));
+    let blocks = RecordingHook::named("gatekeeper")
+        .order(-1)
+        .before(|_| ready(Ok(Before::Block { message: "not today".into() })));
     let (rig, first) = rig(blocks);
     let second = Arc::new(RecordingHook::named("later"));
     let rig = rig.hook(second.clone()).build();
 
     let outcome = rig.call_now("echo", "{}");
 
-    assert_eq!((outcome.status, error(&outcome).as_str()), (Status::Denied, "denied by gatekeeper: not today"));
+    assert_eq!(
+        (outcome.status, error(&outcome).as_str()),
+        (Status::Denied, "denied by gatekeeper: not today")
+    );
     assert_eq!((first.seen().len(), second.seen().len()), (1, 0));
     assert_eq!((first.ends().len(), second.ends().len()), (1, 1), "all hear of the end");
 }
@@ -70,8 +86,19 @@ fn rewritten_arguments_are_coerced_and_checked_again() {
         }));
         let later = Arc::new(RecordingHook::named("later").order(1));
         let definition = object(&json!({ "n!": { "type": "integer" } }));
-        let tool = ToolEntry::from_fn("t", "test", definition, |_, _| vec![], |arguments, _| async move { Ok(Value::Object(arguments)) });
-        let outcome = Rig::builder().tool(tool.trusted()).hook(hook).hook(later.clone()).build().call_now("t", r#"{"n": 1}"#);
+        let tool = ToolEntry::from_fn(
+            "t",
+            "test",
+            definition,
+            |_, _| vec![],
+            |arguments, _| async move { Ok(Value::Object(arguments)) },
+        );
+        let outcome = Rig::builder()
+            .tool(tool.trusted())
+            .hook(hook)
+            .hook(later.clone())
+            .build()
+            .call_now("t", r#"{"n": 1}"#);
         (outcome, later)
     };
 
@@ -85,7 +112,8 @@ fn rewritten_arguments_are_coerced_and_checked_again() {
 
 #[test]
 fn a_hook_may_ask_and_the_approver_decides() {
-    let asks = || RecordingHook::named("careful").before(|_| ready(Ok(Before::Ask { message: "really?".into() })));
+    let asks =
+        || RecordingHook::named("careful").before(|_| ready(Ok(Before::Ask { message: "really?".into() })));
     let (yes, no) = (ScriptedApprover::agrees(), ScriptedApprover::refuses("no way"));
 
     let agreed = rig(asks()).0.approver(yes.clone()).build().call_now("echo", r#"{"a": 1}"#);
@@ -104,7 +132,8 @@ fn failing(name: &str) -> [RecordingHook; 4] {
     [
         RecordingHook::named(name).before(|_| ready(Err(fails()))),
         RecordingHook::named(name).before(|_| async { panic!("later") }),
-        RecordingHook::named(name).before(|_| -> std::future::Ready<Result<Before, HookFailure>> { panic!("at once") }),
+        RecordingHook::named(name)
+            .before(|_| -> std::future::Ready<Result<Before, HookFailure>> { panic!("at once") }),
         RecordingHook::named(name).before(|_| pending()),
     ]
 }
@@ -122,7 +151,10 @@ fn a_policy_hook_that_fails_panics_or_hangs_denies_the_call() {
         }));
 
         assert_eq!(outcome.status, Status::Denied);
-        assert_eq!(error(&outcome), format!("denied by strict: the policy hook failed ({why}), so the call is not run"));
+        assert_eq!(
+            error(&outcome),
+            format!("denied by strict: the policy hook failed ({why}), so the call is not run")
+        );
     }
 }
 
@@ -170,21 +202,30 @@ fn a_transform_changes_what_the_model_reads_one_after_the_other() {
     let outcome = rig.call_now("echo", r#"{"x": 1}"#);
 
     assert_eq!(json(&outcome), json!([{ "wrapped": { "x": 1 } }]));
-    assert_eq!(second.ends()[0].result, json!([{ "wrapped": { "x": 1 } }]), "observers see what the model reads");
+    assert_eq!(
+        second.ends()[0].result,
+        json!([{ "wrapped": { "x": 1 } }]),
+        "observers see what the model reads"
+    );
 }
 
 struct Starred;
 
 impl Redact for Starred {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if text.contains("hunter2") { Cow::Owned(text.replace("hunter2", "***")) } else { Cow::Borrowed(text) }
+        if text.contains("hunter2") {
+            Cow::Owned(text.replace("hunter2", "***"))
+        } else {
+            Cow::Borrowed(text)
+        }
     }
 }
 
 #[test]
 fn no_transform_gets_around_redaction_or_the_limit_on_size() {
     let spill = MemorySpill::new();
-    let leaks = RecordingHook::named("h").transform(|_| ready(Ok(Some(json!({ "text": format!("hunter2 {}", "x".repeat(2000)) })))));
+    let leaks = RecordingHook::named("h")
+        .transform(|_| ready(Ok(Some(json!({ "text": format!("hunter2 {}", "x".repeat(2000)) })))));
     let results = Limits { per_result: 1000, per_turn: 10_000, preview: 50 };
     let rig = rig(leaks)
         .0
@@ -213,13 +254,17 @@ fn hooks_see_results_without_secrets() {
 fn a_result_is_withheld_when_a_policy_transform_fails() {
     let transforms = [
         RecordingHook::named("cleaner").transform(|_| ready(Err(fails()))),
-        RecordingHook::named("cleaner").transform(|_| -> std::future::Ready<Result<Option<Value>, HookFailure>> { panic!("no") }),
+        RecordingHook::named("cleaner")
+            .transform(|_| -> std::future::Ready<Result<Option<Value>, HookFailure>> { panic!("no") }),
     ];
     let why = ["no connection", "it panicked"];
     for (hook, why) in transforms.into_iter().zip(why) {
         let outcome = rig(hook.policy()).0.build().call_now("echo", r#"{"secret": 1}"#);
 
-        assert_eq!(error(&outcome), format!("the result is withheld: the policy hook cleaner failed ({why})"));
+        assert_eq!(
+            error(&outcome),
+            format!("the result is withheld: the policy hook cleaner failed ({why})")
+        );
         assert!(!outcome.body.contains("secret"));
     }
 }

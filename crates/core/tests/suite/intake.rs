@@ -18,14 +18,17 @@ use crate::{error, json};
 fn with_effect(name: &str, effect: Effect) -> ToolEntry {
     let definition = object(&json!({ "path": { "type": "string" }, "limit": { "type": "integer" } }));
     let effects = move |_: &serde_json::Map<String, Value>, _: &_| vec![effect.clone()];
-    ToolEntry::from_fn(name, "test", definition, effects, |arguments, _| async move { Ok(Value::Object(arguments)) })
-        .trusted()
+    ToolEntry::from_fn(name, "test", definition, effects, |arguments, _| async move {
+        Ok(Value::Object(arguments))
+    })
+    .trusted()
 }
 
 #[test]
 fn every_call_gets_its_own_id_also_when_the_model_repeats_one() {
     let rig = Rig::with([echo("echo")]);
-    let calls = || vec![ToolCall::new("echo", "{}").with_id("same"), ToolCall::new("echo", "{}").with_id("same")];
+    let calls =
+        || vec![ToolCall::new("echo", "{}").with_id("same"), ToolCall::new("echo", "{}").with_id("same")];
 
     let outcomes = block_on(async {
         let toolbox = rig.toolbox().await;
@@ -43,7 +46,15 @@ fn every_call_gets_its_own_id_also_when_the_model_repeats_one() {
 fn a_name_is_found_in_any_style_of_writing() {
     let rig = Rig::with([echo("read_file")]);
 
-    for name in ["read_file", "ReadFile", "read-file", "READ FILE", "functions.read_file", "read_file\"", "readFile()"] {
+    for name in [
+        "read_file",
+        "ReadFile",
+        "read-file",
+        "READ FILE",
+        "functions.read_file",
+        "read_file\"",
+        "readFile()",
+    ] {
         let outcome = rig.call_now(name, "{}");
         assert_eq!((outcome.status, outcome.tool.as_ref()), (Status::Ok, "read_file"), "{name}");
     }
@@ -51,7 +62,8 @@ fn a_name_is_found_in_any_style_of_writing() {
 
 #[test]
 fn a_wrong_name_is_never_another_tool_but_may_suggest_some() {
-    let rig = Rig::with([echo("read_file"), echo("write_file"), echo("kanban_complete"), echo("delegate_task")]);
+    let rig =
+        Rig::with([echo("read_file"), echo("write_file"), echo("kanban_complete"), echo("delegate_task")]);
     let said = |name: &str| {
         let outcome = rig.call_now(name, "{}");
         (outcome.status, error(&outcome))
@@ -139,7 +151,13 @@ fn coercion_loses_nothing() {
         "flag": { "type": "boolean" },
         "either": { "type": ["string", "integer"] },
     }));
-    let tool = ToolEntry::from_fn("t", "test", definition, |_, _| vec![], |arguments, _| async move { Ok(Value::Object(arguments)) });
+    let tool = ToolEntry::from_fn(
+        "t",
+        "test",
+        definition,
+        |_, _| vec![],
+        |arguments, _| async move { Ok(Value::Object(arguments)) },
+    );
     let rig = Rig::with([tool.trusted()]);
 
     let outcome = rig.call_now("t", r#"{"big": "9007199254740993", "flag": "true", "either": "12"}"#);
@@ -151,7 +169,9 @@ fn coercion_loses_nothing() {
 
 #[test]
 fn a_validation_error_names_the_field_and_hooks_hear_of_it() {
-    let definition = object(&json!({ "items!": { "type": "array", "items": { "type": "object", "properties": { "id": { "type": "integer" } } } } }));
+    let definition = object(
+        &json!({ "items!": { "type": "array", "items": { "type": "object", "properties": { "id": { "type": "integer" } } } } }),
+    );
     let tool = ToolEntry::from_fn("t", "test", definition, |_, _| vec![], |_, _| async { Ok(json!({})) });
     let hook = Arc::new(RecordingHook::named("h"));
     let rig = Rig::builder().tool(tool).hook(hook.clone()).build();

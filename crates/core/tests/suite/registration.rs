@@ -21,8 +21,10 @@ fn entry(name: &str, toolset: &str) -> ToolEntry {
 }
 
 fn registry() -> Registry {
-    Registry::new(Scope::new(Source::BuiltIn).tool(entry("read_file", "file")).tool(entry("terminal", "terminal")))
-        .unwrap()
+    Registry::new(
+        Scope::new(Source::BuiltIn).tool(entry("read_file", "file")).tool(entry("terminal", "terminal")),
+    )
+    .unwrap()
 }
 
 fn names(snapshot: &Snapshot) -> Vec<String> {
@@ -36,10 +38,12 @@ fn toolset_of(registry: &Registry, tool: &str) -> String {
 #[test]
 fn a_scope_replaces_the_one_its_source_had_before_whole() {
     let registry = registry();
-    let first = registry.install(Scope::new(plugin("p")).tool(entry("one", "p")).tool(entry("two", "p"))).unwrap();
+    let first =
+        registry.install(Scope::new(plugin("p")).tool(entry("one", "p")).tool(entry("two", "p"))).unwrap();
     let before = registry.snapshot();
 
-    let second = registry.install(Scope::new(plugin("p")).tool(entry("two", "p")).tool(entry("three", "p"))).unwrap();
+    let second =
+        registry.install(Scope::new(plugin("p")).tool(entry("two", "p")).tool(entry("three", "p"))).unwrap();
 
     assert_eq!(first, Installed { generation: 2, added: vec!["one".into(), "two".into()], replaced: vec![] });
     assert_eq!(second, Installed { generation: 3, added: vec!["three".into()], replaced: vec![] });
@@ -107,7 +111,8 @@ fn one_source_cannot_register_a_name_twice() {
 fn an_override_stands_in_until_its_scope_goes() {
     let registry = registry();
 
-    let installed = registry.install(Scope::new(plugin("p")).tool(entry("terminal", "p").overriding())).unwrap();
+    let installed =
+        registry.install(Scope::new(plugin("p")).tool(entry("terminal", "p").overriding())).unwrap();
     let during = toolset_of(&registry, "terminal");
     let gone = registry.remove(&plugin("p"));
 
@@ -188,7 +193,9 @@ fn hooks_of_all_scopes_run_by_order_and_then_as_installed() {
     let hook = |name: &str, order| Arc::new(RecordingHook::named(name).order(order));
     let registry = registry();
     registry.install(Scope::new(plugin("p")).hook(hook("late", 5)).hook(hook("first of zero", 0))).unwrap();
-    registry.install(Scope::new(plugin("q")).hook(hook("second of zero", 0)).hook(hook("early", -5))).unwrap();
+    registry
+        .install(Scope::new(plugin("q")).hook(hook("second of zero", 0)).hook(hook("early", -5)))
+        .unwrap();
 
     let snapshot = registry.snapshot();
 

@@ -27,7 +27,10 @@ fn the_second_identical_failure_carries_a_warning() {
     let second = json(&rig.call_now("fails", r#"{"b": 2, "a": 1}"#));
 
     assert_eq!(first, json!({ "error": "no" }));
-    assert_eq!((&second["error"], &second["guardrail"]["code"]), (&json!("no"), &json!("repeated_exact_failure_warning")));
+    assert_eq!(
+        (&second["error"], &second["guardrail"]["code"]),
+        (&json!("no"), &json!("repeated_exact_failure_warning"))
+    );
     assert_eq!(second["guardrail"]["count"], 2);
 }
 
@@ -61,8 +64,14 @@ fn with_hard_stops_the_call_is_refused_and_then_the_tool() {
     }
     let halted = rig.call_now("fails", r#"{"n": 99}"#);
 
-    assert_eq!((blocked.status, json(&blocked)["guardrail"]["action"].clone()), (Status::Repeated, json!("block")));
-    assert_eq!((halted.status, json(&halted)["guardrail"]["action"].clone()), (Status::Repeated, json!("halt")));
+    assert_eq!(
+        (blocked.status, json(&blocked)["guardrail"]["action"].clone()),
+        (Status::Repeated, json!("block"))
+    );
+    assert_eq!(
+        (halted.status, json(&halted)["guardrail"]["action"].clone()),
+        (Status::Repeated, json!("halt"))
+    );
     assert_eq!(rig.call_now("act", "{}").status, Status::Ok);
 }
 

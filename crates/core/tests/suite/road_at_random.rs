@@ -25,13 +25,21 @@ fn rig() -> (Rig, std::sync::Arc<MemoryJournal>) {
         assert!(arguments.len() % 2 == 0, "an odd number of arguments: {arguments:?}");
         Ok(Reply::Text(format!("{arguments:?}")))
     });
-    let bytes = ToolEntry::from_fn("bytes", "test", any_object(), |_, _| vec![], |arguments, _| async move {
-        Ok(serde_json::to_vec(&arguments).unwrap_or_default().into_iter().rev().collect::<Vec<u8>>())
-    });
+    let bytes = ToolEntry::from_fn(
+        "bytes",
+        "test",
+        any_object(),
+        |_, _| vec![],
+        |arguments, _| async move {
+            Ok(serde_json::to_vec(&arguments).unwrap_or_default().into_iter().rev().collect::<Vec<u8>>())
+        },
+    );
     let journal = MemoryJournal::new();
     let rig = Rig::builder()
         .tool(echo("echo"))
-        .tool(ToolEntry::from_fn("typed", "test", typed, effects, |arguments, _| async move { Ok(Value::Object(arguments)) }))
+        .tool(ToolEntry::from_fn("typed", "test", typed, effects, |arguments, _| async move {
+            Ok(Value::Object(arguments))
+        }))
         .tool(breaks)
         .tool(bytes)
         .journal(journal.clone())
@@ -40,7 +48,15 @@ fn rig() -> (Rig, std::sync::Arc<MemoryJournal>) {
 }
 
 fn names() -> impl Strategy<Value = String> {
-    let known = prop::sample::select(vec!["echo", "typed", "breaks", "bytes", "Echo", "functions.typed", "tool_call"]);
+    let known = prop::sample::select(vec![
+        "echo",
+        "typed",
+        "breaks",
+        "bytes",
+        "Echo",
+        "functions.typed",
+        "tool_call",
+    ]);
     prop_oneof![4 => known.prop_map(str::to_owned), 1 => any::<String>(), 1 => lossy()]
 }
 
@@ -57,10 +73,14 @@ fn value() -> impl Strategy<Value = Value> {
         any::<String>().prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
-        let key = prop_oneof![prop::sample::select(vec!["path", "limit", "mode"]).prop_map(str::to_owned), any::<String>()];
+        let key = prop_oneof![
+            prop::sample::select(vec!["path", "limit", "mode"]).prop_map(str::to_owned),
+            any::<String>()
+        ];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((key, inner), 0..4).prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            prop::collection::vec((key, inner), 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
         ]
     })
 }
@@ -76,7 +96,8 @@ fn arguments() -> impl Strategy<Value = String> {
 }
 
 fn is_well_formed(outcome: &Outcome, call: &ToolCall) {
-    let body: Value = serde_json::from_str(&outcome.body).unwrap_or_else(|bad| panic!("{bad}: {}", outcome.body));
+    let body: Value =
+        serde_json::from_str(&outcome.body).unwrap_or_else(|bad| panic!("{bad}: {}", outcome.body));
     assert!(body.is_object() || body.is_array(), "{body}");
     assert_eq!(outcome.given_id, call.given_id);
     let known = ["echo", "typed", "breaks", "bytes"].contains(&outcome.tool.as_ref());

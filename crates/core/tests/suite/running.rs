@@ -134,7 +134,10 @@ fn a_handler_that_hangs_is_stopped_at_the_limit_of_the_road_or_its_own() {
     let (long, ()) = block_on(join(rig.call("long", "{}"), rig.host.pass(Duration::from_secs(60))));
     let (short, ()) = block_on(join(rig.call("short", "{}"), rig.host.pass(Duration::from_millis(1500))));
 
-    assert_eq!((long.status, error(&long).as_str()), (Status::TimedOut, "still running after 60 s; it was stopped"));
+    assert_eq!(
+        (long.status, error(&long).as_str()),
+        (Status::TimedOut, "still running after 60 s; it was stopped")
+    );
     assert_eq!(error(&short), "still running after 1.5 s; it was stopped");
     assert_eq!((long.took, rig.host.sleepers()), (Duration::from_secs(60), 0));
 }
@@ -167,7 +170,10 @@ fn a_call_cancelled_before_it_starts_does_not_run() {
 
     let outcome = rig.call_now("stuck", "{}");
 
-    assert_eq!((outcome.status, error(&outcome).as_str()), (Status::Cancelled, "cancelled before it finished"));
+    assert_eq!(
+        (outcome.status, error(&outcome).as_str()),
+        (Status::Cancelled, "cancelled before it finished")
+    );
     assert_eq!(latch.arrived(), 0);
 }
 
@@ -198,7 +204,8 @@ fn blocking_work_is_left_alone_when_its_call_is_cancelled() {
 
     let (outcome, ()) = block_on(async {
         let toolbox = rig.toolbox().await;
-        let call = rig.road.call_until(&rig.session, &toolbox, ToolCall::new("work", r#"{"what": "wait"}"#), &token);
+        let call =
+            rig.road.call_until(&rig.session, &toolbox, ToolCall::new("work", r#"{"what": "wait"}"#), &token);
         join(call, async {
             rig.host.until_sleeping(Duration::from_secs(300)).await;
             token.cancel();
