@@ -5,19 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use futures::future::{BoxFuture, join};
+use futures::future::join;
 use hermes_core::effect::{Command, Effect};
-use hermes_core::error::ToolError;
 use hermes_core::files::PageRequest;
 use hermes_core::hook::Before;
-use hermes_core::journal::{Journal, Starting};
-use hermes_core::outcome::{Outcome, Status};
+use hermes_core::outcome::Status;
 use hermes_core::policy::{Answer, Careful, Grant, Policy, PolicyRequest, Reason, Verdict};
 use hermes_core::session::Place;
 use hermes_core::tool::ToolEntry;
 use hermes_testkit::{
-    Latch, MemoryJournal, Record, RecordingHook, Rig, ScriptedApprover, any_object, echo, judged, object,
-    tool,
+    Latch, MemoryJournal, Record, RecordingHook, Rig, ScriptedApprover, any_object, judged, object,
 };
 use serde_json::{Map, Value, json};
 
