@@ -126,7 +126,10 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     }
     let workspace = ground.workspace;
     let in_workspace = workspace.len() > 1 && workspace != ground.home && within(path, workspace);
-    if path.starts_with("/proc/sysrq-trigger") || path.starts_with("/sys/firmware") || path.starts_with("/sys/power") {
+    if path.starts_with("/proc/sysrq-trigger")
+        || path.starts_with("/sys/firmware")
+        || path.starts_with("/sys/power")
+    {
         return Place::Device;
     }
     if let Some(place) = places::marked(path, ground) {
@@ -154,7 +157,11 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return Place::Elsewhere;
     }
     if places::SYSTEM_TOPS.iter().any(|top| within(path, top)) {
-        return if path.contains("/log/") || path.ends_with(".log") { Place::Elsewhere } else { Place::System };
+        return if path.contains("/log/") || path.ends_with(".log") {
+            Place::Elsewhere
+        } else {
+            Place::System
+        };
     }
     Place::Elsewhere
 }
@@ -166,8 +173,22 @@ fn everything_in(path: &str) -> (&str, bool) {
     while let Some((folder, last)) = path.rsplit_once('/') {
         let star = !last.is_empty()
             && last != "."
-            && (matches!(last, "*" | "**" | ".*" | "?*" | "*?" | ".[!.]*" | ".??*" | "*.*" | ".[^.]*" | "{*,.*}" | "{.*,*}" | "[a-z]*" | "[!.]*" | "*/")
-                || last.bytes().all(|b| matches!(b, b'*' | b'?')));
+            && (matches!(
+                last,
+                "*" | "**"
+                    | ".*"
+                    | "?*"
+                    | "*?"
+                    | ".[!.]*"
+                    | ".??*"
+                    | "*.*"
+                    | ".[^.]*"
+                    | "{*,.*}"
+                    | "{.*,*}"
+                    | "[a-z]*"
+                    | "[!.]*"
+                    | "*/"
+            ) || last.bytes().all(|b| matches!(b, b'*' | b'?')));
         if !star {
             break;
         }
@@ -181,10 +202,18 @@ fn everything_in(path: &str) -> (&str, bool) {
 }
 
 fn device_place(device: &str) -> Place {
-    if matches!(device, "null" | "stdout" | "stderr" | "stdin" | "tty" | "zero" | "full" | "random" | "urandom" | "ptmx") {
+    if matches!(
+        device,
+        "null" | "stdout" | "stderr" | "stdin" | "tty" | "zero" | "full" | "random" | "urandom" | "ptmx"
+    ) {
         return Place::Sink;
     }
-    if device.starts_with("fd/") || device.starts_with("pts/") || device.starts_with("shm/") || device.starts_with("tcp/") || device.starts_with("udp/") {
+    if device.starts_with("fd/")
+        || device.starts_with("pts/")
+        || device.starts_with("shm/")
+        || device.starts_with("tcp/")
+        || device.starts_with("udp/")
+    {
         return if device.starts_with("shm/") { Place::Temp } else { Place::Sink };
     }
     Place::Device

@@ -9,7 +9,8 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
+        "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del-cli"
+        | "wipe" | "safe-rm" => remove,
         "shred" | "scrub" | "nwipe" => shred,
         "mv" | "gmv" => relocate,
         "cp" | "gcp" | "install" | "ginstall" | "ditto" => copy,
@@ -25,8 +26,13 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["interactive"], stops: false });
-    let recursive = parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rimraf" | "wipe") || (call.name == "rm" && parsed.has("d", "dir"));
-    if matches!(call.name, "trash" | "trash-put" | "gio") && (call.name != "gio" || parsed.text(0) != "remove") {
+    let recursive = parsed.has("r", "recursive")
+        || parsed.has("R", "")
+        || matches!(call.name, "rimraf" | "wipe")
+        || (call.name == "rm" && parsed.has("d", "dir"));
+    if matches!(call.name, "trash" | "trash-put" | "gio")
+        && (call.name != "gio" || parsed.text(0) != "remove")
+    {
         return Flow::known(String::new());
     }
     if parsed.has("", "help") || parsed.has("", "version") {
@@ -62,13 +68,28 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
 }
 
 fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "nsp", long: &["iterations", "size", "random-source", "pattern"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "nsp", long: &["iterations", "size", "random-source", "pattern"], stops: false },
+    );
     let targets: Vec<Target> = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
     let device = targets.iter().any(|target| target.place == Place::Device);
     if device {
-        walk.emit_on(Kind::Device, "overwrites a device", call.span, targets, How { grave: true, ..How::default() });
+        walk.emit_on(
+            Kind::Device,
+            "overwrites a device",
+            call.span,
+            targets,
+            How { grave: true, ..How::default() },
+        );
     } else if !targets.is_empty() {
-        walk.emit_on(Kind::Delete, "overwrites files beyond recovery", call.span, targets, How { all: true, ..How::default() });
+        walk.emit_on(
+            Kind::Delete,
+            "overwrites files beyond recovery",
+            call.span,
+            targets,
+            How { all: true, ..How::default() },
+        );
     }
     Flow::none()
 }
@@ -86,7 +107,11 @@ fn ends<'a>(parsed: &Parsed<'a>) -> (Vec<&'a Arg<'a>>, Option<String>) {
     (sources, last)
 }
 
-const COPY: Spec = Spec { short: "tSmogZ", long: &["target-directory", "suffix", "mode", "owner", "group", "backup"], stops: false };
+const COPY: Spec = Spec {
+    short: "tSmogZ",
+    long: &["target-directory", "suffix", "mode", "owner", "group", "backup"],
+    stops: false,
+};
 
 /// The paths a destination stands for: the destination itself and, if it is a folder, the names
 /// of the sources in it.
@@ -97,7 +122,16 @@ fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool
     }
     let target = walk.target(destination);
     let folder = destination.ends_with('/')
-        || matches!(target.place, Place::HomeTop | Place::WorkspaceTop | Place::SystemTop | Place::Root | Place::Startup | Place::SystemConfig | Place::GitData)
+        || matches!(
+            target.place,
+            Place::HomeTop
+                | Place::WorkspaceTop
+                | Place::SystemTop
+                | Place::Root
+                | Place::Startup
+                | Place::SystemConfig
+                | Place::GitData
+        )
         || !target.text.rsplit('/').next().unwrap_or_default().contains('.')
         || matches!(destination, "." | "..");
     if folder {
@@ -119,15 +153,36 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let target = walk.target(&source.text);
         let weighty = matches!(
             target.place,
-            Place::Root | Place::SystemTop | Place::HomeTop | Place::System | Place::SystemConfig | Place::Device | Place::WorkspaceTop | Place::GitData | Place::Credential
+            Place::Root
+                | Place::SystemTop
+                | Place::HomeTop
+                | Place::System
+                | Place::SystemConfig
+                | Place::Device
+                | Place::WorkspaceTop
+                | Place::GitData
+                | Place::Credential
         );
         if nowhere || weighty {
-            walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How { recursive: true, ..How::default() });
+            walk.emit_on(
+                Kind::Delete,
+                "moves things away",
+                source.span,
+                vec![target],
+                How { recursive: true, ..How::default() },
+            );
         } else if away.place == Place::Temp && matches!(target.place, Place::Home) && sources.len() > 8 {
             walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
         }
     }
-    place_all(walk, &sources, &destination, parsed.has("T", "no-target-directory"), "moves a file onto another", call.span);
+    place_all(
+        walk,
+        &sources,
+        &destination,
+        parsed.has("T", "no-target-directory"),
+        "moves a file onto another",
+        call.span,
+    );
     for source in &sources {
         let from = walk.path(&source.text);
         if let Some(flow) = walk.scope.files.remove(&from) {
@@ -138,7 +193,14 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::known(String::new())
 }
 
-fn place_all(walk: &mut Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool, what: &'static str, span: Span) {
+fn place_all(
+    walk: &mut Walk<'_>,
+    sources: &[&Arg<'_>],
+    destination: &str,
+    exact: bool,
+    what: &'static str,
+    span: Span,
+) {
     let template = sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
     for path in landing(walk, sources, destination, exact) {
         let target = walk.target(&path);
@@ -152,7 +214,8 @@ fn place_all(walk: &mut Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact
 /// `.env.example` and its kin, which are there to be copied.
 fn is_template(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    ["example", "sample", "template", "dist", "default"].iter().any(|sign| name.contains(sign)) && !name.contains("credential")
+    ["example", "sample", "template", "dist", "default"].iter().any(|sign| name.contains(sign))
+        && !name.contains("credential")
 }
 
 fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -166,7 +229,14 @@ fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for source in &sources {
         flow = walk.read_file(&source.text, source.span);
     }
-    place_all(walk, &sources, &destination, parsed.has("T", "no-target-directory"), "copies a file onto another", call.span);
+    place_all(
+        walk,
+        &sources,
+        &destination,
+        parsed.has("T", "no-target-directory"),
+        "copies a file onto another",
+        call.span,
+    );
     let to = walk.path(&destination);
     if sources.len() == 1 && flow.exact().is_some() || flow.origin.network || flow.origin.decoded {
         walk.scope.files.insert(to.clone(), flow);
@@ -198,14 +268,30 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let target = walk.target(&path);
         let place = target.place;
         if forced || matches!(place, Place::Startup | Place::SystemConfig) {
-            walk.emit_on(Kind::Write, "puts a link in place of a file", call.span, vec![target], How::default());
+            walk.emit_on(
+                Kind::Write,
+                "puts a link in place of a file",
+                call.span,
+                vec![target],
+                How::default(),
+            );
         }
     }
     if let [source] = sources.as_slice() {
         let from = walk.target(&source.text);
         let to = walk.path(&destination);
         // Through a link to a sensitive place, a harmless name reaches it.
-        if matches!(from.place, Place::Root | Place::SystemTop | Place::HomeTop | Place::Credential | Place::Startup | Place::SystemConfig | Place::Device | Place::AgentConfig) {
+        if matches!(
+            from.place,
+            Place::Root
+                | Place::SystemTop
+                | Place::HomeTop
+                | Place::Credential
+                | Place::Startup
+                | Place::SystemConfig
+                | Place::Device
+                | Place::AgentConfig
+        ) {
             walk.scope.links.push((to, walk.path(&source.text)));
         } else if from.text.contains("/bin/") {
             let name = super::base_name(&source.text).to_owned();
@@ -227,13 +313,27 @@ fn tee(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn truncate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false },
+    );
     for file in parsed.rest() {
         let target = walk.target(&file.text);
-        if matches!(target.place, Place::Elsewhere | Place::Home) && parsed.value("s", "size").is_some_and(|size| size == "0") && !target.text.ends_with(".log") {
-            walk.emit_on(Kind::Delete, "empties a file", file.span, vec![target], How { all: true, ..How::default() });
+        if matches!(target.place, Place::Elsewhere | Place::Home)
+            && parsed.value("s", "size").is_some_and(|size| size == "0")
+            && !target.text.ends_with(".log")
+        {
+            walk.emit_on(
+                Kind::Delete,
+                "empties a file",
+                file.span,
+                vec![target],
+                How { all: true, ..How::default() },
+            );
         } else {
-            if target.text.contains("/log/") || target.text.ends_with(".log") && target.place == Place::Elsewhere {
+            if target.text.contains("/log/")
+                || target.text.ends_with(".log") && target.place == Place::Elsewhere
+            {
                 walk.emit_on(Kind::Traces, "empties a log", file.span, vec![target.clone()], How::default());
             }
             walk.write_file(&file.text, Flow::known(String::new()), false, "empties a file", file.span);
@@ -263,7 +363,10 @@ fn temporary(_walk: &mut Walk<'_>, _call: Call<'_>) -> Flow {
 }
 
 fn patch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "pidDFoBVYzr", long: &["strip", "input", "directory", "output"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "pidDFoBVYzr", long: &["strip", "input", "directory", "output"], stops: false },
+    );
     if let Some(file) = parsed.operand(0) {
         let target = walk.target(&file.text);
         walk.emit_on(Kind::Write, "patches a file", file.span, vec![target], How::default());

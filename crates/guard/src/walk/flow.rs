@@ -60,7 +60,14 @@ impl Flow {
     pub(crate) const fn none() -> Self {
         Self {
             text: None,
-            origin: Origin { network: false, decoded: false, credential: false, file: false, settings: false, local: false },
+            origin: Origin {
+                network: false,
+                decoded: false,
+                credential: false,
+                file: false,
+                settings: false,
+                local: false,
+            },
         }
     }
 

@@ -19,7 +19,7 @@ mod simple;
 use std::borrow::Cow;
 
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
-pub(crate) use pattern::glob_matches;
+pub use pattern::glob_matches;
 pub(crate) use scope::Scope;
 pub(crate) use simple::quote;
 
@@ -135,7 +135,10 @@ impl<'c> Walk<'c> {
         if !self.spend(text.len()) {
             return;
         }
-        let bare: String = text.chars().map(|c| if matches!(c, '\'' | '"' | '`' | '(' | ')' | '{' | '}') { ' ' } else { c }).collect();
+        let bare: String = text
+            .chars()
+            .map(|c| if matches!(c, '\'' | '"' | '`' | '(' | ')' | '{' | '}') { ' ' } else { c })
+            .collect();
         let script = shell::parse(&bare);
         let src = Src { text: &bare, docs: &script.docs };
         let before = self.effects.len();
@@ -203,7 +206,13 @@ impl<'c> Walk<'c> {
     }
 
     /// Notes an effect on things that are not paths.
-    pub(crate) fn emit_names(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span, names: &[&str]) {
+    pub(crate) fn emit_names(
+        &mut self,
+        kind: Kind,
+        what: impl Into<Cow<'static, str>>,
+        span: Span,
+        names: &[&str],
+    ) {
         let targets = names.iter().map(|name| Target { text: shown(name), place: Place::Name }).collect();
         self.emit_on(kind, what, span, targets, How::default());
     }
@@ -215,14 +224,22 @@ impl<'c> Walk<'c> {
     }
 
     /// Notes an effect.
-    pub(crate) fn emit_on(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span, targets: Vec<Target>, how: How) {
+    pub(crate) fn emit_on(
+        &mut self,
+        kind: Kind,
+        what: impl Into<Cow<'static, str>>,
+        span: Span,
+        targets: Vec<Target>,
+        how: How,
+    ) {
         let span = self.at(span);
         if self.effects.len() >= MAX_EFFECTS {
             // Keep what matters most: a grave effect is never dropped for room.
             if !how.grave && kind == Kind::Write {
                 return;
             }
-            let same = self.effects.iter().any(|effect| effect.kind == kind && (effect.how.grave || !how.grave));
+            let same =
+                self.effects.iter().any(|effect| effect.kind == kind && (effect.how.grave || !how.grave));
             if same && !targets.iter().any(|target| target.place >= Place::SystemTop) {
                 return;
             }
@@ -248,7 +265,9 @@ impl<'c> Walk<'c> {
             }
         }
         let mut place = place::place(&text, ground);
-        if matches!(place, Place::Workspace | Place::Elsewhere | Place::Home | Place::ProjectEnv) && self.scope.made_here(&text) {
+        if matches!(place, Place::Workspace | Place::Elsewhere | Place::Home | Place::ProjectEnv)
+            && self.scope.made_here(&text)
+        {
             place = Place::Made;
         }
         Target { text: shown_owned(text), place }

@@ -1,7 +1,7 @@
 //! Shell patterns: `*`, `?`, `[…]`, backslash.
 
 /// Whether `text` matches the whole `pattern`. Time is at most the product of the two lengths.
-pub(crate) fn glob_matches(pattern: &str, text: &str) -> bool {
+pub fn glob_matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     matches(&pattern, &text)

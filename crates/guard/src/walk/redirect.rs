@@ -26,7 +26,9 @@ impl Walk<'_> {
                 }
                 (RedirectTarget::Word(word), RedirectOp::Read | RedirectOp::ReadWrite) => {
                     let path = self.text(src, word);
-                    if redirect.fd.is_none_or(|fd| fd == 0) && !path.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+                    if redirect.fd.is_none_or(|fd| fd == 0)
+                        && !path.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+                    {
                         found = Some(self.read_file(&path, redirect.span));
                     }
                 }
@@ -75,7 +77,14 @@ impl Walk<'_> {
     }
 
     /// Notes that a file is written, and keeps what is known of its new content.
-    pub(crate) fn write_file(&mut self, path: &str, content: Flow, append: bool, what: &'static str, span: Span) {
+    pub(crate) fn write_file(
+        &mut self,
+        path: &str,
+        content: Flow,
+        append: bool,
+        what: &'static str,
+        span: Span,
+    ) {
         if path.is_empty() {
             return;
         }
@@ -137,10 +146,18 @@ impl Walk<'_> {
         }
         let target = self.target(path);
         let mut origin = Origin { file: true, local: true, ..Origin::default() };
-        if matches!(target.place, Place::Credential | Place::AgentConfig) || is_secret_env(&target.text, target.place) {
+        if matches!(target.place, Place::Credential | Place::AgentConfig)
+            || is_secret_env(&target.text, target.place)
+        {
             origin.credential = true;
             if target.place != Place::ProjectEnv && !target.text.ends_with("config.yaml") {
-                self.emit_on(Kind::ReadCredential, "reads a file that holds credentials", span, vec![target], How::default());
+                self.emit_on(
+                    Kind::ReadCredential,
+                    "reads a file that holds credentials",
+                    span,
+                    vec![target],
+                    How::default(),
+                );
             }
         } else if target.place == Place::Device {
             self.emit_on(Kind::Device, "reads a raw device", span, vec![target], How::default());
