@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use futures::future::join;
-use hermes_core::hook::{Before, HookFailure};
+use futures::future::{BoxFuture, join};
+use hermes_core::hook::{Before, CallView, Hook, HookFailure};
 use hermes_core::outcome::Status;
 use hermes_core::road::{Redact, RoadLimits};
 use hermes_core::shape::cap::Limits;
@@ -56,6 +56,26 @@ fn a_hook_hears_only_of_the_tools_it_wants() {
     rig.build().call_now("echo", "{}");
 
     assert_eq!((hook.seen().len(), hook.ends().len()), (0, 0));
+}
+
+#[test]
+fn a_hook_that_cannot_say_what_it_wants_is_asked() {
+    struct Undecided;
+    impl Hook for Undecided {
+        fn name(&self) -> &'static str {
+            "undecided"
+        }
+        fn wants(&self, _: &str) -> bool {
+            panic!("who knows")
+        }
+        fn before<'a>(&'a self, _: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
+            Box::pin(ready(Ok(Before::Block { message: "asked".into() })))
+        }
+    }
+
+    let outcome = Rig::builder().tool(echo("echo")).hook(Arc::new(Undecided)).build().call_now("echo", "{}");
+
+    assert_eq!(error(&outcome), "denied by undecided: asked");
 }
 
 #[test]

@@ -17,6 +17,8 @@ mod hooks;
 #[cfg(test)]
 mod intake;
 #[cfg(test)]
+mod recording;
+#[cfg(test)]
 mod registration;
 #[cfg(test)]
 mod repetition;
