@@ -9,6 +9,7 @@ use futures::executor::block_on;
 use futures::future::{BoxFuture, join};
 use hermes_core::hook::{Before, CallView, Hook, HookFailure};
 use hermes_core::outcome::Status;
+use hermes_core::policy::{Answer, Reason, Verdict};
 use hermes_core::road::{Redact, RoadLimits};
 use hermes_core::shape::cap::Limits;
 use hermes_core::tool::ToolEntry;
@@ -310,4 +311,47 @@ fn observers_hear_how_a_broken_call_ended() {
     rig.call_now("broken", "{}");
 
     assert_eq!(hook.ends()[0].status, Status::Broken);
+}
+
+#[test]
+fn a_hook_sees_the_call_again_after_somebody_changed_it() {
+    let hook = Arc::new(RecordingHook::named("no b").policy().before(|call| {
+        let block = call.arguments.get("x") == Some(&json!("b"));
+        ready(Ok(if block { Before::Block { message: "not b".to_owned() } } else { Before::Continue }))
+    }));
+    let changed = json!({ "x": "b" }).as_object().cloned().unwrap_or_default();
+    let asks = hermes_testkit::judged(|_| Verdict::Ask(Reason::new("rule", "it asks")));
+    let rig = Rig::builder()
+        .tool(echo("echo"))
+        .hook(hook.clone())
+        .policy(asks)
+        .approver(ScriptedApprover::says(Answer::Edited(changed)))
+        .build();
+
+    let outcome = rig.call_now("echo", r#"{"x": "a"}"#);
+
+    assert_eq!(error(&outcome), "denied by no b: not b");
+    assert_eq!(hook.seen().len(), 2);
+}
+
+#[test]
+fn the_mark_on_strangers_words_is_put_on_once_and_outermost() {
+    let words = "a long text from somebody we do not know at all";
+    let stranger = ToolEntry::from_fn(
+        "stranger",
+        "tests",
+        hermes_testkit::any_object(),
+        |_, _| Vec::new(),
+        move |_, _| async move { Ok(json!({ "text": words })) },
+    );
+    let hook = Arc::new(RecordingHook::named("adds").transform(|end| {
+        let result = end.result.clone();
+        ready(Ok(Some(json!({ "seen": result }))))
+    }));
+    let rig = Rig::builder().tool(stranger).hook(hook).build();
+
+    let read = json(&rig.call_now("stranger", "{}"));
+
+    assert_eq!(read["untrusted"], true);
+    assert_eq!(read["data"], json!({ "seen": { "text": words } }));
 }
