@@ -15,17 +15,20 @@ use hermes_core::files::Files;
 use hermes_core::host::Host;
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
-use hermes_core::policy::{Careful, Policy};
+use hermes_core::policy::Policy;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Redact, Road, RoadLimits};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
+use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
 use crate::host::Machine;
+use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
+use crate::redact::WorldRedact;
 use crate::session::SessionBuilder;
 use crate::sessions;
 use crate::settings;
@@ -44,6 +47,7 @@ struct Inner {
     registry: Registry,
     availability: Availability,
     definitions: DefinitionCache,
+    secrets: Arc<WorldRedact>,
     road: Road,
     sessions: Option<SessionStore>,
 }
@@ -55,6 +59,9 @@ pub enum BuildError {
     /// The state folder is not usable.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The user's rules make no sense.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A tool cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
@@ -66,7 +73,8 @@ pub struct RuntimeBuilder {
     home: Option<Home>,
     env: BTreeMap<String, String>,
     scopes: Vec<Scope>,
-    policy: Arc<dyn Policy>,
+    policy: Option<Arc<dyn Policy>>,
+    mode: Option<Mode>,
     journal: Option<Arc<dyn Journal>>,
     record: bool,
     redact: Option<Arc<dyn Redact>>,
@@ -81,7 +89,8 @@ impl Default for RuntimeBuilder {
             home: None,
             env: BTreeMap::new(),
             scopes: Vec::new(),
-            policy: Arc::new(Careful),
+            policy: None,
+            mode: None,
             journal: None,
             record: false,
             redact: None,
@@ -122,9 +131,15 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Decides what may run. The default lets calls look and asks about everything else.
+    /// Decides what may run, instead of the guard with the user's settings.
     pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
-        self.policy = Arc::new(policy);
+        self.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// How questions are handled, instead of what the configuration says.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = Some(mode);
         self
     }
 
@@ -140,7 +155,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Takes secrets out of results.
+    /// Takes secrets out of results, instead of by known values and recognisable formats.
     pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
         self.redact = Some(redact);
         self
@@ -173,7 +188,11 @@ impl RuntimeBuilder {
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
         let services = Arc::new(Services::new(Arc::clone(&host), files));
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let mut road = Road::new(services, self.policy).limits(limits);
+        let policy = match self.policy {
+            Some(policy) => policy,
+            None => guard_policy(&world, self.home.clone(), self.mode)?,
+        };
+        let mut road = Road::new(services, policy).limits(limits);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
         let journal = match (self.journal, &sessions) {
             (Some(journal), _) => Some(journal),
@@ -191,15 +210,15 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        if let Some(redact) = self.redact {
-            road = road.redact(redact);
-        }
         let world = Arc::new(RwLock::new(world));
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
+        road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
         Ok(Runtime(Arc::new(Inner {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
+            secrets,
             machine,
             place: self.place,
             world,
@@ -208,6 +227,16 @@ impl RuntimeBuilder {
             sessions,
         })))
     }
+}
+
+fn guard_policy(
+    world: &World,
+    home: Option<Home>,
+    mode: Option<Mode>,
+) -> Result<Arc<dyn Policy>, PolicyError> {
+    let mut settings = world.policy()?;
+    settings.mode = mode.unwrap_or(settings.mode);
+    Ok(Arc::new(GuardPolicy::new(settings, home)))
 }
 
 impl Runtime {
@@ -251,6 +280,16 @@ impl Runtime {
         self.0.sessions.as_ref()
     }
 
+    /// Clock, timer and threads of this runtime.
+    pub fn host(&self) -> Arc<dyn Host> {
+        self.0.machine.clone()
+    }
+
+    /// What the configuration says about policy.
+    pub fn policy_settings(&self) -> Result<PolicySettings, PolicyError> {
+        self.world(World::policy)
+    }
+
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.
     pub fn refresh(&self) -> Result<(), StoreError> {
         let changes = self.0.world.write().unwrap_or_else(PoisonError::into_inner).refresh()?;
@@ -270,6 +309,7 @@ impl Runtime {
     pub fn announce(&self, change: &Change) {
         self.0.availability.changed(change);
         self.0.definitions.clear();
+        self.0.secrets.forget();
     }
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).

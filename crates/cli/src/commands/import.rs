@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::command::{CommandDef, Failure, Run};
+use crate::output;
 use crate::shell::Shell;
 
 pub(crate) const COMMAND: CommandDef =
@@ -21,16 +22,16 @@ impl Run for Import {
         let home = shell.home()?;
         let store = hermes::open_sessions(&home)?;
         let path = match self.path {
-            Some(path) if path.extension().is_none() => shell.resolve(&path).join("state.db"),
-            Some(path) => shell.resolve(&path),
+            Some(path) if path.extension().is_none() => shell.cwd().join(&path).join("state.db"),
+            Some(path) => shell.cwd().join(&path),
             None => home.state_db(),
         };
         let done = store.import(&path)?;
         for (id, title) in &done.renamed {
-            shell.out.warn(&format!("session {id} is now titled `{title}`: its title was taken"));
+            output::warn(&format!("session {id} is now titled `{title}`: its title was taken"));
         }
         for id in &done.skipped {
-            shell.out.warn(&format!("session {id} was left out: another session has this id"));
+            output::warn(&format!("session {id} was left out: another session has this id"));
         }
         if shell.out.wants_json() {
             return shell.out.json(&json!({ "path": path, "imported": done }));

@@ -4,7 +4,7 @@ use hermes::store::sessions::Listing;
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
-use crate::output::{Cell, Tone};
+use crate::table::{Cell, Tone};
 use crate::sessions::existing;
 use crate::shell::Shell;
 

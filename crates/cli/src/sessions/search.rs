@@ -3,7 +3,7 @@
 use hermes::store::sessions::{self, Hit, Moment, Order};
 
 use crate::command::{Failure, Run};
-use crate::output::{Cell, Tone};
+use crate::table::{Cell, Tone};
 use crate::sessions::{date, existing};
 use crate::shell::Shell;
 

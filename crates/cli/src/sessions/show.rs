@@ -4,6 +4,7 @@ use hermes::store::sessions::CallRecord;
 use serde_json::json;
 
 use crate::command::{Failure, Run};
+use crate::output;
 use crate::sessions::with;
 use crate::shell::Shell;
 
@@ -37,7 +38,7 @@ impl Run for Show {
         }
         shell.out.line(export.markdown().trim_end())?;
         for call in &interrupted {
-            shell.out.warn(&format!("{} was interrupted; what it had done is not known", described(call)));
+            output::warn(&format!("{} was interrupted; what it had done is not known", described(call)));
         }
         Ok(())
     }

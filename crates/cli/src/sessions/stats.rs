@@ -3,7 +3,7 @@
 use hermes::store::sessions;
 
 use crate::command::{Failure, Run};
-use crate::output::{Cell, Tone};
+use crate::table::{Cell, Tone};
 use crate::sessions::existing;
 use crate::shell::Shell;
 

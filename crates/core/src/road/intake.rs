@@ -33,6 +33,13 @@ pub(super) struct Taken {
 }
 
 impl Taken {
+    /// Takes other arguments, if they fit. Whoever wrote them wrote them whole.
+    pub(super) fn change(&mut self, arguments: Map<String, Value>) -> Result<(), ToolError> {
+        self.view.arguments = arguments;
+        self.cut_off = false;
+        fit(&self.parameters, &mut self.view.arguments)
+    }
+
     pub(super) fn refuse(self, why: Refusal) -> Box<Refused> {
         Box::new(Refused {
             id: self.view.id.clone(),
@@ -46,11 +53,7 @@ impl Taken {
 }
 
 /// Takes a call in: its own id, its tool, its arguments.
-pub(super) fn take_in(
-    session: &Session,
-    toolbox: &Toolbox,
-    call: ToolCall,
-) -> Result<Taken, Box<Refused>> {
+pub(super) fn take_in(session: &Session, toolbox: &Toolbox, call: ToolCall) -> Result<Taken, Box<Refused>> {
     let id = session.next_call_id();
     match find(toolbox, &call.name, &call.arguments) {
         Ok(found) => {
@@ -78,7 +81,7 @@ pub(super) fn take_in(
 }
 
 /// Brings arguments to the types of the schema, then insists on it.
-pub(super) fn fit(parameters: &Value, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
+fn fit(parameters: &Value, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     coerce(parameters, arguments);
     validate(parameters, arguments)
         .map_err(|wrong| ToolError::Arguments(format!("invalid arguments: {wrong}")))
@@ -95,9 +98,9 @@ fn find<'a>(toolbox: &'a Toolbox, name: &str, raw: &str) -> Result<Found<'a>, To
         // The bridge's own `tool_call` is not a tool: it stands for the one it names.
         if toolbox.has_bridge() && bridge::means_call(name) {
             let (arguments, cut_off) = read(raw)?;
-            let (target, arguments) = bridge::unwrap_call(arguments)?;
+            let (target, arguments, inner_cut_off) = bridge::unwrap_call(arguments)?;
             let offered = lookup(toolbox, &target).ok_or_else(|| unknown(toolbox, &target))?;
-            return Ok(Found { offered, arguments, cut_off });
+            return Ok(Found { offered, arguments, cut_off: cut_off || inner_cut_off });
         }
         return Err(unknown(toolbox, name));
     };
