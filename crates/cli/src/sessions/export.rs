@@ -45,11 +45,10 @@ impl Run for Export {
         };
         for id in ids {
             let export = store.export(&id, self.history)?;
-            let text = match self.format {
-                Format::Jsonl => export.jsonl()?,
-                Format::Markdown => export.markdown(),
-            };
-            shell.out.line(&text)?;
+            match self.format {
+                Format::Jsonl => shell.out.line(&export.jsonl()?)?,
+                Format::Markdown => shell.out.text(&export.markdown())?,
+            }
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ impl Run for Show {
             }
             return shell.out.json(&value);
         }
-        shell.out.line(export.markdown().trim_end())?;
+        shell.out.text(export.markdown().trim_end())?;
         for call in &interrupted {
             output::warn(&format!("{} was interrupted; what it had done is not known", described(call)));
         }
@@ -53,7 +53,7 @@ fn calls(shell: &Shell, calls: &[CallRecord]) -> Result<(), Failure> {
             Some(_) if call.ended_at.is_some() => "interrupted",
             _ => "running",
         });
-        shell.out.line(&format!("{end:<12} {}", described(call)))?;
+        shell.out.text(&format!("{end:<12} {}", described(call)))?;
     }
     Ok(())
 }
