@@ -226,6 +226,8 @@ fn no_home(why: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
+
     use super::*;
 
     fn inputs(user: &Path) -> HomeInputs<'_> {

@@ -1,5 +1,7 @@
 //! Sessions as the rest of the program uses them: made, found, written to, named, taken back.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

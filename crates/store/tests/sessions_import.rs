@@ -1,5 +1,7 @@
 //! Importing the original's `state.db`: everything comes over, once, and the file stays as it was.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,7 +15,7 @@ struct Still;
 
 impl Clock for Still {
     fn now(&self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+        UNIX_EPOCH + Duration::from_secs(1_800_000_001)
     }
 
     fn pause(&self, _time: Duration) {}

@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The first and the longest pause between two tries.
 const FIRST_PAUSE: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+/// Most of the file kept in memory; taken only as it is needed.
+const CACHE_KB: u32 = 16 * 1024;
 /// Statements kept ready.
 const PREPARED: usize = 64;
 
@@ -122,7 +124,9 @@ impl Sessions {
             Durability::PowerCut => "FULL",
             Durability::Kill => "NORMAL",
         };
-        let settings = format!("PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON;");
+        let settings = format!(
+            "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{CACHE_KB};"
+        );
         // Even these have to wait while another process makes the file.
         self.patiently(|| {
             self.connection.execute_batch(&settings)?;

@@ -1,5 +1,7 @@
 //! Made-up conversations: words of several scripts, identifiers, paths, emoji.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers are part of the tests")]
+
 /// A generator that gives the same numbers everywhere.
 pub(crate) struct Chance(pub(crate) u64);
 
@@ -43,7 +45,7 @@ impl Chance {
     /// A message of about so many words.
     pub(crate) fn text(&mut self, words: usize) -> String {
         let mut text = String::new();
-        for _ in 0..1 + self.below(words * 2) {
+        for _ in 0..=self.below(words * 2) {
             let next = match self.below(40) {
                 0..=3 => self.identifier(),
                 4..=6 => self.chinese(),

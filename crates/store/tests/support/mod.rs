@@ -2,8 +2,15 @@
 //! works like an agent and can be killed at any instant.
 
 #![expect(clippy::disallowed_methods, reason = "a test with real files, threads and processes")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers are part of the tests"
+)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -192,14 +199,14 @@ pub(crate) fn check(scene: &Scene, sessions: &[String]) -> Mended {
     let store = scene.open();
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
     let mut found = Mended::default();
-    let (mut begun, mut finished) = (BTreeMap::new(), BTreeMap::new());
+    let (mut begun, mut finished) = (BTreeMap::new(), BTreeSet::new());
     for session in sessions.iter().filter(|id| store.session(id).is_ok()) {
         for record in store.calls(session).unwrap() {
             assert!(begun.insert(record.given_id.clone(), record.state).is_none(), "begun twice: {record:?}");
             match record.state {
                 CallState::Finished => {
                     assert_eq!(record.body.as_deref(), Some(body(&record.given_id).as_str()));
-                    finished.insert(record.given_id, ());
+                    finished.insert(record.given_id);
                 }
                 CallState::Interrupted => assert!(record.body.is_none() && record.arguments.is_some()),
                 CallState::Starting => panic!("left as running: {record:?}"),
@@ -212,13 +219,13 @@ pub(crate) fn check(scene: &Scene, sessions: &[String]) -> Mended {
         every_call_has_one_answer(&store, session);
         assert_eq!(store.mend(session).unwrap(), Mended::default());
     }
-    let mut done = BTreeMap::new();
+    let mut done = BTreeSet::new();
     for name in scene.lines("effects") {
         assert!(begun.contains_key(&name), "had an effect and no record: {name}");
-        assert!(done.insert(name.clone(), ()).is_none(), "ran twice: {name}");
+        assert!(done.insert(name.clone()), "ran twice: {name}");
     }
     for name in scene.lines("safe") {
-        assert!(finished.contains_key(&name), "was told to be safe and is gone: {name}");
+        assert!(finished.contains(&name), "was told to be safe and is gone: {name}");
     }
     found
 }

@@ -39,6 +39,11 @@ CREATE TABLE messages (
     session INTEGER NOT NULL REFERENCES sessions (n) ON DELETE CASCADE,
     at INTEGER NOT NULL,
     role TEXT NOT NULL,
+    active INTEGER NOT NULL DEFAULT 1,
+    compacted INTEGER NOT NULL DEFAULT 0,
+    -- The id in the store it was imported from.
+    origin INTEGER,
+    -- Long columns last: what a search filters by is read without them.
     -- The text; of content in parts, the text of the parts, and the parts themselves beside it.
     content TEXT,
     parts TEXT,
@@ -55,11 +60,7 @@ CREATE TABLE messages (
     platform_message_id TEXT,
     token_count INTEGER,
     finish_reason TEXT,
-    extra TEXT,
-    active INTEGER NOT NULL DEFAULT 1,
-    compacted INTEGER NOT NULL DEFAULT 0,
-    -- The id in the store it was imported from.
-    origin INTEGER
+    extra TEXT
 ) STRICT;
 CREATE INDEX messages_session ON messages (session, id);
 CREATE UNIQUE INDEX messages_origin ON messages (session, origin) WHERE origin IS NOT NULL;
