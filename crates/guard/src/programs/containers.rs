@@ -9,6 +9,7 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "buildah" | "crictl" | "lxc" | "incus" | "machinectl" | "ctr" => docker,
+        "lxc-destroy" | "lxc-stop" | "istioctl" | "cilium" | "linkerd" => machine,
         "kubectl" | "oc" | "k" | "k9s" | "k3s" | "microk8s" | "minikube" | "kind" | "k3d" | "eksctl" | "kubeadm" => kubectl,
         "helm" | "helmfile" | "argocd" | "flux" => helm,
         "vagrant" | "virsh" | "VBoxManage" | "qm" | "pct" | "multipass" | "limactl" | "colima" | "tart" | "orb" => machine,
@@ -16,7 +17,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-const DOCKER: Spec = Spec { short: "HclfpvewuhtmaDkg", long: &["host", "context", "config", "log-level", "file", "project-name", "profile", "env-file", "project-directory", "tlscacert", "url", "connection"], stops: true };
+const DOCKER: Spec = Spec { short: "HclfpvewuhtmaDkgn", long: &["host", "context", "config", "log-level", "file", "project-name", "profile", "env-file", "project-directory", "tlscacert", "url", "connection"], stops: true };
 const RUN: Spec = Spec {
     short: "eavpuwlhmcnit",
     long: &[
@@ -38,7 +39,7 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let inner_call = Call { name: "docker-compose", args: &inner_rest, span: call.span, stdin: call.stdin };
         return docker(walk, inner_call);
     }
-    let object = matches!(verb.as_str(), "container" | "image" | "volume" | "network" | "system" | "builder" | "buildx" | "swarm" | "stack" | "service" | "node" | "secret" | "config" | "plugin" | "context" | "pod" | "machine" | "checkpoint");
+    let object = matches!(verb.as_str(), "c" | "containers" | "images" | "container" | "image" | "volume" | "network" | "system" | "builder" | "buildx" | "swarm" | "stack" | "service" | "node" | "secret" | "config" | "plugin" | "context" | "pod" | "machine" | "checkpoint");
     let mut group = String::new();
     if object && let Some((next, tail)) = args.split_first() {
         group = std::mem::replace(&mut verb, next.text.to_string());
@@ -50,6 +51,9 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let forced = args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains(['f', 'a', 'v']) || arg.text.contains(HOLE)) || verb != "rm" || !group.is_empty() || compose;
             let what = if forced { "removes containers, images or volumes" } else { "removes a container" };
             walk.emit_on(Kind::Container, what, call.span, Vec::new(), How { all: verb == "prune", ..How::default() });
+        }
+        "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
+            walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
         }
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
         "cp" => {
@@ -75,7 +79,7 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
         if source.starts_with(['/', '~', '.']) || source.contains(HOLE) {
             host = true;
             let target = walk.target(source);
-            if source == "/" || target.place >= crate::place::Place::SystemTop || target.text.ends_with("docker.sock") {
+            if source == "/" || target.place >= crate::place::Place::SystemTop || matches!(target.place, crate::place::Place::Credential) || target.text.ends_with("/.ssh") || target.text.ends_with("/.aws") || target.text.ends_with("docker.sock") {
                 walk.emit_on(Kind::Privilege, "hands this machine's disk to a container", span, vec![target], How::default());
             }
         }
@@ -136,6 +140,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             super::run(walk, &rest, call.stdin, call.span);
         }
         _ if dry => {}
+        "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span),
+        _ if matches!(call.name, "k3d" | "kind" | "minikube" | "eksctl" | "k3s" | "microk8s" | "kubeadm") && words.iter().take(3).any(|word| matches!(*word, "delete" | "stop" | "reset" | "drain")) => {
+            walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
+        }
         "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict" => {
             if verb != "replace" || parsed.has("", "force") {
                 walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
@@ -176,6 +184,7 @@ fn helm(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let bad = words.iter().take(3).any(|word| matches!(*word, "destroy" | "undefine" | "delete" | "unregistervm" | "halt" | "shutdown" | "poweroff" | "stop" | "reset" | "purge" | "vol-delete" | "pool-delete" | "--delete" | "rollback"));
+    let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.iter().any(|word| *word == "uninstall");
     if bad {
         walk.emit_names(Kind::Container, "stops or deletes virtual machines", call.span, &words);
     }

@@ -16,7 +16,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "mongo" | "mongosh" => mongo,
         "influx" | "etcdctl" | "consul" | "vault" | "cqlsh-expansion" => keyed,
         "pg_restore" | "mongorestore" | "pg_resetwal" | "pg_dropcluster" => restore,
-        "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase" | "artisan" | "drizzle-kit" | "typeorm" => migrate,
+        "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase" | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx" | "django-admin" | "goose" | "dbmate" => migrate,
         "supabase" | "wrangler" => super::cloud::run,
         _ => return None,
     })
@@ -26,11 +26,17 @@ fn sql(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut texts: Vec<String> = Vec::new();
     let spec = match call.name {
         "psql" | "pgcli" => Spec { short: "cdfhpULovFRPT", long: &["command", "dbname", "file", "host", "port", "username", "output", "variable", "set"], stops: false },
-        "mysql" | "mariadb" | "mycli" => Spec { short: "ehuPDSB", long: &["execute", "host", "user", "port", "database", "init-command", "socket"], stops: false },
+        "mysql" | "mariadb" | "mycli" => Spec { short: "ehuPDS", long: &["execute", "host", "user", "port", "database", "init-command", "socket"], stops: false },
         "sqlite3" | "sqlite" | "duckdb" | "litecli" => Spec { short: "", long: &[], stops: false },
         _ => Spec { short: "qQesiSUPdcChupfl", long: &["query", "command", "execute", "host", "port", "user", "database", "password"], stops: false },
     };
     let parsed = parse(call.args, spec);
+    if matches!(call.name, "sqlite3" | "sqlite" | "duckdb")
+        && let Some(file) = parsed.operand(0)
+        && walk.target(&file.text).place == crate::place::Place::Credential
+    {
+        walk.read_file(&file.text, file.span);
+    }
     for flag in &parsed.flags {
         let runs = match call.name {
             "psql" | "pgcli" => flag.is("c", "command"),
@@ -141,6 +147,15 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Users, "changes who may use a database", span);
                 return;
             }
+            ["alter" | "create", "role" | "user", ..] if first_of_statement => {
+                walk.emit(Kind::Users, "changes who may use a database", span);
+                return;
+            }
+            ["shutdown"] if start == 0 => {
+                walk.emit(Kind::Database, "stops a database", span);
+                return;
+            }
+            ["explain", ..] if start == 0 && !words.iter().any(|word| word == "analyze" || word == "analyse") => return,
             ["xp_cmdshell", ..] => {
                 walk.emit(Kind::RunUnseen, "makes the database run a program", span);
                 return;
@@ -156,7 +171,7 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
 
 /// Whether a statement has a condition that leaves something out.
 fn narrowed(words: &[String]) -> bool {
-    let Some(at) = words.iter().position(|word| word == "where" || word == "limit" || word == "using") else { return false };
+    let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
     let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
     !matches!(condition.as_str(), "1=1" | "true" | "1" | "'1'='1'" | "0=0" | "2>1" | "1<2" | "nottrue=false" | "1<>0" | "''=''" | "idisnotnull" | "1=1or1=1")
 }
@@ -188,10 +203,10 @@ fn words(text: &str) -> Vec<String> {
                 }
                 at += 2;
             }
-            '\'' => {
+            '\'' | '"' | '`' => {
                 let start = at;
                 at += 1;
-                while letters.get(at).is_some_and(|c| *c != '\'') {
+                while letters.get(at).is_some_and(|c| *c != letter) {
                     at += 1;
                 }
                 at += 1;
@@ -204,7 +219,7 @@ fn words(text: &str) -> Vec<String> {
                 }
                 out.push(letters.get(start..at).unwrap_or_default().iter().collect::<String>().to_lowercase());
             }
-            c if c.is_whitespace() || matches!(c, '"' | '`') => at += 1,
+            c if c.is_whitespace() => at += 1,
             '*' if letters.get(at + 1) == Some(&'/') => at += 2,
             other => {
                 out.push(other.to_string());
@@ -233,7 +248,7 @@ fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = call.args.iter().map(|arg| arg.text.to_ascii_lowercase()).chain(call.stdin.seen().split_whitespace().take(256).map(str::to_ascii_lowercase));
     let words: Vec<String> = words.collect();
     let bad = words.iter().enumerate().any(|(at, word)| {
-        matches!(word.as_str(), "flushall" | "flushdb" | "shutdown") || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set")) || (word == "del" && words.get(at + 1).is_some_and(|key| key.contains(HOLE) || key.contains('*')))
+        matches!(word.as_str(), "flushall" | "flushdb" | "shutdown") || word.contains("flushall") || word.contains("flushdb") || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set")) || (word == "del" && words.get(at + 1).is_some_and(|key| key.contains(HOLE) || key.contains('*')))
             || (word == "script" && words.get(at + 1).is_some_and(|next| next == "flush")) || word == "debug"
     });
     if bad {
@@ -259,6 +274,8 @@ fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let bad = words.iter().any(|word| matches!(*word, "del" | "delete" | "destroy" | "leave" | "purge" | "seal" | "disable" | "revoke")) || (words.first() == Some(&"kv") && words.contains(&"destroy"));
+    let query = words.iter().position(|word| matches!(*word, "-execute" | "--execute" | "query")).and_then(|at| words.get(at + 1)).copied().unwrap_or_default();
+    judge(walk, query, call.span);
     if bad {
         walk.emit_names(Kind::Database, "deletes entries of a store", call.span, &words);
     }
@@ -278,8 +295,9 @@ fn restore(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let bad = words.iter().any(|word| matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:migrate:reset" | "migrate:reset" | "migrate:fresh" | "db:wipe" | "db:truncate_all" | "clean" | "drop-all" | "dropAll" | "schema:drop" | "db:schema:load"))
-        || words.windows(2).any(|pair| matches!(pair, ["migrate", "reset"] | ["db", "reset"] | ["db", "drop"]))
+    let bad = words.iter().any(|word| matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:migrate:reset" | "migrate:reset" | "migrate:fresh" | "db:wipe" | "db:truncate_all" | "clean" | "drop-all" | "dropAll" | "schema:drop" | "db:schema:load" | "ecto.drop" | "ecto.reset" | "flush" | "reset_db" | "sqlflush"))
+        || words.windows(2).any(|pair| matches!(pair, ["migrate", "reset"] | ["db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"]))
+        || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))
         || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
     let bad = bad && !(words.contains(&"clean") && !matches!(call.name, "flyway"));

@@ -15,7 +15,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "mke2fs" | "mkdosfs" | "mkntfs" | "mkswap" | "mkexfatfs" | "mkudffs" | "mkreiserfs" => format,
         "wipefs" | "blkdiscard" | "sgdisk" | "fdisk" | "sfdisk" | "cfdisk" | "gdisk" | "parted" | "hdparm" | "nvme" | "badblocks" | "partprobe" | "dmsetup" | "cryptsetup" | "mdadm" | "lvremove"
         | "vgremove" | "pvremove" | "lvreduce" | "zpool" | "zfs" | "btrfs" | "diskutil" | "tune2fs" | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
-        | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart" | "swapoff" => partition,
+        | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart" | "swapoff" => partition,
         "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
         _ => return None,
     })
@@ -54,12 +54,16 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let harmful = match call.name {
         "wipefs" => has(&["-a", "--all", "-o", "--offset", "-af", "-fa"]) && !has(&["-n", "--no-act"]),
         "fdisk" | "sfdisk" | "gdisk" | "cfdisk" => !has(&["-l", "--list", "-d", "--dump", "-s", "-x", "-V"]) && (call.stdin.present() || !targets.is_empty()),
+        "parted" if ["mklabel", "rm ", "mkpart"].iter().any(|verb| call.stdin.seen().contains(verb)) => true,
         "parted" => words.iter().any(|word| ["mklabel", "mktable", "rm", "mkpart", "resizepart", "rescue"].iter().any(|verb| word.split_whitespace().any(|part| part == *verb))),
         "sgdisk" => has(&["-Z", "-z", "--zap-all", "--zap", "-o", "--clear"]) || words.iter().any(|word| word.starts_with("-d") || word.starts_with("--delete") || word.starts_with("-oZ")),
         "hdparm" => words.iter().any(|word| word.contains("security-erase") || word.contains("trim-sector") || word.contains("write-sector") || word.contains("make-bad-sector")),
         "nvme" => has(&["format", "sanitize", "write", "write-zeroes", "dsm"]),
         "badblocks" => words.iter().any(|word| word.starts_with('-') && word.contains('w')),
-        "partprobe" | "tune2fs" | "resize2fs" | "xfs_repair" | "swapoff" => call.name == "swapoff" && has(&["-a"]),
+        "partprobe" => false,
+        "tune2fs" | "resize2fs" | "xfs_repair" => words.len() > 1 && !has(&["-l", "-n"]),
+        "fsck" => has(&["-y", "-a", "-p"]) || words.iter().any(|word| word.starts_with("-y")),
+        "swapoff" => has(&["-a"]),
         "dmsetup" => has(&["remove", "remove_all", "wipe_table"]),
         "cryptsetup" => has(&["luksFormat", "erase", "luksErase", "luksKillSlot", "reencrypt", "luksRemoveKey"]),
         "mdadm" => has(&["--zero-superblock", "--stop", "-S", "--fail", "--remove", "--create", "-C"]),
@@ -73,7 +77,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => true,
     };
     if harmful {
-        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "sgdisk" | "hdparm" | "diskutil" | "nvme") || (!targets.is_empty() && matches!(call.name, "parted" | "sfdisk" | "badblocks"));
+        let grave = matches!(call.name, "wipefs" | "blkdiscard");
         walk.emit_on(Kind::Device, "changes what is on a disk", call.span, targets, How { grave, ..How::default() });
     }
     Flow::none()

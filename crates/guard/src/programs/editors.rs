@@ -34,6 +34,9 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             files.push(text.to_owned());
         }
     }
+    for file in &files {
+        walk.read_file(file, call.span);
+    }
     let script: Vec<String> = call.stdin.seen().lines().take(200).map(str::to_owned).collect();
     for line in &script {
         saves |= command(walk, line, call.span);

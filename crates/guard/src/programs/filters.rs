@@ -10,7 +10,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "echo" => echo,
         "printf" => printf,
-        "cat" | "tac" | "less" | "more" | "bat" | "batcat" | "nl" | "zcat" | "bzcat" | "xzcat" | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "view" => cat,
+        "cat" | "tac" | "less" | "more" | "bat" | "batcat" | "nl" | "zcat" | "bzcat" | "xzcat" | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "vis" => cat,
         "head" | "tail" => ends,
         "rev" => rev,
         "tr" => encode::translate,
@@ -29,10 +29,11 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "realpath" | "readlink" => realpath,
         "seq" => seq,
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ugrep" => grep,
-        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv"
+        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst" | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv"
         | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
-        "whoami" | "id" | "hostname" | "uname" | "date" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree" | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free"
-        | "arch" | "nproc" | "tty" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "fd" | "fdfind" | "locate" | "mdfind" => listing,
+        "yes" => yes,
+        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree" | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free"
+        | "arch" | "nproc" | "tty" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -151,6 +152,9 @@ fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out
 /// The text a filter reads: its files, or standard input.
 pub(crate) fn source(walk: &mut Walk<'_>, files: &[&Arg<'_>], stdin: &Flow) -> Flow {
     let mut out: Option<Flow> = None;
+    if let Some(command) = files.iter().find_map(|file| file.text.strip_prefix("+!")) {
+        walk.run_text(command, &Flow::none(), crate::effect::Span::default());
+    }
     for file in files.iter().take(64) {
         let flow = if &*file.text == "-" { stdin.clone() } else { walk.read_file(&file.text, file.span) };
         out = Some(match out {
@@ -207,6 +211,12 @@ fn ends(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         kept.unwrap_or_default().join("\n") + "\n"
     };
     Flow { text: Some(out.into()), origin: flow.origin }
+}
+
+fn yes(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let line = if words.is_empty() { "y".to_owned() } else { words.join(" ") };
+    Flow::known(format!("{line}\n{line}\n"))
 }
 
 fn rev(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -304,8 +314,11 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let recursive = parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rg" | "ag" | "ack");
     let quiet = parsed.has("q", "quiet") || parsed.has("l", "files-with-matches") || parsed.has("c", "count");
     let files: Vec<&Arg<'_>> = if quiet { Vec::new() } else { parsed.rest().skip(skip).collect() };
+    if recursive && parsed.has("", "files") {
+        let folder = parsed.text(0);
+        return Flow { text: Some(format!("{folder}/{HOLE}\n").into()), origin: Origin { local: true, ..Origin::default() } };
+    }
     let flow = source(walk, &files, call.stdin);
-    let _ = recursive;
     Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
 }
 
@@ -337,6 +350,20 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
     let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
     let flow = source(walk, &files, call.stdin);
+    if matches!(call.name, "jq" | "yq" | "xq" | "envsubst") {
+        if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {
+            for file in files.iter().filter(|arg| arg.text.contains('.')) {
+                let target = walk.target(&file.text);
+                walk.emit_on(crate::effect::Kind::Write, "edits a file in place", file.span, vec![target], crate::effect::How::default());
+            }
+        }
+        return Flow { text: Some(HOLE_STR.into()), origin: flow.origin };
+    }
+    if call.name == "split"
+        && let Some(prefix) = parsed.operand(1)
+    {
+        walk.write_file(&prefix.text, Flow::unknown(Origin::default()), false, "writes parts of a file", prefix.span);
+    }
     let keeps = matches!(call.name, "fold" | "fmt" | "column" | "pv" | "iconv" | "uniq" | "shuf") || (call.name == "sort" && flow.seen().lines().count() <= 1);
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
 }
@@ -356,16 +383,24 @@ fn listing(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// A program nobody knows: its output is unknown, and carries where its input came from.
 pub(crate) fn unknown(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let settings = call.args.iter().any(|arg| {
+    let settings = prints_settings(call);
+    let mut hidden = call.stdin.origin;
+    hidden.secret = false;
+    Flow::unknown(Origin { settings, ..hidden })
+}
+
+/// Whether a program is asked to print settings for a shell, as `direnv hook bash` is.
+pub(crate) fn prints_settings(call: Call<'_>) -> bool {
+    if call.stdin.present() {
+        return false;
+    }
+    call.args.iter().take(4).any(|arg| {
         matches!(
             &*arg.text,
             "init" | "hook" | "completion" | "completions" | "shellenv" | "env" | "activate" | "export" | "docker-env" | "-s" | "shell-init" | "init-shell" | "--completion"
                 | "alias" | "print-env" | "printenv" | "integrate" | "podman-env" | "--export" | "--bash" | "--zsh" | "gen-completions" | "--show-completion" | "config" | "shell-hook"
         )
-    }) || matches!(call.name, "ssh-agent" | "dircolors" | "lesspipe" | "thefuck" | "keychain" | "register-python-argcomplete" | "docker-machine" | "resize" | "brew");
-    let hidden = call.stdin.origin;
-    let from_input = call.stdin.present();
-    Flow::unknown(Origin { settings: settings && !from_input, ..hidden })
+    }) || matches!(call.name, "ssh-agent" | "dircolors" | "lesspipe" | "thefuck" | "keychain" | "register-python-argcomplete" | "docker-machine" | "resize" | "brew")
 }
 
 /// Whether a text is nothing but unknown.

@@ -69,6 +69,9 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
         }
         walk.run_text(command, &Flow::none(), call.span);
     }
+    if lower == "clean.requireforce" && value == "false" {
+        walk.scope.aliases.insert("git clean.requireForce".to_owned(), "".into());
+    }
     if lower == "core.hookspath" {
         let place = walk.target(value).place;
         if matches!(place, Place::Temp | Place::Elsewhere | Place::Unseen) && value != "/dev/null" {
@@ -106,7 +109,7 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
     let parsed = parse(call.args, spec);
     match verb {
         "reset" if parsed.flags.iter().any(|flag| flag.long && flag.name.len() >= 2 && "hard".starts_with(flag.name)) => lost(walk, "throws away uncommitted work (reset --hard)", call),
-        "clean" if (parsed.has("f", "force")) && !parsed.has("n", "dry-run") => lost(walk, "deletes files git does not track (clean -f)", call),
+        "clean" if (parsed.has("f", "force") || walk.scope.aliases.contains_key("git clean.requireForce")) && !parsed.has("n", "dry-run") => lost(walk, "deletes files git does not track (clean -f)", call),
         "push" => push(walk, &parsed, call),
         "branch" if parsed.has("D", "") || (parsed.has("d", "delete") && parsed.has("f", "force")) => lost(walk, "deletes a branch that may not be merged (branch -D)", call),
         "branch" if parsed.has("M", "") && parsed.rest().count() >= 2 || parsed.has("f", "force") && parsed.rest().count() >= 1 && !parsed.has("M", "") => {
@@ -126,7 +129,7 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
                 walk.run_text(text, &Flow::none(), span);
             }
         }
-        "update-ref" if parsed.has("d", "") || parsed.has("", "stdin") => lost(walk, "deletes a ref", call),
+        "update-ref" if parsed.has("d", "") || parsed.has("", "stdin") || parsed.text(0).starts_with("refs/heads") => lost(walk, "deletes a ref", call),
         "gc" if call.args.iter().any(|arg| arg.text.starts_with("--prune=now") || arg.text.starts_with("--prune=all")) => lost(walk, "deletes unreachable commits at once", call),
         "prune" if !parsed.has("n", "dry-run") => lost(walk, "deletes unreachable commits", call),
         "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => lost(walk, "removes a worktree with its changes", call),
@@ -150,15 +153,28 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
                 walk.run_text(text, &Flow::none(), span);
             }
             if verb == "bisect" && parsed.text(0) == "run" {
-                let args: Vec<Arg<'_>> = parsed.rest().skip(1).map(Arg::shared).collect();
-                walk.run(&args, call.stdin, call.span);
+                walk.run(call.args.get(1..).unwrap_or_default(), call.stdin, call.span);
             }
         }
         "submodule" if parsed.text(0) == "foreach" => {
-            let words: Vec<&str> = parsed.rest().skip(1).map(|arg| &*arg.text).collect();
+            let words: Vec<&str> = call.args.iter().skip(1).map(|arg| &*arg.text).skip_while(|text| matches!(*text, "--recursive" | "--quiet" | "-q")).collect();
             walk.run_text(&words.join(" "), &Flow::none(), call.span);
         }
         "submodule" if parsed.text(0) == "deinit" && parsed.has("f", "force") => lost(walk, "removes a submodule with its changes", call),
+        "difftool" | "mergetool" | "archive" => {
+            for (at, arg) in call.args.iter().enumerate() {
+                let program = match arg.text.split_once('=') {
+                    Some(("--extcmd" | "--exec", program)) => Some(program.to_owned()),
+                    _ if matches!(&*arg.text, "-x" | "--extcmd" | "--exec") => call.args.get(at + 1).map(|arg| arg.text.to_string()),
+                    _ => None,
+                };
+                if let Some(program) = program {
+                    walk.emit_names(Kind::ToolProgram, "makes git run a program", arg.span, &[&program]);
+                    walk.run_text(&program, &Flow::none(), arg.span);
+                }
+            }
+        }
+        "credential" if parsed.text(0) == "fill" => walk.emit(Kind::ReadCredential, "prints stored credentials", call.span),
         "replace" if parsed.has("f", "force") => lost(walk, "replaces history", call),
         "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),
         "checkout-index" if parsed.has("f", "force") => lost(walk, "throws away uncommitted work", call),
@@ -217,11 +233,18 @@ fn config(walk: &mut Walk<'_>, call: Call<'_>) {
     let words: Vec<&str> = parsed.rest().map(|arg| &*arg.text).filter(|text| !matches!(*text, "set")).collect();
     if let [key, value, ..] = words.as_slice() {
         configured(walk, key, value, call);
+        if let Some(command) = value.strip_prefix('!').filter(|_| key.to_ascii_lowercase().starts_with("alias.")) {
+            walk.run_text(command, &Flow::none(), call.span);
+        }
+        if key.eq_ignore_ascii_case("credential.helper") && *value == "store" {
+            walk.emit_startup("keeps passwords in a plain file", call.span);
+        }
     }
 }
 
 fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
-    for (program, span) in parsed.values("u", "upload-pack") {
+    let short = call.args.iter().position(|arg| &*arg.text == "-u").and_then(|at| call.args.get(at + 1)).map(|arg| (&*arg.text, arg.span)).filter(|_| verb == "clone");
+    for (program, span) in parsed.values("", "upload-pack").chain(short) {
         walk.emit_names(Kind::ToolProgram, "makes git run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);
     }
@@ -242,6 +265,8 @@ fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_
         );
         if !folder.is_empty() {
             walk.made(&folder);
+            let path = walk.path(&folder);
+            walk.scope.cloned.insert(path);
         }
     }
 }
@@ -257,6 +282,15 @@ fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::ReadCredential, "prints an access token", call.span);
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
+    if matches!((parsed.text(0), verb), ("gist" | "snippet", "create")) {
+        let mut credential = call.stdin.origin.credential || call.stdin.origin.local;
+        for file in parsed.rest().skip(2) {
+            credential |= walk.read_file(&file.text, file.span).origin.credential;
+        }
+        if credential {
+            walk.emit(Kind::SendOut, "publishes local data", call.span);
+        }
+    }
     if parsed.text(0) == "api" || parsed.text(0) == "gist" {
         return Flow::unknown(Origin { network: true, ..Origin::default() });
     }
@@ -267,8 +301,9 @@ fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let bad = match call.name {
         "hg" => matches!(words.first(), Some(&("strip" | "purge"))) || (words.first() == Some(&"update") && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean"))),
+        "svn" if matches!(words.as_slice(), ["delete" | "rm" | "remove" | "del", url, ..] if url.contains("://")) => true,
         "svn" => matches!(words.first(), Some(&"cleanup")) && call.args.iter().any(|arg| arg.text.starts_with("--remove")) || words.first() == Some(&"revert") && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive")),
-        _ => matches!(words.as_slice(), ["op", "abandon", ..]),
+        _ => matches!(words.as_slice(), ["op", "abandon", ..] | ["abandon", ..]),
     };
     if bad {
         walk.emit(Kind::Git, "throws away local work", call.span);

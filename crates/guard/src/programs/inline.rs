@@ -28,7 +28,10 @@ fn language(name: &str) -> Option<&'static str> {
         "groovy" | "scala" | "jshell" => "scala",
         "elixir" | "iex" => "elixir",
         "erl" | "escript" => "erl",
-        "ghci" | "runghc" => "haskell",
+        "ghci" | "runghc" | "ghc" => "haskell",
+        "guile" | "sbcl" | "racket" | "clojure" | "bb" | "clisp" | "ecl" => "lisp",
+        "octave" | "matlab" => "r",
+        "sml" | "ocaml" | "dart" | "crystal" | "nim" => "ruby",
         _ => return None,
     })
 }
@@ -43,6 +46,7 @@ fn code_flags(language: &str) -> (&'static str, &'static [&'static str]) {
         "php" => ("rBRE", &["run", "process-begin", "process-code", "process-end"]),
         "r" | "julia" => ("eE", &["eval", "print"]),
         "elixir" => ("e", &["eval", "rpc-eval"]),
+        "lisp" => ("ecx", &["eval"]),
         _ => ("e", &["eval"]),
     }
 }
@@ -85,7 +89,11 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         return out.unwrap_or_else(|| Flow::unknown(call.stdin.origin));
     }
-    match args.iter().find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
+    let skip = usize::from(matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"));
+    if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan")) || args.first().is_some_and(|arg| arg.text.ends_with("manage.py")) {
+        return super::named(walk, "artisan", args.get(1..).unwrap_or_default(), call.stdin, call.span);
+    }
+    match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
         Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => script_file(walk, language, file, call),
         _ if call.stdin.present() && !args.iter().any(|arg| matches!(&*arg.text, "--version" | "-V" | "-v" | "--help")) => from_stdin(walk, language, call),
         _ => {}

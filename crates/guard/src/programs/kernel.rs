@@ -19,7 +19,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "date" | "hwclock" | "timedatectl" | "hostnamectl" | "localectl" => clock,
         "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
         "update-alternatives" | "alternatives" => alternatives,
-        "ldconfig" | "defaults" | "gsettings" | "dconf" => defaults,
+        "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => defaults,
         _ => return None,
     })
 }
@@ -56,7 +56,8 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else if parsed.rest().count() > 0 || parsed.value("o", "options").is_some() {
         let remount = parsed.value("o", "options").is_some_and(|options| options.contains("remount"));
         let over = parsed.rest().last().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemConfig && walk.target(&arg.text).place != Place::Device);
-        if remount || over || call.name == "pivot_root" {
+        let bound = parsed.flags.iter().any(|flag| flag.long && flag.name.contains("bind")) || parsed.value("o", "options").is_some_and(|options| options.contains("bind"));
+        if remount || over || (bound && parsed.rest().next().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemTop)) || call.name == "pivot_root" {
             walk.emit_names(Kind::Kernel, "changes what is mounted in system places", call.span, &words);
         }
     }
@@ -120,6 +121,13 @@ fn logs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if let [first, second, _, rest @ ..] = call.args
+        && call.name == "ip"
+        && &*first.text == "netns"
+        && &*second.text == "exec"
+    {
+        return super::run(walk, rest, call.stdin, call.span);
+    }
     let words = words(call);
     let cuts = match call.name {
         "ip" => words.windows(2).any(|pair| matches!(pair, ["set", _]) && words.contains(&"down")) || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete")) || (words.contains(&"link") && words.contains(&"down")),
@@ -160,6 +168,9 @@ fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
+    if words.iter().any(|word| matches!(*word, "--set" | "--install")) && words.iter().any(|word| word.starts_with("/tmp") || word.starts_with("/home") || word.starts_with("./")) {
+        walk.emit_names(Kind::Kernel, "replaces a program for everybody", call.span, &words);
+    }
     if words.iter().any(|word| matches!(*word, "--remove" | "--remove-all")) {
         walk.emit_names(Kind::Package, "removes system-wide choices", call.span, &words);
     }
@@ -168,7 +179,7 @@ fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn defaults(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if matches!(words.first(), Some(&("delete" | "reset" | "reset-recursively"))) {
+    if matches!(words.first(), Some(&("delete" | "reset" | "reset-recursively"))) || words.first() == Some(&"write") && words.get(1).is_some_and(|domain| domain.starts_with("/Library")) || matches!(call.name, "locale-gen") && words.contains(&"--purge") || call.name == "dpkg-reconfigure" {
         walk.emit_names(Kind::Kernel, "deletes settings", call.span, &words);
     }
     Flow::none()

@@ -14,6 +14,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "chattr" | "chflags" => chattr,
         "setfacl" => setfacl,
         "setcap" => setcap,
+        "chcon" | "restorecon" | "setfattr" => context,
         _ => return None,
     })
 }
@@ -37,6 +38,7 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => (String::new(), rest),
     };
     let paths: Vec<&str> = files.iter().map(|arg| &*arg.text).collect();
+    let mode_text = if reference { "755".to_owned() } else { mode_text };
     mode(walk, &mode_text, &paths, recursive, call.span);
     Flow::none()
 }
@@ -58,7 +60,7 @@ pub(crate) fn mode(walk: &mut Walk<'_>, text: &str, paths: &[&str], recursive: b
         walk.emit_on(Kind::Permissions, "makes a program run with its owner's rights", span, targets, How { recursive, ..How::default() });
     } else if targets.iter().any(|target| matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop)) && (recursive || locks_out(text)) {
         walk.emit_on(Kind::Permissions, "changes permissions of a whole system folder", span, targets, How { recursive, all: true, ..How::default() });
-    } else if targets.iter().any(|target| matches!(target.place, Place::System | Place::SystemConfig)) {
+    } else if targets.iter().any(|target| matches!(target.place, Place::System | Place::SystemConfig | Place::SystemTop | Place::Root)) {
         walk.emit_on(Kind::Permissions, "changes permissions of system files", span, targets, How { recursive, ..How::default() });
     } else if locks_out(text) && recursive {
         walk.emit_on(Kind::Permissions, "takes all permissions away", span, targets, How { recursive, ..How::default() });
@@ -87,7 +89,7 @@ fn clauses(text: &str) -> impl Iterator<Item = (&str, char, &str)> {
 
 fn world_writable(text: &str) -> bool {
     match octal(text) {
-        Some(bits) => bits & 0o002 != 0 && !text.starts_with('-') && bits & 0o1000 == 0,
+        Some(bits) => bits & 0o002 != 0 && !text.starts_with('-'),
         None => clauses(text).any(|(who, sign, what)| {
             sign != '-'
                 && (who.contains(['o', 'a']) && (what.contains('w') || what == "u" || what.contains("=u"))
@@ -130,7 +132,7 @@ fn chown(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let weighty = targets
         .iter()
         .any(|target| matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop | Place::System | Place::SystemConfig | Place::Startup | Place::Credential | Place::Device));
-    if (recursive && root && call.name != "chgrp") || weighty {
+    if (recursive && root) || weighty {
         let how = How { recursive, all: targets.iter().any(|target| matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop)), ..How::default() };
         walk.emit_on(Kind::Ownership, "changes who owns system files or whole folders", call.span, targets, how);
     }
@@ -153,6 +155,14 @@ fn setfacl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let weighty = targets.iter().any(|target| target.place >= Place::Startup && target.place != Place::ProjectEnv);
     if open || weighty || (parsed.has("b", "") && parsed.has("R", "recursive")) {
         walk.emit_on(Kind::Permissions, "changes access lists", call.span, targets, How { recursive: parsed.has("R", "recursive"), ..How::default() });
+    }
+    Flow::none()
+}
+
+fn context(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let targets: Vec<Target> = call.args.iter().filter(|arg| arg.text.starts_with('/')).map(|arg| walk.target(&arg.text)).filter(|target| target.place >= Place::System).collect();
+    if !targets.is_empty() {
+        walk.emit_on(Kind::Permissions, "changes security labels of system files", call.span, targets, How::default());
     }
     Flow::none()
 }

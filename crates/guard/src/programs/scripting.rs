@@ -167,7 +167,7 @@ impl Program {
                 let bytes = super::encode::decode64(&inner)?;
                 (String::from_utf8_lossy(&bytes).into_owned(), at + 4)
             }
-            Token::Name(name) if matches!(name.as_str(), "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer") && self.sign(at + 1, '.') => return self.term(at + 2),
+            Token::Name(name) if matches!(name.as_str(), "MIME" | "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer") && self.sign(at + 1, '.') => return self.term(at + 2),
             Token::Name(name) if name == "fromhex" || name == "unhexlify" => {
                 let inner = self.constant(at + 2)?;
                 (hex(&inner)?, at + 4)
@@ -310,11 +310,12 @@ impl Program {
 
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
-        if text.len() > 8 && database::looks_destructive(text) {
+        let printed = at > 1 && matches!(self.name(at - 2), Some("print" | "puts" | "log" | "echo" | "printf")) || at > 0 && matches!(self.name(at - 1), Some("print" | "puts" | "echo" | "say" | "printf"));
+        if text.len() > 8 && !printed && database::looks_destructive(text) {
             database::judge(walk, text, span);
         }
         if language == "awk" {
-            let piped = self.sign(at + 1, '|') || (at > 0 && self.sign(at - 1, '|')) || (at > 1 && self.sign(at - 1, '&') && self.sign(at - 2, '|'));
+            let piped = self.sign(at + 1, '|') || (self.sign(at + 1, ')') && self.sign(at + 2, '|')) || (at > 0 && self.sign(at - 1, '|')) || (at > 1 && self.sign(at - 1, '&') && self.sign(at - 2, '|'));
             if text.starts_with("/inet/") {
                 walk.emit_names(Kind::ReverseShell, "opens a connection from awk", span, &[text]);
             } else if piped {
@@ -323,7 +324,7 @@ impl Program {
                 walk.write_file(text, Flow::unknown(Origin::default()), false, "writes a file from awk", span);
             }
         }
-        if self.sign(at + 1, '.') && self.name(at + 2) == Some("execute") {
+        if self.sign(at + 1, '.') && (self.name(at + 2) == Some("execute") || self.sign(at + 2, '!')) {
             walk.run_text(text, &Flow::none(), span);
         }
         if language == "applescript" && at > 0 && self.name(at - 1) == Some("script") {
@@ -332,17 +333,33 @@ impl Program {
     }
 
     fn call(&self, walk: &mut Walk<'_>, language: &str, at: usize, name: &str, span: Span) {
-        let open = self.sign(at + 1, '(') || self.sign(at + 1, '{') && name == "cmd";
-        let bare = matches!(language, "perl" | "ruby" | "php" | "raku" | "tcl" | "lua" | "awk" | "julia")
+        let open = self.sign(at + 1, '(') || (self.sign(at + 1, '!') && self.sign(at + 2, '(')) || self.sign(at + 1, '{') && name == "cmd";
+        let bare = matches!(language, "perl" | "ruby" | "php" | "raku" | "tcl" | "lua" | "awk" | "julia" | "haskell" | "lisp")
             && matches!(self.list.get(at + 1), Some(Token::Text(_) | Token::Sign('[')))
-            || (matches!(language, "perl" | "ruby" | "php") && matches!(self.list.get(at + 1), Some(Token::Name(_))) && name != "exec" && deletes(name, None).is_some());
+            || (matches!(language, "perl" | "ruby" | "php") && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_))) && (deletes(name, None).is_some() || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
+        if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
+            let paths: String = self.list.iter().skip(at + 2).filter_map(|token| match token {
+                Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
+                Token::Sign('/') => Some("/".to_owned()),
+                _ => None,
+            }).collect();
+            walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
+            return;
+        }
+        if matches!(name, "send" | "public_send" | "__send__") && open {
+            let verb = (at..at + 8).find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
+            if verb.is_some() && let Some(text) = self.second(at + 2) {
+                walk.run_text(&text, &Flow::none(), span);
+            }
+            return;
+        }
         if language == "tcl" && name == "exec" {
             return self.tcl(walk, at, span);
         }
         if !(open || bare) {
             return;
         }
-        let first = if open { at + 2 } else { at + 1 };
+        let first = if open && self.sign(at + 1, '!') { at + 3 } else if open { at + 2 } else { at + 1 };
         let before = (at > 1 && (self.sign(at - 1, '.') || self.sign(at - 1, ':'))).then(|| self.qualifier(at)).flatten();
         let method = at > 0 && (self.sign(at - 1, '.') || self.sign(at - 1, ':') || self.sign(at - 1, '>'));
         if self.runs(language, name, before.as_deref(), method) {
@@ -350,6 +367,9 @@ impl Program {
         }
         if self.code_call(language, name, method) {
             return self.code(walk, language, first, span);
+        }
+        if language == "julia" && name == "rm" && !method {
+            return self.delete_call(walk, at, first, self.mentions(&["recursive"]), span);
         }
         if let Some(tree) = deletes(name, before.as_deref().or_else(|| (!method && name != "remove" && name != "delete" && name != "rm").then_some("os"))) {
             let tree = tree || self.mentions(&["recursive"]) && matches!(name, "rm" | "unlink" | "rmdir");
@@ -486,6 +506,13 @@ impl Program {
         let path = self.constant(first);
         match name {
             "open" | "fopen" | "File" | "createWriteStream" => {
+                for near in first..first + 8 {
+                    if let Some(Token::Text(text)) = self.list.get(near)
+                        && let Some(command) = text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
+                    {
+                        walk.run_text(command, &Flow::none(), span);
+                    }
+                }
                 let Some(path) = path else { return };
                 let mode = self.second(first).unwrap_or_default();
                 if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
@@ -548,7 +575,7 @@ impl Program {
                 super::perms::mode(walk, &octal.unwrap_or_default(), &refs, false, span);
             }
             "kill" | "killpg" => {
-                let minus = self.sign(first, '-') || (self.sign(first + 2, '-'));
+                let minus = self.sign(first, '-') || self.sign(first + 2, '-');
                 if matches!(before, Some("os" | "process" | "Process")) || !self.sign(at.saturating_sub(1), '.') {
                     if minus && (self.list.get(first + 1) == Some(&Token::Number(1)) || self.list.get(first + 3) == Some(&Token::Number(1))) {
                         walk.emit_grave(Kind::Kill, "signals every process", span);
@@ -634,6 +661,14 @@ impl Program {
         let forever = self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
         if forks && forever && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
+        } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
+            walk.emit(Kind::ForkBomb, "forks again and again", span);
+        }
+        if self.mentions(&NETWORK) && self.list.windows(3).any(|window| matches!(window, [Token::Sign('('), Token::Name(name), Token::Sign(')')] if matches!(name.as_str(), "eval" | "exec" | "Function"))) {
+            walk.emit(Kind::RunDownloaded, "runs text from the network", span);
+        }
+        if language == "applescript" && ["shut down", "restart", "log out"].iter().any(|verb| text.contains(verb)) {
+            walk.emit(Kind::Power, "switches the machine off or restarts it", span);
         }
         let socket = self.mentions(&["socket", "Socket", "TCPSocket", "fsockopen", "IO", "net", "createConnection", "stream_socket_client"])
             && self.mentions(&["connect", "TCPSocket", "fsockopen", "INET", "createConnection", "Socket", "open", "bind", "listen", "stream_socket_client", "sockaddr_in", "Client"]);

@@ -10,7 +10,7 @@ use crate::walk::{Call, Flow, Origin, Walk};
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "systemctl" => systemctl,
-        "service" | "rc-service" | "invoke-rc.d" | "initctl" | "sv" | "supervisorctl" | "pm2" | "monit" | "s6-svc" | "runsvctrl" | "nssm" => service,
+        "service" | "rc-service" | "invoke-rc.d" | "initctl" | "sv" | "supervisorctl" | "pm2" | "monit" | "s6-svc" | "runsvctrl" | "nssm" | "pg_ctl" | "pg_ctlcluster" | "rabbitmqctl" => service,
         "rc-update" | "update-rc.d" | "chkconfig" => disable,
         "launchctl" => launchctl,
         "brew-services" => service,
@@ -32,8 +32,10 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "stop" | "restart" | "disable" | "mask" | "kill" | "try-restart" | "reload-or-restart" | "force-reload" | "condrestart" | "isolate" | "revert" | "clean" => {
             walk.emit_names(Kind::Service, service_word(verb), call.span, &names);
         }
+ "daemon-reexec" => walk.emit(Kind::Service, "restarts the service manager", call.span),
+        "start" if names.iter().any(|name| ["reboot.target", "poweroff.target", "halt.target", "kexec.target", "rescue.target", "emergency.target"].contains(name)) => walk.emit(Kind::Power, "switches the machine off or restarts it", call.span),
         "set-default" | "link" | "edit" | "set-property" => walk.emit_names(Kind::Service, "changes how services are set up", call.span, &names),
-        "enable" if names.iter().any(|name| name.starts_with('/') || name.starts_with("./")) => {
+        "enable" if parsed.has("", "user") || names.iter().any(|name| name.starts_with('/') || name.starts_with("./")) => {
             walk.emit_startup("starts a unit by itself from now on", call.span);
         }
         _ => {}

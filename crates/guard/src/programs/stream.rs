@@ -14,7 +14,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "find" | "gfind" | "bfs" => find::find,
         "fd" | "fdfind" => find::fd,
         "man" => man,
-        "dc" => dc,
+        "dc" | "bc" => dc,
         "m4" => m4,
         _ => return None,
     })
@@ -58,7 +58,7 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// The command of `s/…/…/e` or of the `e` command.
 fn executed(script: &str) -> Option<String> {
-    for part in script.split(['\n']) {
+    for part in script.split(['\n', ';']) {
         let part = part.trim();
         if let Some((mark, fields)) = s_command(part)
             && fields.get(2).is_some_and(|flags| flags.bytes().all(|b| b.is_ascii_alphanumeric()) && flags.contains('e'))
@@ -66,7 +66,7 @@ fn executed(script: &str) -> Option<String> {
             let _ = mark;
             return fields.get(1).map(|with| with.replace('&', ""));
         }
-        let command = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' '));
+        let command = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
         if let Some(rest) = command.strip_prefix("e ") {
             return Some(rest.to_owned());
         }
@@ -149,7 +149,7 @@ fn substitute(text: &str, script: &str) -> Option<String> {
 }
 
 fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "Fvfe", long: &["field-separator", "assign", "file", "source"], stops: true });
+    let parsed = parse(call.args, Spec { short: "Fvfei", long: &["field-separator", "assign", "file", "source", "include"], stops: true });
     let mut operands: Vec<&Arg<'_>> = parsed.rest().collect();
     let program = match parsed.value("e", "source") {
         Some(text) => text.to_owned(),
@@ -158,6 +158,12 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None => operands.remove(0).text.to_string(),
     };
     super::inline::judge(walk, "awk", &program, call.span);
+    if call.args.windows(2).any(|pair| matches!(pair, [flag, value] if &*flag.text == "-i" && &*value.text == "inplace")) {
+        for file in call.args.iter().skip(3) {
+            let target = walk.target(&file.text);
+            walk.emit_on(Kind::Write, "edits a file in place", file.span, vec![target], How::default());
+        }
+    }
     let files: Vec<&Arg<'_>> = operands.into_iter().filter(|arg| !super::wrappers::is_assignment(&arg.text)).collect();
     let flow = source(walk, &files, call.stdin);
     let begin_only = program.trim_start().starts_with("BEGIN");

@@ -72,7 +72,13 @@ fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>
             walk.emit_names(Kind::SendOut, "sends credentials to another machine", call.span, &[&to.text]);
         }
     } else {
-        walk.write_file(&to.text, Flow::unknown(Origin::default()), false, "copies over a file", call.span);
+        let network = from.iter().any(|source| is_remote(&source.text));
+        let origin = Origin { network, ..Origin::default() };
+        let name = from.first().map_or("", |source| source.text.rsplit(['/', ':']).next().unwrap_or_default());
+        if network && (to.text.ends_with('/') || matches!(&*to.text, "." | "..")) {
+            walk.write_file(&format!("{}/{name}", to.text.trim_end_matches('/')), Flow::unknown(origin), false, "copies over a file", call.span);
+        }
+        walk.write_file(&to.text, Flow::unknown(origin), false, "copies over a file", call.span);
     }
 }
 

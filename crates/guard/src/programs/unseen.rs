@@ -42,8 +42,11 @@ pub(crate) fn run(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow
 /// upper-case variable that the text did not set itself.
 fn conventional(walk: &Walk<'_>) -> bool {
     let Some(name) = walk.head.as_deref() else { return false };
-    let shape = name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    shape && !walk.scope.knows(name)
+    const KNOWN: [&str; 36] = [
+        "EDITOR", "VISUAL", "PAGER", "CC", "CXX", "LD", "AR", "AS", "NM", "STRIP", "RANLIB", "OBJCOPY", "CPP", "FC", "PYTHON", "PYTHON3", "NODE", "NPM", "JAVA", "JAVACMD", "MAKE", "CARGO", "RUSTC",
+        "BROWSER", "GIT", "DOCKER", "KUBECTL", "GO", "PIP", "RUBY", "PERL", "TERRAFORM", "CMAKE", "GRADLE", "MVN", "YARN",
+    ];
+    (KNOWN.contains(&name) || name.ends_with("_BIN") || name.ends_with("_EXE")) && !walk.scope.knows(name)
 }
 
 /// Arguments that would be terrible for a deleting or overwriting program.

@@ -40,6 +40,14 @@ fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
         let words: Vec<&str> = clean.split_whitespace().collect();
         let Some((first, rest)) = words.split_first() else { continue };
         let name = super::base_name(first).to_ascii_lowercase();
+        if matches!(name.as_str(), "write-output" | "write-host" | "echo" | "get-help" | "get-command" | "get-content" | "rem" | "help") {
+            if name == "get-content" {
+                for word in rest {
+                    walk.read_file(word, span);
+                }
+            }
+            continue;
+        }
         if !verb(walk, &name, rest, span, &Flow::none()) {
             nested(walk, &words, &previous, span);
         }
@@ -56,7 +64,7 @@ fn nested(walk: &mut Walk<'_>, words: &[&str], previous: &[String], span: Span) 
     if runs && downloads {
         walk.emit(Kind::RunDownloaded, "runs text from the network", span);
     }
-    if let Some(class) = lower.iter().find(|word| word.contains("::delete") || word.contains("directory]::delete")) {
+    if let Some(class) = lower.iter().find(|word| word.contains("::delete")) {
         walk.emit_names(Kind::Delete, "deletes files", span, &[class]);
     }
     for (at, word) in lower.iter().enumerate() {
@@ -94,7 +102,10 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
             text(walk, &joined, call.span);
             return;
         }
-        if flag.len() >= 1 && "file".starts_with(&flag) {
+        if "file".starts_with(&flag) {
+            if bypasses(call) {
+                walk.emit(Kind::Security, "runs a script past the execution policy", call.span);
+            }
             return;
         }
         at += if ["executionpolicy", "windowstyle", "version", "inputformat", "outputformat", "configurationname", "workingdirectory"].iter().any(|name| flag.len() >= 2 && name.starts_with(&flag)) || matches!(flag.as_str(), "ep" | "ex" | "w") { 2 } else { 1 };
@@ -108,6 +119,10 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
     } else {
         text(walk, &words.join(" "), call.span);
     }
+}
+
+fn bypasses(call: Call<'_>) -> bool {
+    call.args.iter().any(|arg| arg.text.eq_ignore_ascii_case("bypass") || arg.text.eq_ignore_ascii_case("unrestricted"))
 }
 
 /// UTF-16 text as bytes.
@@ -175,6 +190,10 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
         "remove-itemproperty" => walk.emit_names(Kind::Kernel, "changes the registry", span, words),
         "vssadmin" | "wbadmin" | "wmic" if lower.iter().any(|word| word == "delete" || word == "resize") => walk.emit_names(Kind::Security, "deletes backups", span, words),
         "wmic" if lower.iter().any(|word| word == "call" || word == "terminate") => walk.emit_names(Kind::Kill, "runs or ends processes", span, words),
+        "robocopy" if has("/mir") || has("/purge") => walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive),
+        "fsutil" if lower.iter().any(|word| word == "setzerodata" || word == "delete" || word == "deletejournal" || word == "usn") => walk.emit_names(Kind::Device, "changes what is on a disk", span, words),
+        "attrib" if has("/s") => walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words),
+        "wsl" if has("--unregister") => walk.emit_names(Kind::Container, "removes a Linux system", span, words),
         "cipher" if short("/w") => walk.emit_names(Kind::Delete, "wipes free space", span, words),
         "bcdedit" => walk.emit_names(Kind::Security, "changes how the machine starts", span, words),
         "set-executionpolicy" => walk.emit_names(Kind::Security, "lets any script run", span, words),

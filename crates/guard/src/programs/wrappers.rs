@@ -26,6 +26,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "make" | "gmake" | "bmake" => make,
         "entr" => first_operand,
         "hyperfine" => hyperfine,
+        "sg" | "nix-shell" | "nodemon" | "watchexec" | "watchman" | "devbox" | "tcpdump" | "cmake" | "gcc" | "cc" | "g++" | "clang" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh" | "clush" | "dsh" | "pexec" | "ipmitool"
+        | "dbus-send" | "gdbus" | "busctl" | "xhost" | "rename" | "envdir" | "proot" => super::odd::run,
         _ if spec(name).is_some() => peel,
         _ => return None,
     })
@@ -83,7 +85,6 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         "toolbox" | "distrobox" | "distrobox-enter" => (of("cn", &["container", "name"]), 1),
         "flatpak-spawn" => (of("", &[]), 0),
         "rtkit" | "trickle" => (of("ud", &[]), 0),
-        "pexec" | "pssh" | "pdsh" | "clush" | "dsh" | "ansible" => return None,
         _ => return None,
     })
 }
@@ -91,7 +92,26 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
 fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let Some((spec, skip)) = spec(call.name) else { return Flow::none() };
     let parsed = parse(call.args, spec);
+    written_output(walk, call, &parsed);
     match call.name {
+        "direnv" | "op" | "doppler" | "chamber" | "infisical" if !matches!(parsed.text(0), "exec" | "run") => {
+            if call.name == "op" && matches!((parsed.text(0), parsed.text(1)), ("item", "get") | ("read", _)) {
+                walk.emit(Kind::ReadCredential, "prints stored secrets", call.span);
+            }
+            return super::filters::unknown(walk, call);
+        }
+        "run-parts" => {
+            walk.emit_names(Kind::RunUnseen, "runs every program in a folder", call.span, &[parsed.text(0)]);
+            return Flow::none();
+        }
+        "wsl" if parsed.has("", "unregister") => {
+            walk.emit(Kind::Container, "removes a Linux system", call.span);
+            return Flow::none();
+        }
+        "start-stop-daemon" if parsed.has("K", "stop") => {
+            walk.emit(Kind::Service, "stops a service", call.span);
+            return Flow::none();
+        }
         "pipenv" | "poetry" | "uv" | "rye" | "pdm" | "hatch" | "bundle" | "mise" | "asdf" | "rtx" | "volta" | "nvm" | "pixi" | "conda" | "mamba"
             if !matches!(parsed.text(0), "run" | "exec" | "x") =>
         {
@@ -108,6 +128,12 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => {}
     }
     let mut args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
+    // `conda run -n base cmd`: options again after the verb.
+    if skip > 0 && args.first().is_some_and(|arg| arg.text.starts_with('-') && arg.text.len() > 1) && call.name != "timeout" {
+        let again = parse(&args, spec);
+        let rest: Vec<Arg<'_>> = again.rest().map(|arg| Arg { text: arg.text.to_string().into(), span: arg.span }).collect();
+        args = rest;
+    }
     if call.name == "capsh" {
         // `capsh … -- -c code` is a shell.
         args.insert(0, Arg { text: "bash".into(), span: call.span });
@@ -131,6 +157,19 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let flow = super::run(walk, &args, call.stdin, call.span);
     walk.scope.cwd = cwd;
     flow
+}
+
+/// `time -o file`, `strace -o file`: a file is written, or a program started.
+fn written_output(walk: &mut Walk<'_>, call: Call<'_>, parsed: &super::opts::Parsed<'_>) {
+    if !matches!(call.name, "time" | "gtime" | "strace" | "ltrace") {
+        return;
+    }
+    for (file, span) in parsed.values("o", "output") {
+        match file.strip_prefix(['|', '!']) {
+            Some(command) => drop(walk.run_text(command, &Flow::none(), span)),
+            None => walk.write_file(file, Flow::unknown(Origin::default()), false, "writes a file", span),
+        }
+    }
 }
 
 /// `NAME=value` as an argument.
@@ -204,6 +243,9 @@ fn switch_user(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let shell = [Arg { text: "sh".into(), span: call.span }];
         return super::run(walk, &shell, call.stdin, call.span);
     }
+    if parsed.has("", "help") || parsed.has("", "version") || parsed.has("V", "") {
+        return Flow::none();
+    }
     let root = parsed.rest().all(|arg| matches!(&*arg.text, "-" | "root"));
     if root {
         walk.emit(Kind::Privilege, "opens a shell with more rights", call.span);
@@ -258,7 +300,7 @@ fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let words: Vec<&str> = match delimiter {
         Some(mark) => text.split(mark).map(str::trim).collect(),
-        None if zero => text.split('\0').collect(),
+        None if zero => text.split('\0').map(|word| word.trim_end_matches('\n')).collect(),
         None => text.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect(),
     };
     let origin = walk.last_unknown;
@@ -330,9 +372,15 @@ fn script(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "cItTBOomE", long: &["command", "log-in", "log-out"], stops: false });
     let origin = walk.last_unknown;
     if let Some(text) = parsed.value("c", "command") {
+        if let Some(file) = parsed.operand(0) {
+            walk.write_file(&file.text, Flow::unknown(Origin::default()), false, "writes a file", file.span);
+        }
         return code::shell(walk, text, origin, call.stdin, call.span);
     }
     // BSD: script file command …
+    if let Some(file) = parsed.operand(0) {
+        walk.write_file(&file.text, Flow::unknown(Origin::default()), false, "writes a file", file.span);
+    }
     let args: Vec<Arg<'_>> = parsed.rest().skip(1).map(Arg::shared).collect();
     if args.is_empty() && call.stdin.present() {
         let shell = [Arg { text: "sh".into(), span: call.span }];
@@ -351,6 +399,7 @@ fn later(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::none();
     }
     if let Some(file) = parsed.value("f", "") {
+        walk.emit_startup("runs a file later", call.span);
         let flow = walk.read_file(file, call.span);
         let shell = [Arg { text: "sh".into(), span: call.span }];
         return super::run(walk, &shell, &flow, call.span);
@@ -369,7 +418,7 @@ fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else if let Some(file) = parsed.operand(0) {
         walk.emit_names(Kind::Write, "installs scheduled jobs", call.span, &[&file.text]);
         walk.emit_startup("installs scheduled jobs", call.span);
-    } else if !parsed.has("l", "") && call.stdin.present() {
+    } else if parsed.has("e", "") || !parsed.has("l", "") && call.stdin.present() {
         walk.emit_startup("installs scheduled jobs", call.span);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
@@ -407,7 +456,7 @@ fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let words = if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
         return joined(walk, call, words.to_vec());
     }
-    let parsed = parse(call.args, Spec { short: "tnscxyFLSfTpeXhl", long: &[], stops: false });
+    let parsed = parse(call.args, Spec { short: if call.name == "screen" { "SctTeshpL" } else { "tnscxyFLSfTpeXhl" }, long: &[], stops: call.name == "screen" });
     for arg in parsed.rest() {
         if arg.text.contains(' ') {
             walk.run_text(&arg.text, &Flow::none(), arg.span);
@@ -434,6 +483,9 @@ fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             } else if let Some(called) = text.strip_prefix("call ").or_else(|| text.strip_prefix("print ")) {
                 super::inline::judge(walk, "c", called, arg.span);
             }
+        }
+        if matches!(&*arg.text, "-p" | "--pid" | "attach") && !call.args.get(at + 1).is_some_and(|pid| pid.text.contains(crate::walk::OWN_PID)) && call.args.iter().any(|arg| arg.text.contains("call") || arg.text.contains("kill")) {
+            walk.emit(Kind::Kill, "takes hold of a running process", call.span);
         }
         next = matches!(&*arg.text, "-ex" | "-iex" | "--eval-command" | "-o" | "-eval-command" | "--one-line");
         if &*arg.text == "--args" {
@@ -479,6 +531,7 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let after = parse(rest.get(1..).unwrap_or_default(), spec);
     let words: Vec<&str> = after.rest().map(|arg| &*arg.text).collect();
     let origin = walk.last_unknown;
+    let before = walk.effects.len();
     let cwd = std::mem::replace(&mut walk.scope.cwd, HOLE.to_string());
     if words.is_empty() {
         if call.stdin.present() && call.stdin.exact().is_some() {
@@ -490,6 +543,12 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         code::shell(walk, &words.join(" "), origin, call.stdin, call.span);
     }
     walk.scope.cwd = cwd;
+    for effect in walk.effects.iter_mut().skip(before) {
+        // Another machine going down is that machine's matter, and may be asked about.
+        if effect.kind == Kind::Power {
+            effect.how.grave = false;
+        }
+    }
     if call.stdin.origin.credential {
         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
     }

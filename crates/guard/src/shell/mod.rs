@@ -77,8 +77,8 @@ pub(crate) enum Node<'a> {
     If(Vec<List<'a>>, Vec<List<'a>>),
     /// `for name in words`, also `select`.
     For(&'a str, Option<Vec<Word<'a>>>, Box<List<'a>>),
-    /// `for ((…))`.
-    CountedFor(Box<List<'a>>),
+    /// `for ((…))`: its head, and the body.
+    CountedFor(&'a str, Box<List<'a>>),
     /// `while` and `until`: condition, body, and whether it never ends.
     While(Box<List<'a>>, Box<List<'a>>),
     /// `case`: the subject and, for each arm, its patterns and its body.

@@ -332,13 +332,15 @@ impl<'a> Parser<'a> {
         self.cursor.skip(self.keyword().len());
         self.blanks();
         if self.cursor.eat("((") {
+            let start = self.cursor.at();
             if let Some(end) = self.arithmetic_end(self.cursor.at()) {
                 self.cursor.jump(end + 2);
             } else {
                 self.cursor.seek(b')');
                 self.cursor.eat("))");
             }
-            return Node::CountedFor(Box::new(self.loop_body()));
+            let header = self.cursor.since(start);
+            return Node::CountedFor(header, Box::new(self.loop_body()));
         }
         let name = self.keyword();
         self.cursor.skip(name.len());
@@ -461,6 +463,11 @@ impl<'a> Parser<'a> {
     fn function_body(&mut self, name: Cow<'a, str>) -> Node<'a> {
         self.gap();
         let start = self.cursor.at();
+        if self.cursor.peek() == Some(b'{') && self.keyword() != "{" {
+            // zsh takes `{:|:&}` without blanks.
+            let body = self.nested(Self::braces).unwrap_or_else(|| Node::Simple(Simple::default()));
+            return Node::Function(name, self.cursor.since(start), Box::new(body));
+        }
         let body = self
             .nested(Self::command)
             .flatten()
@@ -499,7 +506,8 @@ impl<'a> Parser<'a> {
                 simple.redirects.push(redirect);
                 continue;
             }
-            if simple.words.is_empty()
+            let declares = simple.words.first().and_then(Word::bare).is_some_and(|word| matches!(word, "declare" | "local" | "typeset" | "readonly" | "export"));
+            if (simple.words.is_empty() || (declares && self.array_ahead()))
                 && let Some(assign) = self.assignment()
             {
                 end = self.cursor.at();
@@ -529,6 +537,14 @@ impl<'a> Parser<'a> {
         }
         simple.span = Span::new(start, end);
         Some(Node::Simple(simple))
+    }
+
+    /// Whether `name=(` or `name+=(` stands at the position.
+    fn array_ahead(&self) -> bool {
+        let bytes = self.cursor.rest_bytes();
+        let name = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        let rest = bytes.get(name..).unwrap_or_default();
+        name > 0 && (rest.starts_with(b"=(") || rest.starts_with(b"+=("))
     }
 
     /// `(` in the middle of arguments is a fault for the shell; what is inside may be a command

@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
                 b'(' => depth += 1,
                 b')' if depth > 0 => depth -= 1,
                 b')' => return (probe.peek_at(1) == Some(b')')).then_some(probe.at()),
-                b';' | b'\n' | b'\'' | b'"' if depth == 0 => return None,
+                b'\n' if depth == 0 => return None,
                 _ => {}
             }
             probe.skip(1);

@@ -56,8 +56,12 @@ impl Walk<'_> {
             }
             Node::If(conditions, bodies) => self.branches(src, conditions, bodies, stdin),
             Node::For(name, words, body) => self.for_loop(src, name, words.as_deref(), body, stdin),
-            Node::CountedFor(body) => {
-                self.endless(src, None, body);
+            Node::CountedFor(head, body) => {
+                let empty: String = head.chars().filter(|c| !c.is_whitespace() && *c != ')').collect();
+                self.arithmetic(src, head);
+                if empty == ";;" {
+                    self.endless(src, None, body);
+                }
                 self.branch(src, body, stdin)
             }
             Node::While(condition, body) => {
@@ -192,7 +196,7 @@ impl Walk<'_> {
             matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
                 .is_some_and(|word| matches!(word, "wait" | "sleep" | "read" | "break" | "exit")))
         });
-        if !rests && condition.is_some() {
+        if !rests {
             self.emit(Kind::ForkBomb, "an endless loop that starts processes", Span::new(0, src.text.len()));
         }
     }
@@ -205,6 +209,9 @@ impl Walk<'_> {
             self.emit_grave(Kind::ForkBomb, "a function that starts itself again and again", Span::new(0, text.len()));
         }
         let name: String = name.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+        if name == "command_not_found_handle" || name == "command_not_found_handler" {
+            self.run_text(text, &Flow::none(), Span::new(0, text.len()));
+        }
         self.scope.functions.insert(name, Rc::from(text));
     }
 
@@ -277,7 +284,7 @@ fn count(name: &str, node: &Node<'_>, background: bool, signs: &mut Signs, depth
             }
             signs.piped |= signs.calls >= before + 2;
         }
-        Node::Group(inner, _) | Node::Subshell(inner) | Node::CountedFor(inner) | Node::For(_, _, inner) => list(inner, signs),
+        Node::Group(inner, _) | Node::Subshell(inner) | Node::CountedFor(_, inner) | Node::For(_, _, inner) => list(inner, signs),
         Node::If(conditions, bodies) => conditions.iter().chain(bodies).for_each(|inner| list(inner, signs)),
         Node::While(condition, body) => {
             list(condition, signs);

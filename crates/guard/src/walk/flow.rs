@@ -28,6 +28,8 @@ pub(crate) struct Origin {
     pub(crate) file: bool,
     /// From a tool that prints settings for the shell (`ssh-agent`, `direnv hook bash`).
     pub(crate) settings: bool,
+    /// From a variable that is named like a secret.
+    pub(crate) secret: bool,
     /// The user's own data of any kind: file contents, environment, listings.
     pub(crate) local: bool,
 }
@@ -42,6 +44,7 @@ impl Origin {
             file: self.file || other.file,
             settings: self.settings || other.settings,
             local: self.local || other.local,
+            secret: self.secret || other.secret,
         }
     }
 }
@@ -60,7 +63,7 @@ impl Flow {
     pub(crate) const fn none() -> Self {
         Self {
             text: None,
-            origin: Origin { network: false, decoded: false, credential: false, file: false, settings: false, local: false },
+            origin: Origin { network: false, decoded: false, credential: false, file: false, settings: false, local: false, secret: false },
         }
     }
 

@@ -21,6 +21,7 @@ use std::borrow::Cow;
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
 pub(crate) use pattern::glob_matches;
 pub(crate) use scope::Scope;
+pub(crate) use params::secret_name;
 pub(crate) use simple::quote;
 
 use crate::effect::{Effect, How, Kind, Span, Target};
@@ -94,6 +95,8 @@ pub(crate) struct Walk<'c> {
     pub(crate) last_unknown: Origin,
     /// The variable the program name was taken from, if it was one.
     pub(crate) head: Option<String>,
+    /// Texts that run when the shell ends: traps.
+    pub(crate) deferred: Vec<(String, Span)>,
     serial: u32,
 }
 
@@ -114,6 +117,7 @@ impl<'c> Walk<'c> {
             elevated: false,
             last_unknown: Origin::default(),
             head: None,
+            deferred: Vec::new(),
             serial: 0,
         }
     }
@@ -123,7 +127,13 @@ impl<'c> Walk<'c> {
         let script = shell::parse(text);
         self.note_faults(script.faults, Span::new(0, text.len()));
         let src = Src { text, docs: &script.docs };
-        self.list(src, &script.list, &Flow::none());
+        let out = self.list(src, &script.list, &Flow::none());
+        for (code, span) in std::mem::take(&mut self.deferred) {
+            self.run_text(&code, &Flow::none(), span);
+        }
+        if out.origin.secret {
+            self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
+        }
         if script.faults.broken && !script.faults.too_deep {
             self.broken(text);
         }
@@ -243,7 +253,7 @@ impl<'c> Walk<'c> {
         let ground = self.ground();
         let mut text = place::normal(path, ground);
         for (from, to) in self.scope.links.iter().take(32) {
-            if place::within(&text, from) && text.len() > from.len() {
+            if place::within(&text, from) && (text.len() > from.len() || !path.ends_with('/')) {
                 text = format!("{to}{}", text.get(from.len()..).unwrap_or_default());
             }
         }

@@ -42,7 +42,11 @@ impl Walk<'_> {
                 if let Some(origin) = self.scope.origins.get(param.name) {
                     self.last_unknown = self.last_unknown.and(*origin);
                 }
-                self.scope.value(param.name, &self.context.home).map(std::borrow::Cow::into_owned)
+                let value = self.scope.value(param.name, &self.context.home).map(std::borrow::Cow::into_owned);
+                if value.is_none() && secret_name(param.name) && !matches!(param.op, ParamOp::Alternate(_) | ParamOp::Length) {
+                    self.last_unknown.secret = true;
+                }
+                value
             }
         }
     }
@@ -222,6 +226,12 @@ impl Walk<'_> {
         }
         self.scope.set_list(name, list);
     }
+}
+
+/// Whether a variable is named like a secret.
+pub(crate) fn secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"].iter().any(|sign| name.contains(sign))
 }
 
 fn replace(letters: &[char], pattern: &[char], with: &str, place: Where) -> String {

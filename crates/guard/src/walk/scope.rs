@@ -41,6 +41,8 @@ pub(crate) struct Scope {
     pub(crate) sinks: BTreeMap<String, Rc<str>>,
     /// Folders and files made by the text itself.
     pub(crate) made: BTreeSet<String>,
+    /// Folders fetched from elsewhere by the text itself.
+    pub(crate) cloned: BTreeSet<String>,
     /// Links to sensitive places, made by the text: from, to.
     pub(crate) links: Vec<(String, String)>,
     /// Files made executable by the text itself.

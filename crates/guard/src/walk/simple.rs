@@ -61,9 +61,15 @@ impl Walk<'_> {
         self.last_unknown = words_unknown;
         let stdin = input.as_ref().unwrap_or(stdin);
         let flow = if args.is_empty() {
-            // `> file` alone, or `< file` in a substitution.
-            Flow::none()
+            // `> file` alone empties it.
+            Flow::known(String::new())
         } else {
+            if args.first().is_some_and(|arg| arg.text.is_empty()) && self.calls.is_empty() && head(simple).is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit())) {
+                self.emit(crate::effect::Kind::RunUnseen, "runs a program that cannot be known beforehand", simple.span);
+            }
+            if self.background && head(simple) == Some("0") {
+                self.emit_grave(crate::effect::Kind::ForkBomb, "a script that starts itself again and again", simple.span);
+            }
             self.head = args.first().filter(|arg| arg.text.contains(HOLE)).and_then(|_| head(simple)).map(str::to_owned);
             self.run(&args, stdin, simple.span)
         };
