@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::places;
-use crate::walk::{HOLE, glob_matches};
+use crate::walk::{HOLE, HOLE_STR, glob_matches};
 
 /// The kinds of place rules tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,6 +73,7 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let mut parts: Vec<&str> = Vec::with_capacity(8);
     let mut rest = path;
+    let mut lost = false;
     if let Some(tail) = path.strip_prefix('~')
         && (tail.is_empty() || tail.starts_with('/'))
     {
@@ -87,13 +88,20 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
         match part {
             "" | "." => {}
             ".." => {
-                parts.pop();
+                // Above something unknown is unknown too.
+                if parts.last().is_some_and(|last| last.contains(HOLE)) {
+                    parts.clear();
+                    parts.push(HOLE_STR);
+                    lost = true;
+                } else {
+                    parts.pop();
+                }
             }
             _ => parts.push(part),
         }
     }
     let mut out = String::with_capacity(path.len() + 16);
-    let unseen = path.starts_with(HOLE) || (!path.starts_with(['/', '~']) && ground.cwd.starts_with(HOLE));
+    let unseen = lost || path.starts_with(HOLE) || (!path.starts_with(['/', '~']) && ground.cwd.starts_with(HOLE));
     for (at, part) in parts.iter().enumerate() {
         if at > 0 || !unseen {
             out.push('/');
@@ -143,7 +151,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     let workspace = ground.workspace;
     let in_workspace = workspace.len() > 1 && workspace != ground.home && within(path, workspace);
     if path.starts_with("/proc/sysrq-trigger") || path.starts_with("/sys/firmware") || path.starts_with("/sys/power") {
-        return Place::Device;
+        return Place::System;
     }
     if let Some(place) = places::marked(path, ground) {
         return place;

@@ -103,6 +103,9 @@ pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
 
 fn env_file(name: &str) -> Option<Place> {
     let rest = name.strip_prefix(".env")?;
+    if [".md", ".txt", ".rb", ".js", ".ts", ".py", ".rs", ".go"].iter().any(|end| name.ends_with(end)) {
+        return None;
+    }
     let template = ["example", "sample", "template", "dist", "defaults", "schema", "test", "ci"].iter().any(|t| rest.contains(t));
     ((rest.is_empty() || rest.starts_with(['.', '*', '-', '_'])) && !template).then_some(Place::ProjectEnv)
 }

@@ -77,7 +77,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => true,
     };
     if harmful {
-        let grave = matches!(call.name, "wipefs" | "blkdiscard");
+        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "badblocks");
         walk.emit_on(Kind::Device, "changes what is on a disk", call.span, targets, How { grave, ..How::default() });
     }
     Flow::none()
@@ -90,7 +90,9 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if let Some(path) = arg.text.strip_prefix("if=") {
             input = walk.read_file(path, arg.span);
         } else if let Some(path) = arg.text.strip_prefix("of=") {
-            output = Some((path.to_owned(), arg.span));
+            if walk.target(path).place == Place::Device || output.is_none() {
+                output = Some((path.to_owned(), arg.span));
+            }
         }
     }
     let Some((path, span)) = output else { return input };

@@ -57,7 +57,7 @@ fn known_library(value: &str) -> bool {
 /// A folder for temporary files in front of the search path lets anybody replace programs.
 fn path(walk: &mut Walk<'_>, value: &str, span: Span) {
     let first = value.split(':').next().unwrap_or_default();
-    if first == "." || (walk.target(first).place == Place::Temp && first.starts_with('/') && value.contains(':')) {
+    if matches!(first, "." | "/tmp" | "/var/tmp" | "/dev/shm") || (walk.target(first).place == Place::Temp && first.starts_with('/') && value.contains(':')) {
         walk.emit_names(Kind::Environment, "searches for programs in a folder anybody can write", span, &[first]);
     }
 }

@@ -41,7 +41,12 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::known(String::new());
     }
     let skip = usize::from(call.name == "gio");
-    let targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
+    let mut targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
+    let glued = Arg { text: "/".into(), span: call.span };
+    if parsed.has("/", "") {
+        // `-rf/`: a look-alike or a missing blank.
+        targets.push(&glued);
+    }
     delete(walk, &targets, recursive, call.span);
     Flow::known(String::new())
 }

@@ -167,6 +167,9 @@ pub(crate) fn source(walk: &mut Walk<'_>, files: &[&Arg<'_>], stdin: &Flow) -> F
 
 fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let files: Vec<&Arg<'_>> = call.args.iter().filter(|arg| !arg.text.starts_with('-') || &*arg.text == "-").collect();
+    if files.is_empty() && !call.stdin.present() {
+        return Flow::unknown(Origin::default());
+    }
     let mut flow = source(walk, &files, call.stdin);
     match call.name {
         "tac" => {
@@ -324,7 +327,8 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// Data goes through, changed or not.
 fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "oktSTdfwLl", long: &["output", "compress-program", "files0-from", "key", "buffer-size", "temporary-directory", "filter"], stops: false });
+    let short = if call.name == "split" { "bnCal" } else { "oktSTdfwLl" };
+    let parsed = parse(call.args, Spec { short, long: &["output", "compress-program", "files0-from", "key", "buffer-size", "temporary-directory", "filter"], stops: false });
     for (program, span) in parsed.values("", "compress-program") {
         if !matches!(program, "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "lzop" | "pigz") {
             walk.emit_names(crate::effect::Kind::ToolProgram, "makes sort run a program", span, &[program]);

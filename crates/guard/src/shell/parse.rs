@@ -219,10 +219,15 @@ impl<'a> Parser<'a> {
             match self.keyword() {
                 "!" => self.cursor.skip(1),
                 "time" => {
+                    let before = self.cursor;
                     self.cursor.skip(4);
                     self.blanks();
                     if self.keyword() == "-p" {
                         self.cursor.skip(2);
+                    } else if self.cursor.peek() == Some(b'-') {
+                        // Other options belong to the program of that name.
+                        self.cursor = before;
+                        return;
                     }
                 }
                 "coproc" => {

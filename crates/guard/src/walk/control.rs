@@ -193,7 +193,7 @@ impl Walk<'_> {
             return;
         }
         let rests = body.items.iter().any(|item| {
-            matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
+            !item.background && matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
                 .is_some_and(|word| matches!(word, "wait" | "sleep" | "read" | "break" | "exit")))
         });
         if !rests {

@@ -227,6 +227,14 @@ impl<'c> Walk<'c> {
     /// Notes an effect.
     pub(crate) fn emit_on(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span, targets: Vec<Target>, how: How) {
         let span = self.at(span);
+        let mut targets = targets;
+        if kind == Kind::Write {
+            for target in &mut targets {
+                if replaces_program(target) {
+                    target.place = Place::System;
+                }
+            }
+        }
         if self.effects.len() >= MAX_EFFECTS {
             // Keep what matters most: a grave effect is never dropped for room.
             if !how.grave && kind == Kind::Write {
@@ -280,6 +288,12 @@ impl<'c> Walk<'c> {
         let path = self.path(path);
         self.scope.made.insert(path);
     }
+}
+
+/// Whether a file in a folder of programs takes the place of a program everybody uses.
+fn replaces_program(target: &Target) -> bool {
+    matches!(target.place, Place::Home | Place::Elsewhere)
+        && target.text.rsplit_once('/').is_some_and(|(folder, name)| folder.ends_with("/bin") && crate::programs::lookup(name).is_some() && !matches!(name, "kubectl" | "helm" | "terraform" | "k9s" | "yq" | "jq" | "deno" | "bun" | "uv" | "gh" | "fd" | "rg" | "bat"))
 }
 
 /// A name as people should see it: holes as dots.
