@@ -22,7 +22,8 @@ fn main() -> io::Result<()> {
     for (name, path) in &names {
         writeln!(out, "#[path = {path:?}]\nmod {name};").map_err(io::Error::other)?;
     }
-    writeln!(out, "/// Every built-in rule, by name.\npub static RULES: &[Rule] = &[").map_err(io::Error::other)?;
+    writeln!(out, "/// Every built-in rule, by name.\npub static RULES: &[Rule] = &[")
+        .map_err(io::Error::other)?;
     for (name, _) in &names {
         writeln!(out, "    {name}::RULE.named({name:?}),").map_err(io::Error::other)?;
     }

@@ -17,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut files: Vec<_> = fs::read_dir(root.join(side))?.collect::<Result<_, _>>()?;
         files.sort_by_key(fs::DirEntry::file_name);
         for file in files {
-            let technique = format!("{side}/{}", file.path().file_stem().unwrap_or_default().to_string_lossy());
+            let technique =
+                format!("{side}/{}", file.path().file_stem().unwrap_or_default().to_string_lossy());
             for line in fs::read_to_string(file.path())?.lines() {
                 let entry: Value = serde_json::from_str(line)?;
                 let command = entry.get("cmd").and_then(Value::as_str).unwrap_or_default();
@@ -39,10 +40,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
             }
         }
-        println!("{side}: {good} of {all} right ({} wrong); never list: {never_wrong} too many, {never_missed} missing", all - good);
+        println!(
+            "{side}: {good} of {all} right ({} wrong); never list: {never_wrong} too many, {never_missed} missing",
+            all - good
+        );
     }
     for (technique, (good, all)) in &totals {
-        println!("{technique:32} {good:5}/{all:<5} {:.1} %", 100.0 * f64::from(*good) / f64::from((*all).max(1)));
+        println!(
+            "{technique:32} {good:5}/{all:<5} {:.1} %",
+            100.0 * f64::from(*good) / f64::from((*all).max(1))
+        );
     }
     Ok(())
 }

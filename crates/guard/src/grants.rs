@@ -91,7 +91,10 @@ impl Grants {
         if judgement.never || judgement.verdict == Verdict::Deny {
             return false;
         }
-        if judgement.verdict == Verdict::Allow || self.once.iter().any(|known| known == text) || self.exact.contains(text) {
+        if judgement.verdict == Verdict::Allow
+            || self.once.iter().any(|known| known == text)
+            || self.exact.contains(text)
+        {
             return true;
         }
         if self.always.iter().any(|entry| command_entry(entry, text)) {
@@ -118,7 +121,10 @@ impl Grants {
         }
         let wanted = targets(finding);
         // Without a target there is nothing to narrow a grant to: only the class covers it.
-        !wanted.is_empty() && self.effects.get(&rule).is_some_and(|granted| granted.iter().any(|set| wanted.iter().all(|target| set.contains(target))))
+        !wanted.is_empty()
+            && self.effects.get(&rule).is_some_and(|granted| {
+                granted.iter().any(|set| wanted.iter().all(|target| set.contains(target)))
+            })
     }
 }
 
@@ -133,12 +139,20 @@ fn key(finding: &Finding) -> String {
 
 /// What a finding falls on, an unknown target never equal to another.
 fn targets(finding: &Finding) -> Vec<String> {
-    finding.effect.targets.iter().filter(|target| !target.text.contains('…')).map(|target| target.text.clone()).collect()
+    finding
+        .effect
+        .targets
+        .iter()
+        .filter(|target| !target.text.contains('…'))
+        .map(|target| target.text.clone())
+        .collect()
 }
 
 /// Whether an allow-list entry names a rule, in our words or the original's.
 fn names_rule(entry: &str, rule: &str) -> bool {
-    entry == rule || rules::rule(rule).is_some_and(|rule| rule.keys.iter().any(|known| known.eq_ignore_ascii_case(entry)))
+    entry == rule
+        || rules::rule(rule)
+            .is_some_and(|rule| rule.keys.iter().any(|known| known.eq_ignore_ascii_case(entry)))
 }
 
 /// Whether an allow-list entry is this command, or a pattern for it. Patterns only hold for
@@ -147,7 +161,10 @@ fn command_entry(entry: &str, text: &str) -> bool {
     if RULES.iter().any(|rule| names_rule(entry, rule.name)) {
         return false;
     }
-    entry == text || (entry.contains(['*', '?']) && !text.contains([';', '&', '|', '\n', '`', '$', '<', '>', '(']) && glob_matches(entry, text))
+    entry == text
+        || (entry.contains(['*', '?'])
+            && !text.contains([';', '&', '|', '\n', '`', '$', '<', '>', '('])
+            && glob_matches(entry, text))
 }
 
 #[cfg(test)]

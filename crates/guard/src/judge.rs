@@ -115,7 +115,10 @@ pub fn judge(text: &str, context: &Context) -> Judgement {
         let known = effects.len();
         for mut effect in second.effects {
             effect.span = Span::new(0, text.len());
-            let new = !effects.iter().take(known).any(|old| old.kind == effect.kind && old.targets == effect.targets);
+            let new = !effects
+                .iter()
+                .take(known)
+                .any(|old| old.kind == effect.kind && old.targets == effect.targets);
             if new && rules::rule_for(&effect).is_some() {
                 effects.push(effect);
             }
@@ -133,7 +136,13 @@ pub fn judge(text: &str, context: &Context) -> Judgement {
 }
 
 fn hidden(what: &'static str, span: Span) -> Effect {
-    Effect { kind: Kind::Hidden, targets: Vec::new(), span, how: crate::effect::How::default(), what: Cow::Borrowed(what) }
+    Effect {
+        kind: Kind::Hidden,
+        targets: Vec::new(),
+        span,
+        how: crate::effect::How::default(),
+        what: Cow::Borrowed(what),
+    }
 }
 
 /// Matches effects against the rules and the user's own.
@@ -153,7 +162,12 @@ fn settle(effects: Vec<Effect>, programs: &[(String, Span)], context: &Context) 
         if let Some((_, own)) = user_rule {
             verdict = own;
         }
-        findings.push(Finding { effect, rule: rule.map(|rule| rule.name), user_rule: user_rule.map(|(at, _)| at), verdict });
+        findings.push(Finding {
+            effect,
+            rule: rule.map(|rule| rule.name),
+            user_rule: user_rule.map(|(at, _)| at),
+            verdict,
+        });
     }
     for (name, span) in programs {
         if let Some((at, verdict)) = context.user_rules.for_program(name) {
@@ -180,7 +194,8 @@ fn explain(findings: &[Finding], verdict: Verdict, context: &Context) -> String 
     let mut parts: Vec<String> = Vec::new();
     for finding in findings.iter().filter(|finding| finding.verdict == verdict) {
         let mut part = finding.effect.what.to_string();
-        let names: Vec<&str> = finding.effect.targets.iter().take(3).map(|target| target.text.as_str()).collect();
+        let names: Vec<&str> =
+            finding.effect.targets.iter().take(3).map(|target| target.text.as_str()).collect();
         if !names.is_empty() {
             part.push_str(": ");
             part.push_str(&names.join(", "));

@@ -101,7 +101,8 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
         }
     }
     let mut out = String::with_capacity(path.len() + 16);
-    let unseen = lost || path.starts_with(HOLE) || (!path.starts_with(['/', '~']) && ground.cwd.starts_with(HOLE));
+    let unseen =
+        lost || path.starts_with(HOLE) || (!path.starts_with(['/', '~']) && ground.cwd.starts_with(HOLE));
     for (at, part) in parts.iter().enumerate() {
         if at > 0 || !unseen {
             out.push('/');
@@ -150,7 +151,10 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     }
     let workspace = ground.workspace;
     let in_workspace = workspace.len() > 1 && workspace != ground.home && within(path, workspace);
-    if path.starts_with("/proc/sysrq-trigger") || path.starts_with("/sys/firmware") || path.starts_with("/sys/power") {
+    if path.starts_with("/proc/sysrq-trigger")
+        || path.starts_with("/sys/firmware")
+        || path.starts_with("/sys/power")
+    {
         return Place::System;
     }
     if let Some(place) = places::marked(path, ground) {
@@ -178,7 +182,11 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return Place::Elsewhere;
     }
     if places::SYSTEM_TOPS.iter().any(|top| within(path, top)) {
-        return if path.contains("/log/") || path.ends_with(".log") { Place::Elsewhere } else { Place::System };
+        return if path.contains("/log/") || path.ends_with(".log") {
+            Place::Elsewhere
+        } else {
+            Place::System
+        };
     }
     Place::Elsewhere
 }
@@ -191,14 +199,23 @@ fn widen(path: &str) -> String {
     if first.starts_with("!(") {
         return "/*".to_owned();
     }
-    let choices = first.strip_prefix(['@', '+', '?', '*']).and_then(|inner| inner.strip_prefix('(')).and_then(|inner| inner.strip_suffix(')'));
+    let choices = first
+        .strip_prefix(['@', '+', '?', '*'])
+        .and_then(|inner| inner.strip_prefix('('))
+        .and_then(|inner| inner.strip_suffix(')'));
     if let Some(choices) = choices {
-        let found = choices.split('|').map(|choice| format!("/{choice}")).find(|choice| places::SYSTEM_TOPS.contains(&choice.as_str()));
+        let found = choices
+            .split('|')
+            .map(|choice| format!("/{choice}"))
+            .find(|choice| places::SYSTEM_TOPS.contains(&choice.as_str()));
         return found.unwrap_or_else(|| path.to_owned());
     }
     if let Some(tail) = tail
         && first.contains(['*', '?', '['])
-        && let Some(known) = places::SYSTEM_TOPS.iter().find(|known| !known.get(1..).unwrap_or_default().contains('/') && glob_matches(first, known.get(1..).unwrap_or_default()))
+        && let Some(known) = places::SYSTEM_TOPS.iter().find(|known| {
+            !known.get(1..).unwrap_or_default().contains('/')
+                && glob_matches(first, known.get(1..).unwrap_or_default())
+        })
     {
         return format!("{known}/{tail}");
     }
@@ -212,8 +229,22 @@ fn everything_in(path: &str) -> (&str, bool) {
     while let Some((folder, last)) = path.rsplit_once('/') {
         let star = !last.is_empty()
             && last != "."
-            && (matches!(last, "*" | "**" | ".*" | "?*" | "*?" | ".[!.]*" | ".??*" | "*.*" | ".[^.]*" | "{*,.*}" | "{.*,*}" | "[a-z]*" | "[!.]*" | "*/")
-                || last.bytes().all(|b| matches!(b, b'*' | b'?')));
+            && (matches!(
+                last,
+                "*" | "**"
+                    | ".*"
+                    | "?*"
+                    | "*?"
+                    | ".[!.]*"
+                    | ".??*"
+                    | "*.*"
+                    | ".[^.]*"
+                    | "{*,.*}"
+                    | "{.*,*}"
+                    | "[a-z]*"
+                    | "[!.]*"
+                    | "*/"
+            ) || last.bytes().all(|b| matches!(b, b'*' | b'?')));
         if !star {
             break;
         }
@@ -227,14 +258,29 @@ fn everything_in(path: &str) -> (&str, bool) {
 }
 
 fn device_place(device: &str) -> Place {
-    if matches!(device, "null" | "stdout" | "stderr" | "stdin" | "tty" | "zero" | "full" | "random" | "urandom" | "ptmx") {
+    if matches!(
+        device,
+        "null" | "stdout" | "stderr" | "stdin" | "tty" | "zero" | "full" | "random" | "urandom" | "ptmx"
+    ) {
         return Place::Sink;
     }
-    if device.starts_with("fd/") || device.starts_with("pts/") || device.starts_with("shm/") || device.starts_with("tcp/") || device.starts_with("udp/") {
+    if device.starts_with("fd/")
+        || device.starts_with("pts/")
+        || device.starts_with("shm/")
+        || device.starts_with("tcp/")
+        || device.starts_with("udp/")
+    {
         return if device.starts_with("shm/") { Place::Temp } else { Place::Sink };
     }
-    let disk = ["sd", "nvme", "hd", "mmcblk", "vd", "xvd", "disk", "rdisk", "loop", "dm-", "md", "mapper", "nbd", "ram", "mtd", "sr", "zram", "mem", "kmem", "port", "block", "zd", "drbd", "bcache"];
-    if disk.iter().any(|kind| device.starts_with(kind)) || device.contains(['*', '?', '[', HOLE]) { Place::Device } else { Place::Sink }
+    let disk = [
+        "sd", "nvme", "hd", "mmcblk", "vd", "xvd", "disk", "rdisk", "loop", "dm-", "md", "mapper", "nbd",
+        "ram", "mtd", "sr", "zram", "mem", "kmem", "port", "block", "zd", "drbd", "bcache",
+    ];
+    if disk.iter().any(|kind| device.starts_with(kind)) || device.contains(['*', '?', '[', HOLE]) {
+        Place::Device
+    } else {
+        Place::Sink
+    }
 }
 
 /// System folders, homes and their parents, also when a glob stands for them.

@@ -13,7 +13,12 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|b| b == 0 || b == 0xF4) || !text.contains(odd) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().filter(|c| *c != '\0').map(|c| if odd(c) { char::REPLACEMENT_CHARACTER } else { c }).collect())
+    Cow::Owned(
+        text.chars()
+            .filter(|c| *c != '\0')
+            .map(|c| if odd(c) { char::REPLACEMENT_CHARACTER } else { c })
+            .collect(),
+    )
 }
 
 /// A sign that the text hides something from whoever reads it on a screen.
@@ -31,7 +36,9 @@ pub(crate) fn hiding(text: &str) -> Option<&'static str> {
         return None;
     }
     text.chars().find_map(|c| match c {
-        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => Some("characters that change the direction of writing"),
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {
+            Some("characters that change the direction of writing")
+        }
         '\u{E0000}'..='\u{E007F}' => Some("invisible tag characters"),
         _ => None,
     })
@@ -80,10 +87,68 @@ enum Folded {
 /// Letters that only look like ASCII, in the order of the pairs: Cyrillic, Greek, Armenian and
 /// other shapes used to imitate.
 const LOOK_ALIKES: [(char, char); 62] = [
-    ('а', 'a'), ('е', 'e'), ('о', 'o'), ('р', 'p'), ('с', 'c'), ('у', 'y'), ('х', 'x'), ('і', 'i'), ('ј', 'j'), ('ѕ', 's'), ('ԁ', 'd'), ('ԛ', 'q'), ('ԝ', 'w'), ('һ', 'h'), ('ո', 'n'), ('ս', 'u'),
-    ('ց', 'g'), ('օ', 'o'), ('к', 'k'), ('т', 't'), ('м', 'm'), ('г', 'r'), ('ɡ', 'g'), ('ı', 'i'), ('ɩ', 'i'), ('ℓ', 'l'), ('ո', 'n'), ('А', 'A'), ('В', 'B'), ('Е', 'E'), ('К', 'K'), ('М', 'M'),
-    ('Н', 'H'), ('О', 'O'), ('Р', 'P'), ('С', 'C'), ('Т', 'T'), ('Х', 'X'), ('ο', 'o'), ('α', 'a'), ('ρ', 'p'), ('ν', 'v'), ('ι', 'i'), ('κ', 'k'), ('τ', 't'), ('υ', 'u'), ('χ', 'x'), ('η', 'n'),
-    ('‐', '-'), ('‑', '-'), ('‒', '-'), ('–', '-'), ('—', '-'), ('−', '-'), ('﹣', '-'), ('∕', '/'), ('⁄', '/'), ('⧸', '/'), ('∗', '*'), ('∼', '~'), ('ᴦ', 'r'), ('ꮁ', 'r'),
+    ('а', 'a'),
+    ('е', 'e'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('с', 'c'),
+    ('у', 'y'),
+    ('х', 'x'),
+    ('і', 'i'),
+    ('ј', 'j'),
+    ('ѕ', 's'),
+    ('ԁ', 'd'),
+    ('ԛ', 'q'),
+    ('ԝ', 'w'),
+    ('һ', 'h'),
+    ('ո', 'n'),
+    ('ս', 'u'),
+    ('ց', 'g'),
+    ('օ', 'o'),
+    ('к', 'k'),
+    ('т', 't'),
+    ('м', 'm'),
+    ('г', 'r'),
+    ('ɡ', 'g'),
+    ('ı', 'i'),
+    ('ɩ', 'i'),
+    ('ℓ', 'l'),
+    ('ո', 'n'),
+    ('А', 'A'),
+    ('В', 'B'),
+    ('Е', 'E'),
+    ('К', 'K'),
+    ('М', 'M'),
+    ('Н', 'H'),
+    ('О', 'O'),
+    ('Р', 'P'),
+    ('С', 'C'),
+    ('Т', 'T'),
+    ('Х', 'X'),
+    ('ο', 'o'),
+    ('α', 'a'),
+    ('ρ', 'p'),
+    ('ν', 'v'),
+    ('ι', 'i'),
+    ('κ', 'k'),
+    ('τ', 't'),
+    ('υ', 'u'),
+    ('χ', 'x'),
+    ('η', 'n'),
+    ('‐', '-'),
+    ('‑', '-'),
+    ('‒', '-'),
+    ('–', '-'),
+    ('—', '-'),
+    ('−', '-'),
+    ('﹣', '-'),
+    ('∕', '/'),
+    ('⁄', '/'),
+    ('⧸', '/'),
+    ('∗', '*'),
+    ('∼', '~'),
+    ('ᴦ', 'r'),
+    ('ꮁ', 'r'),
 ];
 
 fn fold(letter: char) -> Folded {
@@ -92,7 +157,18 @@ fn fold(letter: char) -> Folded {
     }
     let code = u32::from(letter);
     match code {
-        0x200B..=0x200F | 0x2060..=0x2064 | 0xFEFF | 0x00AD | 0x180E | 0x034F | 0x115F | 0x1160 | 0x3164 | 0x202A..=0x202E | 0x2066..=0x2069 | 0xE0000..=0xE007F => return Folded::Gone,
+        0x200B..=0x200F
+        | 0x2060..=0x2064
+        | 0xFEFF
+        | 0x00AD
+        | 0x180E
+        | 0x034F
+        | 0x115F
+        | 0x1160
+        | 0x3164
+        | 0x202A..=0x202E
+        | 0x2066..=0x2069
+        | 0xE0000..=0xE007F => return Folded::Gone,
         0xFE00..=0xFE0E => return Folded::Gone,
         0x00A0 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 | 0x1680 => return Folded::To(' '),
         0x2028 | 0x2029 | 0x0085 => return Folded::To('\n'),
@@ -101,10 +177,17 @@ fn fold(letter: char) -> Folded {
     if let 0xFF01..=0xFF5E = code {
         let plain = char::from_u32(code - 0xFEE0).unwrap_or(letter);
         // Full-width brackets and quotes stand in ordinary East Asian prose.
-        return if plain.is_ascii_alphanumeric() || matches!(plain, '-' | '/' | '.' | '*' | '~' | '_' | '|' | ';' | '&' | '$' | '>' | '=') { Folded::To(plain) } else { Folded::Same };
+        return if plain.is_ascii_alphanumeric()
+            || matches!(plain, '-' | '/' | '.' | '*' | '~' | '_' | '|' | ';' | '&' | '$' | '>' | '=')
+        {
+            Folded::To(plain)
+        } else {
+            Folded::Same
+        };
     }
     if let 0x2160..=0x217F = code {
-        let plain = *b"ivx_v___xx__lcdm".get(usize::try_from((code - 0x2160) % 16).unwrap_or(0)).unwrap_or(&b'_');
+        let plain =
+            *b"ivx_v___xx__lcdm".get(usize::try_from((code - 0x2160) % 16).unwrap_or(0)).unwrap_or(&b'_');
         return if plain == b'_' { Folded::Same } else { Folded::To(char::from(plain)) };
     }
     if let Some(plain) = mathematical(code) {

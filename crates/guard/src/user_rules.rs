@@ -62,7 +62,11 @@ impl UserRules {
 
     /// What the rules say about an effect, and which of them says it.
     pub(crate) fn for_effect(&self, effect: &Effect, home: &str) -> Option<(usize, Verdict)> {
-        self.best(|rule| rule.program.is_none() && (rule.effect.is_some() || rule.path.is_some()) && fits(rule, effect, home))
+        self.best(|rule| {
+            rule.program.is_none()
+                && (rule.effect.is_some() || rule.path.is_some())
+                && fits(rule, effect, home)
+        })
     }
 
     /// What the rules say about a program, and which of them says it.
@@ -70,7 +74,11 @@ impl UserRules {
         if self.rules.is_empty() {
             return None;
         }
-        self.best(|rule| rule.effect.is_none() && rule.path.is_none() && rule.program.as_deref().is_some_and(|pattern| glob_matches(pattern, name)))
+        self.best(|rule| {
+            rule.effect.is_none()
+                && rule.path.is_none()
+                && rule.program.as_deref().is_some_and(|pattern| glob_matches(pattern, name))
+        })
     }
 
     fn best(&self, fits: impl Fn(&UserRule) -> bool) -> Option<(usize, Verdict)> {
@@ -101,7 +109,10 @@ fn verdict(rule: &UserRule) -> Result<Verdict, String> {
         return Err("a rule needs at least one of `effect`, `program`, `path`".to_owned());
     }
     if rule.program.is_some() && (rule.effect.is_some() || rule.path.is_some()) {
-        return Err("`program` stands alone: effects and paths belong to what a command does, not to its name".to_owned());
+        return Err(
+            "`program` stands alone: effects and paths belong to what a command does, not to its name"
+                .to_owned(),
+        );
     }
     if let Some(name) = &rule.effect
         && !known_effect(name)
@@ -122,7 +133,8 @@ fn verdict(rule: &UserRule) -> Result<Verdict, String> {
 }
 
 fn known_effect(name: &str) -> bool {
-    crate::rules::rule(name).is_some() || serde_json::from_value::<crate::effect::Kind>(serde_json::Value::String(name.to_owned())).is_ok()
+    crate::rules::rule(name).is_some()
+        || serde_json::from_value::<crate::effect::Kind>(serde_json::Value::String(name.to_owned())).is_ok()
 }
 
 fn fits(rule: &UserRule, effect: &Effect, home: &str) -> bool {
@@ -141,7 +153,8 @@ fn fits(rule: &UserRule, effect: &Effect, home: &str) -> bool {
     let inside = |text: &str| within(text, folder);
     // An allow must cover every target; a deny or a question needs only one.
     if rule.then == "allow" {
-        !effect.targets.is_empty() && effect.targets.iter().all(|target| inside(&target.text) && !target.text.contains('…'))
+        !effect.targets.is_empty()
+            && effect.targets.iter().all(|target| inside(&target.text) && !target.text.contains('…'))
     } else {
         effect.targets.iter().any(|target| inside(&target.text))
     }
@@ -154,7 +167,13 @@ mod tests {
 
     fn rule(then: &str, effect: Option<&str>, program: Option<&str>, path: Option<&str>) -> UserRule {
         let own = |text: Option<&str>| text.map(str::to_owned);
-        UserRule { then: then.into(), effect: own(effect), program: own(program), path: own(path), because: None }
+        UserRule {
+            then: then.into(),
+            effect: own(effect),
+            program: own(program),
+            path: own(path),
+            because: None,
+        }
     }
 
     fn context(rules: Vec<UserRule>) -> Context {
@@ -171,7 +190,10 @@ mod tests {
 
     #[test]
     fn deny_beats_allow() {
-        let context = context(vec![rule("allow", Some("git"), None, None), rule("deny", Some("git_force_push"), None, None)]);
+        let context = context(vec![
+            rule("allow", Some("git"), None, None),
+            rule("deny", Some("git_force_push"), None, None),
+        ]);
 
         assert_eq!(judge("git push -f", &context).verdict, Verdict::Deny);
         assert_eq!(judge("git reset --hard", &context).verdict, Verdict::Allow);
@@ -194,7 +216,11 @@ mod tests {
 
     #[test]
     fn faults_name_the_line_and_the_remedy() {
-        let faults = UserRules::check([(rule("maybe", Some("delete"), None, None), 7), (rule("deny", Some("explode"), None, None), 9)]).unwrap_err();
+        let faults = UserRules::check([
+            (rule("maybe", Some("delete"), None, None), 7),
+            (rule("deny", Some("explode"), None, None), 9),
+        ])
+        .unwrap_err();
 
         assert_eq!(faults[0].to_string(), "line 7: `then` must be allow, ask or deny, not `maybe`");
         assert_eq!(faults[1].line, 9);

@@ -10,7 +10,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 }
 
 fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    let words: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let yolo = call.args.iter().any(|arg| matches!(&*arg.text, "--yolo"));
     let changes = match words.as_slice() {
         ["gateway", "stop" | "restart" | "uninstall" | "install", ..] => Some("stops or restarts the agent"),

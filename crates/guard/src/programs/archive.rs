@@ -36,7 +36,22 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             "--use-compress-program" | "-I" => {
                 let program = value.split_whitespace().next().unwrap_or_default();
-                if !matches!(super::base_name(program), "gzip" | "pigz" | "zstd" | "xz" | "bzip2" | "pbzip2" | "lz4" | "lzip" | "lzop" | "brotli" | "pixz" | "zstdmt" | "pxz") {
+                if !matches!(
+                    super::base_name(program),
+                    "gzip"
+                        | "pigz"
+                        | "zstd"
+                        | "xz"
+                        | "bzip2"
+                        | "pbzip2"
+                        | "lz4"
+                        | "lzip"
+                        | "lzop"
+                        | "brotli"
+                        | "pixz"
+                        | "zstdmt"
+                        | "pxz"
+                ) {
                     walk.emit_names(Kind::ToolProgram, "makes tar run a program", arg.span, &[value]);
                     walk.run_text(value, &Flow::none(), arg.span);
                 }
@@ -46,24 +61,50 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     let first = words.first().copied().unwrap_or_default();
-    let letters = |letter: char| first.trim_start_matches('-').contains(letter) && !first.starts_with("--") || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
+    let letters = |letter: char| {
+        first.trim_start_matches('-').contains(letter) && !first.starts_with("--")
+            || words
+                .iter()
+                .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
     let extracts = letters('x') || words.contains(&"--extract") || words.contains(&"--get");
     let creates = letters('c') || words.contains(&"--create");
-    let folder = words.iter().position(|word| matches!(*word, "-C" | "--directory")).and_then(|at| words.get(at + 1)).copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
+    let folder = words
+        .iter()
+        .position(|word| matches!(*word, "-C" | "--directory"))
+        .and_then(|at| words.get(at + 1))
+        .copied()
+        .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
     if extracts && (letters('P') || words.contains(&"--absolute-names")) {
         walk.emit(Kind::Write, "unpacks to absolute paths", call.span);
         let target = crate::effect::Target { text: "/".to_owned(), place: Place::System };
-        walk.emit_on(Kind::Write, "unpacks to absolute paths", call.span, vec![target], How { recursive: true, ..How::default() });
+        walk.emit_on(
+            Kind::Write,
+            "unpacks to absolute paths",
+            call.span,
+            vec![target],
+            How { recursive: true, ..How::default() },
+        );
     }
     if extracts {
         if let Some(folder) = folder {
             let target = walk.target(folder);
             if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
-                walk.emit_on(Kind::Write, "unpacks over system files", call.span, vec![target], How { recursive: true, ..How::default() });
+                walk.emit_on(
+                    Kind::Write,
+                    "unpacks over system files",
+                    call.span,
+                    vec![target],
+                    How { recursive: true, ..How::default() },
+                );
             }
         }
         if letters('O') || words.contains(&"--to-stdout") {
-            return Flow::unknown(Origin { decoded: true, network: call.stdin.origin.network, ..Origin::default() });
+            return Flow::unknown(Origin {
+                decoded: true,
+                network: call.stdin.origin.network,
+                ..Origin::default()
+            });
         }
     }
     if creates {
@@ -75,18 +116,33 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// Reading what goes into an archive; an archive on standard output carries it on.
 fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut credential = false;
-    let archive = call.args.iter().position(|arg| arg.text.starts_with('-') && arg.text.ends_with('f') || !arg.text.starts_with('-') && arg.text.ends_with('f') && arg.text.len() < 6).map(|at| at + 1);
+    let archive = call
+        .args
+        .iter()
+        .position(|arg| {
+            arg.text.starts_with('-') && arg.text.ends_with('f')
+                || !arg.text.starts_with('-') && arg.text.ends_with('f') && arg.text.len() < 6
+        })
+        .map(|at| at + 1);
     for (at, arg) in call.args.iter().enumerate().skip(1) {
         if Some(at) == archive || arg.text.starts_with('-') {
             continue;
         }
         let place = walk.target(&arg.text).place;
-        if place == Place::Credential || (place == Place::Startup && arg.text.trim_end_matches('/').ends_with(".ssh")) {
+        if place == Place::Credential
+            || (place == Place::Startup && arg.text.trim_end_matches('/').ends_with(".ssh"))
+        {
             credential = true;
             walk.read_file(&arg.text, arg.span);
             let target = walk.target(&arg.text);
             if place == Place::Startup {
-                walk.emit_on(Kind::ReadCredential, "packs credentials", arg.span, vec![target], How::default());
+                walk.emit_on(
+                    Kind::ReadCredential,
+                    "packs credentials",
+                    arg.span,
+                    vec![target],
+                    How::default(),
+                );
             }
         }
     }
@@ -96,7 +152,9 @@ fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "tbnixUs", long: &["unzip-command"], stops: false });
     for (at, arg) in call.args.iter().enumerate() {
-        if &*arg.text == "-TT" && let Some(program) = call.args.get(at + 1) {
+        if &*arg.text == "-TT"
+            && let Some(program) = call.args.get(at + 1)
+        {
             walk.emit_names(Kind::ToolProgram, "makes zip run a program", arg.span, &[&program.text]);
             walk.run_text(&program.text, &Flow::none(), program.span);
         } else if let Some(program) = arg.text.strip_prefix("-TT").filter(|rest| !rest.is_empty()) {
@@ -112,7 +170,10 @@ fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Delete, "deletes files after packing them", call.span);
     }
     for arg in parsed.rest().skip(1) {
-        if walk.target(&arg.text).place == Place::Credential || arg.text.trim_end_matches('/').ends_with(".ssh") || arg.text.trim_end_matches('/').ends_with(".aws") {
+        if walk.target(&arg.text).place == Place::Credential
+            || arg.text.trim_end_matches('/').ends_with(".ssh")
+            || arg.text.trim_end_matches('/').ends_with(".aws")
+        {
             let target = walk.target(&arg.text);
             walk.emit_on(Kind::ReadCredential, "packs credentials", arg.span, vec![target], How::default());
         }
@@ -122,11 +183,22 @@ fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "dx", long: &[], stops: false });
-    let folder = parsed.value("d", "").or_else(|| call.args.iter().find_map(|arg| arg.text.strip_prefix("-o")).filter(|folder| !folder.is_empty() && call.name.starts_with('7')));
+    let folder = parsed.value("d", "").or_else(|| {
+        call.args
+            .iter()
+            .find_map(|arg| arg.text.strip_prefix("-o"))
+            .filter(|folder| !folder.is_empty() && call.name.starts_with('7'))
+    });
     if let Some(folder) = folder {
         let target = walk.target(folder);
         if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
-            walk.emit_on(Kind::Write, "unpacks over system files", call.span, vec![target], How { recursive: true, ..How::default() });
+            walk.emit_on(
+                Kind::Write,
+                "unpacks over system files",
+                call.span,
+                vec![target],
+                How { recursive: true, ..How::default() },
+            );
         }
     }
     if call.args.iter().any(|arg| &*arg.text == "-sdel") {
@@ -139,7 +211,10 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn cpio(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "DFIOHRCE", long: &["directory", "file", "rsh-command"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "DFIOHRCE", long: &["directory", "file", "rsh-command"], stops: false },
+    );
     for (program, span) in parsed.values("", "rsh-command") {
         walk.emit_names(Kind::ToolProgram, "makes cpio run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);

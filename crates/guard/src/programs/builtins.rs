@@ -23,8 +23,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "shift" => shift,
         "command" => command,
         "builtin" | "exec" | "nocorrect" | "noglob" => through,
-        "getopts" | ":" | "true" | "false" | "test" | "[" | "return" | "exit" | "break" | "continue" | "wait" | "jobs" | "fg"
-        | "bg" | "umask" | "hash" | "ulimit" | "shopt" | "bind" | "complete" | "compgen" | "times" | "let" | "suspend" | "disown" => nothing,
+        "getopts" | ":" | "true" | "false" | "test" | "[" | "return" | "exit" | "break" | "continue"
+        | "wait" | "jobs" | "fg" | "bg" | "umask" | "hash" | "ulimit" | "shopt" | "bind" | "complete"
+        | "compgen" | "times" | "let" | "suspend" | "disown" => nothing,
         "printenv" => printenv,
         "enable" => enable,
         "history" => history,
@@ -75,7 +76,11 @@ fn pop_directory(walk: &mut Walk<'_>, _call: Call<'_>) -> Flow {
 }
 
 fn eval(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let args = if call.args.first().is_some_and(|arg| &*arg.text == "--") { call.args.get(1..).unwrap_or_default() } else { call.args };
+    let args = if call.args.first().is_some_and(|arg| &*arg.text == "--") {
+        call.args.get(1..).unwrap_or_default()
+    } else {
+        call.args
+    };
     let text: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
     let origin = walk.last_unknown;
     code::shell(walk, &text.join(" "), origin, call.stdin, call.span)
@@ -111,7 +116,10 @@ fn unset(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn declare(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let origin = walk.last_unknown;
-    let named = call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('n') && call.name != "export");
+    let named = call
+        .args
+        .iter()
+        .any(|arg| arg.text.starts_with('-') && arg.text.contains('n') && call.name != "export");
     for arg in call.args {
         let Some((name, value)) = arg.text.split_once('=') else { continue };
         let (name, append) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
@@ -138,16 +146,32 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let text = call.stdin.text.as_deref().unwrap_or(HOLE_STR);
     if array {
         let list: Vec<(String, Rc<str>)> = if call.name == "read" {
-            text.lines().next().unwrap_or_default().split_whitespace().map(Rc::from).enumerate().map(|(at, word)| (at.to_string(), word)).collect()
+            text.lines()
+                .next()
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(Rc::from)
+                .enumerate()
+                .map(|(at, word)| (at.to_string(), word))
+                .collect()
         } else {
-            text.lines().take(512).map(Rc::from).enumerate().map(|(at, line)| (at.to_string(), line)).collect()
+            text.lines()
+                .take(512)
+                .map(Rc::from)
+                .enumerate()
+                .map(|(at, line)| (at.to_string(), line))
+                .collect()
         };
         walk.scope.set_list(names.first().copied().unwrap_or("MAPFILE"), list);
         return Flow::none();
     }
     let separators = walk.scope.value("IFS", &walk.context.home).unwrap_or_default();
     let line = text.lines().next().unwrap_or_default();
-    let line = if call.stdin.text.is_some() && text.lines().nth(1).is_some() && walk.scope.branches > 0 { text.trim_end() } else { line };
+    let line = if call.stdin.text.is_some() && text.lines().nth(1).is_some() && walk.scope.branches > 0 {
+        text.trim_end()
+    } else {
+        line
+    };
     let mut rest = line.trim();
     let names = if names.is_empty() { vec!["REPLY"] } else { names };
     for (at, name) in names.iter().enumerate() {
@@ -253,7 +277,12 @@ fn through(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn printenv(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if let Some(name) = call.args.iter().find(|arg| crate::walk::secret_name(&arg.text)) {
-        walk.emit_names(Kind::ReadCredential, "prints a secret from the environment", name.span, &[&name.text]);
+        walk.emit_names(
+            Kind::ReadCredential,
+            "prints a secret from the environment",
+            name.span,
+            &[&name.text],
+        );
         return Flow::unknown(Origin { credential: true, local: true, ..Origin::default() });
     }
     if let [name] = call.args

@@ -12,7 +12,10 @@ pub(crate) fn shell(walk: &mut Walk<'_>, text: &str, origin: Origin, stdin: &Flo
     if !bare.contains(HOLE) {
         return walk.run_text(text, stdin, span);
     }
-    if origin.network || origin.decoded || bare.chars().all(|c| c == HOLE || c.is_whitespace() || matches!(c, '"' | '\'' | ';')) {
+    if origin.network
+        || origin.decoded
+        || bare.chars().all(|c| c == HOLE || c.is_whitespace() || matches!(c, '"' | '\'' | ';'))
+    {
         unseen(walk, origin, span);
         if bare.chars().all(|c| c == HOLE) {
             return Flow::unknown(origin);

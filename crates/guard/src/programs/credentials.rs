@@ -7,10 +7,12 @@ use crate::walk::{Call, Flow, Origin, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "security" | "secret-tool" | "pass" | "bw" | "lpass" | "keyring" | "gopass" | "1password" | "kwallet-query" | "cmdkey" | "keepassxc-cli" => store,
+        "security" | "secret-tool" | "pass" | "bw" | "lpass" | "keyring" | "gopass" | "1password"
+        | "kwallet-query" | "cmdkey" | "keepassxc-cli" => store,
         "ssh-add" | "ssh-keygen" => keys,
         "getent" => getent,
-        "unshadow" | "john" | "hashcat" | "mimikatz" | "hydra" | "responder" | "msfconsole" | "msfvenom" | "xmrig" | "minerd" => attack,
+        "unshadow" | "john" | "hashcat" | "mimikatz" | "hydra" | "responder" | "msfconsole" | "msfvenom"
+        | "xmrig" | "minerd" => attack,
         _ => return None,
     })
 }
@@ -18,9 +20,28 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 fn store(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let prints = match call.name {
-        "security" => words.iter().any(|word| matches!(*word, "find-generic-password" | "find-internet-password" | "dump-keychain" | "export")),
+        "security" => words.iter().any(|word| {
+            matches!(*word, "find-generic-password" | "find-internet-password" | "dump-keychain" | "export")
+        }),
         "secret-tool" => words.first().is_some_and(|verb| matches!(*verb, "lookup" | "search")),
-        "pass" | "gopass" => !words.is_empty() && !matches!(words.first(), Some(&("ls" | "list" | "git" | "init" | "insert" | "generate" | "find" | "grep" | "help" | "version"))),
+        "pass" | "gopass" => {
+            !words.is_empty()
+                && !matches!(
+                    words.first(),
+                    Some(
+                        &("ls"
+                            | "list"
+                            | "git"
+                            | "init"
+                            | "insert"
+                            | "generate"
+                            | "find"
+                            | "grep"
+                            | "help"
+                            | "version")
+                    )
+                )
+        }
         "bw" | "lpass" => words.iter().any(|word| matches!(*word, "get" | "show" | "export" | "list")),
         "keyring" => words.first() == Some(&"get"),
         _ => words.iter().any(|word| matches!(*word, "show" | "export" | "/list" | "clip")),
@@ -50,7 +71,9 @@ fn keys(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         // With `-y` a private key is only turned into its public half; with `-f` an existing key
         // may be replaced, which the program itself asks about.
         for (at, arg) in call.args.iter().enumerate() {
-            if &*arg.text == "-D" && let Some(library) = call.args.get(at + 1) {
+            if &*arg.text == "-D"
+                && let Some(library) = call.args.get(at + 1)
+            {
                 walk.emit_names(Kind::RunUnseen, "loads code from a library", arg.span, &[&library.text]);
             }
         }

@@ -8,15 +8,19 @@ use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus" | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql" | "cockroach"
-        | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline" | "impala-shell" => sql,
+        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus"
+        | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
+        | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
+        | "impala-shell" => sql,
         "dropdb" | "dropuser" => drop_database,
         "mysqladmin" => mysqladmin,
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
         "mongo" | "mongosh" => mongo,
         "influx" | "etcdctl" | "consul" | "vault" | "cqlsh-expansion" => keyed,
         "pg_restore" | "mongorestore" | "pg_resetwal" | "pg_dropcluster" => restore,
-        "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase" | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx" | "django-admin" | "goose" | "dbmate" => migrate,
+        "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase"
+        | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx" | "django-admin" | "goose"
+        | "dbmate" => migrate,
         "supabase" | "wrangler" => super::cloud::run,
         _ => return None,
     })
@@ -25,10 +29,22 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 fn sql(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut texts: Vec<String> = Vec::new();
     let spec = match call.name {
-        "psql" | "pgcli" => Spec { short: "cdfhpULovFRPT", long: &["command", "dbname", "file", "host", "port", "username", "output", "variable", "set"], stops: false },
-        "mysql" | "mariadb" | "mycli" => Spec { short: "ehuPDS", long: &["execute", "host", "user", "port", "database", "init-command", "socket"], stops: false },
+        "psql" | "pgcli" => Spec {
+            short: "cdfhpULovFRPT",
+            long: &["command", "dbname", "file", "host", "port", "username", "output", "variable", "set"],
+            stops: false,
+        },
+        "mysql" | "mariadb" | "mycli" => Spec {
+            short: "ehuPDS",
+            long: &["execute", "host", "user", "port", "database", "init-command", "socket"],
+            stops: false,
+        },
         "sqlite3" | "sqlite" | "duckdb" | "litecli" => Spec { short: "", long: &[], stops: false },
-        _ => Spec { short: "qQesiSUPdcChupfl", long: &["query", "command", "execute", "host", "port", "user", "database", "password"], stops: false },
+        _ => Spec {
+            short: "qQesiSUPdcChupfl",
+            long: &["query", "command", "execute", "host", "port", "user", "database", "password"],
+            stops: false,
+        },
     };
     let parsed = parse(call.args, spec);
     if matches!(call.name, "sqlite3" | "sqlite" | "duckdb")
@@ -41,19 +57,29 @@ fn sql(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let runs = match call.name {
             "psql" | "pgcli" => flag.is("c", "command"),
             "mysql" | "mariadb" | "mycli" => flag.is("e", "execute") || flag.is("", "init-command"),
-            _ => flag.is("q", "query") || flag.is("Q", "") || flag.is("e", "execute") || flag.is("c", "command"),
+            _ => {
+                flag.is("q", "query")
+                    || flag.is("Q", "")
+                    || flag.is("e", "execute")
+                    || flag.is("c", "command")
+            }
         };
         if runs && let Some(value) = flag.value {
             texts.push(value.to_owned());
         }
-        if flag.is("f", "file") && call.name == "psql" && let Some(file) = flag.value {
+        if flag.is("f", "file")
+            && call.name == "psql"
+            && let Some(file) = flag.value
+        {
             texts.push(walk.read_file(file, flag.span).seen().to_owned());
         }
     }
     if matches!(call.name, "sqlite3" | "sqlite" | "duckdb" | "litecli") {
         texts.extend(parsed.rest().skip(1).map(|arg| arg.text.to_string()));
         for (at, arg) in call.args.iter().enumerate() {
-            if matches!(&*arg.text, "-cmd" | "-c" | "-init") && let Some(next) = call.args.get(at + 1) {
+            if matches!(&*arg.text, "-cmd" | "-c" | "-init")
+                && let Some(next) = call.args.get(at + 1)
+            {
                 texts.push(next.text.to_string());
             }
         }
@@ -77,23 +103,36 @@ fn sql(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// Whether a text contains a word that could make it destructive; cheap, to skip the rest.
 pub(crate) fn looks_destructive(text: &str) -> bool {
     let start = text.trim_start();
-    let head = start.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
-    matches!(head.as_str(), "drop" | "truncate" | "delete" | "alter" | "update") && text.split_whitespace().count() >= 2 && {
-        let second = text.split_whitespace().nth(1).unwrap_or_default().to_ascii_lowercase();
-        matches!(second.as_str(), "table" | "database" | "schema" | "from" | "index" | "view" | "user" | "role") || (head == "truncate" && text.split_whitespace().count() <= 3)
-    }
+    let head =
+        start.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
+    matches!(head.as_str(), "drop" | "truncate" | "delete" | "alter" | "update")
+        && text.split_whitespace().count() >= 2
+        && {
+            let second = text.split_whitespace().nth(1).unwrap_or_default().to_ascii_lowercase();
+            matches!(
+                second.as_str(),
+                "table" | "database" | "schema" | "from" | "index" | "view" | "user" | "role"
+            ) || (head == "truncate" && text.split_whitespace().count() <= 3)
+        }
 }
 
 /// Judges SQL text, statement by statement; strings and comments are not code.
 pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
     for line in text.lines() {
         let line = line.trim_start();
-        if let Some(command) = line.strip_prefix("\\!").or_else(|| line.strip_prefix(".shell ")).or_else(|| line.strip_prefix(".system ")).or_else(|| line.strip_prefix("system ")) {
+        if let Some(command) = line
+            .strip_prefix("\\!")
+            .or_else(|| line.strip_prefix(".shell "))
+            .or_else(|| line.strip_prefix(".system "))
+            .or_else(|| line.strip_prefix("system "))
+        {
             walk.run_text(command.trim(), &Flow::none(), span);
         }
     }
     let lower = text.to_ascii_lowercase();
-    if let Some((_, rest)) = lower.split_once(" program ") && lower.contains("copy ") {
+    if let Some((_, rest)) = lower.split_once(" program ")
+        && lower.contains("copy ")
+    {
         let start = lower.len() - rest.len();
         let command = text.get(start..).unwrap_or_default().trim_start().trim_matches(['\'', ';']);
         walk.emit(Kind::RunUnseen, "makes the database run a program", span);
@@ -117,9 +156,21 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
 fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
     for start in 0..words.len().min(200) {
         let rest: Vec<&str> = words.iter().skip(start).take(4).map(String::as_str).collect();
-        let first_of_statement = start == 0 || matches!(words.get(start - 1).map(String::as_str), Some("begin" | "then" | "do" | "explain" | "analyze" | ")" | "as" | "else" | "(" | "immediate"));
+        let first_of_statement = start == 0
+            || matches!(
+                words.get(start - 1).map(String::as_str),
+                Some(
+                    "begin" | "then" | "do" | "explain" | "analyze" | ")" | "as" | "else" | "(" | "immediate"
+                )
+            );
         match rest.as_slice() {
-            ["drop", "table" | "database" | "schema" | "tablespace" | "user" | "role" | "view" | "materialized" | "keyspace" | "collection" | "owned" | "index" | "function" | "trigger" | "sequence" | "type" | "extension" | "policy" | "column", ..] => {
+            [
+                "drop",
+                "table" | "database" | "schema" | "tablespace" | "user" | "role" | "view" | "materialized"
+                | "keyspace" | "collection" | "owned" | "index" | "function" | "trigger" | "sequence"
+                | "type" | "extension" | "policy" | "column",
+                ..,
+            ] => {
                 walk.emit(Kind::Database, "drops part of a database", span);
                 return;
             }
@@ -127,7 +178,9 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "empties a table", span);
                 return;
             }
-            ["delete", "from", ..] | ["delete", _, "from", ..] if first_of_statement || rest.get(1) == Some(&"from") => {
+            ["delete", "from", ..] | ["delete", _, "from", ..]
+                if first_of_statement || rest.get(1) == Some(&"from") =>
+            {
                 if !narrowed(words.get(start..).unwrap_or_default()) {
                     walk.emit(Kind::Database, "deletes every row of a table", span);
                 }
@@ -155,7 +208,11 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "stops a database", span);
                 return;
             }
-            ["explain", ..] if start == 0 && !words.iter().any(|word| word == "analyze" || word == "analyse") => return,
+            ["explain", ..]
+                if start == 0 && !words.iter().any(|word| word == "analyze" || word == "analyse") =>
+            {
+                return;
+            }
             ["xp_cmdshell", ..] => {
                 walk.emit(Kind::RunUnseen, "makes the database run a program", span);
                 return;
@@ -173,7 +230,21 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
 fn narrowed(words: &[String]) -> bool {
     let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
     let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
-    !matches!(condition.as_str(), "1=1" | "true" | "1" | "'1'='1'" | "0=0" | "2>1" | "1<2" | "nottrue=false" | "1<>0" | "''=''" | "idisnotnull" | "1=1or1=1")
+    !matches!(
+        condition.as_str(),
+        "1=1"
+            | "true"
+            | "1"
+            | "'1'='1'"
+            | "0=0"
+            | "2>1"
+            | "1<2"
+            | "nottrue=false"
+            | "1<>0"
+            | "''=''"
+            | "idisnotnull"
+            | "1=1or1=1"
+    )
 }
 
 /// Words of SQL in lower case; strings become one word, comments vanish.
@@ -198,7 +269,9 @@ fn words(text: &str) -> Vec<String> {
                     continue;
                 }
                 at += 2;
-                while at < letters.len() && !(letters.get(at) == Some(&'*') && letters.get(at + 1) == Some(&'/')) {
+                while at < letters.len()
+                    && !(letters.get(at) == Some(&'*') && letters.get(at + 1) == Some(&'/'))
+                {
                     at += 1;
                 }
                 at += 2;
@@ -210,14 +283,21 @@ fn words(text: &str) -> Vec<String> {
                     at += 1;
                 }
                 at += 1;
-                out.push(letters.get(start..at.min(letters.len())).unwrap_or_default().iter().collect::<String>());
+                out.push(
+                    letters.get(start..at.min(letters.len())).unwrap_or_default().iter().collect::<String>(),
+                );
             }
             c if c.is_alphanumeric() || c == '_' || c == HOLE => {
                 let start = at;
-                while letters.get(at).is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.') || *c == HOLE) {
+                while letters
+                    .get(at)
+                    .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.') || *c == HOLE)
+                {
                     at += 1;
                 }
-                out.push(letters.get(start..at).unwrap_or_default().iter().collect::<String>().to_lowercase());
+                out.push(
+                    letters.get(start..at).unwrap_or_default().iter().collect::<String>().to_lowercase(),
+                );
             }
             c if c.is_whitespace() => at += 1,
             '*' if letters.get(at + 1) == Some(&'/') => at += 2,
@@ -245,11 +325,20 @@ fn mysqladmin(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words = call.args.iter().map(|arg| arg.text.to_ascii_lowercase()).chain(call.stdin.seen().split_whitespace().take(256).map(str::to_ascii_lowercase));
+    let words = call
+        .args
+        .iter()
+        .map(|arg| arg.text.to_ascii_lowercase())
+        .chain(call.stdin.seen().split_whitespace().take(256).map(str::to_ascii_lowercase));
     let words: Vec<String> = words.collect();
     let bad = words.iter().enumerate().any(|(at, word)| {
-        matches!(word.as_str(), "flushall" | "flushdb" | "shutdown") || word.contains("flushall") || word.contains("flushdb") || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set")) || (word == "del" && words.get(at + 1).is_some_and(|key| key.contains(HOLE) || key.contains('*')))
-            || (word == "script" && words.get(at + 1).is_some_and(|next| next == "flush")) || word == "debug"
+        matches!(word.as_str(), "flushall" | "flushdb" | "shutdown")
+            || word.contains("flushall")
+            || word.contains("flushdb")
+            || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set"))
+            || (word == "del" && words.get(at + 1).is_some_and(|key| key.contains(HOLE) || key.contains('*')))
+            || (word == "script" && words.get(at + 1).is_some_and(|next| next == "flush"))
+            || word == "debug"
     });
     if bad {
         walk.emit(Kind::Database, "empties or stops a database", call.span);
@@ -261,9 +350,22 @@ fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let text: String = call.args.iter().map(|arg| &*arg.text).chain([call.stdin.seen()]).collect::<Vec<_>>().join("\n");
+    let text: String =
+        call.args.iter().map(|arg| &*arg.text).chain([call.stdin.seen()]).collect::<Vec<_>>().join("\n");
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let bad = ["dropDatabase(", ".drop(", "deleteMany({}", "remove({}", "dropIndexes(", "shutdownServer(", "dropUser(", ".deleteMany()", "dropAllUsers("].iter().any(|call| compact.contains(call));
+    let bad = [
+        "dropDatabase(",
+        ".drop(",
+        "deleteMany({}",
+        "remove({}",
+        "dropIndexes(",
+        "shutdownServer(",
+        "dropUser(",
+        ".deleteMany()",
+        "dropAllUsers(",
+    ]
+    .iter()
+    .any(|call| compact.contains(call));
     if bad {
         walk.emit(Kind::Database, "drops or empties collections", call.span);
     }
@@ -273,13 +375,22 @@ fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let bad = words.iter().any(|word| matches!(*word, "del" | "delete" | "destroy" | "leave" | "purge" | "seal" | "disable" | "revoke")) || (words.first() == Some(&"kv") && words.contains(&"destroy"));
-    let query = words.iter().position(|word| matches!(*word, "-execute" | "--execute" | "query")).and_then(|at| words.get(at + 1)).copied().unwrap_or_default();
+    let bad = words.iter().any(|word| {
+        matches!(*word, "del" | "delete" | "destroy" | "leave" | "purge" | "seal" | "disable" | "revoke")
+    }) || (words.first() == Some(&"kv") && words.contains(&"destroy"));
+    let query = words
+        .iter()
+        .position(|word| matches!(*word, "-execute" | "--execute" | "query"))
+        .and_then(|at| words.get(at + 1))
+        .copied()
+        .unwrap_or_default();
     judge(walk, query, call.span);
     if bad {
         walk.emit_names(Kind::Database, "deletes entries of a store", call.span, &words);
     }
-    if call.name == "vault" && matches!(words.first(), Some(&"read")) || words.windows(2).any(|pair| pair == ["kv", "get"]) && call.name == "vault" {
+    if call.name == "vault" && matches!(words.first(), Some(&"read"))
+        || words.windows(2).any(|pair| pair == ["kv", "get"]) && call.name == "vault"
+    {
         walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &words);
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
@@ -287,7 +398,10 @@ fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn restore(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    if call.args.iter().any(|arg| matches!(&*arg.text, "-c" | "--clean" | "--drop" | "-f" | "--force")) || call.name == "pg_dropcluster" || call.name == "pg_resetwal" {
+    if call.args.iter().any(|arg| matches!(&*arg.text, "-c" | "--clean" | "--drop" | "-f" | "--force"))
+        || call.name == "pg_dropcluster"
+        || call.name == "pg_resetwal"
+    {
         walk.emit(Kind::Database, "replaces what is in a database", call.span);
     }
     Flow::none()
@@ -295,9 +409,34 @@ fn restore(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let bad = words.iter().any(|word| matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:migrate:reset" | "migrate:reset" | "migrate:fresh" | "db:wipe" | "db:truncate_all" | "clean" | "drop-all" | "dropAll" | "schema:drop" | "db:schema:load" | "ecto.drop" | "ecto.reset" | "flush" | "reset_db" | "sqlflush"))
-        || words.windows(2).any(|pair| matches!(pair, ["migrate", "reset"] | ["db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"]))
-        || call.name == "dbmate" && words.contains(&"drop")
+    let bad = words.iter().any(|word| {
+        matches!(
+            *word,
+            "db:drop"
+                | "db:reset"
+                | "db:purge"
+                | "db:migrate:reset"
+                | "migrate:reset"
+                | "migrate:fresh"
+                | "db:wipe"
+                | "db:truncate_all"
+                | "clean"
+                | "drop-all"
+                | "dropAll"
+                | "schema:drop"
+                | "db:schema:load"
+                | "ecto.drop"
+                | "ecto.reset"
+                | "flush"
+                | "reset_db"
+                | "sqlflush"
+        )
+    }) || words.windows(2).any(|pair| {
+        matches!(
+            pair,
+            ["migrate", "reset"] | ["db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"]
+        )
+    }) || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))
         || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
     let bad = bad && !(words.contains(&"clean") && !matches!(call.name, "flyway"));

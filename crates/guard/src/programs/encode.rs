@@ -21,10 +21,13 @@ pub(crate) fn base(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         files.extend(input.filter(|arg| !arg.text.starts_with('-')));
     }
     let flow = source(walk, &files, call.stdin);
-    let decodes = parsed.has("d", "decode") || parsed.has("D", "") || matches!(call.name, "uudecode" | "b64decode");
+    let decodes =
+        parsed.has("d", "decode") || parsed.has("D", "") || matches!(call.name, "uudecode" | "b64decode");
     if !decodes {
         return match flow.exact() {
-            Some(text) if matches!(call.name, "base64" | "gbase64") => Flow { text: Some((encode64(text.as_bytes()) + "\n").into()), origin: flow.origin },
+            Some(text) if matches!(call.name, "base64" | "gbase64") => {
+                Flow { text: Some((encode64(text.as_bytes()) + "\n").into()), origin: flow.origin }
+            }
             _ => Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin },
         };
     }
@@ -44,18 +47,26 @@ pub(crate) fn base(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 pub(crate) fn hex(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: if call.name == "xxd" { "closn" } else { "ASjNtew" }, long: &[], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: if call.name == "xxd" { "closn" } else { "ASjNtew" }, long: &[], stops: false },
+    );
     let files: Vec<&Arg<'_>> = parsed.rest().take(1).collect();
     let flow = source(walk, &files, call.stdin);
     // In xxd, `-ps` and `-r` may be written together or apart.
-    let reverses = call.name == "xxd" && call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('r'));
+    let reverses =
+        call.name == "xxd" && call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('r'));
     if !reverses {
         return Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin };
     }
     let bytes = flow.exact().and_then(|text| {
         if text.lines().any(|line| line.contains(": ")) {
             // A dump with offsets and a text column.
-            let digits: String = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, rest)| rest.split("  ").next().unwrap_or(rest)).collect();
+            let digits: String = text
+                .lines()
+                .filter_map(|line| line.split_once(": "))
+                .map(|(_, rest)| rest.split("  ").next().unwrap_or(rest))
+                .collect();
             decode16(&digits)
         } else {
             decode16(text)
@@ -77,16 +88,36 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         return Flow::unknown(Origin { network: true, ..Origin::default() });
     }
-    if words.iter().any(|word| *word == "-engine" || *word == "-provider") && words.iter().any(|word| word.contains('/')) {
+    if words.iter().any(|word| *word == "-engine" || *word == "-provider")
+        && words.iter().any(|word| word.contains('/'))
+    {
         walk.emit(Kind::ToolProgram, "makes openssl load code", call.span);
     }
-    let flow = if words.first().is_some_and(|verb| matches!(*verb, "enc" | "base64" | "rsautl" | "pkeyutl" | "smime" | "cms" | "aes-256-cbc" | "dgst" | "rsa" | "pkcs12" | "pkcs8")) {
+    let flow = if words.first().is_some_and(|verb| {
+        matches!(
+            *verb,
+            "enc"
+                | "base64"
+                | "rsautl"
+                | "pkeyutl"
+                | "smime"
+                | "cms"
+                | "aes-256-cbc"
+                | "dgst"
+                | "rsa"
+                | "pkcs12"
+                | "pkcs8"
+        )
+    }) {
         source(walk, &files, call.stdin)
     } else {
         call.stdin.clone()
     };
     let decodes = words.iter().any(|word| matches!(*word, "-d" | "-decrypt" | "-D"));
-    let plain = words.first() == Some(&"base64") || (words.contains(&"enc") && (words.contains(&"-base64") || words.contains(&"-a")) && !words.iter().any(|w| w.starts_with("-aes")));
+    let plain = words.first() == Some(&"base64")
+        || (words.contains(&"enc")
+            && (words.contains(&"-base64") || words.contains(&"-a"))
+            && !words.iter().any(|w| w.starts_with("-aes")));
     if decodes {
         if plain && let Some(bytes) = flow.exact().and_then(decode64) {
             return text_flow(&bytes, flow.origin);
@@ -111,7 +142,11 @@ pub(crate) fn decrypt(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(crate) fn unpack(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "o", long: &["output"], stops: false });
     let files: Vec<&Arg<'_>> = parsed.rest().filter(|arg| !arg.text.starts_with('-')).collect();
-    let decodes = call.name.starts_with("un") || call.name.contains("unzip") || call.name.contains("unz") || parsed.has("d", "decompress") || parsed.has("d", "uncompress");
+    let decodes = call.name.starts_with("un")
+        || call.name.contains("unzip")
+        || call.name.contains("unz")
+        || parsed.has("d", "decompress")
+        || parsed.has("d", "uncompress");
     let flow = if decodes || files.is_empty() { source(walk, &files, call.stdin) } else { Flow::none() };
     if decodes {
         return Flow::unknown(decoded(flow.origin));
@@ -124,7 +159,8 @@ pub(crate) fn translate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec::default());
     let Some(text) = call.stdin.exact() else {
         let sets: Vec<&str> = parsed.rest().map(|arg| &*arg.text).collect();
-        let rotates = matches!(sets.as_slice(), [from, to] if from.contains('-') && to.len() > 3 && !to.contains("[:"));
+        let rotates =
+            matches!(sets.as_slice(), [from, to] if from.contains('-') && to.len() > 3 && !to.contains("[:"));
         let origin = if rotates { decoded(call.stdin.origin) } else { call.stdin.origin };
         return Flow { text: call.stdin.text.clone(), origin };
     };
@@ -160,7 +196,14 @@ pub(crate) fn translate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// The characters of a `tr` set.
 fn set(text: &str) -> Vec<char> {
     let mut text = crate::shell::decode_escapes(text);
-    for (class, letters) in [("[:upper:]", "A-Z"), ("[:lower:]", "a-z"), ("[:digit:]", "0-9"), ("[:alpha:]", "A-Za-z"), ("[:space:]", " \t\n\r"), ("[:punct:]", "!-/:-@")] {
+    for (class, letters) in [
+        ("[:upper:]", "A-Z"),
+        ("[:lower:]", "a-z"),
+        ("[:digit:]", "0-9"),
+        ("[:alpha:]", "A-Za-z"),
+        ("[:space:]", " \t\n\r"),
+        ("[:punct:]", "!-/:-@"),
+    ] {
         if text.contains(class) {
             text = text.replace(class, letters);
         }
@@ -232,7 +275,10 @@ fn encode64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
     for chunk in bytes.chunks(3) {
-        let word = chunk.iter().enumerate().fold(0u32, |word, (at, byte)| word | (u32::from(*byte) << (16 - 8 * at)));
+        let word = chunk
+            .iter()
+            .enumerate()
+            .fold(0u32, |word, (at, byte)| word | (u32::from(*byte) << (16 - 8 * at)));
         for at in 0..4 {
             if at <= chunk.len() {
                 let index = usize::try_from((word >> (18 - 6 * at)) & 63).unwrap_or_default();

@@ -9,7 +9,8 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "trash-empty" | "gvfs-trash" | "gio" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
+        "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "trash-empty" | "gvfs-trash"
+        | "gio" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
         "shred" | "scrub" | "nwipe" => shred,
         "mv" | "gmv" => relocate,
         "cp" | "gcp" | "install" | "ginstall" | "ditto" => copy,
@@ -25,7 +26,10 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["interactive"], stops: false });
-    let recursive = parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rimraf" | "wipe") || (call.name == "rm" && parsed.has("d", "dir"));
+    let recursive = parsed.has("r", "recursive")
+        || parsed.has("R", "")
+        || matches!(call.name, "rimraf" | "wipe")
+        || (call.name == "rm" && parsed.has("d", "dir"));
     if call.name == "trash-empty" {
         walk.emit(Kind::Delete, "empties the trash", call.span);
         return Flow::known(String::new());
@@ -71,14 +75,30 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
 }
 
 fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "nsp", long: &["iterations", "size", "random-source", "pattern"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "nsp", long: &["iterations", "size", "random-source", "pattern"], stops: false },
+    );
     let targets: Vec<Target> = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
     let device = targets.iter().any(|target| target.place == Place::Device);
     if device {
-        walk.emit_on(Kind::Device, "overwrites a device", call.span, targets, How { grave: true, ..How::default() });
+        walk.emit_on(
+            Kind::Device,
+            "overwrites a device",
+            call.span,
+            targets,
+            How { grave: true, ..How::default() },
+        );
     } else if !targets.is_empty() {
-        let all = targets.iter().any(|target| !matches!(target.place, Place::Temp | Place::Rebuilt | Place::Made));
-        walk.emit_on(Kind::Delete, "overwrites files beyond recovery", call.span, targets, How { all, ..How::default() });
+        let all =
+            targets.iter().any(|target| !matches!(target.place, Place::Temp | Place::Rebuilt | Place::Made));
+        walk.emit_on(
+            Kind::Delete,
+            "overwrites files beyond recovery",
+            call.span,
+            targets,
+            How { all, ..How::default() },
+        );
     }
     Flow::none()
 }
@@ -96,7 +116,11 @@ fn ends<'a>(parsed: &Parsed<'a>) -> (Vec<&'a Arg<'a>>, Option<String>) {
     (sources, last)
 }
 
-const COPY: Spec = Spec { short: "tSmogZ", long: &["target-directory", "suffix", "mode", "owner", "group", "backup"], stops: false };
+const COPY: Spec = Spec {
+    short: "tSmogZ",
+    long: &["target-directory", "suffix", "mode", "owner", "group", "backup"],
+    stops: false,
+};
 
 /// The paths a destination stands for: the destination itself and, if it is a folder, the names
 /// of the sources in it.
@@ -110,7 +134,16 @@ fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool
         return Vec::new();
     }
     let folder = destination.ends_with('/')
-        || matches!(target.place, Place::HomeTop | Place::WorkspaceTop | Place::SystemTop | Place::Root | Place::Startup | Place::SystemConfig | Place::GitData)
+        || matches!(
+            target.place,
+            Place::HomeTop
+                | Place::WorkspaceTop
+                | Place::SystemTop
+                | Place::Root
+                | Place::Startup
+                | Place::SystemConfig
+                | Place::GitData
+        )
         || !target.text.rsplit('/').next().unwrap_or_default().contains('.')
         || matches!(destination, "." | "..");
     if folder {
@@ -132,18 +165,45 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let target = walk.target(&source.text);
         let weighty = matches!(
             target.place,
-            Place::Root | Place::SystemTop | Place::HomeTop | Place::System | Place::SystemConfig | Place::Device | Place::WorkspaceTop | Place::GitData | Place::Credential
+            Place::Root
+                | Place::SystemTop
+                | Place::HomeTop
+                | Place::System
+                | Place::SystemConfig
+                | Place::Device
+                | Place::WorkspaceTop
+                | Place::GitData
+                | Place::Credential
         );
         if nowhere {
-            walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How { recursive: true, ..How::default() });
+            walk.emit_on(
+                Kind::Delete,
+                "moves things away",
+                source.span,
+                vec![target],
+                How { recursive: true, ..How::default() },
+            );
         } else if weighty {
             let place = Place::SystemConfig;
-            walk.emit_on(Kind::Write, "moves things away", source.span, vec![Target { place, ..target }], How::default());
+            walk.emit_on(
+                Kind::Write,
+                "moves things away",
+                source.span,
+                vec![Target { place, ..target }],
+                How::default(),
+            );
         } else if away.place == Place::Temp && matches!(target.place, Place::Home | Place::Elsewhere) {
             walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
         }
     }
-    place_all(walk, &sources, &destination, parsed.has("T", "no-target-directory"), "moves a file onto another", call.span);
+    place_all(
+        walk,
+        &sources,
+        &destination,
+        parsed.has("T", "no-target-directory"),
+        "moves a file onto another",
+        call.span,
+    );
     for source in &sources {
         let from = walk.path(&source.text);
         if let Some(flow) = walk.scope.files.remove(&from) {
@@ -154,7 +214,14 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::known(String::new())
 }
 
-fn place_all(walk: &mut Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool, what: &'static str, span: Span) {
+fn place_all(
+    walk: &mut Walk<'_>,
+    sources: &[&Arg<'_>],
+    destination: &str,
+    exact: bool,
+    what: &'static str,
+    span: Span,
+) {
     let template = sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
     for path in landing(walk, sources, destination, exact) {
         let target = walk.target(&path);
@@ -168,7 +235,8 @@ fn place_all(walk: &mut Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact
 /// `.env.example` and its kin, which are there to be copied.
 fn is_template(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    ["example", "sample", "template", "dist", "default"].iter().any(|sign| name.contains(sign)) && !name.contains("credential")
+    ["example", "sample", "template", "dist", "default"].iter().any(|sign| name.contains(sign))
+        && !name.contains("credential")
 }
 
 fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -182,10 +250,23 @@ fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for source in &sources {
         flow = walk.read_file(&source.text, source.span);
         if &*source.text == "/dev/null" {
-            walk.write_file(&destination, Flow::known(String::new()), false, "empties a file by redirection of nothing", call.span);
+            walk.write_file(
+                &destination,
+                Flow::known(String::new()),
+                false,
+                "empties a file by redirection of nothing",
+                call.span,
+            );
         }
     }
-    place_all(walk, &sources, &destination, parsed.has("T", "no-target-directory"), "copies a file onto another", call.span);
+    place_all(
+        walk,
+        &sources,
+        &destination,
+        parsed.has("T", "no-target-directory"),
+        "copies a file onto another",
+        call.span,
+    );
     let to = walk.path(&destination);
     if sources.len() == 1 && flow.exact().is_some() || flow.origin.network || flow.origin.decoded {
         walk.scope.files.insert(to.clone(), flow);
@@ -217,7 +298,13 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let target = walk.target(&path);
         let place = target.place;
         if forced || matches!(place, Place::Startup | Place::SystemConfig) {
-            walk.emit_on(Kind::Write, "puts a link in place of a file", call.span, vec![target], How::default());
+            walk.emit_on(
+                Kind::Write,
+                "puts a link in place of a file",
+                call.span,
+                vec![target],
+                How::default(),
+            );
         }
     }
     if !parsed.has("s", "symbolic") {
@@ -229,7 +316,17 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let from = walk.target(&source.text);
         let to = walk.path(&destination);
         // Through a link to a sensitive place, a harmless name reaches it.
-        if matches!(from.place, Place::Root | Place::SystemTop | Place::HomeTop | Place::Credential | Place::Startup | Place::SystemConfig | Place::Device | Place::AgentConfig) {
+        if matches!(
+            from.place,
+            Place::Root
+                | Place::SystemTop
+                | Place::HomeTop
+                | Place::Credential
+                | Place::Startup
+                | Place::SystemConfig
+                | Place::Device
+                | Place::AgentConfig
+        ) {
             walk.scope.links.push((to, walk.path(&source.text)));
         } else if from.text.contains("/bin/") {
             let name = super::base_name(&source.text).to_owned();
@@ -251,13 +348,27 @@ fn tee(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn truncate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false },
+    );
     for file in parsed.rest() {
         let target = walk.target(&file.text);
-        if matches!(target.place, Place::Elsewhere | Place::Home) && parsed.value("s", "size").is_some_and(|size| size == "0") && !target.text.ends_with(".log") {
-            walk.emit_on(Kind::Delete, "empties a file", file.span, vec![target], How { all: true, ..How::default() });
+        if matches!(target.place, Place::Elsewhere | Place::Home)
+            && parsed.value("s", "size").is_some_and(|size| size == "0")
+            && !target.text.ends_with(".log")
+        {
+            walk.emit_on(
+                Kind::Delete,
+                "empties a file",
+                file.span,
+                vec![target],
+                How { all: true, ..How::default() },
+            );
         } else {
-            if target.text.contains("/log/") || target.text.ends_with(".log") && target.place == Place::Elsewhere {
+            if target.text.contains("/log/")
+                || target.text.ends_with(".log") && target.place == Place::Elsewhere
+            {
                 walk.emit_on(Kind::Traces, "empties a log", file.span, vec![target.clone()], How::default());
             }
             walk.write_file(&file.text, Flow::known(String::new()), false, "empties a file", file.span);
@@ -274,7 +385,10 @@ fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if call.name == "mkdir" && fresh && !path.text.contains(HOLE) {
             walk.made(&path.text);
         }
-        if parsed.value("m", "mode").is_some_and(|mode| mode.ends_with('7') || mode.ends_with('6') || mode.contains("o+w") || mode.contains("a+w")) && call.name == "mkdir" {
+        if parsed.value("m", "mode").is_some_and(|mode| {
+            mode.ends_with('7') || mode.ends_with('6') || mode.contains("o+w") || mode.contains("a+w")
+        }) && call.name == "mkdir"
+        {
             let mode = parsed.value("m", "mode").unwrap_or_default().to_owned();
             super::perms::mode(walk, &mode, &[&path.text], false, path.span);
         }
@@ -291,7 +405,10 @@ fn temporary(_walk: &mut Walk<'_>, _call: Call<'_>) -> Flow {
 }
 
 fn patch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "pidDFoBVYzr", long: &["strip", "input", "directory", "output"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "pidDFoBVYzr", long: &["strip", "input", "directory", "output"], stops: false },
+    );
     if let Some(folder) = parsed.value("d", "directory") {
         let target = walk.target(&format!("{folder}/x"));
         walk.emit_on(Kind::Write, "patches files", call.span, vec![target], How::default());

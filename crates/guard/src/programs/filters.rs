@@ -10,7 +10,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "echo" => echo,
         "printf" => printf,
-        "cat" | "tac" | "less" | "more" | "bat" | "batcat" | "nl" | "zcat" | "bzcat" | "xzcat" | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "vis" => cat,
+        "cat" | "tac" | "less" | "more" | "bat" | "batcat" | "nl" | "zcat" | "bzcat" | "xzcat"
+        | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "vis" => cat,
         "head" | "tail" => ends,
         "rev" => rev,
         "tr" => encode::translate,
@@ -18,9 +19,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "xxd" | "hexdump" | "od" | "hd" => encode::hex,
         "openssl" => encode::openssl,
         "gpg" | "gpg2" | "age" | "sops" | "ansible-vault" => encode::decrypt,
-        "gunzip" | "gzip" | "bunzip2" | "bzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "lz4" | "lzma" | "unlzma" | "brotli" | "uncompress" | "zlib-flate" | "pigz" => {
-            encode::unpack
-        }
+        "gunzip" | "gzip" | "bunzip2" | "bzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "lz4" | "lzma"
+        | "unlzma" | "brotli" | "uncompress" | "zlib-flate" | "pigz" => encode::unpack,
         "cut" => cut,
         "which" | "type" | "whence" => which,
         "basename" => basename,
@@ -29,11 +29,13 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "realpath" | "readlink" => realpath,
         "seq" => seq,
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ugrep" => grep,
-        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst" | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv"
-        | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
+        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst"
+        | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
+        | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
         "yes" => yes,
-        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree" | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free"
-        | "arch" | "nproc" | "tty" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
+        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
+        | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
+        | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -44,7 +46,10 @@ fn echo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut escapes = false;
     while let Some((first, rest)) = args.split_first() {
         let text = &*first.text;
-        if text.len() < 2 || !text.starts_with('-') || !text.bytes().skip(1).all(|b| matches!(b, b'n' | b'e' | b'E')) {
+        if text.len() < 2
+            || !text.starts_with('-')
+            || !text.bytes().skip(1).all(|b| matches!(b, b'n' | b'e' | b'E'))
+        {
             break;
         }
         newline &= !text.contains('n');
@@ -115,7 +120,8 @@ fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out
                 None => break None,
                 Some('.') => dotted = true,
                 Some(digit @ '0'..='9') if dotted => {
-                    precision = Some(precision.unwrap_or(0) * 10 + digit.to_digit(10).map_or(0, |d| d as usize));
+                    precision =
+                        Some(precision.unwrap_or(0) * 10 + digit.to_digit(10).map_or(0, |d| d as usize));
                 }
                 Some('-' | '+' | ' ' | '#' | '0'..='9' | '*') => {}
                 Some('(') => {
@@ -126,7 +132,9 @@ fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out
         };
         match kind {
             Some('%') => out.push('%'),
-            Some('b') => out.push_str(&values.next().map_or_else(String::new, |arg| decode_escapes(&arg.text))),
+            Some('b') => {
+                out.push_str(&values.next().map_or_else(String::new, |arg| decode_escapes(&arg.text)))
+            }
             Some('c') => out.extend(values.next().and_then(|arg| arg.text.chars().next())),
             Some('x') => {
                 let number: Option<u64> = values.next().and_then(|arg| arg.text.parse().ok());
@@ -159,14 +167,18 @@ pub(crate) fn source(walk: &mut Walk<'_>, files: &[&Arg<'_>], stdin: &Flow) -> F
         let flow = if &*file.text == "-" { stdin.clone() } else { walk.read_file(&file.text, file.span) };
         out = Some(match out {
             None => flow,
-            Some(before) => Flow { text: Some(format!("{}{}", before.seen(), flow.seen()).into()), origin: before.origin.and(flow.origin) },
+            Some(before) => Flow {
+                text: Some(format!("{}{}", before.seen(), flow.seen()).into()),
+                origin: before.origin.and(flow.origin),
+            },
         });
     }
     out.unwrap_or_else(|| stdin.clone())
 }
 
 fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let files: Vec<&Arg<'_>> = call.args.iter().filter(|arg| !arg.text.starts_with('-') || &*arg.text == "-").collect();
+    let files: Vec<&Arg<'_>> =
+        call.args.iter().filter(|arg| !arg.text.starts_with('-') || &*arg.text == "-").collect();
     if files.is_empty() && !call.stdin.present() {
         return Flow::unknown(Origin::default());
     }
@@ -187,21 +199,33 @@ fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn ends(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "ncs", long: &["lines", "bytes", "pid", "sleep-interval"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "ncs", long: &["lines", "bytes", "pid", "sleep-interval"], stops: false },
+    );
     let files: Vec<&Arg<'_>> = parsed.rest().collect();
     let flow = source(walk, &files, call.stdin);
     let Some(text) = flow.exact() else { return flow };
     let first = call.name == "head";
-    let digits = call.args.first().and_then(|arg| arg.text.strip_prefix('-')).and_then(|n| n.parse::<usize>().ok());
+    let digits =
+        call.args.first().and_then(|arg| arg.text.strip_prefix('-')).and_then(|n| n.parse::<usize>().ok());
     let out = if let Some(count) = parsed.value("c", "bytes") {
         let Ok(count) = count.trim_start_matches(['-', '+']).parse::<usize>() else { return flow };
         let length = text.len();
         let from = parsed.value("c", "bytes").is_some_and(|c| c.starts_with('+'));
-        let range = if first { 0..count.min(length) } else if from { count.saturating_sub(1).min(length)..length } else { length.saturating_sub(count)..length };
+        let range = if first {
+            0..count.min(length)
+        } else if from {
+            count.saturating_sub(1).min(length)..length
+        } else {
+            length.saturating_sub(count)..length
+        };
         text.get(range).unwrap_or_default().to_owned()
     } else {
         let given = parsed.value("n", "lines");
-        let count = digits.or_else(|| given.and_then(|n| n.trim_start_matches(['-', '+']).parse().ok())).unwrap_or(10);
+        let count = digits
+            .or_else(|| given.and_then(|n| n.trim_start_matches(['-', '+']).parse().ok()))
+            .unwrap_or(10);
         let lines: Vec<&str> = text.lines().collect();
         let from = given.is_some_and(|n| n.starts_with('+'));
         let kept = if first {
@@ -231,21 +255,41 @@ fn rev(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn cut(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "dfcb", long: &["delimiter", "fields", "characters", "bytes", "output-delimiter"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: "dfcb",
+            long: &["delimiter", "fields", "characters", "bytes", "output-delimiter"],
+            stops: false,
+        },
+    );
     let files: Vec<&Arg<'_>> = parsed.rest().collect();
     let flow = source(walk, &files, call.stdin);
     let Some(text) = flow.exact() else { return flow };
-    let Some(list) = parsed.value("c", "characters").or_else(|| parsed.value("b", "bytes")).or_else(|| parsed.value("f", "fields")) else { return flow };
+    let Some(list) = parsed
+        .value("c", "characters")
+        .or_else(|| parsed.value("b", "bytes"))
+        .or_else(|| parsed.value("f", "fields"))
+    else {
+        return flow;
+    };
     let by_field = parsed.value("f", "fields").is_some();
     let mark = parsed.value("d", "delimiter").unwrap_or("\t").to_owned();
     let mut out = String::new();
     for line in text.lines() {
         if by_field {
             let fields: Vec<&str> = line.split(&*mark).collect();
-            let kept: Vec<&str> = fields.iter().enumerate().filter(|(at, _)| in_list(list, at + 1)).map(|(_, field)| *field).collect();
+            let kept: Vec<&str> = fields
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| in_list(list, at + 1))
+                .map(|(_, field)| *field)
+                .collect();
             out.push_str(&kept.join(&mark));
         } else {
-            out.extend(line.chars().enumerate().filter(|(at, _)| in_list(list, at + 1)).map(|(_, letter)| letter));
+            out.extend(
+                line.chars().enumerate().filter(|(at, _)| in_list(list, at + 1)).map(|(_, letter)| letter),
+            );
         }
         out.push('\n');
     }
@@ -257,12 +301,15 @@ fn cut(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn in_list(list: &str, number: usize) -> bool {
     list.split(',').take(64).any(|range| match range.split_once('-') {
         None => range.parse() == Ok(number),
-        Some((low, high)) => number >= low.parse().unwrap_or(1) && number <= high.parse().unwrap_or(usize::MAX),
+        Some((low, high)) => {
+            number >= low.parse().unwrap_or(1) && number <= high.parse().unwrap_or(usize::MAX)
+        }
     })
 }
 
 fn which(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let names: Vec<&str> = call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    let names: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     Flow::known(names.join("\n") + "\n")
 }
 
@@ -286,7 +333,9 @@ fn pwd(walk: &mut Walk<'_>, _call: Call<'_>) -> Flow {
 }
 
 fn realpath(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let Some(path) = call.args.iter().rev().find(|arg| !arg.text.starts_with('-')) else { return Flow::none() };
+    let Some(path) = call.args.iter().rev().find(|arg| !arg.text.starts_with('-')) else {
+        return Flow::none();
+    };
     Flow::known(format!("{}\n", walk.path(&path.text)))
 }
 
@@ -303,23 +352,49 @@ fn seq(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let spec = Spec {
         short: "efmABCdDgtTjE",
-        long: &["regexp", "file", "max-count", "after-context", "before-context", "context", "include", "exclude", "exclude-dir", "glob", "type", "pre", "pager", "hostname-bin", "pre-glob"],
+        long: &[
+            "regexp",
+            "file",
+            "max-count",
+            "after-context",
+            "before-context",
+            "context",
+            "include",
+            "exclude",
+            "exclude-dir",
+            "glob",
+            "type",
+            "pre",
+            "pager",
+            "hostname-bin",
+            "pre-glob",
+        ],
         stops: false,
     };
     let parsed = parse(call.args, spec);
     for option in ["pre", "pager", "hostname-bin"] {
         for (program, span) in parsed.values("", option) {
-            walk.emit_names(crate::effect::Kind::ToolProgram, "makes a search run a program", span, &[program]);
+            walk.emit_names(
+                crate::effect::Kind::ToolProgram,
+                "makes a search run a program",
+                span,
+                &[program],
+            );
             walk.run_text(program, &Flow::none(), span);
         }
     }
-    let skip = usize::from(!parsed.has("e", "regexp") && !parsed.has("f", "file") && !parsed.has("", "files"));
-    let recursive = parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rg" | "ag" | "ack");
+    let skip =
+        usize::from(!parsed.has("e", "regexp") && !parsed.has("f", "file") && !parsed.has("", "files"));
+    let recursive =
+        parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rg" | "ag" | "ack");
     let quiet = parsed.has("q", "quiet") || parsed.has("l", "files-with-matches") || parsed.has("c", "count");
     let files: Vec<&Arg<'_>> = if quiet { Vec::new() } else { parsed.rest().skip(skip).collect() };
     if recursive && parsed.has("", "files") {
         let folder = parsed.text(0);
-        return Flow { text: Some(format!("{folder}/{HOLE}\n").into()), origin: Origin { local: true, ..Origin::default() } };
+        return Flow {
+            text: Some(format!("{folder}/{HOLE}\n").into()),
+            origin: Origin { local: true, ..Origin::default() },
+        };
     }
     let flow = source(walk, &files, call.stdin);
     Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
@@ -328,7 +403,22 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// Data goes through, changed or not.
 fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let short = if call.name == "split" { "bnCal" } else { "oktSTdfwLl" };
-    let parsed = parse(call.args, Spec { short, long: &["output", "compress-program", "files0-from", "key", "buffer-size", "temporary-directory", "filter"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec {
+            short,
+            long: &[
+                "output",
+                "compress-program",
+                "files0-from",
+                "key",
+                "buffer-size",
+                "temporary-directory",
+                "filter",
+            ],
+            stops: false,
+        },
+    );
     for (program, span) in parsed.values("", "compress-program") {
         if !matches!(program, "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "lzop" | "pigz") {
             walk.emit_names(crate::effect::Kind::ToolProgram, "makes sort run a program", span, &[program]);
@@ -343,12 +433,24 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if matches!(call.name, "sort" | "shuf")
         && let Some(path) = parsed.value("o", "output")
     {
-        walk.write_file(path, Flow::unknown(Origin::default()), false, "writes its output to a file", call.span);
+        walk.write_file(
+            path,
+            Flow::unknown(Origin::default()),
+            false,
+            "writes its output to a file",
+            call.span,
+        );
     }
     if call.name == "sponge"
         && let Some(file) = parsed.operand(0)
     {
-        walk.write_file(&file.text, call.stdin.clone(), parsed.has("a", ""), "writes standard input to a file", file.span);
+        walk.write_file(
+            &file.text,
+            call.stdin.clone(),
+            parsed.has("a", ""),
+            "writes standard input to a file",
+            file.span,
+        );
         return Flow::none();
     }
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
@@ -358,7 +460,13 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {
             for file in files.iter().filter(|arg| arg.text.contains('.')) {
                 let target = walk.target(&file.text);
-                walk.emit_on(crate::effect::Kind::Write, "edits a file in place", file.span, vec![target], crate::effect::How::default());
+                walk.emit_on(
+                    crate::effect::Kind::Write,
+                    "edits a file in place",
+                    file.span,
+                    vec![target],
+                    crate::effect::How::default(),
+                );
             }
         }
         return Flow { text: Some(HOLE_STR.into()), origin: flow.origin };
@@ -366,9 +474,16 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "split"
         && let Some(prefix) = parsed.operand(1)
     {
-        walk.write_file(&prefix.text, Flow::unknown(Origin::default()), false, "writes parts of a file", prefix.span);
+        walk.write_file(
+            &prefix.text,
+            Flow::unknown(Origin::default()),
+            false,
+            "writes parts of a file",
+            prefix.span,
+        );
     }
-    let keeps = matches!(call.name, "fold" | "fmt" | "column" | "pv" | "iconv" | "uniq" | "shuf") || (call.name == "sort" && flow.seen().lines().count() <= 1);
+    let keeps = matches!(call.name, "fold" | "fmt" | "column" | "pv" | "iconv" | "uniq" | "shuf")
+        || (call.name == "sort" && flow.seen().lines().count() <= 1);
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
 }
 
@@ -377,9 +492,15 @@ fn listing(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "ls" => {
             let folder = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);
             if folder.is_empty() {
-                return Flow { text: Some(HOLE_STR.into()), origin: Origin { local: true, ..Origin::default() } };
+                return Flow {
+                    text: Some(HOLE_STR.into()),
+                    origin: Origin { local: true, ..Origin::default() },
+                };
             }
-            Flow { text: Some(format!("{folder}\n").into()), origin: Origin { local: true, ..Origin::default() } }
+            Flow {
+                text: Some(format!("{folder}\n").into()),
+                origin: Origin { local: true, ..Origin::default() },
+            }
         }
         _ => Flow::unknown(Origin { local: true, ..Origin::default() }),
     }
@@ -401,10 +522,44 @@ pub(crate) fn prints_settings(call: Call<'_>) -> bool {
     call.args.iter().take(4).any(|arg| {
         matches!(
             &*arg.text,
-            "init" | "hook" | "completion" | "completions" | "shellenv" | "env" | "activate" | "export" | "docker-env" | "-s" | "shell-init" | "init-shell" | "--completion"
-                | "alias" | "print-env" | "printenv" | "integrate" | "podman-env" | "--export" | "--bash" | "--zsh" | "gen-completions" | "--show-completion" | "config" | "shell-hook"
+            "init"
+                | "hook"
+                | "completion"
+                | "completions"
+                | "shellenv"
+                | "env"
+                | "activate"
+                | "export"
+                | "docker-env"
+                | "-s"
+                | "shell-init"
+                | "init-shell"
+                | "--completion"
+                | "alias"
+                | "print-env"
+                | "printenv"
+                | "integrate"
+                | "podman-env"
+                | "--export"
+                | "--bash"
+                | "--zsh"
+                | "gen-completions"
+                | "--show-completion"
+                | "config"
+                | "shell-hook"
         )
-    }) || matches!(call.name, "ssh-agent" | "dircolors" | "lesspipe" | "thefuck" | "keychain" | "register-python-argcomplete" | "docker-machine" | "resize" | "brew")
+    }) || matches!(
+        call.name,
+        "ssh-agent"
+            | "dircolors"
+            | "lesspipe"
+            | "thefuck"
+            | "keychain"
+            | "register-python-argcomplete"
+            | "docker-machine"
+            | "resize"
+            | "brew"
+    )
 }
 
 /// Whether a text is nothing but unknown.

@@ -17,7 +17,11 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-const GLOBAL: Spec = Spec { short: "Cc", long: &["git-dir", "work-tree", "namespace", "exec-path", "super-prefix", "config-env"], stops: true };
+const GLOBAL: Spec = Spec {
+    short: "Cc",
+    long: &["git-dir", "work-tree", "namespace", "exec-path", "super-prefix", "config-env"],
+    stops: true,
+};
 
 fn git(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let global = parse(call.args, GLOBAL);
@@ -29,7 +33,9 @@ fn git(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
                 configured(walk, key, value, call);
             }
-            ("exec-path", Some(_)) => walk.emit(Kind::ToolProgram, "makes git run programs from another folder", flag.span),
+            ("exec-path", Some(_)) => {
+                walk.emit(Kind::ToolProgram, "makes git run programs from another folder", flag.span)
+            }
             _ => {}
         }
     }
@@ -52,16 +58,68 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
     }
     let runs = matches!(
         &*lower,
-        "core.pager" | "core.editor" | "core.sshcommand" | "core.fsmonitor" | "core.askpass" | "sequence.editor" | "diff.external" | "credential.helper" | "gpg.program"
-            | "core.gitproxy" | "uploadpack.packobjectshook" | "gpg.ssh.program" | "interactive.difffilter"
-    ) || (lower.starts_with("pager.") || lower.starts_with("filter.") || lower.starts_with("diff.") || lower.starts_with("merge.") || lower.starts_with("difftool.") || lower.starts_with("mergetool."))
-        && (lower.ends_with(".cmd") || lower.ends_with(".clean") || lower.ends_with(".smudge") || lower.ends_with(".driver") || lower.ends_with(".textconv") || lower.ends_with(".command") || lower.starts_with("pager."));
+        "core.pager"
+            | "core.editor"
+            | "core.sshcommand"
+            | "core.fsmonitor"
+            | "core.askpass"
+            | "sequence.editor"
+            | "diff.external"
+            | "credential.helper"
+            | "gpg.program"
+            | "core.gitproxy"
+            | "uploadpack.packobjectshook"
+            | "gpg.ssh.program"
+            | "interactive.difffilter"
+    ) || (lower.starts_with("pager.")
+        || lower.starts_with("filter.")
+        || lower.starts_with("diff.")
+        || lower.starts_with("merge.")
+        || lower.starts_with("difftool.")
+        || lower.starts_with("mergetool."))
+        && (lower.ends_with(".cmd")
+            || lower.ends_with(".clean")
+            || lower.ends_with(".smudge")
+            || lower.ends_with(".driver")
+            || lower.ends_with(".textconv")
+            || lower.ends_with(".command")
+            || lower.starts_with("pager."));
     if runs && !value.is_empty() {
         let command = value.trim_start_matches('!');
         let everyday = matches!(
             command.split_whitespace().next().unwrap_or_default(),
-            "cat" | "less" | "more" | "delta" | "bat" | "vim" | "vi" | "nano" | "code" | "emacs" | "nvim" | "true" | "false" | ":" | "ssh" | "store" | "cache" | "osxkeychain" | "manager" | "git-lfs"
-                | "meld" | "vimdiff" | "diff-so-fancy" | "subl" | "hx" | "micro" | "gpg" | "libsecret" | "wincred" | "manager-core" | "gpg2" | "ssh-keygen"
+            "cat"
+                | "less"
+                | "more"
+                | "delta"
+                | "bat"
+                | "vim"
+                | "vi"
+                | "nano"
+                | "code"
+                | "emacs"
+                | "nvim"
+                | "true"
+                | "false"
+                | ":"
+                | "ssh"
+                | "store"
+                | "cache"
+                | "osxkeychain"
+                | "manager"
+                | "git-lfs"
+                | "meld"
+                | "vimdiff"
+                | "diff-so-fancy"
+                | "subl"
+                | "hx"
+                | "micro"
+                | "gpg"
+                | "libsecret"
+                | "wincred"
+                | "manager-core"
+                | "gpg2"
+                | "ssh-keygen"
         ) || value.starts_with('/') && matches!(super::base_name(command), "gh" | "gpg")
             || matches!(value, "true" | "false");
         if !everyday {
@@ -75,7 +133,12 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
     if lower == "core.hookspath" {
         let place = walk.target(value).place;
         if matches!(place, Place::Temp | Place::Elsewhere | Place::Unseen) && value != "/dev/null" {
-            walk.emit_names(Kind::ToolProgram, "makes git run hooks from another folder", call.span, &[key, value]);
+            walk.emit_names(
+                Kind::ToolProgram,
+                "makes git run hooks from another folder",
+                call.span,
+                &[key, value],
+            );
         }
     }
     if lower == "protocol.ext.allow" {
@@ -97,22 +160,63 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         walk.run_text(&text, call.stdin, call.span);
         return;
     }
-    let spec = Spec { short: "mFCcbBnSo", long: &["message", "file", "author", "date", "depth", "branch", "upload-pack", "receive-pack", "exec", "onto", "strategy", "config", "output"], stops: false };
+    let spec = Spec {
+        short: "mFCcbBnSo",
+        long: &[
+            "message",
+            "file",
+            "author",
+            "date",
+            "depth",
+            "branch",
+            "upload-pack",
+            "receive-pack",
+            "exec",
+            "onto",
+            "strategy",
+            "config",
+            "output",
+        ],
+        stops: false,
+    };
     let spec = match verb {
         "clean" => Spec { short: "e", long: &["exclude"], stops: false },
         "push" => Spec { short: "o", long: &["push-option", "repo", "receive-pack", "exec"], stops: false },
-        "branch" | "tag" | "stash" | "worktree" | "restore" | "reset" | "checkout" | "switch" | "rm" => Spec { short: "mu", long: &["message", "source", "set-upstream-to", "pathspec-from-file"], stops: false },
+        "branch" | "tag" | "stash" | "worktree" | "restore" | "reset" | "checkout" | "switch" | "rm" => {
+            Spec {
+                short: "mu",
+                long: &["message", "source", "set-upstream-to", "pathspec-from-file"],
+                stops: false,
+            }
+        }
         "rebase" => Spec { short: "xsX", long: &["exec", "onto", "strategy"], stops: false },
         "submodule" => Spec { short: "b", long: &["branch"], stops: false },
         _ => spec,
     };
     let parsed = parse(call.args, spec);
     match verb {
-        "reset" if parsed.flags.iter().any(|flag| flag.long && flag.name.len() >= 2 && "hard".starts_with(flag.name)) => lost(walk, "throws away uncommitted work (reset --hard)", call),
-        "clean" if (parsed.has("f", "force") || walk.scope.aliases.contains_key("git clean.requireForce")) && !parsed.has("n", "dry-run") => lost(walk, "deletes files git does not track (clean -f)", call),
+        "reset"
+            if parsed
+                .flags
+                .iter()
+                .any(|flag| flag.long && flag.name.len() >= 2 && "hard".starts_with(flag.name)) =>
+        {
+            lost(walk, "throws away uncommitted work (reset --hard)", call)
+        }
+        "clean"
+            if (parsed.has("f", "force") || walk.scope.aliases.contains_key("git clean.requireForce"))
+                && !parsed.has("n", "dry-run") =>
+        {
+            lost(walk, "deletes files git does not track (clean -f)", call)
+        }
         "push" => push(walk, &parsed, call),
-        "branch" if parsed.has("D", "") || (parsed.has("d", "delete") && parsed.has("f", "force")) => lost(walk, "deletes a branch that may not be merged (branch -D)", call),
-        "branch" if parsed.has("M", "") && parsed.rest().count() >= 2 || parsed.has("f", "force") && parsed.rest().count() >= 1 && !parsed.has("M", "") => {
+        "branch" if parsed.has("D", "") || (parsed.has("d", "delete") && parsed.has("f", "force")) => {
+            lost(walk, "deletes a branch that may not be merged (branch -D)", call)
+        }
+        "branch"
+            if parsed.has("M", "") && parsed.rest().count() >= 2
+                || parsed.has("f", "force") && parsed.rest().count() >= 1 && !parsed.has("M", "") =>
+        {
             lost(walk, "moves a branch by force", call);
         }
         "checkout" | "switch" => checkout(walk, verb, &parsed, call),
@@ -122,17 +226,35 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             }
         }
         "stash" if matches!(parsed.text(0), "drop" | "clear") => lost(walk, "throws away stashed work", call),
-        "reflog" if matches!(parsed.text(0), "expire" | "delete") => lost(walk, "throws away the record of old commits", call),
+        "reflog" if matches!(parsed.text(0), "expire" | "delete") => {
+            lost(walk, "throws away the record of old commits", call)
+        }
         "filter-branch" | "filter-repo" => {
             lost(walk, "rewrites history", call);
-            for (text, span) in parsed.values("", "tree-filter").chain(parsed.values("", "index-filter")).chain(parsed.values("", "msg-filter")) {
+            for (text, span) in parsed
+                .values("", "tree-filter")
+                .chain(parsed.values("", "index-filter"))
+                .chain(parsed.values("", "msg-filter"))
+            {
                 walk.run_text(text, &Flow::none(), span);
             }
         }
-        "update-ref" if parsed.has("d", "") || parsed.has("", "stdin") || parsed.text(0).starts_with("refs/heads") => lost(walk, "deletes a ref", call),
-        "gc" if call.args.iter().any(|arg| arg.text.starts_with("--prune=now") || arg.text.starts_with("--prune=all")) => lost(walk, "deletes unreachable commits at once", call),
+        "update-ref"
+            if parsed.has("d", "") || parsed.has("", "stdin") || parsed.text(0).starts_with("refs/heads") =>
+        {
+            lost(walk, "deletes a ref", call)
+        }
+        "gc" if call
+            .args
+            .iter()
+            .any(|arg| arg.text.starts_with("--prune=now") || arg.text.starts_with("--prune=all")) =>
+        {
+            lost(walk, "deletes unreachable commits at once", call)
+        }
         "prune" if !parsed.has("n", "dry-run") => lost(walk, "deletes unreachable commits", call),
-        "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => lost(walk, "removes a worktree with its changes", call),
+        "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => {
+            lost(walk, "removes a worktree with its changes", call)
+        }
         "worktree" if parsed.text(0) == "add" => {
             if let Some(folder) = parsed.operand(1) {
                 walk.made(&folder.text);
@@ -140,7 +262,9 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         }
         "tag" if parsed.has("d", "delete") => lost(walk, "deletes a tag", call),
         "rm" if parsed.has("r", "") && !parsed.has("", "cached") => remove(walk, &parsed, call),
-        "rm" if parsed.has("f", "force") && !parsed.has("", "cached") => lost(walk, "deletes files with their changes", call),
+        "rm" if parsed.has("f", "force") && !parsed.has("", "cached") => {
+            lost(walk, "deletes files with their changes", call)
+        }
         "remote" if matches!(parsed.text(0), "remove" | "rm" | "set-url") => {
             if parsed.text(0) != "set-url" {
                 lost(walk, "removes a remote", call);
@@ -157,15 +281,25 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             }
         }
         "submodule" if parsed.text(0) == "foreach" => {
-            let words: Vec<&str> = call.args.iter().skip(1).map(|arg| &*arg.text).skip_while(|text| matches!(*text, "--recursive" | "--quiet" | "-q")).collect();
+            let words: Vec<&str> = call
+                .args
+                .iter()
+                .skip(1)
+                .map(|arg| &*arg.text)
+                .skip_while(|text| matches!(*text, "--recursive" | "--quiet" | "-q"))
+                .collect();
             walk.run_text(&words.join(" "), &Flow::none(), call.span);
         }
-        "submodule" if parsed.text(0) == "deinit" && parsed.has("f", "force") => lost(walk, "removes a submodule with its changes", call),
+        "submodule" if parsed.text(0) == "deinit" && parsed.has("f", "force") => {
+            lost(walk, "removes a submodule with its changes", call)
+        }
         "difftool" | "mergetool" | "archive" => {
             for (at, arg) in call.args.iter().enumerate() {
                 let program = match arg.text.split_once('=') {
                     Some(("--extcmd" | "--exec", program)) => Some(program.to_owned()),
-                    _ if matches!(&*arg.text, "-x" | "--extcmd" | "--exec") => call.args.get(at + 1).map(|arg| arg.text.to_string()),
+                    _ if matches!(&*arg.text, "-x" | "--extcmd" | "--exec") => {
+                        call.args.get(at + 1).map(|arg| arg.text.to_string())
+                    }
                     _ => None,
                 };
                 if let Some(program) = program {
@@ -174,13 +308,17 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
                 }
             }
         }
-        "credential" if parsed.text(0) == "fill" => walk.emit(Kind::ReadCredential, "prints stored credentials", call.span),
+        "credential" if parsed.text(0) == "fill" => {
+            walk.emit(Kind::ReadCredential, "prints stored credentials", call.span)
+        }
         "replace" if parsed.has("f", "force") => lost(walk, "replaces history", call),
         "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),
         "checkout-index" if parsed.has("f", "force") => lost(walk, "throws away uncommitted work", call),
         "grep" => {
             for arg in call.args {
-                if arg.text.starts_with("--open-files-in-pager=") || arg.text.starts_with("-O") && arg.text.len() > 2 {
+                if arg.text.starts_with("--open-files-in-pager=")
+                    || arg.text.starts_with("-O") && arg.text.len() > 2
+                {
                     walk.emit(Kind::ToolProgram, "makes git run a program", arg.span);
                 }
             }
@@ -191,18 +329,27 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
 
 fn remove(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
     let targets = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
-    walk.emit_on(Kind::Delete, "deletes tracked folders", call.span, targets, How { recursive: true, ..How::default() });
+    walk.emit_on(
+        Kind::Delete,
+        "deletes tracked folders",
+        call.span,
+        targets,
+        How { recursive: true, ..How::default() },
+    );
 }
 
 fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
     if parsed.has("n", "dry-run") {
         return;
     }
-    let forced = parsed.has("f", "force") || parsed.flags.iter().any(|flag| flag.long && flag.name.starts_with("force"));
+    let forced = parsed.has("f", "force")
+        || parsed.flags.iter().any(|flag| flag.long && flag.name.starts_with("force"));
     if forced || parsed.rest().skip(1).any(|arg| arg.text.starts_with('+')) {
         lost(walk, "overwrites history on the remote (push --force)", call);
     }
-    if parsed.has("d", "delete") || parsed.rest().skip(1).any(|arg| arg.text.starts_with(':') && arg.text.len() > 1) {
+    if parsed.has("d", "delete")
+        || parsed.rest().skip(1).any(|arg| arg.text.starts_with(':') && arg.text.len() > 1)
+    {
         lost(walk, "deletes refs on the remote", call);
     }
     if parsed.has("", "mirror") || parsed.has("", "prune") {
@@ -230,10 +377,13 @@ fn checkout(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>
 
 fn config(walk: &mut Walk<'_>, call: Call<'_>) {
     let parsed = parse(call.args, Spec { short: "f", long: &["file", "type", "default"], stops: false });
-    let words: Vec<&str> = parsed.rest().map(|arg| &*arg.text).filter(|text| !matches!(*text, "set")).collect();
+    let words: Vec<&str> =
+        parsed.rest().map(|arg| &*arg.text).filter(|text| !matches!(*text, "set")).collect();
     if let [key, value, ..] = words.as_slice() {
         configured(walk, key, value, call);
-        if let Some(command) = value.strip_prefix('!').filter(|_| key.to_ascii_lowercase().starts_with("alias.")) {
+        if let Some(command) =
+            value.strip_prefix('!').filter(|_| key.to_ascii_lowercase().starts_with("alias."))
+        {
             walk.run_text(command, &Flow::none(), call.span);
         }
         if key.eq_ignore_ascii_case("credential.helper") && *value == "store" {
@@ -243,7 +393,13 @@ fn config(walk: &mut Walk<'_>, call: Call<'_>) {
 }
 
 fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
-    let short = call.args.iter().position(|arg| &*arg.text == "-u").and_then(|at| call.args.get(at + 1)).map(|arg| (&*arg.text, arg.span)).filter(|_| verb == "clone");
+    let short = call
+        .args
+        .iter()
+        .position(|arg| &*arg.text == "-u")
+        .and_then(|at| call.args.get(at + 1))
+        .map(|arg| (&*arg.text, arg.span))
+        .filter(|_| verb == "clone");
     for (program, span) in parsed.values("", "upload-pack").chain(short) {
         walk.emit_names(Kind::ToolProgram, "makes git run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);
@@ -260,7 +416,16 @@ fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_
     }
     if verb == "clone" {
         let folder = parsed.operand(1).map_or_else(
-            || parsed.text(0).trim_end_matches('/').trim_end_matches(".git").rsplit(['/', ':']).next().unwrap_or_default().to_owned(),
+            || {
+                parsed
+                    .text(0)
+                    .trim_end_matches('/')
+                    .trim_end_matches(".git")
+                    .rsplit(['/', ':'])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            },
             |arg| arg.text.to_string(),
         );
         if !folder.is_empty() {
@@ -273,9 +438,15 @@ fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_
 
 /// `gh repo delete` and its kin.
 fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "RXfFHq", long: &["repo", "method", "field", "header", "jq"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "RXfFHq", long: &["repo", "method", "field", "header", "jq"], stops: false },
+    );
     let verb = parsed.text(1);
-    if matches!(verb, "delete" | "archive" | "delete-asset" | "remove") || (parsed.text(0) == "api" && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete"))) {
+    if matches!(verb, "delete" | "archive" | "delete-asset" | "remove")
+        || (parsed.text(0) == "api"
+            && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))
+    {
         walk.emit_names(Kind::Cloud, "deletes something at the code host", call.span, &[parsed.text(0)]);
     }
     if parsed.text(0) == "auth" && verb == "token" {
@@ -298,11 +469,23 @@ fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    let words: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let bad = match call.name {
-        "hg" => matches!(words.first(), Some(&("strip" | "purge"))) || (words.first() == Some(&"update") && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean"))),
-        "svn" if matches!(words.as_slice(), ["delete" | "rm" | "remove" | "del", url, ..] if url.contains("://")) => true,
-        "svn" => matches!(words.first(), Some(&"cleanup")) && call.args.iter().any(|arg| arg.text.starts_with("--remove")) || words.first() == Some(&"revert") && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive")),
+        "hg" => {
+            matches!(words.first(), Some(&("strip" | "purge")))
+                || (words.first() == Some(&"update")
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean")))
+        }
+        "svn" if matches!(words.as_slice(), ["delete" | "rm" | "remove" | "del", url, ..] if url.contains("://")) => {
+            true
+        }
+        "svn" => {
+            matches!(words.first(), Some(&"cleanup"))
+                && call.args.iter().any(|arg| arg.text.starts_with("--remove"))
+                || words.first() == Some(&"revert")
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive"))
+        }
         _ => matches!(words.as_slice(), ["op", "abandon", ..] | ["abandon", ..]),
     };
     if bad {

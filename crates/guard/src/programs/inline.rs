@@ -53,20 +53,25 @@ fn code_flags(language: &str) -> (&'static str, &'static [&'static str]) {
 
 fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let Some(language) = language(call.name) else { return Flow::none() };
-    if language == "python" && let Some(flow) = module(walk, call) {
+    if language == "python"
+        && let Some(flow) = module(walk, call)
+    {
         return flow;
     }
     let mut texts: Vec<(String, Span)> = Vec::new();
     let found = find_code(call.args, language, &mut texts);
     let args = call.args;
-    if matches!(call.name, "deno" | "bun" | "elixir") && args.first().is_some_and(|arg| &*arg.text == "eval")
+    if matches!(call.name, "deno" | "bun" | "elixir")
+        && args.first().is_some_and(|arg| &*arg.text == "eval")
         && let Some(text) = args.get(1)
     {
         texts.push((text.text.to_string(), text.span));
     }
     if call.name == "erl" {
         for (at, arg) in args.iter().enumerate() {
-            if &*arg.text == "-eval" && let Some(text) = args.get(at + 1) {
+            if &*arg.text == "-eval"
+                && let Some(text) = args.get(at + 1)
+            {
                 texts.push((text.text.to_string(), text.span));
             }
         }
@@ -83,19 +88,32 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             judge(walk, language, text, *span);
             out = printed(text).map(Flow::known);
-            if call.stdin.present() && call.stdin.origin.network && (text.contains("exec") || text.contains("eval")) {
+            if call.stdin.present()
+                && call.stdin.origin.network
+                && (text.contains("exec") || text.contains("eval"))
+            {
                 walk.emit(Kind::RunDownloaded, "runs text from the network", *span);
             }
         }
         return out.unwrap_or_else(|| Flow::unknown(call.stdin.origin));
     }
-    let skip = usize::from(matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"));
-    if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan")) || args.first().is_some_and(|arg| arg.text.ends_with("manage.py")) {
+    let skip = usize::from(
+        matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"),
+    );
+    if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan"))
+        || args.first().is_some_and(|arg| arg.text.ends_with("manage.py"))
+    {
         return super::named(walk, "artisan", args.get(1..).unwrap_or_default(), call.stdin, call.span);
     }
     match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
-        Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => script_file(walk, language, file, call),
-        _ if call.stdin.present() && !args.iter().any(|arg| matches!(&*arg.text, "--version" | "-V" | "-v" | "--help")) => from_stdin(walk, language, call),
+        Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => {
+            script_file(walk, language, file, call)
+        }
+        _ if call.stdin.present()
+            && !args.iter().any(|arg| matches!(&*arg.text, "--version" | "-V" | "-v" | "--help")) =>
+        {
+            from_stdin(walk, language, call)
+        }
         _ => {}
     }
     Flow::unknown(call.stdin.origin)
@@ -103,18 +121,25 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// `python -m …`: a few modules run text or serve files.
 fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
-    let at = call.args.iter().position(|arg| arg.text.starts_with("-m") || (arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.ends_with('m')))?;
+    let at = call.args.iter().position(|arg| {
+        arg.text.starts_with("-m")
+            || (arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.ends_with('m'))
+    })?;
     if call.args.iter().take(at).any(|arg| &*arg.text == "-c" || !arg.text.starts_with('-')) {
         return None;
     }
     let name = call.args.get(at).and_then(|arg| arg.text.strip_prefix("-m")).filter(|name| !name.is_empty());
     let (name, rest) = match name {
         Some(name) => (name, call.args.get(at + 1..).unwrap_or_default()),
-        None => (call.args.get(at + 1).map_or("", |arg| &*arg.text), call.args.get(at + 2..).unwrap_or_default()),
+        None => {
+            (call.args.get(at + 1).map_or("", |arg| &*arg.text), call.args.get(at + 2..).unwrap_or_default())
+        }
     };
     match name {
         "pip" => Some(super::named(walk, "pip", rest, call.stdin, call.span)),
-        "base64" if rest.iter().any(|arg| &*arg.text == "-d") => Some(super::named(walk, "base64", rest, call.stdin, call.span)),
+        "base64" if rest.iter().any(|arg| &*arg.text == "-d") => {
+            Some(super::named(walk, "base64", rest, call.stdin, call.span))
+        }
         "timeit" => {
             if let Some(text) = rest.iter().find(|arg| !arg.text.starts_with('-')) {
                 judge(walk, "python", &text.text, text.span);
@@ -138,7 +163,8 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
     while let Some(arg) = args.get(at) {
         let text = &*arg.text;
         if let Some(name) = text.strip_prefix("--") {
-            let (name, value) = name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value)));
+            let (name, value) =
+                name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value)));
             if long.contains(&name) {
                 if let Some(value) = value {
                     texts.push((value.to_owned(), arg.span));
@@ -153,15 +179,25 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
         if !text.starts_with('-') || text == "-" {
             break;
         }
-        let loads = matches!(language, "perl" | "ruby") && text.len() > 2 && text.starts_with(['-']) && matches!(text.as_bytes().get(1), Some(b'M' | b'm' | b'I' | b'r' | b'F'));
+        let loads = matches!(language, "perl" | "ruby")
+            && text.len() > 2
+            && text.starts_with(['-'])
+            && matches!(text.as_bytes().get(1), Some(b'M' | b'm' | b'I' | b'r' | b'F'));
         if loads {
             at += 1;
             continue;
         }
-        if let Some(place) = text.char_indices().skip(1).find(|(_, c)| letters.contains(*c)).map(|(place, c)| place + c.len_utf8()) {
+        if let Some(place) = text
+            .char_indices()
+            .skip(1)
+            .find(|(_, c)| letters.contains(*c))
+            .map(|(place, c)| place + c.len_utf8())
+        {
             let glued = text.get(place..).unwrap_or_default();
             // In `-pe` and `-ne` the code follows; `-pi.bak` has none.
-            if glued.is_empty() || (glued.bytes().all(|b| b.is_ascii_alphabetic()) && glued.len() < 3 && language == "node") {
+            if glued.is_empty()
+                || (glued.bytes().all(|b| b.is_ascii_alphabetic()) && glued.len() < 3 && language == "node")
+            {
                 if let Some(next) = args.get(at + 1) {
                     texts.push((next.text.to_string(), next.span));
                     at += 1;
@@ -172,9 +208,16 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
             if matches!(language, "python" | "php") {
                 return at + 1;
             }
-        } else if matches!(language, "perl") && text.starts_with("-M") && text.contains(['(', ';', '=']) && text.contains("system") {
+        } else if matches!(language, "perl")
+            && text.starts_with("-M")
+            && text.contains(['(', ';', '='])
+            && text.contains("system")
+        {
             texts.push((text.to_owned(), arg.span));
-        } else if matches!(text, "-W" | "-X" | "-I" | "-r" | "--require" | "-l") && language != "perl" && text.len() == 2 {
+        } else if matches!(text, "-W" | "-X" | "-I" | "-r" | "--require" | "-l")
+            && language != "perl"
+            && text.len() == 2
+        {
             at += 1;
         }
         at += 1;
@@ -183,7 +226,11 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
 }
 
 fn is_in_place(text: &str) -> bool {
-    text.starts_with('-') && !text.starts_with("--") && text.bytes().skip(1).take_while(|b| !matches!(b, b'e' | b'E')).any(|b| b == b'i') && !text.starts_with("-I") && !text.starts_with("-M")
+    text.starts_with('-')
+        && !text.starts_with("--")
+        && text.bytes().skip(1).take_while(|b| !matches!(b, b'e' | b'E')).any(|b| b == b'i')
+        && !text.starts_with("-I")
+        && !text.starts_with("-M")
 }
 
 fn edit_files(walk: &mut Walk<'_>, args: &[Arg<'_>], from: usize) {

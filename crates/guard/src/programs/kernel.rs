@@ -10,12 +10,17 @@ use crate::walk::{Call, Flow, Walk};
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "sysctl" => sysctl,
-        "insmod" | "rmmod" | "modprobe" | "kexec" | "kextload" | "kextunload" | "dkms" | "bpftool" | "depmod" => module,
+        "insmod" | "rmmod" | "modprobe" | "kexec" | "kextload" | "kextunload" | "dkms" | "bpftool"
+        | "depmod" => module,
         "mount" | "umount" | "pivot_root" | "losetup" => mount,
-        "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" | "ipfw" | "ebtables" | "iptables-restore" | "arptables" | "ipset" | "netsh" => firewall,
-        "setenforce" | "aa-disable" | "aa-teardown" | "auditctl" | "apparmor_parser" | "csrutil" | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit" | "tmutil" | "nvram" => protection,
+        "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" | "ipfw" | "ebtables"
+        | "iptables-restore" | "arptables" | "ipset" | "netsh" => firewall,
+        "setenforce" | "aa-disable" | "aa-teardown" | "auditctl" | "apparmor_parser" | "csrutil"
+        | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit" | "tmutil"
+        | "nvram" => protection,
         "journalctl" | "logrotate" | "lastlog" | "utmpdump" | "wevtutil" | "log" => logs,
-        "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl" | "iwconfig" | "rfkill" => interface,
+        "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl" | "iwconfig"
+        | "rfkill" => interface,
         "date" | "hwclock" | "timedatectl" | "hostnamectl" | "localectl" => clock,
         "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
         "update-alternatives" | "alternatives" => alternatives,
@@ -30,7 +35,10 @@ fn words<'a>(call: Call<'a>) -> Vec<&'a str> {
 
 fn sysctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if words.iter().any(|word| matches!(*word, "-w" | "--write" | "-p" | "--load" | "--system") || word.contains('=')) {
+    if words
+        .iter()
+        .any(|word| matches!(*word, "-w" | "--write" | "-p" | "--load" | "--system") || word.contains('='))
+    {
         walk.emit_names(Kind::Kernel, "changes kernel settings", call.span, &words);
     }
     Flow::none()
@@ -38,7 +46,9 @@ fn sysctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    let shows = words.iter().any(|word| matches!(*word, "-n" | "--dry-run" | "--show" | "list" | "status" | "-c" | "--showconfig" | "show")) || (call.name == "depmod");
+    let shows = words.iter().any(|word| {
+        matches!(*word, "-n" | "--dry-run" | "--show" | "list" | "status" | "-c" | "--showconfig" | "show")
+    }) || (call.name == "depmod");
     if !shows && !words.is_empty() {
         walk.emit_names(Kind::Kernel, "loads or removes kernel code", call.span, &words);
     }
@@ -46,18 +56,33 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "toLUOT", long: &["types", "options", "source", "target"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "toLUOT", long: &["types", "options", "source", "target"], stops: false },
+    );
     let words = words(call);
     if call.name == "umount" {
-        let heavy = parsed.has("a", "all") || parsed.has("l", "lazy") || parsed.has("f", "force") || parsed.rest().any(|arg| walk.target(&arg.text).place >= Place::SystemTop);
+        let heavy = parsed.has("a", "all")
+            || parsed.has("l", "lazy")
+            || parsed.has("f", "force")
+            || parsed.rest().any(|arg| walk.target(&arg.text).place >= Place::SystemTop);
         if heavy {
             walk.emit_names(Kind::Kernel, "takes file systems away", call.span, &words);
         }
     } else if parsed.rest().count() > 0 || parsed.value("o", "options").is_some() {
         let remount = parsed.value("o", "options").is_some_and(|options| options.contains("remount"));
-        let over = parsed.rest().last().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemConfig && walk.target(&arg.text).place != Place::Device);
-        let bound = parsed.flags.iter().any(|flag| flag.long && flag.name.contains("bind")) || parsed.value("o", "options").is_some_and(|options| options.contains("bind"));
-        if remount || over || (bound && parsed.rest().next().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemTop)) || call.name == "pivot_root" {
+        let over = parsed.rest().last().is_some_and(|arg| {
+            walk.target(&arg.text).place >= Place::SystemConfig
+                && walk.target(&arg.text).place != Place::Device
+        });
+        let bound = parsed.flags.iter().any(|flag| flag.long && flag.name.contains("bind"))
+            || parsed.value("o", "options").is_some_and(|options| options.contains("bind"));
+        if remount
+            || over
+            || (bound
+                && parsed.rest().next().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemTop))
+            || call.name == "pivot_root"
+        {
             walk.emit_names(Kind::Kernel, "changes what is mounted in system places", call.span, &words);
         }
     }
@@ -68,14 +93,39 @@ fn firewall(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     let changes = match call.name {
-        "ufw" => has(&["disable", "reset", "delete", "allow", "default", "deny", "reject"]) && !has(&["status", "--dry-run"]),
-        "firewall-cmd" => words.iter().any(|word| word.starts_with("--remove") || word.starts_with("--panic") || word.starts_with("--set-default") || word.starts_with("--add")),
+        "ufw" => {
+            has(&["disable", "reset", "delete", "allow", "default", "deny", "reject"])
+                && !has(&["status", "--dry-run"])
+        }
+        "firewall-cmd" => words.iter().any(|word| {
+            word.starts_with("--remove")
+                || word.starts_with("--panic")
+                || word.starts_with("--set-default")
+                || word.starts_with("--add")
+        }),
         "pfctl" => has(&["-d", "-F"]) || words.iter().any(|word| word.starts_with("-F")),
         "nft" => has(&["flush", "delete", "add", "insert"]),
         "netsh" => has(&["set", "delete", "reset", "add"]),
         "iptables-restore" => true,
         "ipset" => has(&["destroy", "flush", "-X", "-F"]),
-        _ => words.iter().any(|word| matches!(*word, "-F" | "-X" | "-P" | "-D" | "-Z" | "--flush" | "--policy" | "--delete" | "--delete-chain" | "-A" | "-I" | "--append" | "--insert" | "-R")),
+        _ => words.iter().any(|word| {
+            matches!(
+                *word,
+                "-F" | "-X"
+                    | "-P"
+                    | "-D"
+                    | "-Z"
+                    | "--flush"
+                    | "--policy"
+                    | "--delete"
+                    | "--delete-chain"
+                    | "-A"
+                    | "-I"
+                    | "--append"
+                    | "--insert"
+                    | "-R"
+            )
+        }),
     };
     if changes {
         walk.emit_names(Kind::Security, "changes the firewall", call.span, &words);
@@ -107,7 +157,9 @@ fn protection(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn logs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
     let wipes = match call.name {
-        "journalctl" => words.iter().any(|word| word.starts_with("--vacuum") || *word == "--rotate" && words.len() > 1),
+        "journalctl" => {
+            words.iter().any(|word| word.starts_with("--vacuum") || *word == "--rotate" && words.len() > 1)
+        }
         "logrotate" => words.iter().any(|word| matches!(*word, "-f" | "--force")),
         "wevtutil" => words.first().is_some_and(|verb| matches!(*verb, "cl" | "clear-log")),
         "log" => words.first() == Some(&"erase"),
@@ -130,7 +182,11 @@ fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let words = words(call);
     let cuts = match call.name {
-        "ip" => words.windows(2).any(|pair| matches!(pair, ["set", _]) && words.contains(&"down")) || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete")) || (words.contains(&"link") && words.contains(&"down")),
+        "ip" => {
+            words.windows(2).any(|pair| matches!(pair, ["set", _]) && words.contains(&"down"))
+                || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete"))
+                || (words.contains(&"link") && words.contains(&"down"))
+        }
         "ifconfig" => words.contains(&"down"),
         "route" => words.iter().any(|word| matches!(*word, "del" | "flush" | "delete")),
         "nmcli" => words.iter().any(|word| matches!(*word, "off" | "down" | "delete" | "disconnect")),
@@ -148,8 +204,12 @@ fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn clock(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
     let sets = match call.name {
-        "date" => words.iter().any(|word| matches!(*word, "-s" | "--set") || word.starts_with("--set=") || word.starts_with("-s")),
-        "hwclock" => words.iter().any(|word| matches!(*word, "-w" | "-s" | "--systohc" | "--hctosys" | "--set")),
+        "date" => words.iter().any(|word| {
+            matches!(*word, "-s" | "--set") || word.starts_with("--set=") || word.starts_with("-s")
+        }),
+        "hwclock" => {
+            words.iter().any(|word| matches!(*word, "-w" | "-s" | "--systohc" | "--hctosys" | "--set"))
+        }
         _ => words.first().is_some_and(|verb| verb.starts_with("set-")),
     };
     if sets {
@@ -160,7 +220,9 @@ fn clock(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if call.name != "efibootmgr" || words.iter().any(|word| word.starts_with('-') && word.contains(['B', 'b', 'o', 'c', 'n'])) {
+    if call.name != "efibootmgr"
+        || words.iter().any(|word| word.starts_with('-') && word.contains(['B', 'b', 'o', 'c', 'n']))
+    {
         walk.emit_names(Kind::Kernel, "changes how the machine starts", call.span, &words);
     }
     Flow::none()
@@ -168,7 +230,11 @@ fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if words.iter().any(|word| matches!(*word, "--set" | "--install")) && words.iter().any(|word| word.starts_with("/tmp") || word.starts_with("/home") || word.starts_with("./")) {
+    if words.iter().any(|word| matches!(*word, "--set" | "--install"))
+        && words
+            .iter()
+            .any(|word| word.starts_with("/tmp") || word.starts_with("/home") || word.starts_with("./"))
+    {
         walk.emit_names(Kind::Kernel, "replaces a program for everybody", call.span, &words);
     }
     if words.iter().any(|word| matches!(*word, "--remove" | "--remove-all")) {
@@ -179,7 +245,12 @@ fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn defaults(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if matches!(words.first(), Some(&("delete" | "reset" | "reset-recursively"))) || words.first() == Some(&"write") && words.get(1).is_some_and(|domain| domain.starts_with("/Library")) || matches!(call.name, "locale-gen") && words.contains(&"--purge") || call.name == "dpkg-reconfigure" {
+    if matches!(words.first(), Some(&("delete" | "reset" | "reset-recursively")))
+        || words.first() == Some(&"write")
+            && words.get(1).is_some_and(|domain| domain.starts_with("/Library"))
+        || matches!(call.name, "locale-gen") && words.contains(&"--purge")
+        || call.name == "dpkg-reconfigure"
+    {
         walk.emit_names(Kind::Kernel, "deletes settings", call.span, &words);
     }
     Flow::none()

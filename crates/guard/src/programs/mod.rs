@@ -67,18 +67,34 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
 
 /// Whether a path leads into a folder that holds the system's programs.
 fn in_system_folder(path: &str) -> bool {
-    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/system/bin/"].iter().any(|folder| path.starts_with(folder))
+    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/system/bin/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
 }
 
 /// A program of the project's own, which only shares a name with one we know. Interpreters and
 /// the plainest file tools are still taken for what they are called.
-fn own_program(walk: &mut Walk<'_>, raw: &str, name: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
-    let installed = raw.contains("node_modules/.bin/") || raw.contains("venv/bin/") || raw.contains("vendor/bin/");
-    if installed || shells::handler(name).is_some() || inline::handler(name).is_some() || matches!(name, "rm" | "dd" | "shred" | "busybox" | "toybox" | "sudo" | "env") {
+fn own_program(
+    walk: &mut Walk<'_>,
+    raw: &str,
+    name: &str,
+    args: &[Arg<'_>],
+    stdin: &Flow,
+    span: Span,
+) -> Flow {
+    let installed =
+        raw.contains("node_modules/.bin/") || raw.contains("venv/bin/") || raw.contains("vendor/bin/");
+    if installed
+        || shells::handler(name).is_some()
+        || inline::handler(name).is_some()
+        || matches!(name, "rm" | "dd" | "shred" | "busybox" | "toybox" | "sudo" | "env")
+    {
         return named(walk, name, args, stdin, span);
     }
     walk.programs.push((name.to_owned(), span));
-    if walk.scope.cloned.iter().any(|folder| crate::place::within(&walk.path(raw), folder)) && !shells::everyday_script(raw) {
+    if walk.scope.cloned.iter().any(|folder| crate::place::within(&walk.path(raw), folder))
+        && !shells::everyday_script(raw)
+    {
         walk.emit(crate::effect::Kind::RunDownloaded, "runs a script that was just fetched", span);
     }
     Flow::unknown(stdin.origin)
@@ -97,7 +113,14 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         }
         return flow;
     }
-    if let Some(path) = walk.scope.files.keys().find(|path| path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))).cloned()
+    if let Some(path) = walk
+        .scope
+        .files
+        .keys()
+        .find(|path| {
+            path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
+        })
+        .cloned()
         && let Some(flow) = shells::known_script(walk, &path, args, stdin, span)
     {
         return flow;
@@ -143,7 +166,11 @@ pub(crate) fn lookup(name: &str) -> Option<Handler> {
 pub(crate) fn base_name(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
-        Some((stem, end)) if !stem.is_empty() && (end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".com")) => stem,
+        Some((stem, end))
+            if !stem.is_empty() && (end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".com")) =>
+        {
+            stem
+        }
         _ => name,
     }
 }

@@ -24,8 +24,38 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 const CURL: Spec = Spec {
     short: "AbcCdDeEFhHKmoPQrTtuUwxXyYz",
     long: &[
-        "output", "data", "data-binary", "data-raw", "data-urlencode", "form", "header", "request", "upload-file", "user", "user-agent", "config", "proxy", "cookie", "cookie-jar", "max-time",
-        "connect-timeout", "retry", "retry-delay", "referer", "range", "cert", "key", "cacert", "write-out", "url", "json", "resolve", "limit-rate", "interface", "unix-socket", "output-dir",
+        "output",
+        "data",
+        "data-binary",
+        "data-raw",
+        "data-urlencode",
+        "form",
+        "header",
+        "request",
+        "upload-file",
+        "user",
+        "user-agent",
+        "config",
+        "proxy",
+        "cookie",
+        "cookie-jar",
+        "max-time",
+        "connect-timeout",
+        "retry",
+        "retry-delay",
+        "referer",
+        "range",
+        "cert",
+        "key",
+        "cacert",
+        "write-out",
+        "url",
+        "json",
+        "resolve",
+        "limit-rate",
+        "interface",
+        "unix-socket",
+        "output-dir",
     ],
     stops: false,
 };
@@ -39,12 +69,16 @@ fn is_local(url: &str) -> bool {
     let host = url.split("://").nth(1).unwrap_or(url);
     let host = host.split(['/', '?']).next().unwrap_or(host);
     let host = host.rsplit('@').next().unwrap_or(host);
-    host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("[::1]") || host.starts_with("0.0.0.0")
+    host.starts_with("localhost")
+        || host.starts_with("127.")
+        || host.starts_with("[::1]")
+        || host.starts_with("0.0.0.0")
 }
 
 fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, CURL);
-    let urls: Vec<&str> = parsed.rest().map(|arg| &*arg.text).chain(parsed.values("", "url").map(|(url, _)| url)).collect();
+    let urls: Vec<&str> =
+        parsed.rest().map(|arg| &*arg.text).chain(parsed.values("", "url").map(|(url, _)| url)).collect();
     let local = !urls.is_empty() && urls.iter().all(|url| is_local(url));
     sent(walk, &parsed, call, local);
     let deletes = parsed.value("X", "request").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
@@ -77,15 +111,28 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// Credentials of the machine itself, at the address clouds give them out.
 fn metadata(walk: &mut Walk<'_>, url: &str, call: Call<'_>) {
-    if ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254"].iter().any(|host| url.contains(host)) {
-        walk.emit_names(Kind::ReadCredential, "asks the cloud for this machine's credentials", call.span, &[url]);
+    if ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254"]
+        .iter()
+        .any(|host| url.contains(host))
+    {
+        walk.emit_names(
+            Kind::ReadCredential,
+            "asks the cloud for this machine's credentials",
+            call.span,
+            &[url],
+        );
     }
 }
 
 /// What a download is saved as.
 fn saved(walk: &mut Walk<'_>, parsed: &Parsed<'_>, urls: &[&str], call: Call<'_>, by_name: bool) {
-    let folder = parsed.value("", "output-dir").or_else(|| parsed.value("P", "directory-prefix")).unwrap_or(".");
-    let mut files: Vec<String> = if call.name == "curl" { parsed.values("o", "output").map(|(file, _)| file.to_owned()).collect() } else { Vec::new() };
+    let folder =
+        parsed.value("", "output-dir").or_else(|| parsed.value("P", "directory-prefix")).unwrap_or(".");
+    let mut files: Vec<String> = if call.name == "curl" {
+        parsed.values("o", "output").map(|(file, _)| file.to_owned()).collect()
+    } else {
+        Vec::new()
+    };
     if by_name && files.is_empty() {
         for url in urls {
             let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or_default();
@@ -107,12 +154,20 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
     let mut bulk = false;
     for flag in &parsed.flags {
         let Some(value) = flag.value else { continue };
-        let carries = flag.is("d", "data") || flag.name.starts_with("data") && flag.long || flag.is("F", "form") || flag.is("", "json");
+        let carries = flag.is("d", "data")
+            || flag.name.starts_with("data") && flag.long
+            || flag.is("F", "form")
+            || flag.is("", "json");
         let upload = flag.is("T", "upload-file");
         let file = if upload {
             Some(value)
         } else if carries {
-            value.rsplit_once('@').filter(|(before, _)| before.is_empty() || before.ends_with('=') || flag.name == "data-urlencode").map(|(_, file)| file.split(';').next().unwrap_or(file))
+            value
+                .rsplit_once('@')
+                .filter(|(before, _)| {
+                    before.is_empty() || before.ends_with('=') || flag.name == "data-urlencode"
+                })
+                .map(|(_, file)| file.split(';').next().unwrap_or(file))
         } else {
             None
         };
@@ -133,9 +188,19 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
     } else if bulk {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-    } else if unknown.local && parsed.flags.iter().any(|flag| flag.value.is_some_and(|value| value.contains(HOLE)) && (flag.is("d", "data") || flag.name.starts_with("data"))) {
+    } else if unknown.local
+        && parsed.flags.iter().any(|flag| {
+            flag.value.is_some_and(|value| value.contains(HOLE))
+                && (flag.is("d", "data") || flag.name.starts_with("data"))
+        })
+    {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-    } else if unknown.credential || (unknown.local && unknown.file && !call.args.iter().any(|arg| arg.text.starts_with(HOLE)) && parsed.rest().any(|arg| arg.text.contains(HOLE))) {
+    } else if unknown.credential
+        || (unknown.local
+            && unknown.file
+            && !call.args.iter().any(|arg| arg.text.starts_with(HOLE))
+            && parsed.rest().any(|arg| arg.text.contains(HOLE)))
+    {
         walk.emit(Kind::SendOut, "sends local data in an address", call.span);
     }
 }
@@ -143,7 +208,23 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
 fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let spec = Spec {
         short: "OoPaetTwQUDIRAXBild",
-        long: &["output-document", "output-file", "directory-prefix", "post-file", "post-data", "body-file", "header", "user-agent", "tries", "timeout", "input-file", "execute", "use-askpass", "out", "dir"],
+        long: &[
+            "output-document",
+            "output-file",
+            "directory-prefix",
+            "post-file",
+            "post-data",
+            "body-file",
+            "header",
+            "user-agent",
+            "tries",
+            "timeout",
+            "input-file",
+            "execute",
+            "use-askpass",
+            "out",
+            "dir",
+        ],
         stops: false,
     };
     let parsed = parse(call.args, spec);
@@ -152,12 +233,18 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         for (file, span) in parsed.values("", option) {
             let flow = walk.read_file(file, span);
             if !urls.iter().all(|url| is_local(url)) {
-                let what = if flow.origin.credential { "sends credentials to another machine" } else { "sends a local file to another machine" };
+                let what = if flow.origin.credential {
+                    "sends credentials to another machine"
+                } else {
+                    "sends a local file to another machine"
+                };
                 walk.emit(Kind::SendOut, what, call.span);
             }
         }
     }
-    if parsed.value("", "post-data").is_some_and(|data| data.contains(HOLE)) && (walk.last_unknown.local || walk.last_unknown.credential) {
+    if parsed.value("", "post-data").is_some_and(|data| data.contains(HOLE))
+        && (walk.last_unknown.local || walk.last_unknown.credential)
+    {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
     }
     for (program, span) in parsed.values("", "use-askpass") {
@@ -167,14 +254,18 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for url in &urls {
         metadata(walk, url, call);
     }
-    let to = parsed.value("O", "output-document").or_else(|| parsed.value("o", "out").filter(|_| call.name == "aria2c"));
+    let to = parsed
+        .value("O", "output-document")
+        .or_else(|| parsed.value("o", "out").filter(|_| call.name == "aria2c"));
     match to {
         Some("-" | "/dev/stdout") => return from_network(),
         Some(file) => {
             walk.write_file(file, from_network(), false, "saves a download", call.span);
             walk.made(file);
         }
-        None if parsed.flags.iter().any(|flag| !flag.long && flag.name == "O" && flag.value == Some("-")) => return from_network(),
+        None if parsed.flags.iter().any(|flag| !flag.long && flag.name == "O" && flag.value == Some("-")) => {
+            return from_network();
+        }
         None => saved(walk, &parsed, &urls, call, true),
     }
     Flow::known(String::new())
@@ -193,7 +284,10 @@ fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "eciopqsTwxXIOGgm", long: &["exec", "sh-exec", "lua-exec", "ssl-cert"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "eciopqsTwxXIOGgm", long: &["exec", "sh-exec", "lua-exec", "ssl-cert"], stops: false },
+    );
     for (program, span) in parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")) {
         walk.emit_names(Kind::ReverseShell, "connects a program to the network", span, &[program]);
         return Flow::none();
@@ -220,9 +314,18 @@ fn socat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for arg in call.args {
         let upper = arg.text.to_ascii_uppercase();
         if upper.starts_with("EXEC:") || upper.starts_with("SYSTEM:") {
-            let command = arg.text.split_once(':').map_or("", |(_, command)| command.split(',').next().unwrap_or(command)).trim_matches(['\'', '"']);
+            let command = arg
+                .text
+                .split_once(':')
+                .map_or("", |(_, command)| command.split(',').next().unwrap_or(command))
+                .trim_matches(['\'', '"']);
             if remote {
-                walk.emit_names(Kind::ReverseShell, "connects a program to the network", arg.span, &[command]);
+                walk.emit_names(
+                    Kind::ReverseShell,
+                    "connects a program to the network",
+                    arg.span,
+                    &[command],
+                );
             }
             walk.run_text(command, &Flow::none(), arg.span);
         } else if let Some(file) = arg.text.strip_prefix("FILE:").or_else(|| arg.text.strip_prefix("OPEN:")) {
@@ -268,7 +371,12 @@ fn lookup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "ceuTp", long: &[], stops: false });
-    let script: Vec<&str> = parsed.values("e", "").map(|(text, _)| text).chain(parsed.values("c", "").map(|(text, _)| text)).chain([call.stdin.seen()]).collect();
+    let script: Vec<&str> = parsed
+        .values("e", "")
+        .map(|(text, _)| text)
+        .chain(parsed.values("c", "").map(|(text, _)| text))
+        .chain([call.stdin.seen()])
+        .collect();
     for line in script.iter().flat_map(|text| text.split([';', '\n'])) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
@@ -276,7 +384,9 @@ fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 walk.read_file(file, call.span);
                 walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
             }
-            ["mirror", flag, ..] if flag.contains('R') => walk.emit(Kind::SendOut, "sends a folder to another machine", call.span),
+            ["mirror", flag, ..] if flag.contains('R') => {
+                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span)
+            }
             [first, ..] if first.starts_with('!') => {
                 walk.run_text(line.trim().trim_start_matches('!'), &Flow::none(), call.span);
             }

@@ -19,7 +19,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "mvn" => maven(walk, call, &words),
         "adb" | "pssh" | "parallel-ssh" | "pdsh" | "clush" | "dsh" | "pexec" => remote(walk, call, &words),
         "ipmitool" | "dbus-send" | "gdbus" | "busctl" => power(walk, call, &words),
-        "xhost" if words.first().is_some_and(|word| word.starts_with('+')) => walk.emit(Kind::Security, "lets anybody use the screen", call.span),
+        "xhost" if words.first().is_some_and(|word| word.starts_with('+')) => {
+            walk.emit(Kind::Security, "lets anybody use the screen", call.span)
+        }
         "rename" => {
             for arg in call.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-')) {
                 let target = walk.target(&arg.text);
@@ -33,21 +35,28 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// The text after a switch is a command line.
 fn after(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str], switches: &[&str]) {
-    if let Some(text) = words.iter().position(|word| switches.contains(word)).and_then(|at| words.get(at + 1)) {
+    if let Some(text) = words.iter().position(|word| switches.contains(word)).and_then(|at| words.get(at + 1))
+    {
         walk.run_text(text, &Flow::none(), call.span);
     }
 }
 
 fn named_program(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str], switches: &[&str]) {
-    if let Some(program) = words.iter().position(|word| switches.contains(word)).and_then(|at| words.get(at + 1)) {
+    if let Some(program) =
+        words.iter().position(|word| switches.contains(word)).and_then(|at| words.get(at + 1))
+    {
         walk.emit_names(Kind::ToolProgram, "makes a tool run a program", call.span, &[program]);
         walk.run_text(program, &Flow::none(), call.span);
     }
 }
 
 fn peeled(walk: &mut Walk<'_>, call: Call<'_>) {
-    let parsed = parse(call.args, Spec { short: "wferRbiq", long: &["exts", "watch", "ignore", "rootfs", "bind", "cwd"], stops: true });
-    let args: Vec<Arg<'_>> = parsed.rest().skip(usize::from(call.name == "envdir")).map(Arg::shared).collect();
+    let parsed = parse(
+        call.args,
+        Spec { short: "wferRbiq", long: &["exts", "watch", "ignore", "rootfs", "bind", "cwd"], stops: true },
+    );
+    let args: Vec<Arg<'_>> =
+        parsed.rest().skip(usize::from(call.name == "envdir")).map(Arg::shared).collect();
     super::run(walk, &args, call.stdin, call.span);
 }
 
@@ -61,12 +70,20 @@ fn scripts(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
 fn cmake(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     match words {
         ["-E", "rm" | "remove" | "remove_directory", rest @ ..] => {
-            let paths: Vec<Arg<'_>> = rest.iter().filter(|word| !word.starts_with('-')).map(|word| Arg { text: (*word).into(), span: call.span }).collect();
+            let paths: Vec<Arg<'_>> = rest
+                .iter()
+                .filter(|word| !word.starts_with('-'))
+                .map(|word| Arg { text: (*word).into(), span: call.span })
+                .collect();
             let refs: Vec<&Arg<'_>> = paths.iter().collect();
             super::files::delete(walk, &refs, true, call.span);
         }
         ["-E", "env", rest @ ..] | ["-E", "time", rest @ ..] => {
-            let args: Vec<Arg<'_>> = rest.iter().skip_while(|word| word.contains('=')).map(|word| Arg { text: (*word).into(), span: call.span }).collect();
+            let args: Vec<Arg<'_>> = rest
+                .iter()
+                .skip_while(|word| word.contains('='))
+                .map(|word| Arg { text: (*word).into(), span: call.span })
+                .collect();
             super::run(walk, &args, call.stdin, call.span);
         }
         ["-P", "/dev/stdin" | "-", ..] => {
@@ -79,12 +96,19 @@ fn cmake(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
 }
 
 fn compiler(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
-    if let Some(program) = words.iter().position(|word| *word == "-wrapper").and_then(|at| words.get(at + 1)) {
+    if let Some(program) = words.iter().position(|word| *word == "-wrapper").and_then(|at| words.get(at + 1))
+    {
         walk.emit_names(Kind::ToolProgram, "makes the compiler run a program", call.span, &[program]);
         walk.run_text(&program.replace(',', " "), &Flow::none(), call.span);
     }
     if let Some(file) = words.iter().position(|word| *word == "-o").and_then(|at| words.get(at + 1)) {
-        walk.write_file(file, Flow::unknown(Origin { file: true, settings: true, ..Origin::default() }), false, "compiles into a file", call.span);
+        walk.write_file(
+            file,
+            Flow::unknown(Origin { file: true, settings: true, ..Origin::default() }),
+            false,
+            "compiles into a file",
+            call.span,
+        );
     }
 }
 
@@ -99,19 +123,31 @@ fn maven(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
 fn remote(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     let start = match call.name {
         "adb" => words.iter().position(|word| *word == "shell").map(|at| at + 1),
-        _ => Some(parse(call.args, Spec { short: "hHlpotwgxeOAIg", long: &["hosts", "host", "user"], stops: true }).rest().count()).map(|count| words.len().saturating_sub(count)),
+        _ => Some(
+            parse(call.args, Spec { short: "hHlpotwgxeOAIg", long: &["hosts", "host", "user"], stops: true })
+                .rest()
+                .count(),
+        )
+        .map(|count| words.len().saturating_sub(count)),
     };
     if let Some(line) = start.and_then(|at| words.get(at..)).filter(|line| !line.is_empty()) {
         walk.run_text(&line.join(" "), &Flow::none(), call.span);
     }
-    if call.name == "adb" && words.iter().any(|word| matches!(*word, "reboot" | "uninstall" | "root" | "sideload")) {
+    if call.name == "adb"
+        && words.iter().any(|word| matches!(*word, "reboot" | "uninstall" | "root" | "sideload"))
+    {
         walk.emit(Kind::Power, "restarts or changes a device", call.span);
     }
 }
 
 fn power(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
-    let down = words.iter().any(|word| ["PowerOff", "Reboot", "Halt", "Suspend", "Hibernate", "KExec"].iter().any(|verb| word.ends_with(verb)))
-        || call.name == "ipmitool" && words.contains(&"power") && words.iter().any(|word| matches!(*word, "off" | "cycle" | "reset" | "soft"));
+    let down = words.iter().any(|word| {
+        ["PowerOff", "Reboot", "Halt", "Suspend", "Hibernate", "KExec"]
+            .iter()
+            .any(|verb| word.ends_with(verb))
+    }) || call.name == "ipmitool"
+        && words.contains(&"power")
+        && words.iter().any(|word| matches!(*word, "off" | "cycle" | "reset" | "soft"));
     if down {
         walk.emit(Kind::Power, "switches a machine off or restarts it", call.span);
     }

@@ -64,8 +64,15 @@ impl<'a> Parsed<'a> {
     }
 
     /// Every value of a letter or a long name.
-    pub(crate) fn values<'s>(&'s self, letter: &'s str, name: &'s str) -> impl Iterator<Item = (&'a str, Span)> + 's {
-        self.flags.iter().filter(move |flag| flag.is(letter, name)).filter_map(|flag| flag.value.map(|value| (value, flag.span)))
+    pub(crate) fn values<'s>(
+        &'s self,
+        letter: &'s str,
+        name: &'s str,
+    ) -> impl Iterator<Item = (&'a str, Span)> + 's {
+        self.flags
+            .iter()
+            .filter(move |flag| flag.is(letter, name))
+            .filter_map(|flag| flag.value.map(|value| (value, flag.span)))
     }
 }
 
@@ -114,7 +121,13 @@ pub(crate) fn parse<'a>(args: &'a [Arg<'a>], spec: Spec) -> Parsed<'a> {
 }
 
 /// One word of letters; answers how many further words it used.
-fn letters<'a>(text: &'a str, span: Span, next: Option<&'a Arg<'a>>, valued: &str, flags: &mut Vec<Flag<'a>>) -> usize {
+fn letters<'a>(
+    text: &'a str,
+    span: Span,
+    next: Option<&'a Arg<'a>>,
+    valued: &str,
+    flags: &mut Vec<Flag<'a>>,
+) -> usize {
     for (at, letter) in text.char_indices().skip(1) {
         let end = at + letter.len_utf8();
         let name = text.get(at..end).unwrap_or_default();

@@ -10,7 +10,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "kill" | "gkill" => kill,
         "pkill" | "killall" | "skill" | "slay" | "xkill" | "killall5" | "fuser" => by_name,
-        "shutdown" | "reboot" | "halt" | "poweroff" | "telinit" | "init" | "pm-suspend" | "rtcwake" | "systemctl-reboot" => power,
+        "shutdown" | "reboot" | "halt" | "poweroff" | "telinit" | "init" | "pm-suspend" | "rtcwake"
+        | "systemctl-reboot" => power,
         "loginctl" => loginctl,
         _ => return None,
     })
@@ -51,40 +52,76 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::none();
     }
     let first = args.iter().any(|arg| &*arg.text == "1");
-    let looked_up = args.iter().any(|arg| arg.text.contains(HOLE) && !arg.text.contains(OWN_PID)) && (walk.last_unknown.local || walk.last_unknown != crate::walk::Origin::default());
+    let looked_up = args.iter().any(|arg| arg.text.contains(HOLE) && !arg.text.contains(OWN_PID))
+        && !walk.last_unknown.file
+        && walk.last_unknown != crate::walk::Origin::default();
     if first {
         walk.emit_names(Kind::Kill, "signals the first process of the system", call.span, &["1"]);
     } else if looked_up {
         walk.emit(Kind::Kill, "signals processes it looked up", call.span);
     } else if args.iter().any(|arg| arg.text.starts_with('-') && arg.text.len() > 1) {
         walk.emit(Kind::Kill, "signals a group of processes", call.span);
-    } else if matches!(signal.trim_start_matches("SIG"), "9" | "KILL") && args.iter().any(|arg| arg.text.bytes().all(|b| b.is_ascii_digit())) {
-        walk.emit_names(Kind::Run, "ends a process by force", call.span, &[]);
     }
     Flow::none()
 }
 
 fn by_name(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "killall5" {
-        walk.emit_on(Kind::Kill, "signals every process", call.span, Vec::new(), How { all: true, grave: true, ..How::default() });
+        walk.emit_on(
+            Kind::Kill,
+            "signals every process",
+            call.span,
+            Vec::new(),
+            How { all: true, grave: true, ..How::default() },
+        );
         return Flow::none();
     }
-    let parsed = parse(call.args, Spec { short: "sugtUGPOyonF", long: &["signal", "user", "euid", "uid", "group", "pgroup", "parent", "older-than", "younger-than", "ns"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: "sugtUGPOyonF",
+            long: &[
+                "signal",
+                "user",
+                "euid",
+                "uid",
+                "group",
+                "pgroup",
+                "parent",
+                "older-than",
+                "younger-than",
+                "ns",
+            ],
+            stops: false,
+        },
+    );
     if call.name == "fuser" && !parsed.has("k", "kill") {
         return Flow::none();
     }
     let names: Vec<&str> = parsed.rest().map(|arg| &*arg.text).filter(|text| !is_signal(text)).collect();
-    if call.args.iter().any(|arg| matches!(&*arg.text, "-0" | "-l" | "--list" | "--version" | "-V" | "--help")) {
+    if call
+        .args
+        .iter()
+        .any(|arg| matches!(&*arg.text, "-0" | "-l" | "--list" | "--version" | "-V" | "--help"))
+    {
         return Flow::none();
     }
     if names.iter().any(|name| is_agent(name)) {
         walk.emit_names(Kind::Agent, "ends the agent itself", call.span, &names);
         return Flow::none();
     }
-    let all = names.is_empty() && parsed.flags.iter().any(|flag| flag.is("u", "user") || flag.is("u", "euid") || flag.is("U", "uid"))
+    let all = names.is_empty()
+        && parsed
+            .flags
+            .iter()
+            .any(|flag| flag.is("u", "user") || flag.is("u", "euid") || flag.is("U", "uid"))
         || names.iter().any(|name| matches!(*name, "." | ".*" | "-1" | "*"));
-    let forced = parsed.flags.iter().any(|flag| flag.name == "9" || flag.name == "K" || flag.name.eq_ignore_ascii_case("KILL") || flag.value.is_some_and(is_signal))
-        || call.args.iter().any(|arg| is_signal(arg.text.trim_start_matches('-')));
+    let forced = parsed.flags.iter().any(|flag| {
+        flag.name == "9"
+            || flag.name == "K"
+            || flag.name.eq_ignore_ascii_case("KILL")
+            || flag.value.is_some_and(is_signal)
+    }) || call.args.iter().any(|arg| is_signal(arg.text.trim_start_matches('-')));
     let regex = parsed.has("r", "regexp") || parsed.has("f", "full");
     let what = if all {
         "ends every process of a user"
@@ -93,7 +130,13 @@ fn by_name(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else {
         "ends processes by name"
     };
-    walk.emit_on(Kind::Kill, what, call.span, Vec::new(), How { all, recursive: forced || regex, ..How::default() });
+    walk.emit_on(
+        Kind::Kill,
+        what,
+        call.span,
+        Vec::new(),
+        How { all, recursive: forced || regex, ..How::default() },
+    );
     Flow::none()
 }
 
@@ -108,13 +151,21 @@ fn is_agent(name: &str) -> bool {
 
 fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    if words.iter().any(|word| matches!(*word, "-c" | "--help" | "--version" | "--show" | "-w" | "--wtmp-only")) && call.name != "rtcwake" {
+    if words
+        .iter()
+        .any(|word| matches!(*word, "-c" | "--help" | "--version" | "--show" | "-w" | "--wtmp-only"))
+        && call.name != "rtcwake"
+    {
         return Flow::none();
     }
     match call.name {
         "init" | "telinit" => match words.first() {
-            Some(&("0" | "6")) => walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span),
-            Some(&("1" | "s" | "S")) => walk.emit(Kind::Power, "takes the machine to single-user mode", call.span),
+            Some(&("0" | "6")) => {
+                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span)
+            }
+            Some(&("1" | "s" | "S")) => {
+                walk.emit(Kind::Power, "takes the machine to single-user mode", call.span)
+            }
             _ => {}
         },
         "pm-suspend" | "rtcwake" => walk.emit(Kind::Power, "puts the machine to sleep", call.span),
@@ -125,8 +176,12 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.args.first().map_or("", |arg| &*arg.text) {
-        "poweroff" | "reboot" | "halt" => walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span),
-        "kill-session" | "kill-user" | "terminate-session" | "terminate-user" | "terminate-seat" => walk.emit(Kind::Kill, "ends sessions", call.span),
+        "poweroff" | "reboot" | "halt" => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span)
+        }
+        "kill-session" | "kill-user" | "terminate-session" | "terminate-user" | "terminate-seat" => {
+            walk.emit(Kind::Kill, "ends sessions", call.span)
+        }
         "suspend" | "hibernate" => walk.emit(Kind::Power, "puts the machine to sleep", call.span),
         _ => {}
     }
@@ -136,8 +191,16 @@ fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// `systemctl reboot` and its kin, shared with the services.
 pub(crate) fn power_verb(walk: &mut Walk<'_>, verb: &str, span: Span) -> bool {
     match verb {
-        "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" => walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span),
-        "suspend" | "hibernate" | "hybrid-sleep" | "rescue" | "emergency" | "suspend-then-hibernate" | "exit" => walk.emit(Kind::Power, "changes the power state of the machine", span),
+        "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+        }
+        "suspend"
+        | "hibernate"
+        | "hybrid-sleep"
+        | "rescue"
+        | "emergency"
+        | "suspend-then-hibernate"
+        | "exit" => walk.emit(Kind::Power, "changes the power state of the machine", span),
         _ => return false,
     }
     true

@@ -37,34 +37,153 @@ pub(crate) fn printed(text: &str) -> Option<String> {
 
 /// Functions that hand a text or words to the system.
 const RUNS: [&str; 48] = [
-    "system", "popen", "popen2", "popen3", "execSync", "execFile", "execFileSync", "spawn", "spawnSync", "spawnl", "spawnlp", "spawnv", "spawnvp", "shell_exec",
-    "passthru", "proc_open", "pcntl_exec", "getoutput", "getstatusoutput", "check_call", "check_output", "Popen", "execl", "execlp", "execle", "execv", "execvp",
-    "execvpe", "execve", "execute", "posix_spawn", "capture2", "capture3", "capture2e", "qx", "system2", "shell", "cmd", "spawn_link", "backtick", "os_cmd",
-    "create_subprocess_shell", "create_subprocess_exec", "startfile", "syscmd", "readProcess", "callCommand", "Command",
+    "system",
+    "popen",
+    "popen2",
+    "popen3",
+    "execSync",
+    "execFile",
+    "execFileSync",
+    "spawn",
+    "spawnSync",
+    "spawnl",
+    "spawnlp",
+    "spawnv",
+    "spawnvp",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "pcntl_exec",
+    "getoutput",
+    "getstatusoutput",
+    "check_call",
+    "check_output",
+    "Popen",
+    "execl",
+    "execlp",
+    "execle",
+    "execv",
+    "execvp",
+    "execvpe",
+    "execve",
+    "execute",
+    "posix_spawn",
+    "capture2",
+    "capture3",
+    "capture2e",
+    "qx",
+    "system2",
+    "shell",
+    "cmd",
+    "spawn_link",
+    "backtick",
+    "os_cmd",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+    "startfile",
+    "syscmd",
+    "readProcess",
+    "callCommand",
+    "Command",
 ];
 
 /// Functions that delete; true when a whole tree goes.
 fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
-    let file_module = matches!(before, Some("os" | "fs" | "FileUtils" | "File" | "Dir" | "promises" | "fsp" | "fsPromises" | "IO" | "Path" | "path" | "Deno" | "shutil" | "pathlib" | "p" | "nt" | "posix"));
+    let file_module = matches!(
+        before,
+        Some(
+            "os" | "fs"
+                | "FileUtils"
+                | "File"
+                | "Dir"
+                | "promises"
+                | "fsp"
+                | "fsPromises"
+                | "IO"
+                | "Path"
+                | "path"
+                | "Deno"
+                | "shutil"
+                | "pathlib"
+                | "p"
+                | "nt"
+                | "posix"
+        )
+    );
     match name {
-        "rmtree" | "rm_rf" | "rm_r" | "remove_tree" | "rmSync" | "rmdirSync" | "remove_entry_secure" | "remove_entry" | "rimraf" | "removeSync" | "removedirs" | "RemoveAll"
-        | "remove_dir_all" | "rm_f" | "emptyDirSync" | "emptyDir" | "rmdir_r" => Some(true),
+        "rmtree"
+        | "rm_rf"
+        | "rm_r"
+        | "remove_tree"
+        | "rmSync"
+        | "rmdirSync"
+        | "remove_entry_secure"
+        | "remove_entry"
+        | "rimraf"
+        | "removeSync"
+        | "removedirs"
+        | "RemoveAll"
+        | "remove_dir_all"
+        | "rm_f"
+        | "emptyDirSync"
+        | "emptyDir"
+        | "rmdir_r" => Some(true),
         "unlinkSync" | "unlink" => Some(false),
-        "rmdir" | "rm" | "remove" | "delete" | "safe_unlink" if file_module => Some(name == "rm" && before != Some("FileUtils")),
+        "rmdir" | "rm" | "remove" | "delete" | "safe_unlink" if file_module => {
+            Some(name == "rm" && before != Some("FileUtils"))
+        }
         _ => None,
     }
 }
 
 /// Words that mean the program talks to the network.
 const NETWORK: [&str; 24] = [
-    "urlopen", "urlretrieve", "requests", "urllib", "http", "https", "fetch", "axios", "curl_exec", "file_get_contents", "LWP", "HTTP", "open_uri", "Net", "httpx", "aiohttp",
-    "WebClient", "curl_init", "got", "request", "URI", "socket", "Socket", "TCPSocket",
+    "urlopen",
+    "urlretrieve",
+    "requests",
+    "urllib",
+    "http",
+    "https",
+    "fetch",
+    "axios",
+    "curl_exec",
+    "file_get_contents",
+    "LWP",
+    "HTTP",
+    "open_uri",
+    "Net",
+    "httpx",
+    "aiohttp",
+    "WebClient",
+    "curl_init",
+    "got",
+    "request",
+    "URI",
+    "socket",
+    "Socket",
+    "TCPSocket",
 ];
 
 /// Words that mean the program decodes something.
 const DECODES: [&str; 18] = [
-    "b64decode", "base64_decode", "decode64", "fromhex", "unhexlify", "a85decode", "b32decode", "b85decode", "decompress", "gzinflate", "gzuncompress", "str_rot13", "rot13", "loads",
-    "atob", "unpack", "decode_base64", "rot_13",
+    "b64decode",
+    "base64_decode",
+    "decode64",
+    "fromhex",
+    "unhexlify",
+    "a85decode",
+    "b32decode",
+    "b85decode",
+    "decompress",
+    "gzinflate",
+    "gzuncompress",
+    "str_rot13",
+    "rot13",
+    "loads",
+    "atob",
+    "unpack",
+    "decode_base64",
+    "rot_13",
 ];
 
 struct Program {
@@ -119,7 +238,11 @@ impl Program {
             last = self.name(next + 1)?.to_owned();
             next += 2;
         }
-        (!self.sign(next, '(') && (RUNS.contains(&last.as_str()) || deletes(&last, Some("os")).is_some() || matches!(last.as_str(), "exec" | "eval"))).then_some(last)
+        (!self.sign(next, '(')
+            && (RUNS.contains(&last.as_str())
+                || deletes(&last, Some("os")).is_some()
+                || matches!(last.as_str(), "exec" | "eval")))
+        .then_some(last)
     }
 
     /// The constant text of the expression at `at`, up to a comma or a closing bracket.
@@ -158,16 +281,31 @@ impl Program {
                 }
                 (inner, end + 1)
             }
-            Token::Name(name) if matches!(name.as_str(), "chr" | "fromCharCode" | "char") || (name == "String" && self.name(at + 2) == Some("fromCharCode")) => {
+            Token::Name(name)
+                if matches!(name.as_str(), "chr" | "fromCharCode" | "char")
+                    || (name == "String" && self.name(at + 2) == Some("fromCharCode")) =>
+            {
                 let open = if name == "String" { at + 3 } else { at + 1 };
                 return self.characters(open);
             }
-            Token::Name(name) if matches!(name.as_str(), "b64decode" | "decode64" | "base64_decode" | "atob" | "decode_base64") => {
+            Token::Name(name)
+                if matches!(
+                    name.as_str(),
+                    "b64decode" | "decode64" | "base64_decode" | "atob" | "decode_base64"
+                ) =>
+            {
                 let inner = self.constant(at + 2)?;
                 let bytes = super::encode::decode64(&inner)?;
                 (String::from_utf8_lossy(&bytes).into_owned(), at + 4)
             }
-            Token::Name(name) if matches!(name.as_str(), "MIME" | "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer") && self.sign(at + 1, '.') => return self.term(at + 2),
+            Token::Name(name)
+                if matches!(
+                    name.as_str(),
+                    "MIME" | "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer"
+                ) && self.sign(at + 1, '.') =>
+            {
+                return self.term(at + 2);
+            }
             Token::Name(name) if name == "fromhex" || name == "unhexlify" => {
                 let inner = self.constant(at + 2)?;
                 (hex(&inner)?, at + 4)
@@ -175,10 +313,19 @@ impl Program {
             Token::Name(name) if name == "from" && self.sign(at + 1, '(') => {
                 let inner = self.constant(at + 2)?;
                 let kind = self.constant(at + 4).unwrap_or_default();
-                let text = if kind == "hex" { hex(&inner)? } else { String::from_utf8_lossy(&super::encode::decode64(&inner)?).into_owned() };
+                let text = if kind == "hex" {
+                    hex(&inner)?
+                } else {
+                    String::from_utf8_lossy(&super::encode::decode64(&inner)?).into_owned()
+                };
                 (text, at + 6)
             }
-            Token::Name(name) if matches!(name.as_str(), "expanduser" | "Path" | "str" | "PosixPath" | "homedir" | "abspath" | "resolve") && self.sign(at + 1, '(') => {
+            Token::Name(name)
+                if matches!(
+                    name.as_str(),
+                    "expanduser" | "Path" | "str" | "PosixPath" | "homedir" | "abspath" | "resolve"
+                ) && self.sign(at + 1, '(') =>
+            {
                 let inner = if name == "homedir" { "~".to_owned() } else { self.constant(at + 2)? };
                 let mut end = at + 2;
                 while end < self.list.len() && !self.sign(end, ')') {
@@ -196,12 +343,17 @@ impl Program {
         };
         // `[::-1]`, `.decode()`, `.join([...])`, `.reverse`, `.toString()`.
         loop {
-            if self.sign(next, '[') && self.sign(next + 1, ':') && self.sign(next + 2, ':') && self.sign(next + 3, '-') {
+            if self.sign(next, '[')
+                && self.sign(next + 1, ':')
+                && self.sign(next + 2, ':')
+                && self.sign(next + 3, '-')
+            {
                 value = value.chars().rev().collect();
                 next += 6;
             } else if self.sign(next, '.') && self.name(next + 1).is_some() {
                 match self.name(next + 1)? {
-                    "decode" | "encode" | "toString" | "strip" | "reverse" | "rstrip" | "chomp" | "to_s" | "lower" => {
+                    "decode" | "encode" | "toString" | "strip" | "reverse" | "rstrip" | "chomp" | "to_s"
+                    | "lower" => {
                         if self.name(next + 1) == Some("reverse") {
                             value = value.chars().rev().collect();
                         }
@@ -250,7 +402,9 @@ impl Program {
         loop {
             match self.list.get(next)? {
                 Token::Text(text) => pieces.push(text.clone()),
-                Token::Number(number) if characters => pieces.push(u32::try_from(*number).ok().and_then(char::from_u32)?.to_string()),
+                Token::Number(number) if characters => {
+                    pieces.push(u32::try_from(*number).ok().and_then(char::from_u32)?.to_string())
+                }
                 Token::Sign('(' | '[') => depth += 1,
                 Token::Sign(')' | ']') => {
                     depth -= 1;
@@ -258,7 +412,12 @@ impl Program {
                         return Some((pieces.join(separator), next + 1));
                     }
                 }
-                Token::Name(name) if matches!(name.as_str(), "chr" | "map" | "for" | "in" | "c" | "x" | "i" | "reversed" | "str") => {
+                Token::Name(name)
+                    if matches!(
+                        name.as_str(),
+                        "chr" | "map" | "for" | "in" | "c" | "x" | "i" | "reversed" | "str"
+                    ) =>
+                {
                     if name == "reversed" {
                         return None;
                     }
@@ -310,18 +469,29 @@ impl Program {
 
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
-        let printed = at > 1 && matches!(self.name(at - 2), Some("print" | "puts" | "log" | "echo" | "printf")) || at > 0 && matches!(self.name(at - 1), Some("print" | "puts" | "echo" | "say" | "printf"));
+        let printed = at > 1
+            && matches!(self.name(at - 2), Some("print" | "puts" | "log" | "echo" | "printf"))
+            || at > 0 && matches!(self.name(at - 1), Some("print" | "puts" | "echo" | "say" | "printf"));
         if text.len() > 8 && !printed && database::looks_destructive(text) {
             database::judge(walk, text, span);
         }
         if language == "awk" {
-            let piped = self.sign(at + 1, '|') || (self.sign(at + 1, ')') && self.sign(at + 2, '|')) || (at > 0 && self.sign(at - 1, '|')) || (at > 1 && self.sign(at - 1, '&') && self.sign(at - 2, '|'));
+            let piped = self.sign(at + 1, '|')
+                || (self.sign(at + 1, ')') && self.sign(at + 2, '|'))
+                || (at > 0 && self.sign(at - 1, '|'))
+                || (at > 1 && self.sign(at - 1, '&') && self.sign(at - 2, '|'));
             if text.starts_with("/inet/") {
                 walk.emit_names(Kind::ReverseShell, "opens a connection from awk", span, &[text]);
             } else if piped {
                 walk.run_text(text, &Flow::none(), span);
             } else if at > 0 && self.sign(at - 1, '>') {
-                walk.write_file(text, Flow::unknown(Origin::default()), false, "writes a file from awk", span);
+                walk.write_file(
+                    text,
+                    Flow::unknown(Origin::default()),
+                    false,
+                    "writes a file from awk",
+                    span,
+                );
             }
         }
         if self.sign(at + 1, '.') && (self.name(at + 2) == Some("execute") || self.sign(at + 2, '!')) {
@@ -333,22 +503,37 @@ impl Program {
     }
 
     fn call(&self, walk: &mut Walk<'_>, language: &str, at: usize, name: &str, span: Span) {
-        let open = self.sign(at + 1, '(') || (self.sign(at + 1, '!') && self.sign(at + 2, '(')) || self.sign(at + 1, '{') && name == "cmd";
-        let bare = matches!(language, "perl" | "ruby" | "php" | "raku" | "tcl" | "lua" | "awk" | "julia" | "haskell" | "lisp")
-            && matches!(self.list.get(at + 1), Some(Token::Text(_) | Token::Sign('[')))
-            || (matches!(language, "perl" | "ruby" | "php") && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_))) && (deletes(name, None).is_some() || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
+        let open = self.sign(at + 1, '(')
+            || (self.sign(at + 1, '!') && self.sign(at + 2, '('))
+            || self.sign(at + 1, '{') && name == "cmd";
+        let bare = matches!(
+            language,
+            "perl" | "ruby" | "php" | "raku" | "tcl" | "lua" | "awk" | "julia" | "haskell" | "lisp"
+        ) && matches!(self.list.get(at + 1), Some(Token::Text(_) | Token::Sign('[')))
+            || (matches!(language, "perl" | "ruby" | "php")
+                && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_)))
+                && (deletes(name, None).is_some()
+                    || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
         if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
-            let paths: String = self.list.iter().skip(at + 2).filter_map(|token| match token {
-                Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
-                Token::Sign('/') => Some("/".to_owned()),
-                _ => None,
-            }).collect();
+            let paths: String = self
+                .list
+                .iter()
+                .skip(at + 2)
+                .filter_map(|token| match token {
+                    Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
+                    Token::Sign('/') => Some("/".to_owned()),
+                    _ => None,
+                })
+                .collect();
             walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
             return;
         }
         if matches!(name, "send" | "public_send" | "__send__") && open {
-            let verb = (at..at + 8).find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
-            if verb.is_some() && let Some(text) = self.second(at + 2) {
+            let verb = (at..at + 8)
+                .find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
+            if verb.is_some()
+                && let Some(text) = self.second(at + 2)
+            {
                 walk.run_text(&text, &Flow::none(), span);
             }
             return;
@@ -359,9 +544,20 @@ impl Program {
         if !(open || bare) {
             return;
         }
-        let first = if open && self.sign(at + 1, '!') { at + 3 } else if open { at + 2 } else { at + 1 };
-        let before = (at > 1 && (self.sign(at - 1, '.') || self.sign(at - 1, ':'))).then(|| self.qualifier(at)).flatten();
-        let method = at > 0 && (self.sign(at - 1, '.') || self.sign(at - 1, ':') || self.sign(at - 1, '>'));
+        let first = if open && self.sign(at + 1, '!') {
+            at + 3
+        } else if open {
+            at + 2
+        } else {
+            at + 1
+        };
+        let before = (at > 1 && (self.sign(at - 1, '.') || self.sign(at - 1, ':')))
+            .then(|| self.qualifier(at))
+            .flatten();
+        let method = at > 0
+            && (self.sign(at - 1, '.')
+                || self.sign(at - 1, ':')
+                || (at > 1 && self.sign(at - 1, '>') && self.sign(at - 2, '-')));
         if self.runs(language, name, before.as_deref(), method) {
             return self.run_call(walk, first, span);
         }
@@ -371,7 +567,12 @@ impl Program {
         if language == "julia" && name == "rm" && !method {
             return self.delete_call(walk, at, first, self.mentions(&["recursive"]), span);
         }
-        if let Some(tree) = deletes(name, before.as_deref().or_else(|| (!method && name != "remove" && name != "delete" && name != "rm").then_some("os"))) {
+        if let Some(tree) = deletes(
+            name,
+            before.as_deref().or_else(|| {
+                (!method && name != "remove" && name != "delete" && name != "rm").then_some("os")
+            }),
+        ) {
             let tree = tree || self.mentions(&["recursive"]) && matches!(name, "rm" | "unlink" | "rmdir");
             return self.delete_call(walk, at, first, tree, span);
         }
@@ -383,12 +584,19 @@ impl Program {
     fn qualifier(&self, at: usize) -> Option<String> {
         match self.list.get(at - 2) {
             Some(Token::Name(name)) => Some(self.renamed.get(name).cloned().unwrap_or_else(|| name.clone())),
-            Some(Token::Sign(')' | ':')) => match (self.list.get(at.checked_sub(3)?), at.checked_sub(5).and_then(|at| self.list.get(at))) {
-                (Some(Token::Text(text)), Some(Token::Name(name))) if matches!(name.as_str(), "require" | "__import__" | "import_module" | "import") => Some(text.trim_start_matches("node:").to_owned()),
-                (Some(Token::Text(_)), Some(Token::Name(name))) => Some(name.clone()),
-                (Some(Token::Name(name)), _) => Some(name.clone()),
-                _ => None,
-            },
+            Some(Token::Sign(')' | ':')) => {
+                match (self.list.get(at.checked_sub(3)?), at.checked_sub(5).and_then(|at| self.list.get(at)))
+                {
+                    (Some(Token::Text(text)), Some(Token::Name(name)))
+                        if matches!(name.as_str(), "require" | "__import__" | "import_module" | "import") =>
+                    {
+                        Some(text.trim_start_matches("node:").to_owned())
+                    }
+                    (Some(Token::Text(_)), Some(Token::Name(name))) => Some(name.clone()),
+                    (Some(Token::Name(name)), _) => Some(name.clone()),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -397,14 +605,38 @@ impl Program {
         if RUNS.contains(&name) {
             return match name {
                 "cmd" | "shell" | "Command" | "execute" | "spawn" => {
-                    matches!(before, Some("System" | "os" | "subprocess" | "child_process" | "cp" | "pty" | "Process" | "Deno" | "Bun")) || (matches!(language, "perl" | "ruby" | "raku" | "lua" | "erl") && name != "execute") || (name == "spawn" && !method)
+                    matches!(
+                        before,
+                        Some(
+                            "System"
+                                | "os"
+                                | "subprocess"
+                                | "child_process"
+                                | "cp"
+                                | "pty"
+                                | "Process"
+                                | "Deno"
+                                | "Bun"
+                        )
+                    ) || (matches!(language, "perl" | "ruby" | "raku" | "lua" | "erl") && name != "execute")
+                        || (name == "spawn" && !method)
                 }
                 _ => true,
             };
         }
         match name {
-            "exec" => matches!(language, "perl" | "ruby" | "php" | "node" | "c") && !matches!(before, Some("db" | "re" | "regex" | "cursor" | "pattern")) && !(language == "node" && method && before.is_none_or(|b| !matches!(b, "child_process" | "cp" | "c" | "shell"))),
-            "run" | "call" => matches!(before, Some("subprocess" | "sp" | "Deno" | "Process" | "s")) || (matches!(language, "raku" | "julia") && !method) || (name == "run" && self.mentions(&["subprocess"]) && !method),
+            "exec" => {
+                matches!(language, "perl" | "ruby" | "php" | "node" | "c")
+                    && !matches!(before, Some("db" | "re" | "regex" | "cursor" | "pattern"))
+                    && !(language == "node"
+                        && method
+                        && before.is_none_or(|b| !matches!(b, "child_process" | "cp" | "c" | "shell")))
+            }
+            "run" | "call" => {
+                matches!(before, Some("subprocess" | "sp" | "Deno" | "Process" | "s"))
+                    || (matches!(language, "raku" | "julia") && !method)
+                    || (name == "run" && self.mentions(&["subprocess"]) && !method)
+            }
             "open" => false,
             _ => false,
         }
@@ -412,8 +644,13 @@ impl Program {
 
     fn code_call(&self, language: &str, name: &str, method: bool) -> bool {
         match name {
-            "exec" | "eval" | "compile" => matches!(language, "python" | "node" | "ruby" | "perl" | "php" | "r" | "lua") && !(method && language != "python") && !(name == "compile" && method),
-            "Function" | "instance_eval" | "class_eval" | "runInNewContext" | "runInThisContext" | "create_function" | "loadstring" => true,
+            "exec" | "eval" | "compile" => {
+                matches!(language, "python" | "node" | "ruby" | "perl" | "php" | "r" | "lua")
+                    && !(method && language != "python")
+                    && !(name == "compile" && method)
+            }
+            "Function" | "instance_eval" | "class_eval" | "runInNewContext" | "runInThisContext"
+            | "create_function" | "loadstring" => true,
             "load" => language == "lua",
             "assert" => language == "php",
             _ => false,
@@ -422,7 +659,8 @@ impl Program {
 
     fn run_call(&self, walk: &mut Walk<'_>, first: usize, span: Span) {
         if let Some(words) = self.words(first) {
-            let args: Vec<Arg<'_>> = words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
+            let args: Vec<Arg<'_>> =
+                words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
             walk.run(&args, &Flow::none(), span);
             return;
         }
@@ -436,12 +674,18 @@ impl Program {
         // `execvp("rm", ["rm", "-rf", "/"])`, `spawn("rm", ["-rf", "/"])`, `system("rm", "-rf", "/")`.
         let mut words = vec![text.clone()];
         let mut next = first;
-        while next < self.list.len() && !self.sign(next, ',') && !self.sign(next, ')') && !self.sign(next, ';') {
+        while next < self.list.len()
+            && !self.sign(next, ',')
+            && !self.sign(next, ')')
+            && !self.sign(next, ';')
+        {
             next += 1;
         }
         if self.sign(next, ',') {
             if let Some(list) = self.words(next + 1) {
-                let skip = usize::from(list.first().is_some_and(|word| super::base_name(word) == super::base_name(&text)));
+                let skip = usize::from(
+                    list.first().is_some_and(|word| super::base_name(word) == super::base_name(&text)),
+                );
                 words.extend(list.into_iter().skip(skip));
             } else {
                 while self.sign(next, ',') {
@@ -449,14 +693,19 @@ impl Program {
                         words.push(word);
                     }
                     next += 1;
-                    while next < self.list.len() && !self.sign(next, ',') && !self.sign(next, ')') && !self.sign(next, ';') {
+                    while next < self.list.len()
+                        && !self.sign(next, ',')
+                        && !self.sign(next, ')')
+                        && !self.sign(next, ';')
+                    {
                         next += 1;
                     }
                 }
             }
         }
         if words.len() > 1 && !text.contains(' ') {
-            let args: Vec<Arg<'_>> = words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
+            let args: Vec<Arg<'_>> =
+                words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
             walk.run(&args, &Flow::none(), span);
         }
         code::shell(walk, &text, self.origin(), &Flow::none(), span);
@@ -488,27 +737,47 @@ impl Program {
         };
         if paths.is_empty() {
             // `Path('x').unlink()`, or a name bound in a loop: the constants nearby tell.
-            paths = self.list.iter().take(at).rev().filter_map(|token| match token {
-                Token::Text(text) if text.starts_with(['/', '~', '.', '*']) || text.contains('/') => Some(text.clone()),
-                _ => None,
-            }).take(4).collect();
+            paths = self
+                .list
+                .iter()
+                .take(at)
+                .rev()
+                .filter_map(|token| match token {
+                    Token::Text(text) if text.starts_with(['/', '~', '.', '*']) || text.contains('/') => {
+                        Some(text.clone())
+                    }
+                    _ => None,
+                })
+                .take(4)
+                .collect();
         }
         if paths.is_empty() {
             paths.push(HOLE.to_string());
         }
-        let tree = tree || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_")) || self.mentions(&["glob", "rglob", "walk", "listdir", "iglob", "readdirSync"]);
+        let tree = tree
+            || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_"))
+            || self.mentions(&["glob", "rglob", "walk", "listdir", "iglob", "readdirSync"]);
         let args: Vec<Arg<'_>> = paths.iter().map(|path| Arg { text: path.as_str().into(), span }).collect();
         let refs: Vec<&Arg<'_>> = args.iter().collect();
         super::files::delete(walk, &refs, tree, span);
     }
 
-    fn file_call(&self, walk: &mut Walk<'_>, at: usize, first: usize, name: &str, before: Option<&str>, span: Span) {
+    fn file_call(
+        &self,
+        walk: &mut Walk<'_>,
+        at: usize,
+        first: usize,
+        name: &str,
+        before: Option<&str>,
+        span: Span,
+    ) {
         let path = self.constant(first);
         match name {
             "open" | "fopen" | "File" | "createWriteStream" => {
                 for near in first..first + 8 {
                     if let Some(Token::Text(text)) = self.list.get(near)
-                        && let Some(command) = text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
+                        && let Some(command) =
+                            text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
                     {
                         walk.run_text(command, &Flow::none(), span);
                     }
@@ -528,7 +797,8 @@ impl Program {
                     walk.read_file(&path, span);
                 }
             }
-            "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents" | "truncate" | "truncateSync" | "outputFileSync" => {
+            "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
+            | "truncate" | "truncateSync" | "outputFileSync" => {
                 if let Some(path) = path {
                     self.written(walk, &path, span);
                 }
@@ -539,7 +809,10 @@ impl Program {
                 }
             }
             "write_text" | "write_bytes" | "read_text" | "read_bytes" => {
-                let near = self.list.iter().take(at).rev().find_map(|token| if let Token::Text(text) = token { Some(text.clone()) } else { None });
+                let near =
+                    self.list.iter().take(at).rev().find_map(|token| {
+                        if let Token::Text(text) = token { Some(text.clone()) } else { None }
+                    });
                 match near {
                     Some(path) if name.starts_with("write") => self.written(walk, &path, span),
                     Some(path) => drop(walk.read_file(&path, span)),
@@ -551,8 +824,11 @@ impl Program {
                     walk.read_file(&path, span);
                 }
             }
-            "move" | "rename" | "replace" | "copy" | "copyfile" | "copy2" | "copyFileSync" | "renameSync" | "cp" | "mv" | "symlink" | "symlinkSync"
-                if matches!(before, Some("os" | "shutil" | "fs" | "FileUtils" | "File" | "promises")) || name.ends_with("Sync") || matches!(name, "copyfile" | "copy2") =>
+            "move" | "rename" | "replace" | "copy" | "copyfile" | "copy2" | "copyFileSync" | "renameSync"
+            | "cp" | "mv" | "symlink" | "symlinkSync"
+                if matches!(before, Some("os" | "shutil" | "fs" | "FileUtils" | "File" | "promises"))
+                    || name.ends_with("Sync")
+                    || matches!(name, "copyfile" | "copy2") =>
             {
                 if let Some(from) = &path {
                     walk.read_file(from, span);
@@ -560,38 +836,75 @@ impl Program {
                 if let Some(to) = self.second(first) {
                     self.written(walk, &to, span);
                 }
-                if matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace") && let Some(from) = path {
+                if matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace")
+                    && let Some(from) = path
+                {
                     let target = walk.target(&from);
                     if target.place >= crate::place::Place::System {
-                        walk.emit_on(Kind::Delete, "moves things away", span, vec![target], How { recursive: true, ..How::default() });
+                        walk.emit_on(
+                            Kind::Delete,
+                            "moves things away",
+                            span,
+                            vec![target],
+                            How { recursive: true, ..How::default() },
+                        );
                     }
                 }
             }
             "chmod" | "chmodSync" => {
-                let number = self.list.iter().skip(first).take(6).find_map(|token| if let Token::Number(number) = token { Some(*number) } else { None });
-                let octal = number.map(|number| if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") });
+                let number =
+                    self.list.iter().skip(first).take(6).find_map(|token| {
+                        if let Token::Number(number) = token { Some(*number) } else { None }
+                    });
+                let octal = number.map(|number| {
+                    if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
+                });
                 let paths: Vec<String> = path.or_else(|| self.second(first)).into_iter().collect();
                 let refs: Vec<&str> = paths.iter().map(String::as_str).collect();
                 super::perms::mode(walk, &octal.unwrap_or_default(), &refs, false, span);
             }
             "kill" | "killpg" => {
                 let minus = self.sign(first, '-') || self.sign(first + 2, '-');
-                if matches!(before, Some("os" | "process" | "Process")) || !self.sign(at.saturating_sub(1), '.') {
-                    if minus && (self.list.get(first + 1) == Some(&Token::Number(1)) || self.list.get(first + 3) == Some(&Token::Number(1))) {
+                if matches!(before, Some("os" | "process" | "Process"))
+                    || !self.sign(at.saturating_sub(1), '.')
+                {
+                    if minus
+                        && (self.list.get(first + 1) == Some(&Token::Number(1))
+                            || self.list.get(first + 3) == Some(&Token::Number(1)))
+                    {
                         walk.emit_grave(Kind::Kill, "signals every process", span);
                     } else {
                         walk.emit(Kind::Kill, "signals a process", span);
                     }
                 }
             }
-            "__import__" | "import_module" | "require" if path.is_none() && !matches!(self.list.get(first), Some(Token::Sign(')'))) => {
+            "__import__" | "import_module" | "require"
+                if path.is_none() && !matches!(self.list.get(first), Some(Token::Sign(')'))) =>
+            {
                 code::unseen(walk, Origin::default(), span);
             }
-            "getattr" if matches!(self.name(first), Some("os" | "subprocess" | "shutil" | "__builtins__" | "builtins" | "sys" | "__import__" | "posix")) => {
+            "getattr"
+                if matches!(
+                    self.name(first),
+                    Some(
+                        "os" | "subprocess"
+                            | "shutil"
+                            | "__builtins__"
+                            | "builtins"
+                            | "sys"
+                            | "__import__"
+                            | "posix"
+                    )
+                ) =>
+            {
                 code::unseen(walk, Origin::default(), span);
             }
-            "setuid" | "setresuid" | "setreuid" if self.list.get(first) == Some(&Token::Number(0)) => walk.emit(Kind::Privilege, "takes the rights of root", span),
-            "reboot" | "shutdown" if before.is_some_and(|b| b == "os" || b == "System") => walk.emit_grave(Kind::Power, "restarts the machine", span),
+            "setuid" | "setresuid" | "setreuid" if self.list.get(first) == Some(&Token::Number(0)) => {
+                walk.emit(Kind::Privilege, "takes the rights of root", span)
+            }
+            "reboot" | "shutdown" if before.is_some_and(|b| b == "os" || b == "System") => {
+                walk.emit_grave(Kind::Power, "restarts the machine", span)
+            }
             _ => {}
         }
     }
@@ -599,7 +912,13 @@ impl Program {
     fn written(&self, walk: &mut Walk<'_>, path: &str, span: Span) {
         let target = walk.target(path);
         if target.place == crate::place::Place::Device {
-            walk.emit_on(Kind::Device, "overwrites a device", span, vec![target], How { grave: true, ..How::default() });
+            walk.emit_on(
+                Kind::Device,
+                "overwrites a device",
+                span,
+                vec![target],
+                How { grave: true, ..How::default() },
+            );
         } else {
             walk.write_file(path, Flow::unknown(Origin::default()), false, "writes a file", span);
         }
@@ -658,7 +977,8 @@ impl Program {
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
     fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
         let forks = self.mentions(&["fork", "pcntl_fork"]);
-        let forever = self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
+        let forever =
+            self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
         if forks && forever && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
         } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
@@ -667,16 +987,48 @@ impl Program {
         if self.mentions(&NETWORK) && self.list.windows(3).any(|window| matches!(window, [Token::Sign('('), Token::Name(name), Token::Sign(')')] if matches!(name.as_str(), "eval" | "exec" | "Function"))) {
             walk.emit(Kind::RunDownloaded, "runs text from the network", span);
         }
-        if language == "applescript" && ["shut down", "restart", "log out"].iter().any(|verb| text.contains(verb)) {
+        if language == "applescript"
+            && ["shut down", "restart", "log out"].iter().any(|verb| text.contains(verb))
+        {
             walk.emit(Kind::Power, "switches the machine off or restarts it", span);
         }
-        let socket = self.mentions(&["socket", "Socket", "TCPSocket", "fsockopen", "IO", "net", "createConnection", "stream_socket_client"])
-            && self.mentions(&["connect", "TCPSocket", "fsockopen", "INET", "createConnection", "Socket", "open", "bind", "listen", "stream_socket_client", "sockaddr_in", "Client"]);
-        let shell = ["/bin/sh", "/bin/bash", "cmd.exe", "powershell", "/bin/zsh", "bash -i", "sh -i"].iter().any(|shell| self.holds_text(shell)) || text.contains("/bin/sh") || self.mentions(&["dup2"]);
+        let socket = self.mentions(&[
+            "socket",
+            "Socket",
+            "TCPSocket",
+            "fsockopen",
+            "IO",
+            "net",
+            "createConnection",
+            "stream_socket_client",
+        ]) && self.mentions(&[
+            "connect",
+            "TCPSocket",
+            "fsockopen",
+            "INET",
+            "createConnection",
+            "Socket",
+            "open",
+            "bind",
+            "listen",
+            "stream_socket_client",
+            "sockaddr_in",
+            "Client",
+        ]);
+        let shell = ["/bin/sh", "/bin/bash", "cmd.exe", "powershell", "/bin/zsh", "bash -i", "sh -i"]
+            .iter()
+            .any(|shell| self.holds_text(shell))
+            || text.contains("/bin/sh")
+            || self.mentions(&["dup2"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
         }
-        let secret = walk.effects.get(before..).unwrap_or_default().iter().any(|effect| effect.kind == Kind::ReadCredential);
+        let secret = walk
+            .effects
+            .get(before..)
+            .unwrap_or_default()
+            .iter()
+            .any(|effect| effect.kind == Kind::ReadCredential);
         if secret && self.mentions(&NETWORK) {
             walk.emit(Kind::SendOut, "reads credentials and talks to the network", span);
         }
@@ -687,7 +1039,11 @@ impl Program {
 }
 
 fn hex(text: &str) -> Option<String> {
-    let digits: Vec<u32> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits.chunks(2).filter_map(|pair| if let [high, low] = pair { u8::try_from(high * 16 + low).ok() } else { None }).collect();
+    let digits: Vec<u32> =
+        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits
+        .chunks(2)
+        .filter_map(|pair| if let [high, low] = pair { u8::try_from(high * 16 + low).ok() } else { None })
+        .collect();
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -11,13 +11,14 @@ use crate::walk::{Arg, Call, Flow, HOLE, Walk};
 /// The shell with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     match name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "yash" | "csh" | "tcsh" | "pdksh" | "oksh" | "hush"
-        | "elvish" | "osh" | "xonsh" | "nu" | "ion" => Some(shell),
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "yash" | "csh"
+        | "tcsh" | "pdksh" | "oksh" | "hush" | "elvish" | "osh" | "xonsh" | "nu" | "ion" => Some(shell),
         _ => None,
     }
 }
 
-const SPEC: Spec = Spec { short: "cOo", long: &["rcfile", "init-file", "command", "init-command"], stops: true };
+const SPEC: Spec =
+    Spec { short: "cOo", long: &["rcfile", "init-file", "command", "init-command"], stops: true };
 
 fn shell(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, SPEC);
@@ -33,9 +34,12 @@ fn shell(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if parsed.has("n", "") || parsed.has("", "version") || parsed.has("", "help") {
         return Flow::none();
     }
-    let operands: Vec<Arg<'_>> = parsed.rest().filter(|arg| !arg.text.starts_with('+')).map(Arg::shared).collect();
+    let operands: Vec<Arg<'_>> =
+        parsed.rest().filter(|arg| !arg.text.starts_with('+')).map(Arg::shared).collect();
     match operands.split_first() {
-        Some((file, rest)) if !parsed.has("s", "") && &*file.text != "-" => script(walk, &file.text, rest, call.stdin, call.span),
+        Some((file, rest)) if !parsed.has("s", "") && &*file.text != "-" => {
+            script(walk, &file.text, rest, call.stdin, call.span)
+        }
         _ => from_stdin(walk, call),
     }
 }
@@ -136,7 +140,11 @@ fn run_content(walk: &mut Walk<'_>, flow: &Flow, args: &[Arg<'_>], stdin: &Flow,
         }
     }
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
-        let interpreter = first.split_whitespace().map(super::base_name).find(|word| !matches!(*word, "env" | "-S")).unwrap_or_default();
+        let interpreter = first
+            .split_whitespace()
+            .map(super::base_name)
+            .find(|word| !matches!(*word, "env" | "-S"))
+            .unwrap_or_default();
         if handler(interpreter).is_none() {
             inline::judge(walk, interpreter, &text, span);
             return Flow::none();
@@ -150,7 +158,13 @@ fn run_content(walk: &mut Walk<'_>, flow: &Flow, args: &[Arg<'_>], stdin: &Flow,
 }
 
 /// A program given by path whose file the text wrote, fetched or made executable itself.
-pub(crate) fn known_script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Option<Flow> {
+pub(crate) fn known_script(
+    walk: &mut Walk<'_>,
+    path: &str,
+    args: &[Arg<'_>],
+    stdin: &Flow,
+    span: Span,
+) -> Option<Flow> {
     let normal = walk.path(path);
     if let Some(flow) = walk.scope.files.get(&normal).cloned() {
         return Some(run_content(walk, &flow, args, stdin, span));
@@ -158,7 +172,13 @@ pub(crate) fn known_script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], st
     if walk.scope.runnable.contains(&normal) {
         let target = walk.target(path);
         if !everyday_script(&target.text) || matches!(target.place, Place::Temp | Place::Home) {
-            walk.emit_on(Kind::MadeRunnable, "makes a file executable and runs it", span, vec![target], crate::effect::How::default());
+            walk.emit_on(
+                Kind::MadeRunnable,
+                "makes a file executable and runs it",
+                span,
+                vec![target],
+                crate::effect::How::default(),
+            );
         }
         return Some(Flow::none());
     }
@@ -170,8 +190,26 @@ pub(crate) fn everyday_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let known = matches!(
         name,
-        "gradlew" | "mvnw" | "configure" | "bootstrap" | "autogen.sh" | "build.sh" | "test.sh" | "lint.sh" | "manage.py" | "ci.sh" | "check.sh" | "format.sh" | "bench.sh"
-            | "run_tests.sh" | "run-tests.sh" | "rebar3" | "sbt"
+        "gradlew"
+            | "mvnw"
+            | "configure"
+            | "bootstrap"
+            | "autogen.sh"
+            | "build.sh"
+            | "test.sh"
+            | "lint.sh"
+            | "manage.py"
+            | "ci.sh"
+            | "check.sh"
+            | "format.sh"
+            | "bench.sh"
+            | "run_tests.sh"
+            | "run-tests.sh"
+            | "rebar3"
+            | "sbt"
     );
-    known || ["/scripts/", "/bin/", "/tools/", "/ci/", "/hack/", "/script/", "/target/", "/node_modules/.bin/"].iter().any(|folder| path.contains(folder))
+    known
+        || ["/scripts/", "/bin/", "/tools/", "/ci/", "/hack/", "/script/", "/target/", "/node_modules/.bin/"]
+            .iter()
+            .any(|folder| path.contains(folder))
 }

@@ -21,22 +21,31 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 }
 
 fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "efl", long: &["expression", "file", "line-length"], stops: false });
+    let parsed =
+        parse(call.args, Spec { short: "efl", long: &["expression", "file", "line-length"], stops: false });
     let mut operands: Vec<&Arg<'_>> = parsed.rest().collect();
-    let mut scripts: Vec<String> = parsed.values("e", "expression").map(|(text, _)| text.to_owned()).collect();
+    let mut scripts: Vec<String> =
+        parsed.values("e", "expression").map(|(text, _)| text.to_owned()).collect();
     if let Some(file) = parsed.value("f", "file") {
         scripts.push(walk.read_file(file, call.span).seen().to_owned());
     } else if scripts.is_empty() && !operands.is_empty() {
         scripts.push(operands.remove(0).text.to_string());
     }
-    let in_place = parsed.flags.iter().any(|flag| flag.is("i", "in-place")) || parsed.flags.iter().any(|flag| !flag.long && flag.name == "I");
+    let in_place = parsed.flags.iter().any(|flag| flag.is("i", "in-place"))
+        || parsed.flags.iter().any(|flag| !flag.long && flag.name == "I");
     for script in &scripts {
         if let Some(command) = executed(script) {
             walk.emit(Kind::ToolProgram, "makes sed run a command", call.span);
             walk.run_text(&command, &Flow::none(), call.span);
         }
         for file in written(script) {
-            walk.write_file(&file, Flow::unknown(Origin::default()), false, "writes a file from sed", call.span);
+            walk.write_file(
+                &file,
+                Flow::unknown(Origin::default()),
+                false,
+                "writes a file from sed",
+                call.span,
+            );
         }
     }
     if in_place {
@@ -48,10 +57,12 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let flow = source(walk, &operands, call.stdin);
     match (flow.exact(), scripts.as_slice()) {
-        (Some(text), scripts) if !scripts.is_empty() => match scripts.iter().try_fold(text.to_owned(), |text, script| substitute(&text, script)) {
-            Some(text) => Flow { text: Some(text.into()), origin: flow.origin },
-            None => Flow { text: Some(HOLE_STR.into()), origin: flow.origin },
-        },
+        (Some(text), scripts) if !scripts.is_empty() => {
+            match scripts.iter().try_fold(text.to_owned(), |text, script| substitute(&text, script)) {
+                Some(text) => Flow { text: Some(text.into()), origin: flow.origin },
+                None => Flow { text: Some(HOLE_STR.into()), origin: flow.origin },
+            }
+        }
         _ => flow,
     }
 }
@@ -61,12 +72,15 @@ fn executed(script: &str) -> Option<String> {
     for part in script.split(['\n', ';']) {
         let part = part.trim();
         if let Some((mark, fields)) = s_command(part)
-            && fields.get(2).is_some_and(|flags| flags.bytes().all(|b| b.is_ascii_alphanumeric()) && flags.contains('e'))
+            && fields
+                .get(2)
+                .is_some_and(|flags| flags.bytes().all(|b| b.is_ascii_alphanumeric()) && flags.contains('e'))
         {
             let _ = mark;
             return fields.get(1).map(|with| with.replace('&', ""));
         }
-        let command = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
+        let command =
+            part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
         if let Some(rest) = command.strip_prefix("e ") {
             return Some(rest.to_owned());
         }
@@ -111,7 +125,9 @@ fn written(script: &str) -> Vec<String> {
             && let Some((_, file)) = fields.get(2).and_then(|flags| flags.split_once("w "))
         {
             out.push(file.trim().to_owned());
-        } else if let Some(file) = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$')).strip_prefix("w ") {
+        } else if let Some(file) =
+            part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$')).strip_prefix("w ")
+        {
             out.push(file.trim().to_owned());
         }
     }
@@ -141,7 +157,11 @@ fn substitute(text: &str, script: &str) -> Option<String> {
                 if plain.contains('.') {
                     return None;
                 }
-                text.lines().map(|line| (if all { line.replace(plain, with) } else { line.replacen(plain, with, 1) }) + "\n").collect()
+                text.lines()
+                    .map(|line| {
+                        (if all { line.replace(plain, with) } else { line.replacen(plain, with, 1) }) + "\n"
+                    })
+                    .collect()
             }
         };
     }
@@ -149,7 +169,14 @@ fn substitute(text: &str, script: &str) -> Option<String> {
 }
 
 fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "Fvfei", long: &["field-separator", "assign", "file", "source", "include"], stops: true });
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: "Fvfei",
+            long: &["field-separator", "assign", "file", "source", "include"],
+            stops: true,
+        },
+    );
     let mut operands: Vec<&Arg<'_>> = parsed.rest().collect();
     let program = match parsed.value("e", "source") {
         Some(text) => text.to_owned(),
@@ -158,24 +185,34 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None => operands.remove(0).text.to_string(),
     };
     super::inline::judge(walk, "awk", &program, call.span);
-    if call.args.windows(2).any(|pair| matches!(pair, [flag, value] if &*flag.text == "-i" && &*value.text == "inplace")) {
+    if call
+        .args
+        .windows(2)
+        .any(|pair| matches!(pair, [flag, value] if &*flag.text == "-i" && &*value.text == "inplace"))
+    {
         for file in call.args.iter().skip(3) {
             let target = walk.target(&file.text);
             walk.emit_on(Kind::Write, "edits a file in place", file.span, vec![target], How::default());
         }
     }
-    let files: Vec<&Arg<'_>> = operands.into_iter().filter(|arg| !super::wrappers::is_assignment(&arg.text)).collect();
+    let files: Vec<&Arg<'_>> =
+        operands.into_iter().filter(|arg| !super::wrappers::is_assignment(&arg.text)).collect();
     let flow = source(walk, &files, call.stdin);
     let begin_only = program.trim_start().starts_with("BEGIN");
     if begin_only && let Some(text) = super::inline::printed(&program) {
         return Flow::known(text);
     }
-    let whole = program.trim() == "1" || program.replace(' ', "") == "{print}" || program.replace(' ', "") == "{print$0}";
+    let whole = program.trim() == "1"
+        || program.replace(' ', "") == "{print}"
+        || program.replace(' ', "") == "{print$0}";
     if whole { flow } else { Flow { text: Some(HOLE_STR.into()), origin: flow.origin } }
 }
 
 fn man(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "PHpMmsSCLer", long: &["pager", "html", "manpath", "sections"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "PHpMmsSCLer", long: &["pager", "html", "manpath", "sections"], stops: false },
+    );
     for (program, span) in parsed.values("P", "pager").chain(parsed.values("H", "html")) {
         if !matches!(program, "cat" | "less" | "more" | "bat" | "most" | "less -R") {
             walk.emit_names(Kind::ToolProgram, "makes man run a program", span, &[program]);
@@ -186,7 +223,8 @@ fn man(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn dc(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let text: String = call.args.iter().map(|arg| &*arg.text).chain([call.stdin.seen()]).collect::<Vec<_>>().join("\n");
+    let text: String =
+        call.args.iter().map(|arg| &*arg.text).chain([call.stdin.seen()]).collect::<Vec<_>>().join("\n");
     for line in text.lines() {
         if let Some(command) = line.trim().strip_prefix('!') {
             walk.run_text(command, &Flow::none(), call.span);
@@ -199,7 +237,11 @@ fn m4(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let text = call.stdin.seen().to_owned();
     for macro_name in ["syscmd(", "esyscmd("] {
         if let Some((_, rest)) = text.split_once(macro_name) {
-            walk.run_text(rest.split(')').next().unwrap_or(rest).trim_matches(['`', '\'']), &Flow::none(), call.span);
+            walk.run_text(
+                rest.split(')').next().unwrap_or(rest).trim_matches(['`', '\'']),
+                &Flow::none(),
+                call.span,
+            );
         }
     }
     Flow { text: call.stdin.text.clone(), origin: call.stdin.origin }

@@ -18,14 +18,39 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 }
 
 fn is_remote(path: &str) -> bool {
-    path.contains("://") || path.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/') && !host.starts_with('.'))
+    path.contains("://")
+        || path
+            .split_once(':')
+            .is_some_and(|(host, _)| !host.is_empty() && !host.contains('/') && !host.starts_with('.'))
 }
 
 fn rsync(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let spec = Spec { short: "efTBM", long: &["rsh", "filter", "exclude", "include", "exclude-from", "include-from", "files-from", "rsync-path", "temp-dir", "partial-dir", "bwlimit", "port", "log-file", "backup-dir", "suffix"], stops: false };
+    let spec = Spec {
+        short: "efTBM",
+        long: &[
+            "rsh",
+            "filter",
+            "exclude",
+            "include",
+            "exclude-from",
+            "include-from",
+            "files-from",
+            "rsync-path",
+            "temp-dir",
+            "partial-dir",
+            "bwlimit",
+            "port",
+            "log-file",
+            "backup-dir",
+            "suffix",
+        ],
+        stops: false,
+    };
     let parsed = parse(call.args, spec);
     for (program, span) in parsed.values("e", "rsh").chain(parsed.values("", "rsync-path")) {
-        if super::base_name(program.split_whitespace().next().unwrap_or_default()) != "ssh" && super::base_name(program.split_whitespace().next().unwrap_or_default()) != "rsync" {
+        if super::base_name(program.split_whitespace().next().unwrap_or_default()) != "ssh"
+            && super::base_name(program.split_whitespace().next().unwrap_or_default()) != "rsync"
+        {
             walk.emit_names(Kind::ToolProgram, "makes rsync run a program", span, &[program]);
             walk.run_text(program, &Flow::none(), span);
         }
@@ -35,16 +60,33 @@ fn rsync(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let paths: Vec<&Arg<'_>> = parsed.rest().collect();
     let Some((to, from)) = paths.split_last() else { return Flow::none() };
-    let deletes = parsed.flags.iter().any(|flag| flag.long && (flag.name.starts_with("del") || flag.name == "delete"));
+    let deletes =
+        parsed.flags.iter().any(|flag| flag.long && (flag.name.starts_with("del") || flag.name == "delete"));
     if deletes && !from.is_empty() {
-        let target = if is_remote(&to.text) { crate::effect::Target { text: to.text.to_string(), place: Place::Unseen } } else { walk.target(&to.text) };
+        let target = if is_remote(&to.text) {
+            crate::effect::Target { text: to.text.to_string(), place: Place::Unseen }
+        } else {
+            walk.target(&to.text)
+        };
         if !matches!(target.place, Place::Rebuilt | Place::Temp | Place::Made) {
-            walk.emit_on(Kind::Delete, "deletes what the source lacks", call.span, vec![target], How { recursive: true, ..How::default() });
+            walk.emit_on(
+                Kind::Delete,
+                "deletes what the source lacks",
+                call.span,
+                vec![target],
+                How { recursive: true, ..How::default() },
+            );
         }
     }
     if parsed.has("", "remove-source-files") {
         let targets = from.iter().map(|arg| walk.target(&arg.text)).collect();
-        walk.emit_on(Kind::Delete, "deletes the source after copying", call.span, targets, How { recursive: true, ..How::default() });
+        walk.emit_on(
+            Kind::Delete,
+            "deletes the source after copying",
+            call.span,
+            targets,
+            How { recursive: true, ..How::default() },
+        );
     }
     transfer(walk, call, from, to);
     Flow::none()
@@ -57,13 +99,29 @@ fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>
             continue;
         }
         let target = walk.target(&source.text);
-        let folder = target.place == Place::Startup && target.text.ends_with("/.ssh") || target.text.ends_with("/.aws") || target.text.ends_with("/.gnupg");
+        let folder = target.place == Place::Startup && target.text.ends_with("/.ssh")
+            || target.text.ends_with("/.aws")
+            || target.text.ends_with("/.gnupg");
         if folder {
             credential = true;
-            walk.emit_on(Kind::ReadCredential, "copies credentials", source.span, vec![target.clone()], How::default());
+            walk.emit_on(
+                Kind::ReadCredential,
+                "copies credentials",
+                source.span,
+                vec![target.clone()],
+                How::default(),
+            );
         }
-        if is_remote(&to.text) && matches!(target.place, Place::Root | Place::HomeTop | Place::SystemTop | Place::SystemConfig) {
-            walk.emit_on(Kind::SendOut, "sends a whole system folder to another machine", call.span, vec![target], How::default());
+        if is_remote(&to.text)
+            && matches!(target.place, Place::Root | Place::HomeTop | Place::SystemTop | Place::SystemConfig)
+        {
+            walk.emit_on(
+                Kind::SendOut,
+                "sends a whole system folder to another machine",
+                call.span,
+                vec![target],
+                How::default(),
+            );
         }
         credential |= walk.read_file(&source.text, source.span).origin.credential;
     }
@@ -74,9 +132,16 @@ fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>
     } else {
         let network = from.iter().any(|source| is_remote(&source.text));
         let origin = Origin { network, ..Origin::default() };
-        let name = from.first().map_or("", |source| source.text.rsplit(['/', ':']).next().unwrap_or_default());
+        let name =
+            from.first().map_or("", |source| source.text.rsplit(['/', ':']).next().unwrap_or_default());
         if network && (to.text.ends_with('/') || matches!(&*to.text, "." | "..")) {
-            walk.write_file(&format!("{}/{name}", to.text.trim_end_matches('/')), Flow::unknown(origin), false, "copies over a file", call.span);
+            walk.write_file(
+                &format!("{}/{name}", to.text.trim_end_matches('/')),
+                Flow::unknown(origin),
+                false,
+                "copies over a file",
+                call.span,
+            );
         }
         walk.write_file(&to.text, Flow::unknown(origin), false, "copies over a file", call.span);
     }
@@ -128,8 +193,13 @@ fn backup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let verb = words.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
     let bad = match call.name {
-        "rclone" => matches!(verb, "delete" | "purge" | "sync" | "deletefile" | "rmdirs" | "cleanup" | "move"),
-        _ => matches!(verb, "forget" | "prune" | "delete" | "--delete" | "--delete-all") || words.contains(&"--delete-all"),
+        "rclone" => {
+            matches!(verb, "delete" | "purge" | "sync" | "deletefile" | "rmdirs" | "cleanup" | "move")
+        }
+        _ => {
+            matches!(verb, "forget" | "prune" | "delete" | "--delete" | "--delete-all")
+                || words.contains(&"--delete-all")
+        }
     };
     if bad {
         walk.emit_names(Kind::Cloud, "deletes stored or remote copies", call.span, &words);

@@ -48,11 +48,15 @@ impl Reader {
             match letter {
                 c if c.is_whitespace() => self.at += 1,
                 '#' if !self.is(&["node", "c", "lua", "go"]) && self.peek(1) != Some('{') => self.line(),
-                '/' if self.peek(1) == Some('/') && self.is(&["node", "php", "c", "go", "scala"]) => self.line(),
+                '/' if self.peek(1) == Some('/') && self.is(&["node", "php", "c", "go", "scala"]) => {
+                    self.line()
+                }
                 '-' if self.peek(1) == Some('-') && self.is(&["lua"]) => self.line(),
                 '\'' | '"' => self.quoted(letter),
                 '`' => self.backquoted(),
-                '%' if self.is(&["ruby"]) && self.peek(1).is_some_and(|c| "xqQwW({[".contains(c)) => self.percent(),
+                '%' if self.is(&["ruby"]) && self.peek(1).is_some_and(|c| "xqQwW({[".contains(c)) => {
+                    self.percent()
+                }
                 c if c.is_alphabetic() || c == '_' => self.name(),
                 '$' | '@' if self.peek(1).is_some_and(|c| c.is_alphabetic() || c == '_') => self.at += 1,
                 c if c.is_ascii_digit() => self.number(),
@@ -77,7 +81,9 @@ impl Reader {
         }
         let name: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
         let next = self.peek(0);
-        if matches!(next, Some('\'' | '"')) && matches!(name.as_str(), "r" | "b" | "f" | "u" | "rb" | "br" | "fr" | "rf" | "R" | "B" | "F") {
+        if matches!(next, Some('\'' | '"'))
+            && matches!(name.as_str(), "r" | "b" | "f" | "u" | "rb" | "br" | "fr" | "rf" | "R" | "B" | "F")
+        {
             let quote = next.unwrap_or('"');
             return self.prefixed(quote, name.contains(['f', 'F']));
         }
@@ -85,7 +91,9 @@ impl Reader {
             while self.peek(0).is_some_and(|c| c == ' ') {
                 self.at += 1;
             }
-            if let Some(open) = self.peek(0).filter(|c| !c.is_alphanumeric() && !matches!(c, ',' | ';' | '=' | ')')) {
+            if let Some(open) =
+                self.peek(0).filter(|c| !c.is_alphanumeric() && !matches!(c, ',' | ';' | '=' | ')'))
+            {
                 self.at += 1;
                 let text = self.until(closing(open), Some(open));
                 self.push_form(&name, text);
@@ -134,7 +142,11 @@ impl Reader {
         if self.peek(1) == Some(quote) && self.peek(2) == Some(quote) {
             self.at += 3;
             let start = self.at;
-            while self.at < self.letters.len() && !(self.peek(0) == Some(quote) && self.peek(1) == Some(quote) && self.peek(2) == Some(quote)) {
+            while self.at < self.letters.len()
+                && !(self.peek(0) == Some(quote)
+                    && self.peek(1) == Some(quote)
+                    && self.peek(2) == Some(quote))
+            {
                 self.at += 1;
             }
             let text: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
@@ -144,7 +156,11 @@ impl Reader {
         }
         self.at += 1;
         let text = self.until(quote, None);
-        let text = if quote == '"' && self.is(&["perl", "ruby", "php", "raku"]) { interpolated(&text) } else { text };
+        let text = if quote == '"' && self.is(&["perl", "ruby", "php", "raku"]) {
+            interpolated(&text)
+        } else {
+            text
+        };
         self.out.push(Token::Text(text));
     }
 

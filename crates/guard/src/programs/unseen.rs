@@ -43,8 +43,42 @@ pub(crate) fn run(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow
 fn conventional(walk: &Walk<'_>) -> bool {
     let Some(name) = walk.head.as_deref() else { return false };
     const KNOWN: [&str; 36] = [
-        "EDITOR", "VISUAL", "PAGER", "CC", "CXX", "LD", "AR", "AS", "NM", "STRIP", "RANLIB", "OBJCOPY", "CPP", "FC", "PYTHON", "PYTHON3", "NODE", "NPM", "JAVA", "JAVACMD", "MAKE", "CARGO", "RUSTC",
-        "BROWSER", "GIT", "DOCKER", "KUBECTL", "GO", "PIP", "RUBY", "PERL", "TERRAFORM", "CMAKE", "GRADLE", "MVN", "YARN",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "CC",
+        "CXX",
+        "LD",
+        "AR",
+        "AS",
+        "NM",
+        "STRIP",
+        "RANLIB",
+        "OBJCOPY",
+        "CPP",
+        "FC",
+        "PYTHON",
+        "PYTHON3",
+        "NODE",
+        "NPM",
+        "JAVA",
+        "JAVACMD",
+        "MAKE",
+        "CARGO",
+        "RUSTC",
+        "BROWSER",
+        "GIT",
+        "DOCKER",
+        "KUBECTL",
+        "GO",
+        "PIP",
+        "RUBY",
+        "PERL",
+        "TERRAFORM",
+        "CMAKE",
+        "GRADLE",
+        "MVN",
+        "YARN",
     ];
     (KNOWN.contains(&name) || name.ends_with("_BIN") || name.ends_with("_EXE")) && !walk.scope.knows(name)
 }
@@ -53,11 +87,17 @@ fn conventional(walk: &Walk<'_>) -> bool {
 fn suspicious(walk: &Walk<'_>, args: &[Arg<'_>]) -> bool {
     let forced = args.iter().any(|arg| {
         let text = &*arg.text;
-        text.starts_with('-') && !text.starts_with("--") && text.len() <= 4 && text.contains(['r', 'R']) && text.contains('f')
+        text.starts_with('-')
+            && !text.starts_with("--")
+            && text.len() <= 4
+            && text.contains(['r', 'R'])
+            && text.contains('f')
     });
     args.iter().filter(|arg| !arg.text.starts_with('-')).any(|arg| {
         let place = walk.target(&arg.text).place;
-        (arg.text.starts_with(['/', '~']) && matches!(place, Place::Root | Place::SystemTop | Place::HomeTop | Place::Device)) || (forced && place != Place::Temp)
+        (arg.text.starts_with(['/', '~'])
+            && matches!(place, Place::Root | Place::SystemTop | Place::HomeTop | Place::Device))
+            || (forced && place != Place::Temp)
     })
 }
 
@@ -70,8 +110,9 @@ pub(crate) fn globbed(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &
     }
     // In order of what it would be worst to miss.
     const LIKELY: [&str; 28] = [
-        "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby", "node", "curl", "wget", "nc", "chmod", "chown", "mv", "cp",
-        "kill", "shutdown", "reboot", "sudo", "cat", "base64", "find", "tee",
+        "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby",
+        "node", "curl", "wget", "nc", "chmod", "chown", "mv", "cp", "kill", "shutdown", "reboot", "sudo",
+        "cat", "base64", "find", "tee",
     ];
     if let Some(found) = LIKELY.iter().find(|known| glob_matches(name, known)) {
         if raw.starts_with('/') && !matches!(*found, "cat" | "find" | "cp" | "mv") {

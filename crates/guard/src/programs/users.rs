@@ -7,8 +7,10 @@ use crate::walk::{Call, Flow, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "userdel" | "deluser" | "groupdel" | "delgroup" | "useradd" | "adduser" | "usermod" | "groupadd" | "addgroup" | "groupmod" | "gpasswd" | "chpasswd" | "newusers" | "vipw" | "vigr" | "visudo"
-        | "chsh" | "chage" | "dscl" | "sysadminctl" | "dseditgroup" | "htpasswd" | "kadmin" | "smbpasswd" | "pwconv" | "usermgr" | "pw" => account,
+        "userdel" | "deluser" | "groupdel" | "delgroup" | "useradd" | "adduser" | "usermod" | "groupadd"
+        | "addgroup" | "groupmod" | "gpasswd" | "chpasswd" | "newusers" | "vipw" | "vigr" | "visudo"
+        | "chsh" | "chage" | "dscl" | "sysadminctl" | "dseditgroup" | "htpasswd" | "kadmin" | "smbpasswd"
+        | "pwconv" | "usermgr" | "pw" => account,
         "passwd" => passwd,
         "faillock" | "pam-auth-update" | "authconfig" => account,
         "ssh-copy-id" => key,
@@ -18,16 +20,28 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 fn account(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    if words.iter().any(|word| matches!(*word, "--help" | "--version" | "-l" | "--list" | "-c")) && matches!(call.name, "chage" | "visudo" | "chsh") && !words.contains(&"-M") {
+    if words.iter().any(|word| matches!(*word, "--help" | "--version" | "-l" | "--list" | "-c"))
+        && matches!(call.name, "chage" | "visudo" | "chsh")
+        && !words.contains(&"-M")
+    {
         return Flow::none();
     }
-    if call.name == "dscl" && !words.iter().any(|word| word.contains("delete") || word.contains("create") || word.contains("passwd") || word.contains("append") || word.contains("change")) {
+    if call.name == "dscl"
+        && !words.iter().any(|word| {
+            word.contains("delete")
+                || word.contains("create")
+                || word.contains("passwd")
+                || word.contains("append")
+                || word.contains("change")
+        })
+    {
         return Flow::none();
     }
     if call.name == "htpasswd" && !call.args.iter().any(|arg| arg.text.starts_with("/etc")) {
         return Flow::none();
     }
-    if call.name == "pw" && !words.first().is_some_and(|word| word.contains("user") || word.contains("group")) {
+    if call.name == "pw" && !words.first().is_some_and(|word| word.contains("user") || word.contains("group"))
+    {
         return Flow::none();
     }
     let what = match call.name {

@@ -12,13 +12,20 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
     match name.as_str() {
         "cmd" => shell(walk, call, &["/c", "/k", "/r"]),
         "powershell" | "pwsh" => powershell(walk, call),
-        _ => return verb(walk, &name, &words, call.span, call.stdin).then(|| Flow::unknown(call.stdin.origin)),
+        _ => {
+            return verb(walk, &name, &words, call.span, call.stdin)
+                .then(|| Flow::unknown(call.stdin.origin));
+        }
     }
     Some(Flow::unknown(Origin { local: true, ..Origin::default() }))
 }
 
 fn shell(walk: &mut Walk<'_>, call: Call<'_>, switches: &[&str]) {
-    let at = call.args.iter().position(|arg| switches.iter().any(|switch| arg.text.eq_ignore_ascii_case(switch) || arg.text.to_ascii_lowercase().starts_with("//c")));
+    let at = call.args.iter().position(|arg| {
+        switches.iter().any(|switch| {
+            arg.text.eq_ignore_ascii_case(switch) || arg.text.to_ascii_lowercase().starts_with("//c")
+        })
+    });
     let Some(at) = at else {
         if call.stdin.present() {
             text(walk, &call.stdin.seen().to_owned(), call.span);
@@ -36,11 +43,31 @@ fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
     }
     let mut previous: Vec<String> = Vec::new();
     for part in source.split(['&', '|', ';', '\n', '{', '}']) {
-        let clean: String = part.chars().map(|c| if matches!(c, '"' | '\'' | '(' | ')' | '`' | '^') { if matches!(c, '`' | '^') { '\u{0}' } else { ' ' } } else { c }).filter(|c| *c != '\u{0}').collect();
+        let clean: String = part
+            .chars()
+            .map(|c| {
+                if matches!(c, '"' | '\'' | '(' | ')' | '`' | '^') {
+                    if matches!(c, '`' | '^') { '\u{0}' } else { ' ' }
+                } else {
+                    c
+                }
+            })
+            .filter(|c| *c != '\u{0}')
+            .collect();
         let words: Vec<&str> = clean.split_whitespace().collect();
         let Some((first, rest)) = words.split_first() else { continue };
         let name = super::base_name(first).to_ascii_lowercase();
-        if matches!(name.as_str(), "write-output" | "write-host" | "echo" | "get-help" | "get-command" | "get-content" | "rem" | "help") {
+        if matches!(
+            name.as_str(),
+            "write-output"
+                | "write-host"
+                | "echo"
+                | "get-help"
+                | "get-command"
+                | "get-content"
+                | "rem"
+                | "help"
+        ) {
             if name == "get-content" {
                 for word in rest {
                     walk.read_file(word, span);
@@ -60,17 +87,34 @@ fn nested(walk: &mut Walk<'_>, words: &[&str], previous: &[String], span: Span) 
     let lower: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
     let runs = lower.iter().any(|word| matches!(word.as_str(), "iex" | "invoke-expression" | "&"));
     let all = lower.iter().chain(previous);
-    let downloads = all.clone().any(|word| word.contains("downloadstring") || matches!(word.as_str(), "iwr" | "irm" | "invoke-webrequest" | "invoke-restmethod" | "curl" | "wget"));
+    let downloads = all.clone().any(|word| {
+        word.contains("downloadstring")
+            || matches!(
+                word.as_str(),
+                "iwr" | "irm" | "invoke-webrequest" | "invoke-restmethod" | "curl" | "wget"
+            )
+    });
     if runs && downloads {
         walk.emit(Kind::RunDownloaded, "runs text from the network", span);
     }
     if let Some(class) = lower.iter().find(|word| word.contains("::delete")) {
         let class = class.clone();
-        walk.emit_on(Kind::Delete, "deletes files", span, names(words), How { recursive: true, ..How::default() });
+        walk.emit_on(
+            Kind::Delete,
+            "deletes files",
+            span,
+            names(words),
+            How { recursive: true, ..How::default() },
+        );
         let _ = class;
     }
     for (at, word) in lower.iter().enumerate() {
-        if at > 0 && matches!(word.as_str(), "remove-item" | "stop-computer" | "restart-computer" | "format-volume" | "clear-disk") {
+        if at > 0
+            && matches!(
+                word.as_str(),
+                "remove-item" | "stop-computer" | "restart-computer" | "format-volume" | "clear-disk"
+            )
+        {
             verb(walk, word, words.get(at + 1..).unwrap_or_default(), span, &Flow::none());
         }
     }
@@ -84,8 +128,19 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
         if !dashed {
             break;
         }
-        if flag.len() >= 1 && ("encodedcommand".starts_with(&flag) || flag == "ec") && flag.starts_with('e') && !"executionpolicy".starts_with(&flag) || flag == "e" || flag == "ec" || flag == "enc" {
-            let decoded = call.args.get(at + 1).and_then(|arg| super::encode::decode64(&arg.text)).map(|bytes| wide(&bytes));
+        if flag.len() >= 1
+            && ("encodedcommand".starts_with(&flag) || flag == "ec")
+            && flag.starts_with('e')
+            && !"executionpolicy".starts_with(&flag)
+            || flag == "e"
+            || flag == "ec"
+            || flag == "enc"
+        {
+            let decoded = call
+                .args
+                .get(at + 1)
+                .and_then(|arg| super::encode::decode64(&arg.text))
+                .map(|bytes| wide(&bytes));
             walk.emit(Kind::RunDecoded, "runs an encoded PowerShell command", arg.span);
             if let Some(decoded) = decoded {
                 text(walk, &decoded, call.span);
@@ -110,7 +165,23 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
             }
             return;
         }
-        at += if ["executionpolicy", "windowstyle", "version", "inputformat", "outputformat", "configurationname", "workingdirectory"].iter().any(|name| flag.len() >= 2 && name.starts_with(&flag)) || matches!(flag.as_str(), "ep" | "ex" | "w") { 2 } else { 1 };
+        at += if [
+            "executionpolicy",
+            "windowstyle",
+            "version",
+            "inputformat",
+            "outputformat",
+            "configurationname",
+            "workingdirectory",
+        ]
+        .iter()
+        .any(|name| flag.len() >= 2 && name.starts_with(&flag))
+            || matches!(flag.as_str(), "ep" | "ex" | "w")
+        {
+            2
+        } else {
+            1
+        };
     }
     let words: Vec<&str> = call.args.iter().skip(at).map(|arg| &*arg.text).collect();
     if words.is_empty() {
@@ -124,25 +195,50 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
 }
 
 fn bypasses(call: Call<'_>) -> bool {
-    call.args.iter().any(|arg| arg.text.eq_ignore_ascii_case("bypass") || arg.text.eq_ignore_ascii_case("unrestricted"))
+    call.args
+        .iter()
+        .any(|arg| arg.text.eq_ignore_ascii_case("bypass") || arg.text.eq_ignore_ascii_case("unrestricted"))
 }
 
 /// UTF-16 text as bytes.
 fn wide(bytes: &[u8]) -> String {
-    let units: Vec<u16> = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair.first().copied().unwrap_or(0), pair.get(1).copied().unwrap_or(0)])).collect();
+    let units: Vec<u16> = bytes
+        .chunks(2)
+        .map(|pair| {
+            u16::from_le_bytes([pair.first().copied().unwrap_or(0), pair.get(1).copied().unwrap_or(0)])
+        })
+        .collect();
     String::from_utf16_lossy(&units)
 }
 
 fn names(words: &[&str]) -> Vec<Target> {
-    words.iter().filter(|word| !word.starts_with(['-', '/']) || word.len() > 3).map(|word| Target { text: (*word).to_owned(), place: windows_place(word) }).collect()
+    words
+        .iter()
+        .filter(|word| !word.starts_with(['-', '/']) || word.len() > 3)
+        .map(|word| Target { text: (*word).to_owned(), place: windows_place(word) })
+        .collect()
 }
 
 fn windows_place(path: &str) -> Place {
     let lower = path.to_ascii_lowercase().replace('/', "\\");
     let bare = lower.trim_end_matches(['\\', '*', '.', '"']);
-    if matches!(bare, "c:" | "d:" | "%systemdrive%" | "$env:systemdrive" | "\\") || (bare.len() == 2 && bare.ends_with(':')) {
+    if matches!(bare, "c:" | "d:" | "%systemdrive%" | "$env:systemdrive" | "\\")
+        || (bare.len() == 2 && bare.ends_with(':'))
+    {
         Place::Root
-    } else if ["c:\\windows", "c:windows", "%windir%", "%systemroot%", "$env:windir", "$env:systemroot", "c:\\program files", "c:program"].iter().any(|top| bare.starts_with(top)) {
+    } else if [
+        "c:\\windows",
+        "c:windows",
+        "%windir%",
+        "%systemroot%",
+        "$env:windir",
+        "$env:systemroot",
+        "c:\\program files",
+        "c:program",
+    ]
+    .iter()
+    .any(|top| bare.starts_with(top))
+    {
         Place::SystemTop
     } else if matches!(bare, "c:\\users" | "c:users" | "%userprofile%" | "$home" | "$env:userprofile" | "~") {
         Place::HomeTop
@@ -158,51 +254,134 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
     let short = |prefix: &str| lower.iter().any(|word| word.starts_with(prefix));
     let recursive = How { recursive: true, ..How::default() };
     match name {
-        "del" | "erase" => walk.emit_on(Kind::Delete, "deletes files", span, names(words), How { recursive: has("/s") || has("/f") || has("/q"), ..How::default() }),
+        "del" | "erase" => walk.emit_on(
+            Kind::Delete,
+            "deletes files",
+            span,
+            names(words),
+            How { recursive: has("/s") || has("/f") || has("/q"), ..How::default() },
+        ),
         "rd" => walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive),
-        "rmdir" if has("/s") || has("/q") => walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive),
+        "rmdir" if has("/s") || has("/q") => {
+            walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive)
+        }
         "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
-            let how = How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };
+            let how =
+                How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };
             walk.emit_on(Kind::Delete, "deletes files or folders", span, names(words), how);
         }
-        "format" if lower.iter().any(|word| word.ends_with(':') || word.starts_with("/fs") || word == "/q" || word == "/y") => {
-            walk.emit_on(Kind::Device, "formats a disk", span, names(words), How { grave: true, ..How::default() });
+        "format"
+            if lower.iter().any(|word| {
+                word.ends_with(':') || word.starts_with("/fs") || word == "/q" || word == "/y"
+            }) =>
+        {
+            walk.emit_on(
+                Kind::Device,
+                "formats a disk",
+                span,
+                names(words),
+                How { grave: true, ..How::default() },
+            );
         }
         "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "diskpart" | "set-disk" => {
-            walk.emit_on(Kind::Device, "changes what is on a disk", span, names(words), How { grave: matches!(name, "format-volume" | "clear-disk"), ..How::default() });
+            walk.emit_on(
+                Kind::Device,
+                "changes what is on a disk",
+                span,
+                names(words),
+                How { grave: matches!(name, "format-volume" | "clear-disk"), ..How::default() },
+            );
         }
-        "stop-computer" | "restart-computer" => walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span),
-        "shutdown" if has("/s") || has("/r") || has("/p") || has("/g") || has("-s") || has("-r") => walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span),
+        "stop-computer" | "restart-computer" => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+        }
+        "shutdown" if has("/s") || has("/r") || has("/p") || has("/g") || has("-s") || has("-r") => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+        }
         "stop-process" | "taskkill" | "spps" => {
             let forced = short("-f") || has("/f");
-            walk.emit_on(Kind::Kill, if forced { "ends processes by force" } else { "ends processes" }, span, Vec::new(), How { recursive: forced, ..How::default() });
+            walk.emit_on(
+                Kind::Kill,
+                if forced { "ends processes by force" } else { "ends processes" },
+                span,
+                Vec::new(),
+                How { recursive: forced, ..How::default() },
+            );
         }
-        "stop-service" | "restart-service" | "suspend-service" | "remove-service" => walk.emit_names(Kind::Service, "stops a service", span, words),
-        "sc" if lower.iter().any(|word| matches!(word.as_str(), "stop" | "delete" | "config")) => walk.emit_names(Kind::Service, "stops or removes a service", span, words),
+        "stop-service" | "restart-service" | "suspend-service" | "remove-service" => {
+            walk.emit_names(Kind::Service, "stops a service", span, words)
+        }
+        "sc" if lower.iter().any(|word| matches!(word.as_str(), "stop" | "delete" | "config")) => {
+            walk.emit_names(Kind::Service, "stops or removes a service", span, words)
+        }
         "net" | "net1" => match lower.first().map(String::as_str) {
             Some("stop") => walk.emit_names(Kind::Service, "stops a service", span, words),
-            Some("user" | "localgroup") if lower.len() > 2 => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
+            Some("user" | "localgroup") if lower.len() > 2 => {
+                walk.emit_names(Kind::Users, "changes accounts or groups", span, words)
+            }
             _ => return false,
         },
-        "reg" if lower.iter().any(|word| matches!(word.as_str(), "delete" | "add" | "import" | "restore" | "save")) => {
-            if has("delete") || has("import") || has("restore") || has("save") || lower.iter().any(|word| word.contains("\\run") || word.contains("currentversion")) {
+        "reg"
+            if lower
+                .iter()
+                .any(|word| matches!(word.as_str(), "delete" | "add" | "import" | "restore" | "save")) =>
+        {
+            if has("delete")
+                || has("import")
+                || has("restore")
+                || has("save")
+                || lower.iter().any(|word| word.contains("\\run") || word.contains("currentversion"))
+            {
                 walk.emit_names(Kind::Kernel, "changes the registry", span, words);
             }
         }
         "remove-itemproperty" => walk.emit_names(Kind::Kernel, "changes the registry", span, words),
-        "vssadmin" | "wbadmin" | "wmic" if lower.iter().any(|word| word == "delete" || word == "resize") => walk.emit_names(Kind::Security, "deletes backups", span, words),
-        "wmic" if lower.iter().any(|word| word == "call" || word == "terminate") => walk.emit_names(Kind::Kill, "runs or ends processes", span, words),
-        "robocopy" if has("/mir") || has("/purge") => walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive),
-        "fsutil" if lower.iter().any(|word| word == "setzerodata" || word == "delete" || word == "deletejournal" || word == "usn") => walk.emit_names(Kind::Device, "changes what is on a disk", span, words),
-        "attrib" if has("/s") => walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words),
-        "wsl" if has("--unregister") => walk.emit_names(Kind::Container, "removes a Linux system", span, words),
+        "vssadmin" | "wbadmin" | "wmic" if lower.iter().any(|word| word == "delete" || word == "resize") => {
+            walk.emit_names(Kind::Security, "deletes backups", span, words)
+        }
+        "wmic" if lower.iter().any(|word| word == "call" || word == "terminate") => {
+            walk.emit_names(Kind::Kill, "runs or ends processes", span, words)
+        }
+        "robocopy" if has("/mir") || has("/purge") => {
+            walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive)
+        }
+        "fsutil"
+            if lower.iter().any(|word| {
+                word == "setzerodata" || word == "delete" || word == "deletejournal" || word == "usn"
+            }) =>
+        {
+            walk.emit_names(Kind::Device, "changes what is on a disk", span, words)
+        }
+        "attrib" if has("/s") => {
+            walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words)
+        }
+        "wsl" if has("--unregister") => {
+            walk.emit_names(Kind::Container, "removes a Linux system", span, words)
+        }
         "cipher" if short("/w") => walk.emit(Kind::Delete, "wipes free space", span),
         "bcdedit" => walk.emit_names(Kind::Security, "changes how the machine starts", span, words),
         "set-executionpolicy" => walk.emit_names(Kind::Security, "lets any script run", span, words),
-        "set-mppreference" | "add-mppreference" | "disable-netfirewallrule" | "set-netfirewallprofile" | "uninstall-windowsfeature" | "disable-windowsoptionalfeature" => walk.emit_names(Kind::Security, "switches a protection off", span, words),
-        "clear-eventlog" | "remove-eventlog" | "clear-history" | "wevtutil" => walk.emit_names(Kind::Traces, "wipes logs", span, words),
+        "set-mppreference"
+        | "add-mppreference"
+        | "disable-netfirewallrule"
+        | "set-netfirewallprofile"
+        | "uninstall-windowsfeature"
+        | "disable-windowsoptionalfeature" => {
+            walk.emit_names(Kind::Security, "switches a protection off", span, words)
+        }
+        "clear-eventlog" | "remove-eventlog" | "clear-history" | "wevtutil" => {
+            walk.emit_names(Kind::Traces, "wipes logs", span, words)
+        }
         "invoke-expression" | "iex" => {
-            let fetched = stdin.origin.network || lower.iter().any(|word| word.contains("iwr") || word.contains("irm") || word.contains("invoke-web") || word.contains("invoke-rest") || word.contains("download") || word.contains("http"));
+            let fetched = stdin.origin.network
+                || lower.iter().any(|word| {
+                    word.contains("iwr")
+                        || word.contains("irm")
+                        || word.contains("invoke-web")
+                        || word.contains("invoke-rest")
+                        || word.contains("download")
+                        || word.contains("http")
+                });
             if fetched {
                 walk.emit(Kind::RunDownloaded, "runs text from the network", span);
             } else {
@@ -210,12 +389,21 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
             }
         }
         "takeown" | "icacls" | "cacls" | "set-acl" => {
-            if name == "takeown" || name == "set-acl" || lower.iter().any(|word| word.contains("everyone") || word.contains("/grant") || word.contains("/reset")) {
+            if name == "takeown"
+                || name == "set-acl"
+                || lower.iter().any(|word| {
+                    word.contains("everyone") || word.contains("/grant") || word.contains("/reset")
+                })
+            {
                 walk.emit_names(Kind::Permissions, "changes who may use files", span, words);
             }
         }
-        "schtasks" if has("/create") || has("/delete") || has("/change") => walk.emit_startup("changes scheduled tasks", span),
-        "register-scheduledtask" | "new-service" => walk.emit_startup("starts something by itself from now on", span),
+        "schtasks" if has("/create") || has("/delete") || has("/change") => {
+            walk.emit_startup("changes scheduled tasks", span)
+        }
+        "register-scheduledtask" | "new-service" => {
+            walk.emit_startup("starts something by itself from now on", span)
+        }
         "start-process" => {
             if short("-verb") {
                 walk.emit_names(Kind::Privilege, "starts a program with more rights", span, words);
@@ -224,14 +412,27 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
                 verb(walk, &first.to_ascii_lowercase(), rest, span, &Flow::none());
             }
         }
-        "certutil" if lower.iter().any(|word| word.contains("urlcache") || word.contains("decode")) => walk.emit_names(Kind::RunDecoded, "fetches or decodes a file with certutil", span, words),
-        "mshta" | "regsvr32" | "rundll32" | "bitsadmin" if lower.iter().any(|word| word.contains("http") || word.contains("javascript")) => walk.emit_names(Kind::RunDownloaded, "runs text from the network", span, words),
+        "certutil" if lower.iter().any(|word| word.contains("urlcache") || word.contains("decode")) => {
+            walk.emit_names(Kind::RunDecoded, "fetches or decodes a file with certutil", span, words)
+        }
+        "mshta" | "regsvr32" | "rundll32" | "bitsadmin"
+            if lower.iter().any(|word| word.contains("http") || word.contains("javascript")) =>
+        {
+            walk.emit_names(Kind::RunDownloaded, "runs text from the network", span, words)
+        }
         "powershell" | "pwsh" => {
             let line = words.join(" ");
-            if lower.iter().any(|word| word.starts_with("-e") && word != "-executionpolicy" && word != "-ep" && word != "-ex") {
+            if lower.iter().any(|word| {
+                word.starts_with("-e") && word != "-executionpolicy" && word != "-ep" && word != "-ex"
+            }) {
                 walk.emit(Kind::RunDecoded, "runs an encoded PowerShell command", span);
             }
-            let rest = line.split_once("-Command").or_else(|| line.split_once("-command")).or_else(|| line.split_once("-c ")).map_or(line.as_str(), |(_, rest)| rest).to_owned();
+            let rest = line
+                .split_once("-Command")
+                .or_else(|| line.split_once("-command"))
+                .or_else(|| line.split_once("-c "))
+                .map_or(line.as_str(), |(_, rest)| rest)
+                .to_owned();
             text(walk, &rest, span);
         }
         "cmd" => {
@@ -239,8 +440,14 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
                 text(walk, &rest.join(" "), span);
             }
         }
-        "remove-aduser" | "remove-localuser" | "new-localuser" | "disable-localuser" | "add-localgroupmember" => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
-        "remove-azresourcegroup" | "remove-azvm" | "remove-vm" | "stop-vm" => walk.emit_names(Kind::Cloud, "deletes machines", span, words),
+        "remove-aduser"
+        | "remove-localuser"
+        | "new-localuser"
+        | "disable-localuser"
+        | "add-localgroupmember" => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
+        "remove-azresourcegroup" | "remove-azvm" | "remove-vm" | "stop-vm" => {
+            walk.emit_names(Kind::Cloud, "deletes machines", span, words)
+        }
         _ => return false,
     }
     true

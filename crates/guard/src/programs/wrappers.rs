@@ -8,7 +8,9 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 /// The wrapper with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "sudo" | "doas" | "pkexec" | "run0" | "sudoedit" | "gosu" | "su-exec" | "calife" | "please" => elevate,
+        "sudo" | "doas" | "pkexec" | "run0" | "sudoedit" | "gosu" | "su-exec" | "calife" | "please" => {
+            elevate
+        }
         "su" | "runuser" => switch_user,
         "env" => env,
         "xargs" | "gxargs" => xargs,
@@ -26,8 +28,10 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "make" | "gmake" | "bmake" => make,
         "entr" => first_operand,
         "hyperfine" => hyperfine,
-        "sg" | "nix-shell" | "nodemon" | "watchexec" | "watchman" | "devbox" | "tcpdump" | "cmake" | "gcc" | "cc" | "g++" | "clang" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh" | "clush" | "dsh" | "pexec" | "ipmitool"
-        | "dbus-send" | "gdbus" | "busctl" | "xhost" | "rename" | "envdir" | "proot" => super::odd::run,
+        "sg" | "nix-shell" | "nodemon" | "watchexec" | "watchman" | "devbox" | "tcpdump" | "cmake"
+        | "gcc" | "cc" | "g++" | "clang" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh"
+        | "clush" | "dsh" | "pexec" | "ipmitool" | "dbus-send" | "gdbus" | "busctl" | "xhost" | "rename"
+        | "envdir" | "proot" => super::odd::run,
         _ if spec(name).is_some() => peel,
         _ => return None,
     })
@@ -41,9 +45,11 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
     Some(match name {
         "nice" => (of("n", &["adjustment"]), 0),
         "ionice" => (of("cnpPu", &["class", "classdata"]), 0),
-        "nohup" | "setsid" | "fakeroot" | "dbus-run-session" | "dbus-launch" | "catchsegv" | "linux32" | "linux64" | "caffeinate" | "unbuffer" | "rlwrap"
-        | "chronic" | "softlimit" | "eatmydata" | "winpty" | "wine" | "errno" | "lwptest" | "ts" | "torsocks" | "torify" | "proxychains" | "proxychains4"
-        | "aoss" | "padsp" | "vglrun" | "optirun" | "primusrun" | "mangohud" | "gamemoderun" | "scl" | "valgrind" | "qemu-x86_64" | "dumb-init" | "tini" | "exec" => {
+        "nohup" | "setsid" | "fakeroot" | "dbus-run-session" | "dbus-launch" | "catchsegv" | "linux32"
+        | "linux64" | "caffeinate" | "unbuffer" | "rlwrap" | "chronic" | "softlimit" | "eatmydata"
+        | "winpty" | "wine" | "errno" | "lwptest" | "ts" | "torsocks" | "torify" | "proxychains"
+        | "proxychains4" | "aoss" | "padsp" | "vglrun" | "optirun" | "primusrun" | "mangohud"
+        | "gamemoderun" | "scl" | "valgrind" | "qemu-x86_64" | "dumb-init" | "tini" | "exec" => {
             (of("tw", &["tool"]), 0)
         }
         "timeout" | "gtimeout" => (of("ks", &["kill-after", "signal"]), 1),
@@ -54,7 +60,25 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         "nsenter" => (of("tSG", &["target", "setuid", "setgid"]), 0),
         "strace" | "ltrace" => (of("abeEIoOpPsSuUX", &["trace", "output", "attach", "expr"]), 0),
         "perf" => (of("eo", &["event"]), 1),
-        "systemd-run" => (of("puMtE", &["property", "unit", "description", "slice", "uid", "gid", "setenv", "on-active", "on-calendar", "machine", "working-directory"]), 0),
+        "systemd-run" => (
+            of(
+                "puMtE",
+                &[
+                    "property",
+                    "unit",
+                    "description",
+                    "slice",
+                    "uid",
+                    "gid",
+                    "setenv",
+                    "on-active",
+                    "on-calendar",
+                    "machine",
+                    "working-directory",
+                ],
+            ),
+            0,
+        ),
         "systemd-inhibit" => (of("", &["what", "who", "why", "mode"]), 0),
         "taskset" => (of("", &[]), 1),
         "numactl" => (of("NCmiplP", &["membind", "cpunodebind", "interleave", "physcpubind"]), 0),
@@ -72,7 +96,8 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         "xvfb-run" => (of("aenfs", &["server-args", "server-num"]), 0),
         "aws-vault" => (of("", &[]), 2),
         "op" | "doppler" | "chamber" | "infisical" => (of("", &["env-file"]), 1),
-        "pipenv" | "poetry" | "uv" | "rye" | "pdm" | "hatch" | "bundle" | "mise" | "asdf" | "rtx" | "volta" | "nvm" | "pixi" | "conda" | "mamba" => {
+        "pipenv" | "poetry" | "uv" | "rye" | "pdm" | "hatch" | "bundle" | "mise" | "asdf" | "rtx"
+        | "volta" | "nvm" | "pixi" | "conda" | "mamba" => {
             (of("npC", &["python", "project", "with", "directory", "name"]), 1)
         }
         "setarch" => (of("", &[]), 1),
@@ -94,8 +119,11 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, spec);
     written_output(walk, call, &parsed);
     match call.name {
-        "direnv" | "op" | "doppler" | "chamber" | "infisical" if !matches!(parsed.text(0), "exec" | "run") => {
-            if call.name == "op" && matches!((parsed.text(0), parsed.text(1)), ("item", "get") | ("read", _)) {
+        "direnv" | "op" | "doppler" | "chamber" | "infisical"
+            if !matches!(parsed.text(0), "exec" | "run") =>
+        {
+            if call.name == "op" && matches!((parsed.text(0), parsed.text(1)), ("item", "get") | ("read", _))
+            {
                 walk.emit(Kind::ReadCredential, "prints stored secrets", call.span);
             }
             return super::filters::unknown(walk, call);
@@ -112,7 +140,8 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit(Kind::Service, "stops a service", call.span);
             return Flow::none();
         }
-        "pipenv" | "poetry" | "uv" | "rye" | "pdm" | "hatch" | "bundle" | "mise" | "asdf" | "rtx" | "volta" | "nvm" | "pixi" | "conda" | "mamba"
+        "pipenv" | "poetry" | "uv" | "rye" | "pdm" | "hatch" | "bundle" | "mise" | "asdf" | "rtx"
+        | "volta" | "nvm" | "pixi" | "conda" | "mamba"
             if !matches!(parsed.text(0), "run" | "exec" | "x") =>
         {
             return super::filters::unknown(walk, call);
@@ -129,9 +158,13 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let mut args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
     // `conda run -n base cmd`: options again after the verb.
-    if skip > 0 && args.first().is_some_and(|arg| arg.text.starts_with('-') && arg.text.len() > 1) && call.name != "timeout" {
+    if skip > 0
+        && args.first().is_some_and(|arg| arg.text.starts_with('-') && arg.text.len() > 1)
+        && call.name != "timeout"
+    {
         let again = parse(&args, spec);
-        let rest: Vec<Arg<'_>> = again.rest().map(|arg| Arg { text: arg.text.to_string().into(), span: arg.span }).collect();
+        let rest: Vec<Arg<'_>> =
+            again.rest().map(|arg| Arg { text: arg.text.to_string().into(), span: arg.span }).collect();
         args = rest;
     }
     if call.name == "capsh" {
@@ -175,13 +208,26 @@ fn written_output(walk: &mut Walk<'_>, call: Call<'_>, parsed: &super::opts::Par
 /// `NAME=value` as an argument.
 pub(crate) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
 }
 
 const SUDO: Spec = Spec {
     short: "ughpCcrtTDRU",
-    long: &["user", "group", "host", "prompt", "close-from", "chdir", "role", "type", "chroot", "other-user", "command-timeout"],
+    long: &[
+        "user",
+        "group",
+        "host",
+        "prompt",
+        "close-from",
+        "chdir",
+        "role",
+        "type",
+        "chroot",
+        "other-user",
+        "command-timeout",
+    ],
     stops: true,
 };
 
@@ -190,7 +236,13 @@ fn elevate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "sudoedit" || parsed.has("e", "edit") {
         let args: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
         for arg in &args {
-            walk.write_file(&arg.text, Flow::unknown(Origin::default()), false, "edits a file with more rights", arg.span);
+            walk.write_file(
+                &arg.text,
+                Flow::unknown(Origin::default()),
+                false,
+                "edits a file with more rights",
+                arg.span,
+            );
         }
         return Flow::none();
     }
@@ -229,7 +281,14 @@ fn elevate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn switch_user(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "cugGsw", long: &["command", "user", "group", "shell", "session-command"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: "cugGsw",
+            long: &["command", "user", "group", "shell", "session-command"],
+            stops: false,
+        },
+    );
     let code_text = parsed.value("c", "command").or_else(|| parsed.value("", "session-command"));
     if let Some(text) = code_text {
         let origin = walk.last_unknown;
@@ -254,10 +313,14 @@ fn switch_user(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "uCS", long: &["unset", "chdir", "split-string"], stops: true });
+    let parsed =
+        parse(call.args, Spec { short: "uCS", long: &["unset", "chdir", "split-string"], stops: true });
     let mut args: Vec<Arg<'_>> = Vec::new();
     if let Some(text) = parsed.value("S", "split-string") {
-        args.extend(text.split_whitespace().map(|word| Arg { text: word.trim_matches(['\'', '"']).into(), span: call.span }));
+        args.extend(
+            text.split_whitespace()
+                .map(|word| Arg { text: word.trim_matches(['\'', '"']).into(), span: call.span }),
+        );
         if text.contains(['\'', '"', '\\']) {
             let mut line = text.to_owned();
             for arg in parsed.rest() {
@@ -282,7 +345,19 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let spec = Spec { short: "aEILnPsdRSJ", long: &["arg-file", "max-lines", "max-args", "max-procs", "max-chars", "delimiter", "process-slot-var"], stops: true };
+    let spec = Spec {
+        short: "aEILnPsdRSJ",
+        long: &[
+            "arg-file",
+            "max-lines",
+            "max-args",
+            "max-procs",
+            "max-chars",
+            "delimiter",
+            "process-slot-var",
+        ],
+        stops: true,
+    };
     let parsed = parse(call.args, spec);
     let stdin = match parsed.value("a", "arg-file") {
         Some(file) => walk.read_file(file, call.span),
@@ -305,16 +380,28 @@ fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     };
     let origin = walk.last_unknown;
     walk.last_unknown = origin.and(stdin.origin);
-    let mark = parsed.value("I", "replace").or_else(|| parsed.value("J", "")).or_else(|| parsed.has("i", "replace").then_some("{}"));
+    let mark = parsed
+        .value("I", "replace")
+        .or_else(|| parsed.value("J", ""))
+        .or_else(|| parsed.has("i", "replace").then_some("{}"));
     let flow = if let Some(mark) = mark {
         let mut last = Flow::none();
         for line in text.lines().take(32) {
-            let filled: Vec<Arg<'_>> = args.iter().map(|arg| Arg { text: arg.text.replace(mark, line.trim()).into(), span: arg.span }).collect();
+            let filled: Vec<Arg<'_>> = args
+                .iter()
+                .map(|arg| Arg { text: arg.text.replace(mark, line.trim()).into(), span: arg.span })
+                .collect();
             last = super::run(walk, &filled, &Flow::none(), call.span);
         }
         last
     } else {
-        args.extend(words.iter().take(256).filter(|word| !word.is_empty()).map(|word| Arg { text: (*word).into(), span: call.span }));
+        args.extend(
+            words
+                .iter()
+                .take(256)
+                .filter(|word| !word.is_empty())
+                .map(|word| Arg { text: (*word).into(), span: call.span }),
+        );
         super::run(walk, &args, &Flow::none(), call.span)
     };
     walk.last_unknown = origin;
@@ -323,7 +410,22 @@ fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// GNU parallel: the command is shell text, inputs come after `:::` or on standard input.
 fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let spec = Spec { short: "jIaNnSdCPLl", long: &["jobs", "arg-file", "delay", "timeout", "colsep", "sshlogin", "joblog", "results", "max-args", "tagstring"], stops: true };
+    let spec = Spec {
+        short: "jIaNnSdCPLl",
+        long: &[
+            "jobs",
+            "arg-file",
+            "delay",
+            "timeout",
+            "colsep",
+            "sshlogin",
+            "joblog",
+            "results",
+            "max-args",
+            "tagstring",
+        ],
+        stops: true,
+    };
     let parsed = parse(call.args, spec);
     let mut command = Vec::new();
     let mut inputs: Vec<String> = Vec::new();
@@ -369,7 +471,8 @@ fn joined(walk: &mut Walk<'_>, call: Call<'_>, words: Vec<&str>) -> Flow {
 }
 
 fn script(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "cItTBOomE", long: &["command", "log-in", "log-out"], stops: false });
+    let parsed =
+        parse(call.args, Spec { short: "cItTBOomE", long: &["command", "log-in", "log-out"], stops: false });
     let origin = walk.last_unknown;
     if let Some(text) = parsed.value("c", "command") {
         if let Some(file) = parsed.operand(0) {
@@ -425,7 +528,8 @@ fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn flock(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "wE", long: &["timeout", "conflict-exit-code", "wait"], stops: true });
+    let parsed =
+        parse(call.args, Spec { short: "wE", long: &["timeout", "conflict-exit-code", "wait"], stops: true });
     let args: Vec<Arg<'_>> = parsed.rest().skip(1).map(Arg::shared).collect();
     if let [flag, text, ..] = args.as_slice()
         && matches!(&*flag.text, "-c" | "--command")
@@ -453,16 +557,35 @@ fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .skip(1)
             .filter(|text| !matches!(*text, "Enter" | "C-m" | "-l"))
             .collect();
-        let words = if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
+        let words =
+            if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
         return joined(walk, call, words.to_vec());
     }
-    let parsed = parse(call.args, Spec { short: if call.name == "screen" { "SctTeshpL" } else { "tnscxyFLSfTpeXhl" }, long: &[], stops: call.name == "screen" });
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: if call.name == "screen" { "SctTeshpL" } else { "tnscxyFLSfTpeXhl" },
+            long: &[],
+            stops: call.name == "screen",
+        },
+    );
     for arg in parsed.rest() {
         if arg.text.contains(' ') {
             walk.run_text(&arg.text, &Flow::none(), arg.span);
         }
     }
-    let skip = usize::from(matches!(parsed.text(0), "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw" | "run-shell" | "run" | "respawn-pane"));
+    let skip = usize::from(matches!(
+        parsed.text(0),
+        "new-session"
+            | "new"
+            | "new-window"
+            | "neww"
+            | "split-window"
+            | "splitw"
+            | "run-shell"
+            | "run"
+            | "respawn-pane"
+    ));
     let args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
     if (skip == 1 || call.name == "screen") && !args.is_empty() {
         return super::run(walk, &args, call.stdin, call.span);
@@ -475,7 +598,10 @@ fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for (at, arg) in call.args.iter().enumerate() {
         if std::mem::take(&mut next) {
             let text = arg.text.trim_start();
-            let command = text.strip_prefix("shell ").or_else(|| text.strip_prefix('!')).or_else(|| text.strip_prefix("platform shell "));
+            let command = text
+                .strip_prefix("shell ")
+                .or_else(|| text.strip_prefix('!'))
+                .or_else(|| text.strip_prefix("platform shell "));
             if let Some(command) = command {
                 walk.run_text(command, &Flow::none(), arg.span);
             } else if let Some(python) = text.strip_prefix("python ") {
@@ -484,10 +610,14 @@ fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 super::inline::judge(walk, "c", called, arg.span);
             }
         }
-        if matches!(&*arg.text, "-p" | "--pid" | "attach") && !call.args.get(at + 1).is_some_and(|pid| pid.text.contains(crate::walk::OWN_PID)) && call.args.iter().any(|arg| arg.text.contains("call") || arg.text.contains("kill")) {
+        if matches!(&*arg.text, "-p" | "--pid" | "attach")
+            && !call.args.get(at + 1).is_some_and(|pid| pid.text.contains(crate::walk::OWN_PID))
+            && call.args.iter().any(|arg| arg.text.contains("call") || arg.text.contains("kill"))
+        {
             walk.emit(Kind::Kill, "takes hold of a running process", call.span);
         }
-        next = matches!(&*arg.text, "-ex" | "-iex" | "--eval-command" | "-o" | "-eval-command" | "--one-line");
+        next =
+            matches!(&*arg.text, "-ex" | "-iex" | "--eval-command" | "-o" | "-eval-command" | "--one-line");
         if &*arg.text == "--args" {
             return super::run(walk, call.args.get(at + 1..).unwrap_or_default(), call.stdin, call.span);
         }
@@ -500,7 +630,8 @@ fn expect(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let text = parsed.value("c", "").map_or_else(|| call.stdin.seen().to_owned(), str::to_owned);
     for line in text.split([';', '\n']) {
         let line = line.trim();
-        if let Some(command) = ["spawn ", "exec ", "system "].iter().find_map(|verb| line.strip_prefix(verb)) {
+        if let Some(command) = ["spawn ", "exec ", "system "].iter().find_map(|verb| line.strip_prefix(verb))
+        {
             walk.run_text(command, &Flow::none(), call.span);
         }
     }
@@ -518,7 +649,10 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, spec);
     for (option, span) in parsed.values("o", "") {
         let (key, value) = option.split_once(['=', ' ']).unwrap_or((option, ""));
-        if matches!(&*key.to_ascii_lowercase(), "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand") {
+        if matches!(
+            &*key.to_ascii_lowercase(),
+            "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
+        ) {
             walk.emit_names(Kind::ToolProgram, "makes ssh run a program", span, &[value]);
             walk.run_text(value, &Flow::none(), span);
         }
@@ -557,7 +691,10 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// `make -f -` and `--eval`: recipes given in the text.
 fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "fCIjloW", long: &["file", "makefile", "eval", "directory", "jobs"], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: "fCIjloW", long: &["file", "makefile", "eval", "directory", "jobs"], stops: false },
+    );
     let mut recipes: Vec<String> = parsed.values("E", "eval").map(|(text, _)| text.to_owned()).collect();
     for (file, span) in parsed.values("f", "file").chain(parsed.values("", "makefile")) {
         if file == "-" || file == "/dev/stdin" {
@@ -571,7 +708,10 @@ fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     for text in recipes {
         for line in text.lines() {
-            let command = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, rest)| rest)).map(|c| c.trim_start_matches(['@', '-', '+', ' ']));
+            let command = line
+                .strip_prefix('\t')
+                .or_else(|| line.split_once(';').map(|(_, rest)| rest))
+                .map(|c| c.trim_start_matches(['@', '-', '+', ' ']));
             if let Some(command) = command {
                 walk.run_text(&command.replace("$$", "$"), &Flow::none(), call.span);
             }
@@ -603,8 +743,17 @@ fn first_operand(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn hyperfine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "wmMrpsuncPDL", long: &["warmup", "min-runs", "max-runs", "runs", "shell", "export-json", "export-markdown"], stops: false });
-    for (text, span) in parsed.values("p", "prepare").chain(parsed.values("c", "cleanup")).chain(parsed.values("s", "setup")) {
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: "wmMrpsuncPDL",
+            long: &["warmup", "min-runs", "max-runs", "runs", "shell", "export-json", "export-markdown"],
+            stops: false,
+        },
+    );
+    for (text, span) in
+        parsed.values("p", "prepare").chain(parsed.values("c", "cleanup")).chain(parsed.values("s", "setup"))
+    {
         walk.run_text(text, &Flow::none(), span);
     }
     for arg in parsed.rest() {

@@ -1,6 +1,6 @@
 //! `agent_config_write`: writes to the agent's config, secrets, hooks and plugins.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
@@ -13,10 +13,7 @@ pub(super) const RULE: Rule = Rule {
         "sed -i s/manual/off/ ~/.hermes/config.yaml",
         "cp x ~/.hermes/.env",
     ],
-    spares: &[
-        "cat ~/.hermes/config.yaml",
-        "ls ~/.hermes",
-    ],
+    spares: &["cat ~/.hermes/config.yaml", "ls ~/.hermes"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `agent_itself`: the agent's own life and rules, changed from inside.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,11 +15,7 @@ pub(super) const RULE: Rule = Rule {
         "launchctl kickstart -k gui/501/ai.hermes.gateway",
         "HERMES_YOLO_MODE=1 hermes chat",
     ],
-    spares: &[
-        "hermes --version",
-        "hermes chat -q hi",
-        "pgrep hermes",
-    ],
+    spares: &["hermes --version", "hermes chat -q hi", "pgrep hermes"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `cloud`: cloud command lines, infrastructure tools, code hosts.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

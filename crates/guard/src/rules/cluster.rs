@@ -1,6 +1,6 @@
 //! `cluster`: kubectl, helm and their kin.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 //! `container`: containers, images, volumes, virtual machines.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,11 +1,18 @@
 //! `database`: SQL and its kin without a way back.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
     says: "drops or empties database tables",
-    keys: &["sql-drop", "sql-delete-all", "sql-truncate", "SQL DROP", "SQL DELETE without WHERE", "SQL TRUNCATE"],
+    keys: &[
+        "sql-drop",
+        "sql-delete-all",
+        "sql-truncate",
+        "SQL DROP",
+        "SQL DELETE without WHERE",
+        "SQL TRUNCATE",
+    ],
     matches,
     catches: &[
         "psql -c 'DROP TABLE t'",

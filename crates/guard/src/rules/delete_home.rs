@@ -19,11 +19,7 @@ pub(super) const RULE: Rule = Rule {
         "cd && rm -rf *",
         "find ~ -delete",
     ],
-    spares: &[
-        "rm -rf ~/.cache/pip",
-        "ls ~",
-        "du -sh ~/*",
-    ],
+    spares: &["rm -rf ~/.cache/pip", "ls ~", "du -sh ~/*"],
     ..Rule::new()
 };
 

@@ -1,12 +1,22 @@
 //! `delete_recursive`: recursive deletes of anything that cannot simply be made again.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     says: "deletes a folder with everything in it",
-    keys: &["rm-recursive", "recursive delete", "find-delete", "find-rm", "xargs-rm", "xargs with rm", "find -delete", "find -exec rm", "windows-delete"],
+    keys: &[
+        "rm-recursive",
+        "recursive delete",
+        "find-delete",
+        "find-rm",
+        "xargs-rm",
+        "xargs with rm",
+        "find -delete",
+        "find -exec rm",
+        "windows-delete",
+    ],
     matches,
     catches: &[
         "rm -r src",
@@ -35,5 +45,18 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn matches(effect: &Effect) -> bool {
-    effect.kind == Kind::Delete && effect.how.recursive && effect.targets.iter().any(|t| !matches!(t.place, Place::Rebuilt | Place::Temp | Place::Made | Place::Sink | Place::Root | Place::SystemTop | Place::HomeTop))
+    effect.kind == Kind::Delete
+        && effect.how.recursive
+        && effect.targets.iter().any(|t| {
+            !matches!(
+                t.place,
+                Place::Rebuilt
+                    | Place::Temp
+                    | Place::Made
+                    | Place::Sink
+                    | Place::Root
+                    | Place::SystemTop
+                    | Place::HomeTop
+            )
+        })
 }

@@ -17,12 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "rm -rf /e*",
         "mv /etc /dev/null",
     ],
-    spares: &[
-        "ls /etc",
-        "rm -rf /usr/share/foo",
-        "rm -rf /var/tmp/build-1",
-        "cat /etc/*.conf",
-    ],
+    spares: &["ls /etc", "rm -rf /usr/share/foo", "rm -rf /var/tmp/build-1", "cat /etc/*.conf"],
     ..Rule::new()
 };
 

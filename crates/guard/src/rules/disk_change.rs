@@ -1,6 +1,6 @@
 //! `disk_change`: partition tables, volumes, raw reads of a disk, raw copies outside the workspace.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,12 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "lvremove vg/data",
         "dd if=x of=/opt/app/data.bin",
     ],
-    spares: &[
-        "dd if=a.bin of=b.bin",
-        "zpool status",
-        "fdisk -l /dev/sda",
-        "df -h",
-    ],
+    spares: &["dd if=a.bin of=b.bin", "zpool status", "fdisk -l /dev/sda", "df -h"],
     ..Rule::new()
 };
 

@@ -6,7 +6,14 @@ use crate::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     says: "formats or overwrites a disk",
-    keys: &["mkfs", "dd-copy", "block-device-write", "format filesystem", "disk copy", "write to block device"],
+    keys: &[
+        "mkfs",
+        "dd-copy",
+        "block-device-write",
+        "format filesystem",
+        "disk copy",
+        "write to block device",
+    ],
     hold: Hold::Never,
     matches,
     catches: &[
@@ -31,5 +38,6 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn matches(effect: &Effect) -> bool {
-    (effect.kind == Kind::Device && effect.how.grave) || (effect.kind == Kind::Write && effect.touches(&[Place::Device]))
+    (effect.kind == Kind::Device && effect.how.grave)
+        || (effect.kind == Kind::Write && effect.touches(&[Place::Device]))
 }

@@ -1,19 +1,14 @@
 //! `endless_processes`: a loop without end that puts something in the background each time.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
     says: "starts processes in an endless loop",
     keys: &[],
     matches,
-    catches: &[
-        "while true; do ./worker & done",
-    ],
-    spares: &[
-        "while true; do ./poll; sleep 5; done",
-        "for f in *; do gzip $f & done; wait",
-    ],
+    catches: &["while true; do ./worker & done"],
+    spares: &["while true; do ./poll; sleep 5; done", "for f in *; do gzip $f & done; wait"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `environment`: preloaded libraries, start files, search paths anybody can write.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -13,12 +13,7 @@ pub(super) const RULE: Rule = Rule {
         "export PATH=/tmp:$PATH",
         "PERL5OPT=-Mevil perl x.pl",
     ],
-    spares: &[
-        "FOO=1 make",
-        "export PATH=$HOME/bin:$PATH",
-        "NODE_ENV=test npm test",
-        "PAGER=cat git log",
-    ],
+    spares: &["FOO=1 make", "export PATH=$HOME/bin:$PATH", "NODE_ENV=test npm test", "PAGER=cat git log"],
     ..Rule::new()
 };
 

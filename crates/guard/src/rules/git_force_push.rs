@@ -1,6 +1,6 @@
 //! `git_force_push`: forced pushes, deletions and mirrors.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -16,12 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "git -C x push --force-with-lease",
         "git push --mirror",
     ],
-    spares: &[
-        "git push",
-        "git push origin main",
-        "git push -u origin main",
-        "git push --dry-run -f",
-    ],
+    spares: &["git push", "git push origin main", "git push -u origin main", "git push --dry-run -f"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `git_lost_work`: reset, clean, checkout of paths, stash and reflog deletion, rewritten history.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 //! `kernel`: what the whole machine depends on.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -16,13 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "update-grub",
         "reg delete HKLM\\x",
     ],
-    spares: &[
-        "sysctl -a",
-        "lsmod",
-        "mount",
-        "ip addr",
-        "date",
-    ],
+    spares: &["sysctl -a", "lsmod", "mount", "ip addr", "date"],
     ..Rule::new()
 };
 

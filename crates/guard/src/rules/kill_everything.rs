@@ -16,12 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "killall5 -9",
         "python3 -c 'import os; os.kill(-1, 9)'",
     ],
-    spares: &[
-        "kill -1 1234",
-        "kill -HUP 1234",
-        "kill 1234",
-        "kill -0 1234",
-    ],
+    spares: &["kill -1 1234", "kill -HUP 1234", "kill 1234", "kill -0 1234"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `kill_processes`: signals by name, by pattern, to groups, or to processes that were looked up.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -16,13 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "kill -9 1",
         "pkill -u me",
     ],
-    spares: &[
-        "sleep 60 & kill $!",
-        "kill %1",
-        "kill -l",
-        "pgrep node",
-        "./server & pid=$!; kill $pid",
-    ],
+    spares: &["sleep 60 & kill $!", "kill %1", "kill -l", "pgrep node", "./server & pid=$!; kill $pid"],
     ..Rule::new()
 };
 

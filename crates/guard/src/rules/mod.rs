@@ -107,7 +107,11 @@ mod tests {
     #[test]
     fn every_rule_has_words_and_examples_of_both_kinds() {
         for rule in RULES {
-            assert!(!rule.says.is_empty() && !rule.catches.is_empty() && !rule.spares.is_empty(), "{}", rule.name);
+            assert!(
+                !rule.says.is_empty() && !rule.catches.is_empty() && !rule.spares.is_empty(),
+                "{}",
+                rule.name
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `ownership`: recursive changes to root, or owners of system files.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -14,11 +14,7 @@ pub(super) const RULE: Rule = Rule {
         "chown me /etc/passwd",
         "chown -R me /usr",
     ],
-    spares: &[
-        "chown -R me .",
-        "chown me:me file",
-        "sudo chown -R $USER ./data",
-    ],
+    spares: &["chown -R me .", "chown me:me file", "sudo chown -R $USER ./data"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `package`: package managers.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 //! `permissions`: world-writable modes, set-user-id bits, permissions of system files.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

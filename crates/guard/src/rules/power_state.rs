@@ -1,21 +1,14 @@
 //! `power_state`: sleep, hibernation, rescue modes.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
     says: "changes the power state of the machine",
     keys: &[],
     matches,
-    catches: &[
-        "systemctl suspend",
-        "systemctl rescue",
-        "loginctl suspend",
-    ],
-    spares: &[
-        "sleep 5",
-        "systemctl status",
-    ],
+    catches: &["systemctl suspend", "systemctl rescue", "loginctl suspend"],
+    spares: &["sleep 5", "systemctl status"],
     ..Rule::new()
 };
 

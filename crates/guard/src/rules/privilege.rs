@@ -1,6 +1,6 @@
 //! `privilege`: root shells, privileged containers, disks handed in.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -16,12 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "docker run -v /:/host alpine ls",
         "docker run --privileged x sh -c id",
     ],
-    spares: &[
-        "sudo ls -s",
-        "sudo apt install x",
-        "su -c 'ls' me",
-        "docker run --rm -v $PWD:/app x make",
-    ],
+    spares: &["sudo ls -s", "sudo apt install x", "su -c 'ls' me", "docker run --rm -v $PWD:/app x make"],
     ..Rule::new()
 };
 

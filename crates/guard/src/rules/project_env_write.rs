@@ -1,6 +1,6 @@
 //! `project_env_write`: writes to files that hold a project's secrets and settings.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
@@ -8,18 +8,8 @@ pub(super) const RULE: Rule = Rule {
     says: "changes a project's `.env` or `config.yaml`",
     keys: &["project-env-write", "overwrite project env/config file"],
     matches,
-    catches: &[
-        "cp x .env",
-        "echo KEY=1 >> .env",
-        "echo a | tee config.yaml",
-        "mv x .env.production",
-    ],
-    spares: &[
-        "cp .env.example .env",
-        "source .env",
-        "echo x > .env.example",
-        "grep KEY config.yaml",
-    ],
+    catches: &["cp x .env", "echo KEY=1 >> .env", "echo a | tee config.yaml", "mv x .env.production"],
+    spares: &["cp .env.example .env", "source .env", "echo x > .env.example", "grep KEY config.yaml"],
     ..Rule::new()
 };
 

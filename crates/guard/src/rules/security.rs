@@ -1,6 +1,6 @@
 //! `security`: firewalls, SELinux, audit, backups.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,12 +15,7 @@ pub(super) const RULE: Rule = Rule {
         "nft flush ruleset",
         "Set-ExecutionPolicy Unrestricted",
     ],
-    spares: &[
-        "ufw status",
-        "getenforce",
-        "iptables -L",
-        "sestatus",
-    ],
+    spares: &["ufw status", "getenforce", "iptables -L", "sestatus"],
     ..Rule::new()
 };
 

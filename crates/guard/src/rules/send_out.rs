@@ -1,6 +1,6 @@
 //! `send_out`: uploads of credentials, files, the environment.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 //! `service`: services and scheduled jobs.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 //! `startup_write`: shell profiles, keys that open a login, cron, units, hooks, credentials files.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 

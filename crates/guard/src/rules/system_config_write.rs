@@ -1,12 +1,18 @@
 //! `system_config_write`: writes into `/etc`, `/usr`, `/boot` and other places of the system.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     says: "changes system files",
-    keys: &["system-config-write", "overwrite system config", "copy/move file into /etc/", "in-place edit of system config", "write to system config"],
+    keys: &[
+        "system-config-write",
+        "overwrite system config",
+        "copy/move file into /etc/",
+        "in-place edit of system config",
+        "write to system config",
+    ],
     matches,
     catches: &[
         "echo x > /etc/hosts",
@@ -29,5 +35,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn matches(effect: &Effect) -> bool {
-    effect.kind == Kind::Write && effect.touches(&[Place::SystemConfig, Place::System, Place::SystemTop, Place::Root, Place::HomeTop])
+    effect.kind == Kind::Write
+        && effect.touches(&[
+            Place::SystemConfig,
+            Place::System,
+            Place::SystemTop,
+            Place::Root,
+            Place::HomeTop,
+        ])
 }

@@ -1,6 +1,6 @@
 //! `tool_program`: options of everyday tools that start programs.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {

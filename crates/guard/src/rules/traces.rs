@@ -1,6 +1,6 @@
 //! `traces`: shell history and logs.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
@@ -15,14 +15,13 @@ pub(super) const RULE: Rule = Rule {
         "> ~/.bash_history",
         "truncate -s0 /var/log/auth.log",
     ],
-    spares: &[
-        "history",
-        "tail /var/log/syslog",
-        "journalctl -u x",
-    ],
+    spares: &["history", "tail /var/log/syslog", "journalctl -u x"],
     ..Rule::new()
 };
 
 fn matches(effect: &Effect) -> bool {
-    effect.kind == Kind::Traces || (effect.kind == Kind::Write && effect.targets.iter().any(|t| t.text.ends_with("_history"))) || (effect.kind == Kind::Delete && effect.targets.iter().any(|t| t.text.ends_with("_history") && t.place == Place::Home))
+    effect.kind == Kind::Traces
+        || (effect.kind == Kind::Write && effect.targets.iter().any(|t| t.text.ends_with("_history")))
+        || (effect.kind == Kind::Delete
+            && effect.targets.iter().any(|t| t.text.ends_with("_history") && t.place == Place::Home))
 }

@@ -1,6 +1,6 @@
 //! `unreadable`: text nested or grown beyond what can be followed.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -11,9 +11,7 @@ pub(super) const RULE: Rule = Rule {
         "a=x; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; a=$a$a$a$a$a$a$a$a; $a",
         "$($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($(",
     ],
-    spares: &[
-        "echo $(echo $(echo hi))",
-    ],
+    spares: &["echo $(echo $(echo hi))"],
     ..Rule::new()
 };
 

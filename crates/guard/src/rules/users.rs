@@ -1,6 +1,6 @@
 //! `users`: who may log in and as whom.
 
-use super::{Rule};
+use super::Rule;
 use crate::effect::{Effect, Kind};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,13 +15,7 @@ pub(super) const RULE: Rule = Rule {
         "usermod -aG sudo me",
         "visudo",
     ],
-    spares: &[
-        "id",
-        "whoami",
-        "getent passwd",
-        "groups",
-        "cat /etc/passwd",
-    ],
+    spares: &["id", "whoami", "getent passwd", "groups", "cat /etc/passwd"],
     ..Rule::new()
 };
 

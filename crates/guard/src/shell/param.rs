@@ -27,7 +27,9 @@ impl<'a> Parser<'a> {
         self.cursor.skip(2);
         let mut indirect = false;
         let mut length = false;
-        if self.cursor.peek() == Some(b'#') && !matches!(self.cursor.peek_at(1), Some(b'}' | b'#' | b'%' | b':')) {
+        if self.cursor.peek() == Some(b'#')
+            && !matches!(self.cursor.peek_at(1), Some(b'}' | b'#' | b'%' | b':'))
+        {
             length = true;
             self.cursor.skip(1);
         } else if self.cursor.peek() == Some(b'!') && self.cursor.peek_at(1) != Some(b'}') {

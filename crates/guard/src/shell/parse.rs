@@ -152,7 +152,9 @@ impl<'a> Parser<'a> {
                 Some(b' ' | b'\t') => self.cursor.skip(1),
                 Some(b'\r') if matches!(self.cursor.peek_at(1), Some(b'\n') | None) => self.cursor.skip(1),
                 Some(b'\\') if self.cursor.peek_at(1) == Some(b'\n') => self.cursor.skip(2),
-                Some(b'\\') if self.cursor.peek_at(1) == Some(b'\r') && self.cursor.peek_at(2) == Some(b'\n') => {
+                Some(b'\\')
+                    if self.cursor.peek_at(1) == Some(b'\r') && self.cursor.peek_at(2) == Some(b'\n') =>
+                {
                     self.cursor.skip(3);
                 }
                 Some(b'#') => {
@@ -255,7 +257,9 @@ impl<'a> Parser<'a> {
         let end = bytes
             .iter()
             .take(24)
-            .position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'))
+            .position(|b| {
+                matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+            })
             .unwrap_or(bytes.len().min(24));
         let text = self.cursor.slice(self.cursor.at(), self.cursor.at() + end);
         if text.contains(['\'', '"', '\\', '$', '`']) { "" } else { text }
@@ -473,10 +477,7 @@ impl<'a> Parser<'a> {
             let body = self.nested(Self::braces).unwrap_or_else(|| Node::Simple(Simple::default()));
             return Node::Function(name, self.cursor.since(start), Box::new(body));
         }
-        let body = self
-            .nested(Self::command)
-            .flatten()
-            .unwrap_or_else(|| Node::Simple(Simple::default()));
+        let body = self.nested(Self::command).flatten().unwrap_or_else(|| Node::Simple(Simple::default()));
         Node::Function(name, self.cursor.since(start), Box::new(body))
     }
 
@@ -511,7 +512,10 @@ impl<'a> Parser<'a> {
                 simple.redirects.push(redirect);
                 continue;
             }
-            let declares = simple.words.first().and_then(Word::bare).is_some_and(|word| matches!(word, "declare" | "local" | "typeset" | "readonly" | "export"));
+            let declares =
+                simple.words.first().and_then(Word::bare).is_some_and(|word| {
+                    matches!(word, "declare" | "local" | "typeset" | "readonly" | "export")
+                });
             if (simple.words.is_empty() || (declares && self.array_ahead()))
                 && let Some(assign) = self.assignment()
             {
@@ -678,9 +682,16 @@ impl<'a> Parser<'a> {
             empty_word(self.cursor.at())
         });
         // `>&file` writes a file; `>&2` and `>&-` only move descriptors.
-        let moves = word.bare().is_some_and(|t| t == "-" || t.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()));
+        let moves = word
+            .bare()
+            .is_some_and(|t| t == "-" || t.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()));
         let op = if op == RedirectOp::Duplicate && !moves { RedirectOp::Write } else { op };
-        Some(Redirect { op, fd, target: RedirectTarget::Word(word), span: Span::new(start, self.cursor.at()) })
+        Some(Redirect {
+            op,
+            fd,
+            target: RedirectTarget::Word(word),
+            span: Span::new(start, self.cursor.at()),
+        })
     }
 
     fn redirect_op(&mut self) -> RedirectOp {

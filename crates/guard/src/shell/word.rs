@@ -240,7 +240,17 @@ impl<'a> Parser<'a> {
                     self.cursor.jump(probe.at() + 1);
                     return;
                 }
-                b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'+' | b'-' | b'*' | b'/' | b'%' | b' ' | b'$' => {
+                b'0'..=b'9'
+                | b'a'..=b'z'
+                | b'A'..=b'Z'
+                | b'_'
+                | b'+'
+                | b'-'
+                | b'*'
+                | b'/'
+                | b'%'
+                | b' '
+                | b'$' => {
                     probe.skip(1);
                 }
                 _ => break,

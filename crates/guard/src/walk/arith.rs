@@ -65,7 +65,8 @@ impl<'t> Reader<'t> {
         let mut left = self.binary(level + 1)?;
         loop {
             self.blanks();
-            let Some(sign) = signs.iter().find(|sign| self.rest.starts_with(**sign) && !self.longer(sign)) else {
+            let Some(sign) = signs.iter().find(|sign| self.rest.starts_with(**sign) && !self.longer(sign))
+            else {
                 return Some(left);
             };
             self.rest = self.rest.get(sign.len()..)?;
@@ -105,7 +106,10 @@ impl<'t> Reader<'t> {
 
     fn atom(&mut self) -> Option<i64> {
         self.blanks();
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '#' | '@')).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '#' | '@'))
+            .unwrap_or(self.rest.len());
         let word = self.rest.get(..end)?;
         self.rest = self.rest.get(end..)?;
         if let Some((base, digits)) = word.split_once('#') {

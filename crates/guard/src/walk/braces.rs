@@ -93,7 +93,9 @@ fn range(inner: &str) -> Option<Vec<String>> {
     let (from, to) = (ends.next()?, ends.next()?);
     let step: i64 = ends.next().and_then(|step| step.parse().ok()).unwrap_or(1);
     let step = step.unsigned_abs().max(1);
-    let letters = |text: &str| text.parse::<char>().ok().filter(char::is_ascii_alphabetic).map(|c| i64::from(u32::from(c)));
+    let letters = |text: &str| {
+        text.parse::<char>().ok().filter(char::is_ascii_alphabetic).map(|c| i64::from(u32::from(c)))
+    };
     let (low, high, letter) = match (from.parse::<i64>(), to.parse::<i64>()) {
         (Ok(low), Ok(high)) => (low, high, false),
         _ => (letters(from)?, letters(to)?, true),

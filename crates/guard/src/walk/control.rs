@@ -139,11 +139,22 @@ impl Walk<'_> {
         }
         let own = stages.iter().filter(|stage| starts_with_self(stage)).count();
         if own >= 2 {
-            self.emit_grave(Kind::ForkBomb, "a script that pipes itself into itself", Span::new(0, src.text.len()));
+            self.emit_grave(
+                Kind::ForkBomb,
+                "a script that pipes itself into itself",
+                Span::new(0, src.text.len()),
+            );
         }
     }
 
-    fn for_loop(&mut self, src: Src<'_>, name: &str, words: Option<&[Word<'_>]>, body: &List<'_>, stdin: &Flow) -> Flow {
+    fn for_loop(
+        &mut self,
+        src: Src<'_>,
+        name: &str,
+        words: Option<&[Word<'_>]>,
+        body: &List<'_>,
+        stdin: &Flow,
+    ) -> Flow {
         let mut items: Vec<String> = Vec::new();
         match words {
             Some(words) => {
@@ -193,7 +204,8 @@ impl Walk<'_> {
             return;
         }
         let rests = body.items.iter().any(|item| {
-            !item.background && matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
+            !item.background
+                && matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
                 .is_some_and(|word| matches!(word, "wait" | "sleep" | "read" | "break" | "exit")))
         });
         if !rests {
@@ -206,7 +218,11 @@ impl Walk<'_> {
         let mut signs = Signs::default();
         count(name, body, false, &mut signs, 0);
         if signs.piped || signs.beside || (signs.calls >= 2 && signs.any_background) {
-            self.emit_grave(Kind::ForkBomb, "a function that starts itself again and again", Span::new(0, text.len()));
+            self.emit_grave(
+                Kind::ForkBomb,
+                "a function that starts itself again and again",
+                Span::new(0, text.len()),
+            );
         }
         let name: String = name.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
         if name == "command_not_found_handle" || name == "command_not_found_handler" {
@@ -216,7 +232,14 @@ impl Walk<'_> {
     }
 
     /// Runs a function that the text defined.
-    pub(crate) fn call_function(&mut self, name: &str, body: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
+    pub(crate) fn call_function(
+        &mut self,
+        name: &str,
+        body: &str,
+        args: &[Arg<'_>],
+        stdin: &Flow,
+        span: Span,
+    ) -> Flow {
         if self.calls.iter().any(|active| active == name) {
             if self.background {
                 self.emit_grave(Kind::ForkBomb, "functions that start each other again and again", span);
@@ -284,7 +307,10 @@ fn count(name: &str, node: &Node<'_>, background: bool, signs: &mut Signs, depth
             }
             signs.piped |= signs.calls >= before + 2;
         }
-        Node::Group(inner, _) | Node::Subshell(inner) | Node::CountedFor(_, inner) | Node::For(_, _, inner) => list(inner, signs),
+        Node::Group(inner, _)
+        | Node::Subshell(inner)
+        | Node::CountedFor(_, inner)
+        | Node::For(_, _, inner) => list(inner, signs),
         Node::If(conditions, bodies) => conditions.iter().chain(bodies).for_each(|inner| list(inner, signs)),
         Node::While(condition, body) => {
             list(condition, signs);

@@ -110,7 +110,9 @@ impl Walk<'_> {
                     fields.started = !is_all_arguments(inner);
                     self.parts_quoted(src, inner, fields, splitting);
                 }
-                Part::Param(param) if splitting && is_list(param) => self.list_param(src, param, fields, false),
+                Part::Param(param) if splitting && is_list(param) => {
+                    self.list_param(src, param, fields, false)
+                }
                 other => {
                     let value = self.value_of(src, other);
                     if splitting {
@@ -129,7 +131,9 @@ impl Walk<'_> {
             match part {
                 Part::Bare(text) | Part::Quoted(text) => fields.push(text),
                 Part::Double(inner) => self.parts_quoted(src, inner, fields, splitting),
-                Part::Param(param) if splitting && is_list(param) => self.list_param(src, param, fields, true),
+                Part::Param(param) if splitting && is_list(param) => {
+                    self.list_param(src, param, fields, true)
+                }
                 other => {
                     let value = self.value_of(src, other);
                     fields.push(&value);

@@ -63,7 +63,15 @@ impl Flow {
     pub(crate) const fn none() -> Self {
         Self {
             text: None,
-            origin: Origin { network: false, decoded: false, credential: false, file: false, settings: false, local: false, secret: false },
+            origin: Origin {
+                network: false,
+                decoded: false,
+                credential: false,
+                file: false,
+                settings: false,
+                local: false,
+                secret: false,
+            },
         }
     }
 

@@ -19,9 +19,9 @@ mod simple;
 use std::borrow::Cow;
 
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
+pub(crate) use params::secret_name;
 pub(crate) use pattern::glob_matches;
 pub(crate) use scope::Scope;
-pub(crate) use params::secret_name;
 pub(crate) use simple::quote;
 
 use crate::effect::{Effect, How, Kind, Span, Target};
@@ -145,7 +145,10 @@ impl<'c> Walk<'c> {
         if !self.spend(text.len()) {
             return;
         }
-        let bare: String = text.chars().map(|c| if matches!(c, '\'' | '"' | '`' | '(' | ')' | '{' | '}') { ' ' } else { c }).collect();
+        let bare: String = text
+            .chars()
+            .map(|c| if matches!(c, '\'' | '"' | '`' | '(' | ')' | '{' | '}') { ' ' } else { c })
+            .collect();
         let script = shell::parse(&bare);
         let src = Src { text: &bare, docs: &script.docs };
         let before = self.effects.len();
@@ -213,7 +216,13 @@ impl<'c> Walk<'c> {
     }
 
     /// Notes an effect on things that are not paths.
-    pub(crate) fn emit_names(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span, names: &[&str]) {
+    pub(crate) fn emit_names(
+        &mut self,
+        kind: Kind,
+        what: impl Into<Cow<'static, str>>,
+        span: Span,
+        names: &[&str],
+    ) {
         let targets = names.iter().map(|name| Target { text: shown(name), place: Place::Name }).collect();
         self.emit_on(kind, what, span, targets, How::default());
     }
@@ -225,7 +234,14 @@ impl<'c> Walk<'c> {
     }
 
     /// Notes an effect.
-    pub(crate) fn emit_on(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span, targets: Vec<Target>, how: How) {
+    pub(crate) fn emit_on(
+        &mut self,
+        kind: Kind,
+        what: impl Into<Cow<'static, str>>,
+        span: Span,
+        targets: Vec<Target>,
+        how: How,
+    ) {
         let span = self.at(span);
         let mut targets = targets;
         if kind == Kind::Write {
@@ -240,7 +256,8 @@ impl<'c> Walk<'c> {
             if !how.grave && kind == Kind::Write {
                 return;
             }
-            let same = self.effects.iter().any(|effect| effect.kind == kind && (effect.how.grave || !how.grave));
+            let same =
+                self.effects.iter().any(|effect| effect.kind == kind && (effect.how.grave || !how.grave));
             if same && !targets.iter().any(|target| target.place >= Place::SystemTop) {
                 return;
             }
@@ -266,7 +283,9 @@ impl<'c> Walk<'c> {
             }
         }
         let mut place = place::place(&text, ground);
-        if matches!(place, Place::Workspace | Place::Elsewhere | Place::Home | Place::ProjectEnv) && self.scope.made_here(&text) {
+        if matches!(place, Place::Workspace | Place::Elsewhere | Place::Home | Place::ProjectEnv)
+            && self.scope.made_here(&text)
+        {
             place = Place::Made;
         }
         Target { text: shown_owned(text), place }
@@ -293,7 +312,26 @@ impl<'c> Walk<'c> {
 /// Whether a file in a folder of programs takes the place of a program everybody uses.
 fn replaces_program(target: &Target) -> bool {
     matches!(target.place, Place::Home | Place::Elsewhere)
-        && target.text.rsplit_once('/').is_some_and(|(folder, name)| folder.ends_with("/bin") && crate::programs::lookup(name).is_some() && !matches!(name, "kubectl" | "helm" | "terraform" | "k9s" | "yq" | "jq" | "deno" | "bun" | "uv" | "gh" | "fd" | "rg" | "bat"))
+        && target.text.rsplit_once('/').is_some_and(|(folder, name)| {
+            folder.ends_with("/bin")
+                && crate::programs::lookup(name).is_some()
+                && !matches!(
+                    name,
+                    "kubectl"
+                        | "helm"
+                        | "terraform"
+                        | "k9s"
+                        | "yq"
+                        | "jq"
+                        | "deno"
+                        | "bun"
+                        | "uv"
+                        | "gh"
+                        | "fd"
+                        | "rg"
+                        | "bat"
+                )
+        })
 }
 
 /// A name as people should see it: holes as dots.

@@ -9,7 +9,11 @@ use crate::shell::{Param, ParamOp, Where, decode_escapes, double_quoted};
 impl Walk<'_> {
     /// The value of `${…}`; `None` when it cannot be known.
     pub(crate) fn param(&mut self, src: Src<'_>, param: &Param<'_>) -> Option<String> {
-        if param.indirect && matches!(param.op, ParamOp::Plain) && param.index.is_none() && param.name.ends_with('*') {
+        if param.indirect
+            && matches!(param.op, ParamOp::Plain)
+            && param.index.is_none()
+            && param.name.ends_with('*')
+        {
             return Some(self.scope.names(param.name.trim_end_matches('*')).join(" "));
         }
         let mut value = self.base_value(src, param);
@@ -36,14 +40,23 @@ impl Walk<'_> {
                     let at = variable.list.len().checked_sub(back)?;
                     return variable.list.get(at).map(|(_, value)| value.to_string());
                 }
-                variable.list.iter().find(|(name, _)| *name == key).map(|(_, value)| value.to_string()).or(Some(String::new()))
+                variable
+                    .list
+                    .iter()
+                    .find(|(name, _)| *name == key)
+                    .map(|(_, value)| value.to_string())
+                    .or(Some(String::new()))
             }
             None => {
                 if let Some(origin) = self.scope.origins.get(param.name) {
                     self.last_unknown = self.last_unknown.and(*origin);
                 }
-                let value = self.scope.value(param.name, &self.context.home).map(std::borrow::Cow::into_owned);
-                if value.is_none() && secret_name(param.name) && !matches!(param.op, ParamOp::Alternate(_) | ParamOp::Length) {
+                let value =
+                    self.scope.value(param.name, &self.context.home).map(std::borrow::Cow::into_owned);
+                if value.is_none()
+                    && secret_name(param.name)
+                    && !matches!(param.op, ParamOp::Alternate(_) | ParamOp::Length)
+                {
                     self.last_unknown.secret = true;
                 }
                 value
@@ -67,7 +80,10 @@ impl Walk<'_> {
 
     fn joined(&self, items: Vec<String>) -> String {
         let separator = if self.scope.knows("IFS") {
-            self.scope.value("IFS", &self.context.home).and_then(|ifs| ifs.chars().next().map(String::from)).unwrap_or_default()
+            self.scope
+                .value("IFS", &self.context.home)
+                .and_then(|ifs| ifs.chars().next().map(String::from))
+                .unwrap_or_default()
         } else {
             " ".to_owned()
         };
@@ -99,16 +115,33 @@ impl Walk<'_> {
                 _ => Vec::new(),
             };
         }
-        items.into_iter().map(|item| self.apply(src, param, Some(item)).unwrap_or_else(|| HOLE.to_string())).collect()
+        items
+            .into_iter()
+            .map(|item| self.apply(src, param, Some(item)).unwrap_or_else(|| HOLE.to_string()))
+            .collect()
     }
 
-    fn list_slice(&mut self, src: Src<'_>, param: &Param<'_>, items: Vec<String>, from: &str, count: Option<&str>) -> Vec<String> {
+    fn list_slice(
+        &mut self,
+        src: Src<'_>,
+        param: &Param<'_>,
+        items: Vec<String>,
+        from: &str,
+        count: Option<&str>,
+    ) -> Vec<String> {
         let Ok(from) = self.arithmetic(src, from).parse::<i64>() else { return items };
         let positional = param.name == "@" || param.name == "*";
         let length = i64::try_from(items.len()).unwrap_or(0);
-        let start = if from < 0 { length + from } else if positional { from - 1 } else { from };
+        let start = if from < 0 {
+            length + from
+        } else if positional {
+            from - 1
+        } else {
+            from
+        };
         let start = usize::try_from(start.max(0)).unwrap_or(0);
-        let take = count.and_then(|count| self.arithmetic(src, count).parse::<usize>().ok()).unwrap_or(usize::MAX);
+        let take =
+            count.and_then(|count| self.arithmetic(src, count).parse::<usize>().ok()).unwrap_or(usize::MAX);
         items.into_iter().skip(start).take(take).collect()
     }
 
@@ -144,7 +177,9 @@ impl Walk<'_> {
             ParamOp::Transform(letter) => value.map(|value| transform(&value, *letter)),
             op => {
                 let value = value.filter(|v| v.len() <= pattern::MOST)?;
-                if value.contains(HOLE) && !matches!(op, ParamOp::TrimEnd(..) | ParamOp::TrimStart(..) | ParamOp::Slice(..)) {
+                if value.contains(HOLE)
+                    && !matches!(op, ParamOp::TrimEnd(..) | ParamOp::TrimStart(..) | ParamOp::Slice(..))
+                {
                     return Some(HOLE.to_string());
                 }
                 self.edit(src, op, value)
@@ -168,12 +203,18 @@ impl Walk<'_> {
             ParamOp::Slice(from, count) => self.slice(src, &letters, from, *count),
             ParamOp::TrimStart(parts, greedy) => {
                 let pattern: Vec<char> = self.text_of(src, parts).chars().collect();
-                let cut = self.matched(&pattern, &letters).then(|| pattern::start_match(&pattern, &letters, *greedy)).flatten();
+                let cut = self
+                    .matched(&pattern, &letters)
+                    .then(|| pattern::start_match(&pattern, &letters, *greedy))
+                    .flatten();
                 Some(letters.iter().skip(cut.unwrap_or(0)).collect())
             }
             ParamOp::TrimEnd(parts, greedy) => {
                 let pattern: Vec<char> = self.text_of(src, parts).chars().collect();
-                let cut = self.matched(&pattern, &letters).then(|| pattern::end_match(&pattern, &letters, *greedy)).flatten();
+                let cut = self
+                    .matched(&pattern, &letters)
+                    .then(|| pattern::end_match(&pattern, &letters, *greedy))
+                    .flatten();
                 Some(letters.iter().take(cut.unwrap_or(letters.len())).collect())
             }
             ParamOp::Replace(parts, with, place) => {
@@ -231,7 +272,9 @@ impl Walk<'_> {
 /// Whether a variable is named like a secret.
 pub(crate) fn secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"].iter().any(|sign| name.contains(sign))
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"]
+        .iter()
+        .any(|sign| name.contains(sign))
 }
 
 fn replace(letters: &[char], pattern: &[char], with: &str, place: Where) -> String {
@@ -254,7 +297,11 @@ fn replace(letters: &[char], pattern: &[char], with: &str, place: Where) -> Stri
             let mut going = true;
             while at < letters.len() {
                 let rest = letters.get(at..).unwrap_or_default();
-                let hit = if going { pattern::start_match(pattern, rest, true).filter(|length| *length > 0) } else { None };
+                let hit = if going {
+                    pattern::start_match(pattern, rest, true).filter(|length| *length > 0)
+                } else {
+                    None
+                };
                 if let Some(length) = hit {
                     out.push_str(with);
                     at += length;
@@ -270,7 +317,11 @@ fn replace(letters: &[char], pattern: &[char], with: &str, place: Where) -> Stri
 }
 
 fn recase(letters: &[char], all: bool, change: impl Fn(char) -> char) -> String {
-    letters.iter().enumerate().map(|(at, letter)| if all || at == 0 { change(*letter) } else { *letter }).collect()
+    letters
+        .iter()
+        .enumerate()
+        .map(|(at, letter)| if all || at == 0 { change(*letter) } else { *letter })
+        .collect()
 }
 
 fn transform(value: &str, letter: char) -> String {

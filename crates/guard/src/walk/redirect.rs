@@ -33,7 +33,9 @@ impl Walk<'_> {
                     if let Some(flow) = self.scope.files.get(&format!("/dev/fd/{path}")) {
                         found = Some(flow.clone());
                     }
-                    if redirect.fd.is_none_or(|fd| fd == 0) && !path.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+                    if redirect.fd.is_none_or(|fd| fd == 0)
+                        && !path.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+                    {
                         found = Some(self.read_file(&path, redirect.span));
                     }
                 }
@@ -74,7 +76,13 @@ impl Walk<'_> {
             let mut paths: Vec<String> = fields.into_iter().map(|field| field.text.into_owned()).collect();
             let Some(path) = paths.pop() else { continue };
             for extra in paths {
-                self.write_file(&extra, Flow::unknown(Origin::default()), append, "overwrites by redirection", redirect.span);
+                self.write_file(
+                    &extra,
+                    Flow::unknown(Origin::default()),
+                    append,
+                    "overwrites by redirection",
+                    redirect.span,
+                );
             }
             let main = redirect.fd.is_none_or(|fd| fd == 1);
             let what = if append { "appends by redirection" } else { "overwrites by redirection" };
@@ -88,7 +96,14 @@ impl Walk<'_> {
     }
 
     /// Notes that a file is written, and keeps what is known of its new content.
-    pub(crate) fn write_file(&mut self, path: &str, content: Flow, append: bool, what: &'static str, span: Span) {
+    pub(crate) fn write_file(
+        &mut self,
+        path: &str,
+        content: Flow,
+        append: bool,
+        what: &'static str,
+        span: Span,
+    ) {
         if path.is_empty() {
             return;
         }
@@ -103,8 +118,18 @@ impl Walk<'_> {
             return;
         }
         let place = target.place;
-        if !append && content.text.as_deref() == Some("") && matches!(place, Place::Elsewhere | Place::Home) && what.contains("redirection") {
-            self.emit_on(Kind::Delete, "empties a file", span, vec![target.clone()], How { all: true, ..How::default() });
+        if !append
+            && content.text.as_deref() == Some("")
+            && matches!(place, Place::Elsewhere | Place::Home)
+            && what.contains("redirection")
+        {
+            self.emit_on(
+                Kind::Delete,
+                "empties a file",
+                span,
+                vec![target.clone()],
+                How { all: true, ..How::default() },
+            );
         }
         if content.origin.credential && matches!(place, Place::Elsewhere) {
             self.emit(Kind::ReadCredential, "copies credentials", span);
@@ -153,12 +178,25 @@ impl Walk<'_> {
         }
         let target = self.target(path);
         let mut origin = Origin { file: true, local: true, ..Origin::default() };
-        let keys = target.place == Place::Startup && (target.text.ends_with("/.ssh") || target.text.contains("/.ssh/*") || ends_in_login(&target.text));
+        let keys = target.place == Place::Startup
+            && (target.text.ends_with("/.ssh")
+                || target.text.contains("/.ssh/*")
+                || ends_in_login(&target.text));
         let globbed = path.contains(['*', '?', '[']) && self.may_be_credential(&target.text);
-        if keys || globbed || matches!(target.place, Place::Credential | Place::AgentConfig) || is_secret_env(&target.text, target.place) {
+        if keys
+            || globbed
+            || matches!(target.place, Place::Credential | Place::AgentConfig)
+            || is_secret_env(&target.text, target.place)
+        {
             origin.credential = true;
             if !target.text.ends_with("config.yaml") && !target.text.ends_with("SOUL.md") {
-                self.emit_on(Kind::ReadCredential, "reads a file that holds credentials", span, vec![target], How::default());
+                self.emit_on(
+                    Kind::ReadCredential,
+                    "reads a file that holds credentials",
+                    span,
+                    vec![target],
+                    How::default(),
+                );
             }
         } else if target.place == Place::Device {
             self.emit_on(Kind::Device, "reads a raw device", span, vec![target], How::default());
@@ -171,11 +209,22 @@ impl Walk<'_> {
     /// Whether a pattern can stand for a file that holds credentials.
     fn may_be_credential(&self, pattern: &str) -> bool {
         const KNOWN: [&str; 12] = [
-            "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.aws/credentials", "~/.netrc", "~/.kube/config", "~/.docker/config.json",
-            "~/.git-credentials", "~/.pgpass",
+            "/etc/shadow",
+            "/etc/gshadow",
+            "/etc/sudoers",
+            "~/.ssh/id_rsa",
+            "~/.ssh/id_ed25519",
+            "~/.ssh/id_ecdsa",
+            "~/.aws/credentials",
+            "~/.netrc",
+            "~/.kube/config",
+            "~/.docker/config.json",
+            "~/.git-credentials",
+            "~/.pgpass",
         ];
         let home = &self.context.home;
-        pattern.len() < 256 && KNOWN.iter().any(|known| crate::walk::glob_matches(pattern, &known.replacen('~', home, 1)))
+        pattern.len() < 256
+            && KNOWN.iter().any(|known| crate::walk::glob_matches(pattern, &known.replacen('~', home, 1)))
     }
 
     /// `$(<file)`: the content of a file.

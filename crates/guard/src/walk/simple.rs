@@ -37,7 +37,9 @@ impl Walk<'_> {
         let mut most = 1;
         for part in parts {
             let count = match part {
-                Part::Param(param) => self.scope.variable(param.name).map_or(1, |variable| variable.values.len()),
+                Part::Param(param) => {
+                    self.scope.variable(param.name).map_or(1, |variable| variable.values.len())
+                }
                 Part::Double(inner) => self.values_in(inner),
                 _ => 1,
             };
@@ -57,20 +59,36 @@ impl Walk<'_> {
             self.assign(src, assign, simple.words.is_empty(), simple.span);
         }
         self.last_unknown = words_unknown;
-        let input = if simple.redirects.is_empty() { None } else { self.input(src, &simple.redirects, stdin) };
+        let input =
+            if simple.redirects.is_empty() { None } else { self.input(src, &simple.redirects, stdin) };
         self.last_unknown = words_unknown;
         let stdin = input.as_ref().unwrap_or(stdin);
         let flow = if args.is_empty() {
             // `> file` alone empties it.
             Flow::known(String::new())
         } else {
-            if args.first().is_some_and(|arg| arg.text.is_empty()) && self.calls.is_empty() && head(simple).is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit())) {
-                self.emit(crate::effect::Kind::RunUnseen, "runs a program that cannot be known beforehand", simple.span);
+            if args.first().is_some_and(|arg| arg.text.is_empty())
+                && self.calls.is_empty()
+                && head(simple).is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()))
+            {
+                self.emit(
+                    crate::effect::Kind::RunUnseen,
+                    "runs a program that cannot be known beforehand",
+                    simple.span,
+                );
             }
             if self.background && head(simple) == Some("0") {
-                self.emit_grave(crate::effect::Kind::ForkBomb, "a script that starts itself again and again", simple.span);
+                self.emit_grave(
+                    crate::effect::Kind::ForkBomb,
+                    "a script that starts itself again and again",
+                    simple.span,
+                );
             }
-            self.head = args.first().filter(|arg| arg.text.contains(HOLE)).and_then(|_| head(simple)).map(str::to_owned);
+            self.head = args
+                .first()
+                .filter(|arg| arg.text.contains(HOLE))
+                .and_then(|_| head(simple))
+                .map(str::to_owned);
             self.run(&args, stdin, simple.span)
         };
         let flow = if simple.redirects.is_empty() { flow } else { self.output(src, &simple.redirects, flow) };
@@ -117,7 +135,10 @@ impl Walk<'_> {
                     return;
                 }
                 if assign.append {
-                    let before = self.scope.value(assign.name, &self.context.home).unwrap_or(Cow::Borrowed(super::HOLE_STR));
+                    let before = self
+                        .scope
+                        .value(assign.name, &self.context.home)
+                        .unwrap_or(Cow::Borrowed(super::HOLE_STR));
                     if before.len() + value.len() > super::expand::LONGEST {
                         value = HOLE.to_string();
                     } else {
@@ -181,7 +202,11 @@ fn keyed(text: &str) -> Option<(&str, &str)> {
 
 /// A text as one shell word.
 pub(crate) fn quote(text: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b'.' | b'=' | b':' | b',' | b'@' | b'%' | b'+') || b >= 0x80;
+    let plain = |b: u8| {
+        b.is_ascii_alphanumeric()
+            || matches!(b, b'-' | b'_' | b'/' | b'.' | b'=' | b':' | b',' | b'@' | b'%' | b'+')
+            || b >= 0x80
+    };
     if !text.is_empty() && text.bytes().all(plain) {
         return text.to_owned();
     }
