@@ -131,7 +131,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     upload(walk, call, &plain);
     if matches!(call.name, "aws" | "gsutil" | "s3cmd" | "mc")
-        && plain.iter().any(|word| *word == "cp")
+        && plain.contains(&"cp")
         && plain.last() == Some(&"-")
         || words.last() == Some(&"-")
     {
@@ -203,13 +203,8 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || plain.windows(2).any(|pair| {
             matches!(
                 pair,
-                ["state", "rm"]
-                    | ["state", "push"]
-                    | ["workspace", "delete"]
-                    | ["stack", "rm"]
-                    | ["state", "delete"]
-                    | ["job", "stop"]
-                    | ["run-all", "destroy"]
+                ["state" | "stack", "rm"] | ["state", "push" | "delete"] |
+["workspace", "delete"] | ["job", "stop"] | ["run-all", "destroy"]
             )
         })
         || (plain.first() == Some(&"stop") && call.name == "nomad")
@@ -242,7 +237,7 @@ fn ansible(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
         }
         "reboot" => walk.emit_grave(Kind::Power, "restarts machines", call.span),
         "service" | "systemd" if text.contains("stopped") || text.contains("restarted") => {
-            walk.emit(Kind::Service, "stops or restarts services", call.span)
+            walk.emit(Kind::Service, "stops or restarts services", call.span);
         }
         "user" if text.contains("absent") => walk.emit(Kind::Users, "removes an account", call.span),
         _ => {}

@@ -281,18 +281,17 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         _ if dry => {}
         "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => {
-            walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span)
+            walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span);
         }
         _ if matches!(call.name, "k3d" | "kind" | "minikube" | "eksctl" | "k3s" | "microk8s" | "kubeadm")
             && words.iter().take(3).any(|word| matches!(*word, "delete" | "stop" | "reset" | "drain")) =>
         {
             walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
         }
-        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict" => {
-            if verb != "replace" || parsed.has("", "force") {
+        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict"
+            if (verb != "replace" || parsed.has("", "force")) => {
                 walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
             }
-        }
         "scale"
             if call.args.iter().any(|arg| &*arg.text == "--replicas=0")
                 || parsed.value("", "replicas") == Some("0") =>
@@ -300,10 +299,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::Cluster, "scales something down to nothing", call.span, &words);
         }
         "rollout" if matches!(words.get(1), Some(&("restart" | "undo"))) => {
-            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words)
+            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words);
         }
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
-            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words)
+            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
         "get"
             if words.iter().any(|word| word.starts_with("secret"))
@@ -315,7 +314,7 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
         "patch" if call.args.iter().any(|arg| arg.text.contains("finalizers")) => {
-            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words)
+            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
         }
         _ => {}
     }
@@ -371,7 +370,7 @@ fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     });
     let bad = bad
         || matches!(call.name, "lxc-destroy" | "lxc-stop")
-        || words.iter().any(|word| *word == "uninstall");
+        || words.contains(&"uninstall");
     if bad {
         walk.emit_names(Kind::Container, "stops or deletes virtual machines", call.span, &words);
     }

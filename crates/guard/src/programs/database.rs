@@ -434,7 +434,7 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }) || words.windows(2).any(|pair| {
         matches!(
             pair,
-            ["migrate", "reset"] | ["db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"]
+            ["migrate" | "db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"]
         )
     }) || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))

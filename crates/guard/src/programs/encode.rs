@@ -82,7 +82,7 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let file = words.iter().position(|word| *word == "-in").and_then(|at| call.args.get(at + 1));
     let files: Vec<&Arg<'_>> = file.into_iter().collect();
-    if words.iter().any(|word| *word == "s_client") {
+    if words.contains(&"s_client") {
         if call.stdin.origin.local || call.stdin.origin.credential {
             walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
         }

@@ -133,7 +133,7 @@ fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out
         match kind {
             Some('%') => out.push('%'),
             Some('b') => {
-                out.push_str(&values.next().map_or_else(String::new, |arg| decode_escapes(&arg.text)))
+                out.push_str(&values.next().map_or_else(String::new, |arg| decode_escapes(&arg.text)));
             }
             Some('c') => out.extend(values.next().and_then(|arg| arg.text.chars().next())),
             Some('x') => {

@@ -187,7 +187,7 @@ pub(crate) fn fd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             arg.text.starts_with(['/', '~'])
                 || walk.target(&arg.text).place >= Place::Elsewhere && arg.text.contains('/')
         })
-        .last()
+        .next_back()
         .map_or(".", |arg| &*arg.text);
     let path =
         if matches!(name.as_str(), "" | ".") { folder.to_owned() } else { format!("{folder}/{HOLE}/{name}") };

@@ -34,7 +34,7 @@ fn git(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 configured(walk, key, value, call);
             }
             ("exec-path", Some(_)) => {
-                walk.emit(Kind::ToolProgram, "makes git run programs from another folder", flag.span)
+                walk.emit(Kind::ToolProgram, "makes git run programs from another folder", flag.span);
             }
             _ => {}
         }
@@ -201,17 +201,17 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
                 .iter()
                 .any(|flag| flag.long && flag.name.len() >= 2 && "hard".starts_with(flag.name)) =>
         {
-            lost(walk, "throws away uncommitted work (reset --hard)", call)
+            lost(walk, "throws away uncommitted work (reset --hard)", call);
         }
         "clean"
             if (parsed.has("f", "force") || walk.scope.aliases.contains_key("git clean.requireForce"))
                 && !parsed.has("n", "dry-run") =>
         {
-            lost(walk, "deletes files git does not track (clean -f)", call)
+            lost(walk, "deletes files git does not track (clean -f)", call);
         }
         "push" => push(walk, &parsed, call),
         "branch" if parsed.has("D", "") || (parsed.has("d", "delete") && parsed.has("f", "force")) => {
-            lost(walk, "deletes a branch that may not be merged (branch -D)", call)
+            lost(walk, "deletes a branch that may not be merged (branch -D)", call);
         }
         "branch"
             if parsed.has("M", "") && parsed.rest().count() >= 2
@@ -220,14 +220,13 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             lost(walk, "moves a branch by force", call);
         }
         "checkout" | "switch" => checkout(walk, verb, &parsed, call),
-        "restore" => {
-            if !parsed.has("S", "staged") || parsed.has("W", "worktree") {
+        "restore"
+            if (!parsed.has("S", "staged") || parsed.has("W", "worktree")) => {
                 lost(walk, "throws away uncommitted work (restore)", call);
             }
-        }
         "stash" if matches!(parsed.text(0), "drop" | "clear") => lost(walk, "throws away stashed work", call),
         "reflog" if matches!(parsed.text(0), "expire" | "delete") => {
-            lost(walk, "throws away the record of old commits", call)
+            lost(walk, "throws away the record of old commits", call);
         }
         "filter-branch" | "filter-repo" => {
             lost(walk, "rewrites history", call);
@@ -242,18 +241,18 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         "update-ref"
             if parsed.has("d", "") || parsed.has("", "stdin") || parsed.text(0).starts_with("refs/heads") =>
         {
-            lost(walk, "deletes a ref", call)
+            lost(walk, "deletes a ref", call);
         }
         "gc" if call
             .args
             .iter()
             .any(|arg| arg.text.starts_with("--prune=now") || arg.text.starts_with("--prune=all")) =>
         {
-            lost(walk, "deletes unreachable commits at once", call)
+            lost(walk, "deletes unreachable commits at once", call);
         }
         "prune" if !parsed.has("n", "dry-run") => lost(walk, "deletes unreachable commits", call),
         "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => {
-            lost(walk, "removes a worktree with its changes", call)
+            lost(walk, "removes a worktree with its changes", call);
         }
         "worktree" if parsed.text(0) == "add" => {
             if let Some(folder) = parsed.operand(1) {
@@ -263,7 +262,7 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         "tag" if parsed.has("d", "delete") => lost(walk, "deletes a tag", call),
         "rm" if parsed.has("r", "") && !parsed.has("", "cached") => remove(walk, &parsed, call),
         "rm" if parsed.has("f", "force") && !parsed.has("", "cached") => {
-            lost(walk, "deletes files with their changes", call)
+            lost(walk, "deletes files with their changes", call);
         }
         "remote" if matches!(parsed.text(0), "remove" | "rm" | "set-url") => {
             if parsed.text(0) != "set-url" {
@@ -291,7 +290,7 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             walk.run_text(&words.join(" "), &Flow::none(), call.span);
         }
         "submodule" if parsed.text(0) == "deinit" && parsed.has("f", "force") => {
-            lost(walk, "removes a submodule with its changes", call)
+            lost(walk, "removes a submodule with its changes", call);
         }
         "difftool" | "mergetool" | "archive" => {
             for (at, arg) in call.args.iter().enumerate() {
@@ -309,7 +308,7 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             }
         }
         "credential" if parsed.text(0) == "fill" => {
-            walk.emit(Kind::ReadCredential, "prints stored credentials", call.span)
+            walk.emit(Kind::ReadCredential, "prints stored credentials", call.span);
         }
         "replace" if parsed.has("f", "force") => lost(walk, "replaces history", call),
         "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),

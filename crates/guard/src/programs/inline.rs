@@ -107,12 +107,12 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
         Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => {
-            script_file(walk, language, file, call)
+            script_file(walk, language, file, call);
         }
         _ if call.stdin.present()
             && !args.iter().any(|arg| matches!(&*arg.text, "--version" | "-V" | "-v" | "--help")) =>
         {
-            from_stdin(walk, language, call)
+            from_stdin(walk, language, call);
         }
         _ => {}
     }
@@ -246,7 +246,7 @@ fn script_file(walk: &mut Walk<'_>, language: &str, file: &Arg<'_>, call: Call<'
         if flow.exact().is_none() && (flow.origin.network || flow.origin.decoded) {
             code::unseen(walk, flow.origin, call.span);
         }
-        judge(walk, language, &flow.seen().to_owned(), call.span);
+        judge(walk, language, flow.seen(), call.span);
     } else if file.text.contains("://") {
         walk.emit_names(Kind::RunDownloaded, "runs text from the network", call.span, &[&file.text]);
     }

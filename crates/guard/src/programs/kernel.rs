@@ -29,7 +29,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-fn words<'a>(call: Call<'a>) -> Vec<&'a str> {
+fn words(call: Call<'_>) -> Vec<&str> {
     call.args.iter().map(|arg| &*arg.text).collect()
 }
 

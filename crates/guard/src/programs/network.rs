@@ -288,7 +288,8 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "eciopqsTwxXIOGgm", long: &["exec", "sh-exec", "lua-exec", "ssl-cert"], stops: false },
     );
-    for (program, span) in parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")) {
+    let program = parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")).next();
+    if let Some((program, span)) = program {
         walk.emit_names(Kind::ReverseShell, "connects a program to the network", span, &[program]);
         return Flow::none();
     }
@@ -385,7 +386,7 @@ fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
             }
             ["mirror", flag, ..] if flag.contains('R') => {
-                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span)
+                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span);
             }
             [first, ..] if first.starts_with('!') => {
                 walk.run_text(line.trim().trim_start_matches('!'), &Flow::none(), call.span);

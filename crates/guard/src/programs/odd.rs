@@ -20,7 +20,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "adb" | "pssh" | "parallel-ssh" | "pdsh" | "clush" | "dsh" | "pexec" => remote(walk, call, &words),
         "ipmitool" | "dbus-send" | "gdbus" | "busctl" => power(walk, call, &words),
         "xhost" if words.first().is_some_and(|word| word.starts_with('+')) => {
-            walk.emit(Kind::Security, "lets anybody use the screen", call.span)
+            walk.emit(Kind::Security, "lets anybody use the screen", call.span);
         }
         "rename" => {
             for arg in call.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-')) {
@@ -78,7 +78,7 @@ fn cmake(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
             let refs: Vec<&Arg<'_>> = paths.iter().collect();
             super::files::delete(walk, &refs, true, call.span);
         }
-        ["-E", "env", rest @ ..] | ["-E", "time", rest @ ..] => {
+        ["-E", "env" | "time", rest @ ..] => {
             let args: Vec<Arg<'_>> = rest
                 .iter()
                 .skip_while(|word| word.contains('='))

@@ -108,7 +108,7 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "pacman" | "yay" | "paru" => words.iter().any(|word| (word.starts_with("-R")) || *word == "--remove"),
         "emerge" => words.iter().any(|word| matches!(*word, "-C" | "--unmerge" | "-c" | "--depclean")),
         "nix-env" => words.iter().any(|word| matches!(*word, "-e" | "--uninstall")),
-        "nix-collect-garbage" => words.iter().any(|word| *word == "-d"),
+        "nix-collect-garbage" => words.contains(&"-d"),
         "xbps-remove" => true,
         "pkgutil" => words.contains(&"--forget"),
         "guix" => verb == "remove" || verb == "gc",
@@ -183,10 +183,10 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let verb = words.first().copied().unwrap_or_default();
     match (call.name, verb) {
         ("rustup", "self") if words.contains(&"uninstall") => {
-            walk.emit_names(Kind::Package, "removes the toolchain", call.span, &words)
+            walk.emit_names(Kind::Package, "removes the toolchain", call.span, &words);
         }
-        ("npm" | "pnpm" | "yarn", "config" | "set") if words.iter().any(|word| *word == "script-shell") => {
-            walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words)
+        ("npm" | "pnpm" | "yarn", "config" | "set") if words.contains(&"script-shell") => {
+            walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words);
         }
         ("pip" | "pip3", "install")
             if call.args.iter().any(|arg| arg.text.starts_with("http://"))
@@ -200,7 +200,7 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             );
         }
         ("npm" | "pnpm" | "yarn" | "cargo", "unpublish" | "yank" | "deprecate") => {
-            walk.emit_names(Kind::Package, "takes a published package back", call.span, &words)
+            walk.emit_names(Kind::Package, "takes a published package back", call.span, &words);
         }
         ("npm" | "pnpm" | "yarn", "exec" | "dlx") | ("npx" | "bunx" | "pnpx" | "uvx" | "dlx", _) => {
             let code = call

@@ -35,7 +35,7 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     .skip(1)
                     .all(|b| matches!(b, b'R' | b'v' | b'f' | b'c' | b'h' | b'H' | b'L' | b'P')) =>
             {
-                recursive |= text.contains('R')
+                recursive |= text.contains('R');
             }
             _ => rest.push(arg),
         }

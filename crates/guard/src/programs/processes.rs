@@ -161,10 +161,10 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "init" | "telinit" => match words.first() {
             Some(&("0" | "6")) => {
-                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span)
+                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
             }
             Some(&("1" | "s" | "S")) => {
-                walk.emit(Kind::Power, "takes the machine to single-user mode", call.span)
+                walk.emit(Kind::Power, "takes the machine to single-user mode", call.span);
             }
             _ => {}
         },
@@ -177,10 +177,10 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.args.first().map_or("", |arg| &*arg.text) {
         "poweroff" | "reboot" | "halt" => {
-            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span)
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
         }
         "kill-session" | "kill-user" | "terminate-session" | "terminate-user" | "terminate-seat" => {
-            walk.emit(Kind::Kill, "ends sessions", call.span)
+            walk.emit(Kind::Kill, "ends sessions", call.span);
         }
         "suspend" | "hibernate" => walk.emit(Kind::Power, "puts the machine to sleep", call.span),
         _ => {}
@@ -192,7 +192,7 @@ fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(crate) fn power_verb(walk: &mut Walk<'_>, verb: &str, span: Span) -> bool {
     match verb {
         "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" => {
-            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
         }
         "suspend"
         | "hibernate"

@@ -403,7 +403,7 @@ impl Program {
             match self.list.get(next)? {
                 Token::Text(text) => pieces.push(text.clone()),
                 Token::Number(number) if characters => {
-                    pieces.push(u32::try_from(*number).ok().and_then(char::from_u32)?.to_string())
+                    pieces.push(u32::try_from(*number).ok().and_then(char::from_u32)?.to_string());
                 }
                 Token::Sign('(' | '[') => depth += 1,
                 Token::Sign(')' | ']') => {
@@ -900,10 +900,10 @@ impl Program {
                 code::unseen(walk, Origin::default(), span);
             }
             "setuid" | "setresuid" | "setreuid" if self.list.get(first) == Some(&Token::Number(0)) => {
-                walk.emit(Kind::Privilege, "takes the rights of root", span)
+                walk.emit(Kind::Privilege, "takes the rights of root", span);
             }
             "reboot" | "shutdown" if before.is_some_and(|b| b == "os" || b == "System") => {
-                walk.emit_grave(Kind::Power, "restarts the machine", span)
+                walk.emit_grave(Kind::Power, "restarts the machine", span);
             }
             _ => {}
         }
@@ -961,10 +961,8 @@ impl Program {
                 Token::Sign(';' | ']') => break,
                 Token::Sign('-') => words.push_str(" -"),
                 Token::Sign(sign) => {
-                    if *sign == '/' && !words.ends_with(|c: char| c.is_alphanumeric()) || *sign == '/' {
-                        if words.ends_with(|c: char| c.is_alphanumeric()) {
-                            words.push(' ');
-                        }
+                    if *sign == '/' && words.ends_with(|c: char| c.is_alphanumeric()) {
+                        words.push(' ');
                     }
                     words.push(*sign);
                 }

@@ -55,10 +55,10 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 .contains(name)
             }) =>
         {
-            walk.emit(Kind::Power, "switches the machine off or restarts it", call.span)
+            walk.emit(Kind::Power, "switches the machine off or restarts it", call.span);
         }
         "set-default" | "link" | "edit" | "set-property" => {
-            walk.emit_names(Kind::Service, "changes how services are set up", call.span, &names)
+            walk.emit_names(Kind::Service, "changes how services are set up", call.span, &names);
         }
         "enable"
             if parsed.has("", "user")
@@ -126,10 +126,10 @@ fn launchctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     match words.first().copied().unwrap_or_default() {
         "unload" | "bootout" | "stop" | "kill" | "disable" | "remove" | "kickstart" => {
-            walk.emit_names(Kind::Service, "stops a service", call.span, &words)
+            walk.emit_names(Kind::Service, "stops a service", call.span, &words);
         }
         "load" | "bootstrap" | "submit" | "enable" => {
-            walk.emit_startup("starts a job by itself from now on", call.span)
+            walk.emit_startup("starts a job by itself from now on", call.span);
         }
         "reboot" => walk.emit_grave(Kind::Power, "restarts the machine", call.span),
         _ => {}

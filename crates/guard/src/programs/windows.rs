@@ -28,7 +28,7 @@ fn shell(walk: &mut Walk<'_>, call: Call<'_>, switches: &[&str]) {
     });
     let Some(at) = at else {
         if call.stdin.present() {
-            text(walk, &call.stdin.seen().to_owned(), call.span);
+            text(walk, call.stdin.seen(), call.span);
         }
         return;
     };
@@ -128,7 +128,7 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
         if !dashed {
             break;
         }
-        if flag.len() >= 1
+        if !flag.is_empty()
             && ("encodedcommand".starts_with(&flag) || flag == "ec")
             && flag.starts_with('e')
             && !"executionpolicy".starts_with(&flag)
@@ -147,14 +147,14 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
             }
             return;
         }
-        if flag.len() >= 1 && "command".starts_with(&flag) {
+        if !flag.is_empty() && "command".starts_with(&flag) {
             let words: Vec<&str> = call.args.iter().skip(at + 1).map(|arg| &*arg.text).collect();
             let joined = words.join(" ");
             if joined.chars().all(|c| c == HOLE || c.is_whitespace()) && !joined.is_empty() {
                 code::unseen(walk, walk.last_unknown, call.span);
             }
             if joined == "-" {
-                text(walk, &call.stdin.seen().to_owned(), call.span);
+                text(walk, call.stdin.seen(), call.span);
             }
             text(walk, &joined, call.span);
             return;
@@ -187,7 +187,7 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
     if words.is_empty() {
         if call.stdin.present() {
             code::fed(walk, call.stdin, call.span);
-            text(walk, &call.stdin.seen().to_owned(), call.span);
+            text(walk, call.stdin.seen(), call.span);
         }
     } else {
         text(walk, &words.join(" "), call.span);
@@ -263,7 +263,7 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
         ),
         "rd" => walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive),
         "rmdir" if has("/s") || has("/q") => {
-            walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive)
+            walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive);
         }
         "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
             let how =
@@ -293,10 +293,10 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
             );
         }
         "stop-computer" | "restart-computer" => {
-            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
         }
         "shutdown" if has("/s") || has("/r") || has("/p") || has("/g") || has("-s") || has("-r") => {
-            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
         }
         "stop-process" | "taskkill" | "spps" => {
             let forced = short("-f") || has("/f");
@@ -309,15 +309,15 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
             );
         }
         "stop-service" | "restart-service" | "suspend-service" | "remove-service" => {
-            walk.emit_names(Kind::Service, "stops a service", span, words)
+            walk.emit_names(Kind::Service, "stops a service", span, words);
         }
         "sc" if lower.iter().any(|word| matches!(word.as_str(), "stop" | "delete" | "config")) => {
-            walk.emit_names(Kind::Service, "stops or removes a service", span, words)
+            walk.emit_names(Kind::Service, "stops or removes a service", span, words);
         }
         "net" | "net1" => match lower.first().map(String::as_str) {
             Some("stop") => walk.emit_names(Kind::Service, "stops a service", span, words),
             Some("user" | "localgroup") if lower.len() > 2 => {
-                walk.emit_names(Kind::Users, "changes accounts or groups", span, words)
+                walk.emit_names(Kind::Users, "changes accounts or groups", span, words);
             }
             _ => return false,
         },
@@ -337,26 +337,26 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
         }
         "remove-itemproperty" => walk.emit_names(Kind::Kernel, "changes the registry", span, words),
         "vssadmin" | "wbadmin" | "wmic" if lower.iter().any(|word| word == "delete" || word == "resize") => {
-            walk.emit_names(Kind::Security, "deletes backups", span, words)
+            walk.emit_names(Kind::Security, "deletes backups", span, words);
         }
         "wmic" if lower.iter().any(|word| word == "call" || word == "terminate") => {
-            walk.emit_names(Kind::Kill, "runs or ends processes", span, words)
+            walk.emit_names(Kind::Kill, "runs or ends processes", span, words);
         }
         "robocopy" if has("/mir") || has("/purge") => {
-            walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive)
+            walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive);
         }
         "fsutil"
             if lower.iter().any(|word| {
                 word == "setzerodata" || word == "delete" || word == "deletejournal" || word == "usn"
             }) =>
         {
-            walk.emit_names(Kind::Device, "changes what is on a disk", span, words)
+            walk.emit_names(Kind::Device, "changes what is on a disk", span, words);
         }
         "attrib" if has("/s") => {
-            walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words)
+            walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words);
         }
         "wsl" if has("--unregister") => {
-            walk.emit_names(Kind::Container, "removes a Linux system", span, words)
+            walk.emit_names(Kind::Container, "removes a Linux system", span, words);
         }
         "cipher" if short("/w") => walk.emit(Kind::Delete, "wipes free space", span),
         "bcdedit" => walk.emit_names(Kind::Security, "changes how the machine starts", span, words),
@@ -367,10 +367,10 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
         | "set-netfirewallprofile"
         | "uninstall-windowsfeature"
         | "disable-windowsoptionalfeature" => {
-            walk.emit_names(Kind::Security, "switches a protection off", span, words)
+            walk.emit_names(Kind::Security, "switches a protection off", span, words);
         }
         "clear-eventlog" | "remove-eventlog" | "clear-history" | "wevtutil" => {
-            walk.emit_names(Kind::Traces, "wipes logs", span, words)
+            walk.emit_names(Kind::Traces, "wipes logs", span, words);
         }
         "invoke-expression" | "iex" => {
             let fetched = stdin.origin.network
@@ -399,10 +399,10 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
             }
         }
         "schtasks" if has("/create") || has("/delete") || has("/change") => {
-            walk.emit_startup("changes scheduled tasks", span)
+            walk.emit_startup("changes scheduled tasks", span);
         }
         "register-scheduledtask" | "new-service" => {
-            walk.emit_startup("starts something by itself from now on", span)
+            walk.emit_startup("starts something by itself from now on", span);
         }
         "start-process" => {
             if short("-verb") {
@@ -413,12 +413,12 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
             }
         }
         "certutil" if lower.iter().any(|word| word.contains("urlcache") || word.contains("decode")) => {
-            walk.emit_names(Kind::RunDecoded, "fetches or decodes a file with certutil", span, words)
+            walk.emit_names(Kind::RunDecoded, "fetches or decodes a file with certutil", span, words);
         }
         "mshta" | "regsvr32" | "rundll32" | "bitsadmin"
             if lower.iter().any(|word| word.contains("http") || word.contains("javascript")) =>
         {
-            walk.emit_names(Kind::RunDownloaded, "runs text from the network", span, words)
+            walk.emit_names(Kind::RunDownloaded, "runs text from the network", span, words);
         }
         "powershell" | "pwsh" => {
             let line = words.join(" ");
@@ -446,7 +446,7 @@ fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flo
         | "disable-localuser"
         | "add-localgroupmember" => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
         "remove-azresourcegroup" | "remove-azvm" | "remove-vm" | "stop-vm" => {
-            walk.emit_names(Kind::Cloud, "deletes machines", span, words)
+            walk.emit_names(Kind::Cloud, "deletes machines", span, words);
         }
         _ => return false,
     }

@@ -669,7 +669,7 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let cwd = std::mem::replace(&mut walk.scope.cwd, HOLE.to_string());
     if words.is_empty() {
         if call.stdin.present() && call.stdin.exact().is_some() {
-            walk.run_text(&call.stdin.seen().to_owned(), &Flow::none(), call.span);
+            walk.run_text(call.stdin.seen(), &Flow::none(), call.span);
         } else if call.stdin.present() {
             code::fed(walk, call.stdin, call.span);
         }

@@ -1,4 +1,4 @@
-//! `security`: firewalls, SELinux, audit, backups.
+//! `security`: firewalls, `SELinux`, audit, backups.
 
 use super::Rule;
 use crate::effect::{Effect, Kind};

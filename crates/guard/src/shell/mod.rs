@@ -204,7 +204,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl<'a> Word<'a> {
+impl Word<'_> {
     /// The text, when the word is one bare literal.
     pub(crate) fn bare(&self) -> Option<&str> {
         match &self.parts {

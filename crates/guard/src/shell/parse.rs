@@ -625,12 +625,9 @@ impl<'a> Parser<'a> {
                     self.faults.broken = true;
                     return words;
                 }
-                Some(_) => match self.word() {
-                    Some(word) => words.push(word),
-                    None => {
-                        self.faults.broken = true;
-                        self.cursor.skip(1);
-                    }
+                Some(_) => if let Some(word) = self.word() { words.push(word) } else {
+                    self.faults.broken = true;
+                    self.cursor.skip(1);
                 },
             }
         }

@@ -163,12 +163,9 @@ impl<'a> Parser<'a> {
             }
             Some(b'(') => self.dollar_paren(parts),
             Some(b'[') => self.old_arithmetic(parts),
-            _ => match self.parameter() {
-                Some(param) => parts.push(Part::Param(Box::new(param))),
-                None => {
-                    self.cursor.skip(1);
-                    parts.push(Part::Quoted(Cow::Borrowed("$")));
-                }
+            _ => if let Some(param) = self.parameter() { parts.push(Part::Param(Box::new(param))) } else {
+                self.cursor.skip(1);
+                parts.push(Part::Quoted(Cow::Borrowed("$")));
             },
         }
     }

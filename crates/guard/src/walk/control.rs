@@ -164,7 +164,7 @@ impl Walk<'_> {
                 }
                 items.extend(fields.into_iter().map(|field| field.text.into_owned()));
             }
-            None => items.extend(self.scope.arguments.iter().map(|value| value.to_string())),
+            None => items.extend(self.scope.arguments.iter().map(std::string::ToString::to_string)),
         }
         let mut out = Flow::none();
         if items.is_empty() {
@@ -195,7 +195,7 @@ impl Walk<'_> {
         let forever = condition.is_none_or(|list| match list.items.as_slice() {
             [Item { node: Node::Simple(simple), .. }] => {
                 matches!(simple.words.as_slice(), [word] if matches!(word.bare(), Some(":" | "true" | "1")))
-                    || matches!(simple.words.as_slice(), [a, b] if matches!((a.bare(), b.bare()), (Some("["), _) | (Some("true"), _)))
+                    || matches!(simple.words.as_slice(), [a, b] if matches!((a.bare(), b.bare()), (Some("[" | "true"), _)))
             }
             [Item { node: Node::Arithmetic(text), .. }] => text.trim() == "1",
             _ => false,

@@ -26,7 +26,7 @@ impl Walk<'_> {
 
     fn base_value(&mut self, src: Src<'_>, param: &Param<'_>) -> Option<String> {
         if param.name == "@" || param.name == "*" {
-            return Some(self.joined(self.scope.arguments.iter().map(|value| value.to_string()).collect()));
+            return Some(self.joined(self.scope.arguments.iter().map(std::string::ToString::to_string).collect()));
         }
         match param.index {
             Some("@" | "*") => Some(self.joined(self.elements(param.name)?)),
@@ -34,7 +34,7 @@ impl Walk<'_> {
                 let key = self.index_key(src, index);
                 let variable = self.scope.variable(param.name)?;
                 if variable.list.is_empty() {
-                    return (key == "0").then(|| variable.values.first().map(|v| v.to_string())).flatten();
+                    return (key == "0").then(|| variable.values.first().map(std::string::ToString::to_string)).flatten();
                 }
                 if let Some(back) = key.strip_prefix('-').and_then(|n| n.parse::<usize>().ok()) {
                     let at = variable.list.len().checked_sub(back)?;
@@ -73,7 +73,7 @@ impl Walk<'_> {
     fn elements(&self, name: &str) -> Option<Vec<String>> {
         let variable = self.scope.variable(name)?;
         if variable.list.is_empty() {
-            return Some(variable.values.first().map(|value| value.to_string()).into_iter().collect());
+            return Some(variable.values.first().map(std::string::ToString::to_string).into_iter().collect());
         }
         Some(variable.list.iter().map(|(_, value)| value.to_string()).collect())
     }
@@ -93,7 +93,7 @@ impl Walk<'_> {
     /// One value for each element of `$@` or `${a[@]}`, the operation applied to each.
     pub(crate) fn list_values(&mut self, src: Src<'_>, param: &Param<'_>) -> Vec<String> {
         let items = if param.name == "@" || param.name == "*" {
-            self.scope.arguments.iter().map(|value| value.to_string()).collect()
+            self.scope.arguments.iter().map(std::string::ToString::to_string).collect()
         } else if param.indirect {
             return self
                 .scope
