@@ -263,6 +263,43 @@ const PROFILES: [&str; 24] = [
     ".pam_environment",
 ];
 
+const SECRETS: [&str; 22] = [
+    ".aws/credentials",
+    ".aws/sso/cache",
+    ".config/gcloud",
+    ".kube/config",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".local/share/keyrings",
+    ".config/op",
+    ".terraform.d/credentials.tfrc.json",
+    "Library/Keychains",
+    ".mozilla/firefox",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/rclone/rclone.conf",
+    ".config/sops",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".config/hcloud",
+    ".snowflake",
+];
+
+const RUNS: [&str; 9] = [
+    ".config/autostart",
+    ".config/systemd/user",
+    ".config/fish",
+    ".config/git/config",
+    ".config/environment.d",
+    "Library/LaunchAgents",
+    ".local/share/systemd/user",
+    ".config/nushell",
+    ".config/direnv",
+];
+
 fn home_file(inside: &str) -> Option<Place> {
     let first = inside.split('/').next().unwrap_or(inside);
     if inside == first && PROFILES.contains(&first) {
@@ -291,44 +328,9 @@ fn home_file(inside: &str) -> Option<Place> {
         }
         _ => {}
     }
-    const SECRETS: [&str; 22] = [
-        ".aws/credentials",
-        ".aws/sso/cache",
-        ".config/gcloud",
-        ".kube/config",
-        ".docker/config.json",
-        ".config/gh/hosts.yml",
-        ".config/hub",
-        ".cargo/credentials",
-        ".cargo/credentials.toml",
-        ".local/share/keyrings",
-        ".config/op",
-        ".terraform.d/credentials.tfrc.json",
-        "Library/Keychains",
-        ".mozilla/firefox",
-        ".config/google-chrome",
-        ".config/chromium",
-        ".config/rclone/rclone.conf",
-        ".config/sops",
-        ".gem/credentials",
-        ".m2/settings.xml",
-        ".config/hcloud",
-        ".snowflake",
-    ];
     if SECRETS.iter().any(|known| within(inside, known)) {
         return Some(Place::Credential);
     }
-    const RUNS: [&str; 9] = [
-        ".config/autostart",
-        ".config/systemd/user",
-        ".config/fish",
-        ".config/git/config",
-        ".config/environment.d",
-        "Library/LaunchAgents",
-        ".local/share/systemd/user",
-        ".config/nushell",
-        ".config/direnv",
-    ];
     RUNS.iter().any(|known| within(inside, known)).then_some(Place::Startup)
 }
 

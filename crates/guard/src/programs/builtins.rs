@@ -205,9 +205,10 @@ fn names_of<'a>(args: &'a [Arg<'a>], mapped: bool) -> Vec<&'a str> {
 
 fn trap(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if let Some(first) = call.args.iter().find(|arg| !matches!(&*arg.text, "--" | "-l" | "-p"))
-        && walk.deferred.len() < 32 {
-            walk.deferred.push((first.text.to_string(), first.span));
-        }
+        && walk.deferred.len() < 32
+    {
+        walk.deferred.push((first.text.to_string(), first.span));
+    }
     Flow::none()
 }
 

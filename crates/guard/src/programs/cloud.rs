@@ -203,8 +203,11 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || plain.windows(2).any(|pair| {
             matches!(
                 pair,
-                ["state" | "stack", "rm"] | ["state", "push" | "delete"] |
-["workspace", "delete"] | ["job", "stop"] | ["run-all", "destroy"]
+                ["state" | "stack", "rm"]
+                    | ["state", "push" | "delete"]
+                    | ["workspace", "delete"]
+                    | ["job", "stop"]
+                    | ["run-all", "destroy"]
             )
         })
         || (plain.first() == Some(&"stop") && call.name == "nomad")

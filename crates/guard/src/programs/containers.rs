@@ -289,9 +289,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
         }
         "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict"
-            if (verb != "replace" || parsed.has("", "force")) => {
-                walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
-            }
+            if (verb != "replace" || parsed.has("", "force")) =>
+        {
+            walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
+        }
         "scale"
             if call.args.iter().any(|arg| &*arg.text == "--replicas=0")
                 || parsed.value("", "replicas") == Some("0") =>
@@ -368,9 +369,7 @@ fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "rollback"
         )
     });
-    let bad = bad
-        || matches!(call.name, "lxc-destroy" | "lxc-stop")
-        || words.contains(&"uninstall");
+    let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.contains(&"uninstall");
     if bad {
         walk.emit_names(Kind::Container, "stops or deletes virtual machines", call.span, &words);
     }

@@ -388,9 +388,8 @@ fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if bad {
         walk.emit_names(Kind::Database, "deletes entries of a store", call.span, &words);
     }
-    if call.name == "vault" && matches!(words.first(), Some(&"read"))
-        || words.windows(2).any(|pair| pair == ["kv", "get"]) && call.name == "vault"
-    {
+    let prints = words.first() == Some(&"read") || words.windows(2).any(|pair| pair == ["kv", "get"]);
+    if call.name == "vault" && prints {
         walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &words);
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
@@ -432,14 +431,12 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "sqlflush"
         )
     }) || words.windows(2).any(|pair| {
-        matches!(
-            pair,
-            ["migrate" | "db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"]
-        )
+        matches!(pair, ["migrate" | "db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"])
     }) || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))
         || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
-    let bad = bad && !(words.contains(&"clean") && !matches!(call.name, "flyway"));
+    // Only for flyway does `clean` mean the database.
+    let bad = bad && (call.name == "flyway" || !words.contains(&"clean"));
     if bad {
         walk.emit_names(Kind::Database, "drops or resets a database", call.span, &words);
     }

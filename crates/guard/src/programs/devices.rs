@@ -146,9 +146,10 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if let Some(path) = arg.text.strip_prefix("if=") {
             input = walk.read_file(path, arg.span);
         } else if let Some(path) = arg.text.strip_prefix("of=")
-            && (walk.target(path).place == Place::Device || output.is_none()) {
-                output = Some((path.to_owned(), arg.span));
-            }
+            && (walk.target(path).place == Place::Device || output.is_none())
+        {
+            output = Some((path.to_owned(), arg.span));
+        }
     }
     let Some((path, span)) = output else { return input };
     let target = walk.target(&path);

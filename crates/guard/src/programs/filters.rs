@@ -344,7 +344,8 @@ fn seq(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         && let Ok(last) = only.text.parse::<u32>()
         && last <= 32
     {
-        return Flow::known((1..=last).map(|n| format!("{n}\n")).collect());
+        let lines: Vec<String> = (1..=last).map(|n| n.to_string()).collect();
+        return Flow::known(lines.join("\n") + "\n");
     }
     Flow::known("1\n2\n".to_owned())
 }

@@ -69,7 +69,7 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => {}
         }
     }
-    let text: String = paths.iter().map(|path| format!("{path}\n")).collect();
+    let text = paths.join("\n") + "\n";
     Flow { text: Some(text.into()), origin: Origin { local: true, ..Origin::default() } }
 }
 
@@ -183,11 +183,10 @@ pub(crate) fn fd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .iter()
         .take(start_at)
         .filter(|arg| !arg.text.starts_with('-'))
-        .filter(|arg| {
+        .rfind(|arg| {
             arg.text.starts_with(['/', '~'])
                 || walk.target(&arg.text).place >= Place::Elsewhere && arg.text.contains('/')
         })
-        .next_back()
         .map_or(".", |arg| &*arg.text);
     let path =
         if matches!(name.as_str(), "" | ".") { folder.to_owned() } else { format!("{folder}/{HOLE}/{name}") };

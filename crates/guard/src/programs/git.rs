@@ -220,10 +220,9 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             lost(walk, "moves a branch by force", call);
         }
         "checkout" | "switch" => checkout(walk, verb, &parsed, call),
-        "restore"
-            if (!parsed.has("S", "staged") || parsed.has("W", "worktree")) => {
-                lost(walk, "throws away uncommitted work (restore)", call);
-            }
+        "restore" if (!parsed.has("S", "staged") || parsed.has("W", "worktree")) => {
+            lost(walk, "throws away uncommitted work (restore)", call);
+        }
         "stash" if matches!(parsed.text(0), "drop" | "clear") => lost(walk, "throws away stashed work", call),
         "reflog" if matches!(parsed.text(0), "expire" | "delete") => {
             lost(walk, "throws away the record of old commits", call);
@@ -264,11 +263,7 @@ fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         "rm" if parsed.has("f", "force") && !parsed.has("", "cached") => {
             lost(walk, "deletes files with their changes", call);
         }
-        "remote" if matches!(parsed.text(0), "remove" | "rm" | "set-url") => {
-            if parsed.text(0) != "set-url" {
-                lost(walk, "removes a remote", call);
-            }
-        }
+        "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
         "config" => config(walk, call),
         "clone" | "fetch" | "pull" | "ls-remote" => transport(walk, verb, &parsed, call),
         "rebase" | "bisect" => {

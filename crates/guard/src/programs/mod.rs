@@ -51,9 +51,10 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         return unseen::run(walk, raw, args, stdin, span);
     }
     if raw.contains('/')
-        && let Some(flow) = shells::known_script(walk, raw, rest, stdin, span) {
-            return flow;
-        }
+        && let Some(flow) = shells::known_script(walk, raw, rest, stdin, span)
+    {
+        return flow;
+    }
     let name = base_name(raw);
     if name != "[" && (name.contains(['*', '?', '[']) || raw.contains(['*', '?'])) {
         return unseen::globbed(walk, raw, rest, stdin, span);

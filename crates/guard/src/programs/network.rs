@@ -186,13 +186,12 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
     }
     if credential {
         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-    } else if bulk {
-        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-    } else if unknown.local
-        && parsed.flags.iter().any(|flag| {
-            flag.value.is_some_and(|value| value.contains(HOLE))
-                && (flag.is("d", "data") || flag.name.starts_with("data"))
-        })
+    } else if bulk
+        || unknown.local
+            && parsed.flags.iter().any(|flag| {
+                flag.value.is_some_and(|value| value.contains(HOLE))
+                    && (flag.is("d", "data") || flag.name.starts_with("data"))
+            })
     {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
     } else if unknown.credential

@@ -35,7 +35,7 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             // The first dashed word is a signal, unless it is the only word; then it is a group.
             text if text.starts_with('-') && !given && !rest.is_empty() => {
-                signal = text.trim_start_matches('-').to_owned();
+                text.trim_start_matches('-').clone_into(&mut signal);
                 given = true;
                 args = rest;
             }

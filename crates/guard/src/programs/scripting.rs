@@ -235,7 +235,7 @@ impl Program {
         let mut last = self.name(at)?.to_owned();
         let mut next = at + 1;
         while self.sign(next, '.') {
-            last = self.name(next + 1)?.to_owned();
+            self.name(next + 1)?.clone_into(&mut last);
             next += 2;
         }
         (!self.sign(next, '(')
@@ -561,7 +561,7 @@ impl Program {
         if self.runs(language, name, before.as_deref(), method) {
             return self.run_call(walk, first, span);
         }
-        if self.code_call(language, name, method) {
+        if code_call(language, name, method) {
             return self.code(walk, language, first, span);
         }
         if language == "julia" && name == "rm" && !method {
@@ -637,22 +637,6 @@ impl Program {
                     || (matches!(language, "raku" | "julia") && !method)
                     || (name == "run" && self.mentions(&["subprocess"]) && !method)
             }
-            "open" => false,
-            _ => false,
-        }
-    }
-
-    fn code_call(&self, language: &str, name: &str, method: bool) -> bool {
-        match name {
-            "exec" | "eval" | "compile" => {
-                matches!(language, "python" | "node" | "ruby" | "perl" | "php" | "r" | "lua")
-                    && !(method && language != "python")
-                    && !(name == "compile" && method)
-            }
-            "Function" | "instance_eval" | "class_eval" | "runInNewContext" | "runInThisContext"
-            | "create_function" | "loadstring" => true,
-            "load" => language == "lua",
-            "assert" => language == "php",
             _ => false,
         }
     }
@@ -789,10 +773,10 @@ impl Program {
                 } else if mode.contains('|') {
                     walk.run_text(&self.third(first).unwrap_or_default(), &Flow::none(), span);
                 } else if let Some(file) = path.strip_prefix('>') {
-                    self.written(walk, file.trim_start_matches('>').trim(), span);
+                    written(walk, file.trim_start_matches('>').trim(), span);
                 } else if mode.contains(['w', 'a', '+', '>', 'x']) || name == "createWriteStream" {
                     let path = if mode.starts_with('>') { self.third(first).unwrap_or(path) } else { path };
-                    self.written(walk, &path, span);
+                    written(walk, &path, span);
                 } else {
                     walk.read_file(&path, span);
                 }
@@ -800,12 +784,12 @@ impl Program {
             "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
             | "truncate" | "truncateSync" | "outputFileSync" => {
                 if let Some(path) = path {
-                    self.written(walk, &path, span);
+                    written(walk, &path, span);
                 }
             }
             "write" if matches!(before, Some("File" | "IO")) => {
                 if let Some(path) = path {
-                    self.written(walk, &path, span);
+                    written(walk, &path, span);
                 }
             }
             "write_text" | "write_bytes" | "read_text" | "read_bytes" => {
@@ -814,7 +798,7 @@ impl Program {
                         if let Token::Text(text) = token { Some(text.clone()) } else { None }
                     });
                 match near {
-                    Some(path) if name.starts_with("write") => self.written(walk, &path, span),
+                    Some(path) if name.starts_with("write") => written(walk, &path, span),
                     Some(path) => drop(walk.read_file(&path, span)),
                     None => {}
                 }
@@ -834,7 +818,7 @@ impl Program {
                     walk.read_file(from, span);
                 }
                 if let Some(to) = self.second(first) {
-                    self.written(walk, &to, span);
+                    written(walk, &to, span);
                 }
                 if matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace")
                     && let Some(from) = path
@@ -906,21 +890,6 @@ impl Program {
                 walk.emit_grave(Kind::Power, "restarts the machine", span);
             }
             _ => {}
-        }
-    }
-
-    fn written(&self, walk: &mut Walk<'_>, path: &str, span: Span) {
-        let target = walk.target(path);
-        if target.place == crate::place::Place::Device {
-            walk.emit_on(
-                Kind::Device,
-                "overwrites a device",
-                span,
-                vec![target],
-                How { grave: true, ..How::default() },
-            );
-        } else {
-            walk.write_file(path, Flow::unknown(Origin::default()), false, "writes a file", span);
         }
     }
 
@@ -1044,4 +1013,36 @@ fn hex(text: &str) -> Option<String> {
         .filter_map(|pair| if let [high, low] = pair { u8::try_from(high * 16 + low).ok() } else { None })
         .collect();
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether a call runs its argument as code of the same language.
+fn code_call(language: &str, name: &str, method: bool) -> bool {
+    match name {
+        "exec" | "eval" | "compile" => {
+            matches!(language, "python" | "node" | "ruby" | "perl" | "php" | "r" | "lua")
+                && !(method && language != "python")
+                && !(name == "compile" && method)
+        }
+        "Function" | "instance_eval" | "class_eval" | "runInNewContext" | "runInThisContext"
+        | "create_function" | "loadstring" => true,
+        "load" => language == "lua",
+        "assert" => language == "php",
+        _ => false,
+    }
+}
+
+/// Notes that a program writes a file or a device.
+fn written(walk: &mut Walk<'_>, path: &str, span: Span) {
+    let target = walk.target(path);
+    if target.place == crate::place::Place::Device {
+        walk.emit_on(
+            Kind::Device,
+            "overwrites a device",
+            span,
+            vec![target],
+            How { grave: true, ..How::default() },
+        );
+    } else {
+        walk.write_file(path, Flow::unknown(Origin::default()), false, "writes a file", span);
+    }
 }

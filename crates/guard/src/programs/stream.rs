@@ -149,8 +149,8 @@ fn substitute(text: &str, script: &str) -> Option<String> {
         }
         let all = flags.contains('g');
         text = match pattern.as_str() {
-            "^" => text.lines().map(|line| format!("{with}{line}\n")).collect(),
-            "$" => text.lines().map(|line| format!("{line}{with}\n")).collect(),
+            "^" => each(&text, |line| format!("{with}{line}")),
+            "$" => each(&text, |line| format!("{line}{with}")),
             "." if all => return None,
             plain => {
                 let plain = plain.trim_start_matches('^').trim_end_matches('$');
@@ -166,6 +166,12 @@ fn substitute(text: &str, script: &str) -> Option<String> {
         };
     }
     Some(text)
+}
+
+/// Every line changed.
+fn each(text: &str, change: impl Fn(&str) -> String) -> String {
+    let lines: Vec<String> = text.lines().map(change).collect();
+    lines.join("\n") + "\n"
 }
 
 fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

@@ -171,10 +171,9 @@ fn sftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for line in call.stdin.seen().to_owned().lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["put", file, ..]
-                if walk.read_file(file, call.span).origin.credential => {
-                    walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-                }
+            ["put", file, ..] if walk.read_file(file, call.span).origin.credential => {
+                walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+            }
             ["rm" | "rmdir", ..] => walk.emit(Kind::Delete, "deletes files on another machine", call.span),
             [first, ..] if first.starts_with('!') => {
                 walk.run_text(line.trim_start_matches('!'), &Flow::none(), call.span);

@@ -128,14 +128,9 @@ fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
         if !dashed {
             break;
         }
-        if !flag.is_empty()
-            && ("encodedcommand".starts_with(&flag) || flag == "ec")
-            && flag.starts_with('e')
-            && !"executionpolicy".starts_with(&flag)
-            || flag == "e"
-            || flag == "ec"
-            || flag == "enc"
-        {
+        let encoded = matches!(flag.as_str(), "e" | "ec" | "enc")
+            || (flag.len() > 2 && "encodedcommand".starts_with(&flag));
+        if encoded {
             let decoded = call
                 .args
                 .get(at + 1)
@@ -247,6 +242,7 @@ fn windows_place(path: &str) -> Place {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of commands")]
 /// One command or cmdlet, in lower case; false when it is not known.
 fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flow) -> bool {
     let lower: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();

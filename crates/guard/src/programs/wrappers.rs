@@ -461,11 +461,12 @@ fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn watch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "nq", long: &["interval", "equexit"], stops: true });
-    joined(walk, call, parsed.rest().map(|arg| &*arg.text).collect())
+    let words: Vec<&str> = parsed.rest().map(|arg| &*arg.text).collect();
+    joined(walk, call, &words)
 }
 
 /// Words that the program joins and hands to a shell.
-fn joined(walk: &mut Walk<'_>, call: Call<'_>, words: Vec<&str>) -> Flow {
+fn joined(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
     let origin = walk.last_unknown;
     code::shell(walk, &words.join(" "), origin, call.stdin, call.span)
 }
@@ -559,7 +560,7 @@ fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .collect();
         let words =
             if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
-        return joined(walk, call, words.to_vec());
+        return joined(walk, call, words);
     }
     let parsed = parse(
         call.args,
@@ -737,7 +738,8 @@ fn first_operand(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &[], stops: true });
     let args: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
     if parsed.has("s", "") {
-        return joined(walk, call, args.iter().map(|arg| &*arg.text).collect());
+        let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+        return joined(walk, call, &words);
     }
     super::run(walk, &args, &Flow::none(), call.span)
 }

@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
     fn command(&mut self) -> Option<Node<'a>> {
         let start = self.cursor.at();
         let node = match self.cursor.peek()? {
-            b'(' => self.nested(Self::parenthesis)??,
+            b'(' => self.nested(Self::parenthesis)?,
             b'{' | b'[' | b'a'..=b'z' => match self.keyword() {
                 "{" => self.nested(Self::braces)?,
                 "if" => self.nested(Self::if_clause)?,
@@ -289,19 +289,19 @@ impl<'a> Parser<'a> {
         Some(Node::Group(Box::new(list), redirects))
     }
 
-    fn parenthesis(&mut self) -> Option<Node<'a>> {
+    fn parenthesis(&mut self) -> Node<'a> {
         let start = self.cursor.at();
         if self.cursor.peek_at(1) == Some(b'(')
             && let Some(end) = self.arithmetic_end(start + 2)
         {
             let text = self.cursor.slice(start + 2, end);
             self.cursor.jump(end + 2);
-            return Some(Node::Arithmetic(text));
+            return Node::Arithmetic(text);
         }
         self.cursor.skip(1);
         let list = self.list(&[]);
         self.close(")");
-        Some(Node::Subshell(Box::new(list)))
+        Node::Subshell(Box::new(list))
     }
 
     fn braces(&mut self) -> Node<'a> {
@@ -625,10 +625,14 @@ impl<'a> Parser<'a> {
                     self.faults.broken = true;
                     return words;
                 }
-                Some(_) => if let Some(word) = self.word() { words.push(word) } else {
-                    self.faults.broken = true;
-                    self.cursor.skip(1);
-                },
+                Some(_) => {
+                    if let Some(word) = self.word() {
+                        words.push(word)
+                    } else {
+                        self.faults.broken = true;
+                        self.cursor.skip(1);
+                    }
+                }
             }
         }
     }

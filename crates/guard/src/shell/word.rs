@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
             b'`' => self.backquote(parts),
             b'\'' if mode != Mode::Double => self.single(parts),
             b'"' if mode != Mode::Double => self.double(parts),
-            b'(' if mode == Mode::Word && self.after_glob_sign(parts) => self.glob_group(parts),
+            b'(' if mode == Mode::Word && after_glob_sign(parts) => self.glob_group(parts),
             b'<' | b'>' if mode == Mode::Word && self.cursor.peek_at(1) == Some(b'(') => {
                 self.process(byte == b'<', parts);
             }
@@ -163,10 +163,14 @@ impl<'a> Parser<'a> {
             }
             Some(b'(') => self.dollar_paren(parts),
             Some(b'[') => self.old_arithmetic(parts),
-            _ => if let Some(param) = self.parameter() { parts.push(Part::Param(Box::new(param))) } else {
-                self.cursor.skip(1);
-                parts.push(Part::Quoted(Cow::Borrowed("$")));
-            },
+            _ => {
+                if let Some(param) = self.parameter() {
+                    parts.push(Part::Param(Box::new(param)))
+                } else {
+                    self.cursor.skip(1);
+                    parts.push(Part::Quoted(Cow::Borrowed("$")));
+                }
+            }
         }
     }
 
@@ -293,11 +297,6 @@ impl<'a> Parser<'a> {
         parts.push(Part::Process(Box::new(list), reads, span));
     }
 
-    /// Whether the parts so far end in a sign that makes `(` an extended glob.
-    fn after_glob_sign(&self, parts: &[Part<'a>]) -> bool {
-        matches!(parts.last(), Some(Part::Bare(text)) if text.ends_with(['@', '?', '*', '+', '!']) && text.len() > 1)
-    }
-
     fn glob_group(&mut self, parts: &mut Vec<Part<'a>>) {
         let start = self.cursor.at();
         let mut depth = 0u32;
@@ -330,4 +329,9 @@ fn unescape_backquote(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether the parts so far end in a sign that makes `(` an extended glob.
+fn after_glob_sign(parts: &[Part<'_>]) -> bool {
+    matches!(parts.last(), Some(Part::Bare(text)) if text.ends_with(['@', '?', '*', '+', '!']) && text.len() > 1)
 }

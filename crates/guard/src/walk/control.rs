@@ -164,7 +164,7 @@ impl Walk<'_> {
                 }
                 items.extend(fields.into_iter().map(|field| field.text.into_owned()));
             }
-            None => items.extend(self.scope.arguments.iter().map(std::string::ToString::to_string)),
+            None => items.extend(self.scope.arguments.iter().map(ToString::to_string)),
         }
         let mut out = Flow::none();
         if items.is_empty() {

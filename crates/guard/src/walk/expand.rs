@@ -169,7 +169,8 @@ impl Walk<'_> {
             }
             text = rest.get(end..).unwrap_or_default();
         }
-        if !text.contains(['{', '}']) && !(fields.braces && text.contains(',')) {
+        let live = text.contains(['{', '}']) || (fields.braces && text.contains(','));
+        if !live {
             fields.push(text);
             return;
         }

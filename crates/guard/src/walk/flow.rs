@@ -17,6 +17,7 @@ pub(crate) const BRACE_COMMA: char = '\u{10FF04}';
 
 /// Where data came from, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a set of independent marks, each asked for by name")]
 pub(crate) struct Origin {
     /// From another machine.
     pub(crate) network: bool,

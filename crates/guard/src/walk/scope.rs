@@ -128,7 +128,7 @@ impl Scope {
             _ => {
                 let place: usize = name.parse().ok()?;
                 let argument = self.arguments.get(place.checked_sub(1)?);
-                return Some(Cow::Owned(argument.map_or_else(String::new, std::string::ToString::to_string)));
+                return Some(Cow::Owned(argument.map_or_else(String::new, ToString::to_string)));
             }
         };
         Some(Cow::Borrowed(fixed))
