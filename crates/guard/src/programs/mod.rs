@@ -5,8 +5,10 @@
 
 mod agent;
 mod archive;
+mod batch;
 mod builtins;
 mod cloud;
+mod cmdlets;
 mod code;
 mod containers;
 mod credentials;
@@ -18,7 +20,9 @@ mod environment;
 mod files;
 mod filters;
 mod find;
+mod forge;
 mod git;
+mod git_verbs;
 mod inline;
 mod kernel;
 mod network;
@@ -26,10 +30,13 @@ mod odd;
 mod opts;
 mod packages;
 mod perms;
+mod print;
 mod processes;
 mod scripting;
 mod services;
+mod sessions;
 mod shells;
+mod sql;
 mod stream;
 mod sync;
 mod tokens;
@@ -108,7 +115,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     let call = Call { name, args, span, stdin };
     if let Some(handler) = lookup(name) {
         let mut flow = handler(walk, call);
-        if filters::prints_settings(call) && flow.exact().is_none() {
+        if flow.seen().contains(HOLE) && filters::prints_settings(call) {
             flow.origin.settings = true;
         }
         return flow;

@@ -7,6 +7,8 @@
 //! nests deeper than [`MAX_DEPTH`].
 
 mod ansi;
+mod command;
+mod compound;
 mod cursor;
 mod heredoc;
 mod param;

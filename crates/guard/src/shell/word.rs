@@ -46,6 +46,10 @@ impl<'a> Parser<'a> {
     /// The word at the position; `None` when an operator or the end stands there.
     pub(crate) fn word(&mut self) -> Option<Word<'a>> {
         let start = self.cursor.at();
+        if let Some(text) = self.bare_word() {
+            let span = Span::new(start, self.cursor.at());
+            return Some(Word { parts: Parts::One(Part::Bare(Cow::Borrowed(text))), span });
+        }
         let mut parts = self.parts(Mode::Word);
         if self.cursor.at() == start {
             return None;
@@ -60,6 +64,22 @@ impl<'a> Parser<'a> {
             None => Parts::Many(parts),
         };
         Some(Word { parts, span })
+    }
+
+    /// A word without anything special in it, which is what most words are.
+    fn bare_word(&mut self) -> Option<&'a str> {
+        let bytes = self.cursor.rest_bytes();
+        let length = bytes.iter().position(|b| special(*b, Mode::Word)).unwrap_or(bytes.len());
+        let ends = match bytes.get(length) {
+            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')') => true,
+            _ => false,
+        };
+        if length == 0 || !ends {
+            return None;
+        }
+        let start = self.cursor.at();
+        self.cursor.skip(length);
+        Some(self.cursor.since(start))
     }
 
     /// Reads parts until the mode's end; the end itself is left standing.

@@ -27,9 +27,8 @@ impl Walk<'_> {
 
     fn base_value(&mut self, src: Src<'_>, param: &Param<'_>) -> Option<String> {
         if param.name == "@" || param.name == "*" {
-            return Some(
-                self.joined(&self.scope.arguments.iter().map(ToString::to_string).collect()),
-            );
+            let arguments: Vec<String> = self.scope.arguments.iter().map(ToString::to_string).collect();
+            return Some(self.joined(&arguments));
         }
         match param.index {
             Some("@" | "*") => Some(self.joined(&self.elements(param.name)?)),
@@ -37,9 +36,7 @@ impl Walk<'_> {
                 let key = self.index_key(src, index);
                 let variable = self.scope.variable(param.name)?;
                 if variable.list.is_empty() {
-                    return (key == "0")
-                        .then(|| variable.values.first().map(ToString::to_string))
-                        .flatten();
+                    return (key == "0").then(|| variable.values.first().map(ToString::to_string)).flatten();
                 }
                 if let Some(back) = key.strip_prefix('-').and_then(|n| n.parse::<usize>().ok()) {
                     let at = variable.list.len().checked_sub(back)?;
