@@ -114,7 +114,14 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     }
     let call = Call { name, args, span, stdin };
     if let Some(handler) = lookup(name) {
+        if !walk.down(span) {
+            return Flow::none();
+        }
+        if args.len() > 16 {
+            walk.spend(args.len());
+        }
         let mut flow = handler(walk, call);
+        walk.up();
         if flow.seen().contains(HOLE) && filters::prints_settings(call) {
             flow.origin.settings = true;
         }

@@ -14,13 +14,17 @@ impl Walk<'_> {
     /// Walks the commands of a list; its output is theirs, one after the other.
     pub(crate) fn list(&mut self, src: Src<'_>, list: &List<'_>, stdin: &Flow) -> Flow {
         let mut out = Flow::none();
+        if list.items.is_empty() || !self.down(Span::default()) {
+            return out;
+        }
         for item in &list.items {
             if self.fuel == 0 {
-                return out;
+                break;
             }
             let flow = self.item(src, item, stdin);
             join(&mut out, flow);
         }
+        self.up();
         out
     }
 

@@ -29,8 +29,9 @@ use crate::judge::Context;
 use crate::place::{self, Ground, Place};
 use crate::shell::{self, Doc};
 
-/// How deep texts may run texts.
-const MAX_DEPTH: u16 = 24;
+/// How deep lists, substitutions, wrappers and texts may stand in each other, all together. The
+/// stack of a small thread must hold this many levels in an unoptimised build.
+const MAX_LEVEL: u16 = 40;
 /// Most effects kept; one more of the same kind tells nobody anything new.
 const MAX_EFFECTS: usize = 200;
 
@@ -84,7 +85,7 @@ pub(crate) struct Walk<'c> {
     pub(crate) scope: Scope,
     /// How much more may be read and expanded.
     fuel: usize,
-    depth: u16,
+    level: u16,
     outer: Option<Span>,
     calls: Vec<String>,
     /// Whether the command at hand runs beside others of the same text.
@@ -110,7 +111,7 @@ impl<'c> Walk<'c> {
             programs: Vec::new(),
             scope,
             fuel: 160 * 1024 + 2 * length,
-            depth: 0,
+            level: 0,
             outer: None,
             calls: Vec::new(),
             background: false,
@@ -168,14 +169,9 @@ impl<'c> Walk<'c> {
 
     /// Walks a text that another command runs; its effects carry `span`.
     pub(crate) fn run_text(&mut self, text: &str, stdin: &Flow, span: Span) -> Flow {
-        if self.depth >= MAX_DEPTH {
-            self.emit(Kind::Unreadable, "texts that run texts, too deep", span);
-            return Flow::none();
-        }
         if !self.spend(text.len() + 16) {
             return Flow::none();
         }
-        self.depth += 1;
         let outer = self.outer.or(Some(span));
         let saved = std::mem::replace(&mut self.outer, outer);
         let script = shell::parse(text);
@@ -183,8 +179,23 @@ impl<'c> Walk<'c> {
         let src = Src { text, docs: &script.docs };
         let out = self.list(src, &script.list, stdin);
         self.outer = saved;
-        self.depth -= 1;
         out
+    }
+
+    /// Goes one level down, or notes that this is too deep. Every `true` is paired with
+    /// [`Walk::up`].
+    pub(crate) fn down(&mut self, span: Span) -> bool {
+        if self.level >= MAX_LEVEL {
+            self.emit(Kind::Unreadable, "nested too deeply", span);
+            return false;
+        }
+        self.level += 1;
+        true
+    }
+
+    /// Comes back from [`Walk::down`].
+    pub(crate) fn up(&mut self) {
+        self.level -= 1;
     }
 
     /// Pays for `amount` of work; false when nothing is left, which is itself an effect.

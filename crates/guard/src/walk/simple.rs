@@ -103,14 +103,14 @@ impl Walk<'_> {
         let name = &*first.text;
         if !self.scope.aliases.is_empty()
             && let Some(alias) = self.scope.aliases.get(name).cloned()
-            && !self.calls.iter().any(|active| active == name)
+            && !self.calls.iter().any(|active| **active == *alias)
         {
             let mut text = alias.to_string();
             for arg in rest {
                 text.push(' ');
                 text.push_str(&quote(&arg.text));
             }
-            self.calls.push(name.to_owned());
+            self.calls.push(alias.to_string());
             let flow = self.run_text(&text, stdin, span);
             self.calls.pop();
             return flow;
