@@ -83,7 +83,11 @@ fn what_is_harmless_runs_and_what_is_not_is_refused_at_once_where_nobody_is() {
     assert_eq!(run(&session, "cargo test && git status").status, Status::Ok);
     let refused = run(&session, "x=rm; $x -rf ../other");
     assert_eq!(refused.status, Status::Denied);
-    assert!(refused.body.contains("delete_recursive") && refused.body.contains("nobody can be asked"), "{}", refused.body);
+    assert!(
+        refused.body.contains("delete_recursive") && refused.body.contains("nobody can be asked"),
+        "{}",
+        refused.body
+    );
 }
 
 #[test]
@@ -102,7 +106,10 @@ fn the_question_shows_the_guilty_part_and_what_may_be_granted() {
     assert_eq!(refused.body, json!({ "error": "denied by ann: not today" }).to_string());
     let request = seen.lock().unwrap().clone().unwrap();
     let finding = &request.reason.findings[0];
-    assert_eq!((finding.rule.as_str(), &"ls; git push --force"[finding.span.clone()]), ("git_force_push", "git push --force"));
+    assert_eq!(
+        (finding.rule.as_str(), &"ls; git push --force"[finding.span.clone()]),
+        ("git_force_push", "git push --force")
+    );
     assert_eq!(request.reason.grants, [Grant::Exact, Grant::Class, Grant::Always]);
 }
 
@@ -142,7 +149,9 @@ fn always_is_written_to_the_configuration_and_holds_in_the_next_process() {
 #[test]
 fn the_never_list_holds_in_every_mode_and_against_every_answer() {
     for mode in [Mode::Manual, Mode::Smart, Mode::Off, Mode::Deny] {
-        let home = home("command_allowlist: [delete_root, 'rm -rf /']\napprovals: {rules: [{then: allow, effect: delete}]}\n");
+        let home = home(
+            "command_allowlist: [delete_root, 'rm -rf /']\napprovals: {rules: [{then: allow, effect: delete}]}\n",
+        );
         let runtime = builder(&home).mode(mode).build().unwrap();
         let (session, asked) = session_with(&runtime, Grant::Always);
 
@@ -201,7 +210,9 @@ fn the_users_own_rules_count_and_deny_wins() {
 
 #[test]
 fn a_rule_that_makes_no_sense_is_an_error_with_its_line() {
-    let home = home("approvals:\n  rules:\n    - {then: allow, effect: delete}\n    - {then: maybe, effect: delete}\n");
+    let home = home(
+        "approvals:\n  rules:\n    - {then: allow, effect: delete}\n    - {then: maybe, effect: delete}\n",
+    );
 
     let wrong = builder(&home).build().err().unwrap().to_string();
 
@@ -212,7 +223,8 @@ fn a_rule_that_makes_no_sense_is_an_error_with_its_line() {
 fn files_are_judged_by_where_they_are() {
     let home = home("approvals: {mode: manual}\n");
     let session = builder(&home).build().unwrap().session().open().unwrap();
-    let read = |path: &str| session.call_blocking(ToolCall::new("read_file", json!({ "path": path }).to_string()));
+    let read =
+        |path: &str| session.call_blocking(ToolCall::new("read_file", json!({ "path": path }).to_string()));
 
     assert_eq!(read("/home/ann/.ssh/id_ed25519").status, Status::Denied);
     assert_eq!(read(Path::new(home.path()).join(".env").to_str().unwrap()).status, Status::Denied);
@@ -225,7 +237,8 @@ fn known_secrets_and_recognisable_keys_do_not_reach_the_model() {
     let home = home("");
     std::fs::write(home.path().join(".env"), "MY_SERVICE_TOKEN=correct-horse-battery\n").unwrap();
     let notes = home.path().join("notes.txt");
-    std::fs::write(&notes, "token is correct-horse-battery\nand ghp_abcdefghijklmnopqrstuvwxyz0123456789\n").unwrap();
+    std::fs::write(&notes, "token is correct-horse-battery\nand ghp_abcdefghijklmnopqrstuvwxyz0123456789\n")
+        .unwrap();
     let session = builder(&home).mode(Mode::Off).build().unwrap().session().open().unwrap();
 
     let read = session.call_blocking(ToolCall::new("read_file", json!({ "path": notes }).to_string()));
