@@ -9,6 +9,7 @@ mod input;
 mod interrupt;
 mod output;
 mod policy;
+mod sessions;
 mod shell;
 mod table;
 mod tools;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use hermes::core::policy::{Approver, Nobody};
 use hermes::store::{Home, HomeInputs};
-use hermes::{BuildError, Runtime};
+use hermes::{BuildError, Runtime, RuntimeBuilder};
 
 use crate::approval::TerminalApprover;
 use crate::command::Failure;
@@ -58,9 +58,18 @@ impl Shell {
 
     /// A runtime on this process's directory, home and variables.
     pub(crate) fn runtime(&self) -> Result<Runtime, Failure> {
+        self.built(Runtime::builder())
+    }
+
+    /// The same, with every call recorded in the home's store of sessions.
+    pub(crate) fn recording_runtime(&self) -> Result<Runtime, Failure> {
+        self.built(Runtime::builder().record_calls())
+    }
+
+    fn built(&self, builder: RuntimeBuilder) -> Result<Runtime, Failure> {
         let home = self.home()?;
         let config = home.config();
-        let mut builder = Runtime::builder().cwd(&self.cwd).home(home).env(self.env.clone());
+        let mut builder = builder.cwd(&self.cwd).home(home).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
         }

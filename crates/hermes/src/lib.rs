@@ -20,6 +20,7 @@ mod probe;
 mod redact;
 mod runtime;
 mod session;
+mod sessions;
 mod settings;
 mod spill;
 mod wait;
@@ -34,6 +35,7 @@ pub use hermes_core::outcome::{Outcome, Status};
 pub use policy::{GuardPolicy, PolicyError, PolicySettings};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
+pub use sessions::{existing_sessions, open_sessions};
 
 /// The page for people who embed the runtime: its examples are run as tests of this crate.
 #[cfg(doctest)]

@@ -22,6 +22,7 @@ use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
 use hermes_guard::Mode;
+use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
 use crate::host::Machine;
@@ -29,6 +30,7 @@ use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
 use crate::session::SessionBuilder;
+use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
@@ -47,6 +49,7 @@ struct Inner {
     definitions: DefinitionCache,
     secrets: Arc<WorldRedact>,
     road: Road,
+    sessions: Option<SessionStore>,
 }
 
 /// Why a runtime could not be made.
@@ -73,6 +76,7 @@ pub struct RuntimeBuilder {
     policy: Option<Arc<dyn Policy>>,
     mode: Option<Mode>,
     journal: Option<Arc<dyn Journal>>,
+    record: bool,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -88,6 +92,7 @@ impl Default for RuntimeBuilder {
             policy: None,
             mode: None,
             journal: None,
+            record: false,
             redact: None,
             limits: None,
             context_tokens: None,
@@ -138,7 +143,13 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Records every call.
+    /// Records every call in the home's store of sessions; it is opened with the first call.
+    pub fn record_calls(mut self) -> Self {
+        self.record = true;
+        self
+    }
+
+    /// Records every call somewhere else.
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
         self
@@ -182,11 +193,21 @@ impl RuntimeBuilder {
             None => guard_policy(&world, self.home.clone(), self.mode)?,
         };
         let mut road = Road::new(services, policy).limits(limits);
+        let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
+        let journal = match (self.journal, &sessions) {
+            (Some(journal), _) => Some(journal),
+            (None, _) if !self.record => None,
+            (None, Some(sessions)) => Some(Arc::new(sessions.clone()) as Arc<dyn Journal>),
+            (None, None) => {
+                let why = "calls are to be recorded, and there is no home to record them in".to_owned();
+                return Err(StoreError::NoHome { why }.into());
+            }
+        };
         if let Some(home) = self.home {
             let max_bytes = settings::spill_bytes(&settings);
             road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
         }
-        if let Some(journal) = self.journal {
+        if let Some(journal) = journal {
             road = road.journal(journal);
         }
         let world = Arc::new(RwLock::new(world));
@@ -203,6 +224,7 @@ impl RuntimeBuilder {
             world,
             registry,
             road,
+            sessions,
         })))
     }
 }
@@ -251,6 +273,11 @@ impl Runtime {
     /// The state folder, if there is one.
     pub fn home(&self) -> Option<Home> {
         self.world(|world| world.home().cloned())
+    }
+
+    /// The home's store of sessions, if there is a home. Nothing is opened before it is used.
+    pub fn sessions(&self) -> Option<&SessionStore> {
+        self.0.sessions.as_ref()
     }
 
     /// Clock, timer and threads of this runtime.

@@ -162,6 +162,21 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
+/// Brings what was written to a file to the disk. A missing file has nothing to bring.
+pub(crate) fn sync(path: &Path) -> Result<(), StoreError> {
+    match File::open(path).and_then(|file| file.sync_data()) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::Io { doing: "write to disk", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether `path` is a regular file, or a link to one.
+pub(crate) fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
 /// What a folder holds, oldest first, then by name. A folder that is not there, or is a link, holds nothing.
 pub(crate) fn list(folder: &Path) -> Result<Vec<Entry>, StoreError> {
     let failed = |source| StoreError::Io { doing: "list", path: folder.to_owned(), source };
@@ -229,6 +244,22 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
         }
     }
     Err(StoreError::Locked { path: lock })
+}
+
+/// Takes the lock on the file itself, made if it is not there, without waiting; nothing when somebody
+/// else holds it.
+pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "lock", path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        make_private_folder(folder)?;
+    }
+    let mut open = OpenOptions::new();
+    let file = open.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
 }
 
 /// The file a chain of links ends at, whether or not it exists.

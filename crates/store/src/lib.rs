@@ -6,6 +6,7 @@
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
+//! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`error`] | what can go wrong, always with the path |
 //!
 //! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
@@ -18,6 +19,7 @@ mod dotenv;
 pub mod error;
 pub mod home;
 pub mod secrets;
+pub mod sessions;
 pub mod spill;
 
 pub use config::{Change, Config, ConfigFile, Settings};

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use hermes::core::toolset::Selection;
+use hermes::store::sessions::{NewSession, SessionError};
 use hermes::{Outcome, Status, ToolCall};
 use serde_json::{Value, json};
 
@@ -34,18 +35,27 @@ pub(crate) struct Call {
     /// Only these toolsets or tools can be called
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     toolsets: Option<Vec<String>>,
+    /// Record the call in this session, which is made if there is none
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
 }
 
 impl Run for Call {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let arguments = input::text(&self.arguments, shell.cwd())?;
-        let runtime = shell.runtime()?;
+        let (runtime, id) = match &self.session {
+            Some(name) => (shell.recording_runtime()?, Some(recorded_in(name, shell)?)),
+            None => (shell.runtime()?, None),
+        };
         let selection = match &self.toolsets {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),
         };
-        let session = runtime.session().select(selection).approver(shell.approver(&runtime)).open()?;
-        let session = Arc::new(session);
+        let mut session = runtime.session().select(selection).approver(shell.approver(&runtime));
+        if let Some(id) = id {
+            session = session.id(id);
+        }
+        let session = Arc::new(session.open()?);
         let cancelled = Arc::clone(&session);
         // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
         let interrupt = Interrupt::watch(move || cancelled.cancel()).ok();
@@ -74,6 +84,20 @@ impl Call {
     /// Whether the tool exists and was not left out: then it is unavailable, not unknown.
     fn is_there(&self, runtime: &hermes::Runtime) -> bool {
         self.toolsets.is_none() && runtime.tools().tool(&self.name).is_some()
+    }
+}
+
+/// The id of the session that is meant, which is made if there is none.
+fn recorded_in(name: &str, shell: &Shell) -> Result<String, Failure> {
+    let store = hermes::open_sessions(&shell.home()?)?;
+    match store.find(name) {
+        Ok(session) => Ok(session.id),
+        Err(SessionError::Unknown { .. }) => {
+            let cwd = shell.cwd().to_string_lossy().into_owned();
+            let new = NewSession { id: Some(name.to_owned()), cwd: Some(cwd), ..NewSession::from("cli") };
+            Ok(store.create(&new)?)
+        }
+        Err(wrong) => Err(wrong.into()),
     }
 }
 
