@@ -75,7 +75,7 @@ pub enum Kind {
     SudoPassword,
     /// Opens a shell with more rights.
     Privilege,
-    /// Switches off a protection: firewall, SELinux, audit, backups.
+    /// Switches off a protection: firewall, `SELinux`, audit, backups.
     Security,
     /// Wipes traces: shell history, logs.
     Traces,

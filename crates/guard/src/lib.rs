@@ -14,6 +14,12 @@
 //! assert!(judge("echo cm0gLXJmIC8= | base64 -d | sh", &context).never);
 //! ```
 
+#![expect(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "names are compared as the system does, and there case matters"
+)]
+#![expect(clippy::match_same_arms, reason = "the tables are grouped by meaning, not by result")]
+
 mod effect;
 mod grants;
 mod judge;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::places;
-use crate::walk::{HOLE, glob_matches};
+use crate::walk::{HOLE, HOLE_STR, glob_matches};
 
 /// The kinds of place rules tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,6 +73,7 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let mut parts: Vec<&str> = Vec::with_capacity(8);
     let mut rest = path;
+    let mut lost = false;
     if let Some(tail) = path.strip_prefix('~')
         && (tail.is_empty() || tail.starts_with('/'))
     {
@@ -87,13 +88,21 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
         match part {
             "" | "." => {}
             ".." => {
-                parts.pop();
+                // Above something unknown is unknown too.
+                if parts.last().is_some_and(|last| last.contains(HOLE)) {
+                    parts.clear();
+                    parts.push(HOLE_STR);
+                    lost = true;
+                } else {
+                    parts.pop();
+                }
             }
             _ => parts.push(part),
         }
     }
     let mut out = String::with_capacity(path.len() + 16);
-    let unseen = parts.first().is_some_and(|part| part.starts_with(HOLE));
+    let unseen =
+        lost || path.starts_with(HOLE) || (!path.starts_with(['/', '~']) && ground.cwd.starts_with(HOLE));
     for (at, part) in parts.iter().enumerate() {
         if at > 0 || !unseen {
             out.push('/');
@@ -102,6 +111,15 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
     }
     if out.is_empty() {
         out.push('/');
+    }
+    for other in ["/proc/self/root", "/proc/1/root", "/proc/self/cwd"] {
+        if let Some(inside) = out.strip_prefix(other)
+            && (inside.is_empty() || inside.starts_with('/'))
+        {
+            let base = if other.ends_with("cwd") { ground.cwd } else { "" };
+            let inside = format!("{base}{inside}");
+            return if inside.is_empty() { "/".to_owned() } else { inside };
+        }
     }
     if let Some(inside) = out.strip_prefix("/private")
         && ["/etc", "/var", "/tmp"].iter().any(|top| inside == *top || inside.starts_with(&format!("{top}/")))
@@ -114,6 +132,13 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
 /// Classes a normal path. `written` tells a write or delete from a read: credentials matter to
 /// readers, start-up files to writers.
 pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
+    let widened;
+    let path = if path.contains(['*', '?', '[', '(']) {
+        widened = widen(path);
+        widened.as_str()
+    } else {
+        path
+    };
     let (path, all) = everything_in(path);
     if path == "/" {
         return Place::Root;
@@ -130,7 +155,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         || path.starts_with("/sys/firmware")
         || path.starts_with("/sys/power")
     {
-        return Place::Device;
+        return Place::System;
     }
     if let Some(place) = places::marked(path, ground) {
         return place;
@@ -141,11 +166,11 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     if path.starts_with(HOLE) {
         return if places::rebuilt(path) { Place::Rebuilt } else { Place::Unseen };
     }
-    if places::TEMP.iter().any(|top| within(path, top)) {
+    if places::TEMP.iter().any(|top| within(path, top) && path.len() > top.len()) {
         return Place::Temp;
     }
     if within(path, ground.home) || path.starts_with("/home/") || path.starts_with("/Users/") {
-        return if places::rebuilt(path) { Place::Rebuilt } else { Place::Home };
+        return if places::rebuilt_folder(path) { Place::Rebuilt } else { Place::Home };
     }
     if path == ground.cwd && ground.cwd != workspace {
         return Place::Elsewhere;
@@ -164,6 +189,37 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         };
     }
     Place::Elsewhere
+}
+
+/// A wildcard for the first folder that can stand for a system folder is taken to be it, and an
+/// extended pattern for its first choice that is one.
+fn widen(path: &str) -> String {
+    let Some(rest) = path.strip_prefix('/') else { return path.to_owned() };
+    let (first, tail) = rest.split_once('/').map_or((rest, None), |(first, tail)| (first, Some(tail)));
+    if first.starts_with("!(") {
+        return "/*".to_owned();
+    }
+    let choices = first
+        .strip_prefix(['@', '+', '?', '*'])
+        .and_then(|inner| inner.strip_prefix('('))
+        .and_then(|inner| inner.strip_suffix(')'));
+    if let Some(choices) = choices {
+        let found = choices
+            .split('|')
+            .map(|choice| format!("/{choice}"))
+            .find(|choice| places::SYSTEM_TOPS.contains(&choice.as_str()));
+        return found.unwrap_or_else(|| path.to_owned());
+    }
+    if let Some(tail) = tail
+        && first.contains(['*', '?', '['])
+        && let Some(known) = places::SYSTEM_TOPS.iter().find(|known| {
+            !known.get(1..).unwrap_or_default().contains('/')
+                && glob_matches(first, known.get(1..).unwrap_or_default())
+        })
+    {
+        return format!("{known}/{tail}");
+    }
+    path.to_owned()
 }
 
 /// `dir/*` and `dir/.*` are everything in `dir`.
@@ -216,7 +272,15 @@ fn device_place(device: &str) -> Place {
     {
         return if device.starts_with("shm/") { Place::Temp } else { Place::Sink };
     }
-    Place::Device
+    let disk = [
+        "sd", "nvme", "hd", "mmcblk", "vd", "xvd", "disk", "rdisk", "loop", "dm-", "md", "mapper", "nbd",
+        "ram", "mtd", "sr", "zram", "mem", "kmem", "port", "block", "zd", "drbd", "bcache",
+    ];
+    if disk.iter().any(|kind| device.starts_with(kind)) || device.contains(['*', '?', '[', HOLE]) {
+        Place::Device
+    } else {
+        Place::Sink
+    }
 }
 
 /// System folders, homes and their parents, also when a glob stands for them.

@@ -137,13 +137,16 @@ const REBUILT_ENDINGS: [&str; 22] = [
     ".DS_Store",
 ];
 
-/// Whether a component of the path, or its ending, says that it can be made again.
-pub(crate) fn rebuilt(path: &str) -> bool {
+/// Whether a component of the path says that it can be made again.
+pub(crate) fn rebuilt_folder(path: &str) -> bool {
     for part in path.split('/') {
         if part.is_empty() {
             continue;
         }
         if part.starts_with("cmake-build-") || part.starts_with("bazel-") || REBUILT.contains(&part) {
+            return true;
+        }
+        if part == "vendor" && path.contains("/vendor/bundle") {
             return true;
         }
         let lower = part.trim_start_matches(['.', '_']);
@@ -165,8 +168,17 @@ pub(crate) fn rebuilt(path: &str) -> bool {
             return true;
         }
     }
+    false
+}
+
+/// The same, or a file ending that says so.
+pub(crate) fn rebuilt(path: &str) -> bool {
+    if rebuilt_folder(path) {
+        return true;
+    }
     let last = path.rsplit('/').next().unwrap_or(path);
-    last.len() > 2 && REBUILT_ENDINGS.iter().any(|end| last.ends_with(end))
+    matches!(last, "package-lock.json" | "yarn.lock" | "pnpm-lock.yaml")
+        || last.len() > 2 && REBUILT_ENDINGS.iter().any(|end| last.ends_with(end))
 }
 
 /// Files and folders with a meaning of their own, wherever the workspace is.
@@ -189,7 +201,10 @@ pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
     match last {
         ".git" => Some(Place::GitData),
         "config.yaml" => Some(Place::ProjectEnv),
-        ".envrc" | ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" | ".git-credentials" => Some(Place::Startup),
+        ".envrc" | ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" => Some(Place::Startup),
+        ".git-credentials" | "master.key" | "credentials.json" | "service-account.json" => {
+            Some(Place::Credential)
+        }
         "id_rsa" | "id_ed25519" | "id_ecdsa" | "id_dsa" | "authorized_keys" => Some(Place::Credential),
         _ if last.starts_with(".env") => env_file(last),
         _ => None,
@@ -198,6 +213,9 @@ pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
 
 fn env_file(name: &str) -> Option<Place> {
     let rest = name.strip_prefix(".env")?;
+    if [".md", ".txt", ".rb", ".js", ".ts", ".py", ".rs", ".go"].iter().any(|end| name.ends_with(end)) {
+        return None;
+    }
     let template = ["example", "sample", "template", "dist", "defaults", "schema", "test", "ci"]
         .iter()
         .any(|t| rest.contains(t));
@@ -245,6 +263,43 @@ const PROFILES: [&str; 24] = [
     ".pam_environment",
 ];
 
+const SECRETS: [&str; 22] = [
+    ".aws/credentials",
+    ".aws/sso/cache",
+    ".config/gcloud",
+    ".kube/config",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".local/share/keyrings",
+    ".config/op",
+    ".terraform.d/credentials.tfrc.json",
+    "Library/Keychains",
+    ".mozilla/firefox",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/rclone/rclone.conf",
+    ".config/sops",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".config/hcloud",
+    ".snowflake",
+];
+
+const RUNS: [&str; 9] = [
+    ".config/autostart",
+    ".config/systemd/user",
+    ".config/fish",
+    ".config/git/config",
+    ".config/environment.d",
+    "Library/LaunchAgents",
+    ".local/share/systemd/user",
+    ".config/nushell",
+    ".config/direnv",
+];
+
 fn home_file(inside: &str) -> Option<Place> {
     let first = inside.split('/').next().unwrap_or(inside);
     if inside == first && PROFILES.contains(&first) {
@@ -263,42 +318,19 @@ fn home_file(inside: &str) -> Option<Place> {
         ".hermes" => return agent_file(inside),
         ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" | ".git-credentials" | ".vault-token" | ".my.cnf"
         | ".boto" | ".s3cfg" | ".password-store" | ".gnupg" | ".azure" => return Some(Place::Credential),
+        _ if (inside.ends_with(".pem")
+            || inside.ends_with(".key")
+            || inside.ends_with(".p12")
+            || inside.ends_with(".kdbx"))
+            && !inside.contains(".pub") =>
+        {
+            return Some(Place::Credential);
+        }
         _ => {}
     }
-    const SECRETS: [&str; 18] = [
-        ".aws/credentials",
-        ".aws/sso/cache",
-        ".config/gcloud",
-        ".kube/config",
-        ".docker/config.json",
-        ".config/gh/hosts.yml",
-        ".config/hub",
-        ".cargo/credentials",
-        ".cargo/credentials.toml",
-        ".local/share/keyrings",
-        ".config/op",
-        ".terraform.d/credentials.tfrc.json",
-        "Library/Keychains",
-        ".mozilla/firefox",
-        ".config/google-chrome",
-        ".config/chromium",
-        ".config/rclone/rclone.conf",
-        ".config/sops",
-    ];
     if SECRETS.iter().any(|known| within(inside, known)) {
         return Some(Place::Credential);
     }
-    const RUNS: [&str; 9] = [
-        ".config/autostart",
-        ".config/systemd/user",
-        ".config/fish",
-        ".config/git/config",
-        ".config/environment.d",
-        "Library/LaunchAgents",
-        ".local/share/systemd/user",
-        ".config/nushell",
-        ".config/direnv",
-    ];
     RUNS.iter().any(|known| within(inside, known)).then_some(Place::Startup)
 }
 
@@ -306,6 +338,7 @@ fn agent_file(inside: &str) -> Option<Place> {
     let name = inside.strip_prefix(".hermes/")?;
     match name {
         "config.yaml" | ".env" | "auth.json" | "SOUL.md" => Some(Place::AgentConfig),
+        _ if name.starts_with("mcp-tokens") => Some(Place::Credential),
         _ if name.starts_with("hooks") || name.starts_with("plugins") || name.starts_with("policy") => {
             Some(Place::AgentConfig)
         }
@@ -315,15 +348,14 @@ fn agent_file(inside: &str) -> Option<Place> {
 
 fn system_file(path: &str) -> Option<Place> {
     match path {
-        "/etc/shadow" | "/etc/gshadow" | "/etc/shadow-" | "/etc/master.passwd" | "/etc/krb5.keytab" => {
-            return Some(Place::Credential);
-        }
+        "/etc/shadow" | "/etc/gshadow" | "/etc/shadow-" | "/etc/master.passwd" | "/etc/krb5.keytab"
+        | "/etc/sudoers" => return Some(Place::Credential),
         "/etc/ld.so.preload" | "/etc/rc.local" | "/etc/crontab" | "/etc/profile" | "/etc/bash.bashrc" => {
             return Some(Place::Startup);
         }
         _ => {}
     }
-    if path.starts_with("/proc/") && path.ends_with("/environ") && !path.starts_with("/proc/self/") {
+    if path.starts_with("/proc/") && path.ends_with("/environ") {
         return Some(Place::Credential);
     }
     if path.starts_with("/etc/ssh/ssh_host_") && path.ends_with("_key")

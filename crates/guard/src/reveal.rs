@@ -28,7 +28,7 @@ pub(crate) fn hiding(text: &str) -> Option<&'static str> {
             0 => return Some("a NUL character"),
             0x1b => return Some("a terminal control sequence"),
             0x08 | 0x7f => return Some("characters that erase others on the screen"),
-            1..=6 | 0x0e..=0x1a => return Some("a control character"),
+            1..=6 | 0x0b | 0x0c | 0x0e..=0x1a => return Some("a control character"),
             _ => {}
         }
     }
@@ -184,6 +184,11 @@ fn fold(letter: char) -> Folded {
         } else {
             Folded::Same
         };
+    }
+    if let 0x2160..=0x217F = code {
+        let plain =
+            *b"ivx_v___xx__lcdm".get(usize::try_from((code - 0x2160) % 16).unwrap_or(0)).unwrap_or(&b'_');
+        return if plain == b'_' { Folded::Same } else { Folded::To(char::from(plain)) };
     }
     if let Some(plain) = mathematical(code) {
         return Folded::To(plain);

@@ -17,8 +17,8 @@ pub(crate) struct Rules {
 impl Run for Rules {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let chosen: Vec<&Rule> = match &self.name {
-            None => RULES.iter().collect(),
-            Some(name) => vec![RULES.iter().find(|rule| rule.name == name).ok_or_else(|| unknown(name))?],
+            None => RULES.to_vec(),
+            Some(name) => vec![hermes::guard::rules::rule(name).ok_or_else(|| unknown(name))?],
         };
         if shell.out.wants_json() {
             return shell.out.json(&chosen.iter().map(|rule| described(rule)).collect::<Vec<_>>());

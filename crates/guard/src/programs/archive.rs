@@ -4,7 +4,7 @@ use super::Handler;
 use super::opts::{Spec, parse};
 use crate::effect::{How, Kind};
 use crate::place::Place;
-use crate::walk::{Arg, Call, Flow, Origin, Walk};
+use crate::walk::{Call, Flow, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -75,6 +75,17 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .and_then(|at| words.get(at + 1))
         .copied()
         .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
+    if extracts && (letters('P') || words.contains(&"--absolute-names")) {
+        walk.emit(Kind::Write, "unpacks to absolute paths", call.span);
+        let target = crate::effect::Target { text: "/".to_owned(), place: Place::System };
+        walk.emit_on(
+            Kind::Write,
+            "unpacks to absolute paths",
+            call.span,
+            vec![target],
+            How { recursive: true, ..How::default() },
+        );
+    }
     if extracts {
         if let Some(folder) = folder {
             let target = walk.target(folder);
@@ -190,10 +201,12 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             );
         }
     }
+    if call.args.iter().any(|arg| &*arg.text == "-sdel") {
+        walk.emit(Kind::Delete, "deletes files after packing them", call.span);
+    }
     if parsed.has("p", "") && call.name == "unzip" {
         return Flow::unknown(Origin { decoded: true, ..Origin::default() });
     }
-    let _ = Arg { text: "".into(), span: call.span };
     Flow::none()
 }
 

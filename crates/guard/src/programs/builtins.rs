@@ -38,6 +38,15 @@ fn nothing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "jobs" {
         return Flow::known(crate::walk::OWN_PID.to_string());
     }
+    match (call.name, call.args) {
+        ("umask", [mask]) if matches!(&*mask.text, "0" | "00" | "000" | "0000" | "a=rwx") => {
+            walk.emit(Kind::Permissions, "lets everybody write new files", call.span);
+        }
+        ("hash", [flag, path, name]) if &*flag.text == "-p" => {
+            walk.scope.aliases.insert(name.text.to_string(), Rc::from(&*path.text));
+        }
+        _ => {}
+    }
     if call.name == "bind" {
         for arg in call.args {
             if let Some((_, command)) = arg.text.split_once("\":") {
@@ -133,7 +142,7 @@ fn declare(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// `read` takes a line of what is on standard input.
 fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let array = call.args.iter().any(|arg| &*arg.text == "-a") || call.name != "read";
-    let names: Vec<&str> = names_of(call.args);
+    let names: Vec<&str> = names_of(call.args, call.name != "read");
     let text = call.stdin.text.as_deref().unwrap_or(HOLE_STR);
     if array {
         let list: Vec<(String, Rc<str>)> = if call.name == "read" {
@@ -177,7 +186,7 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
-fn names_of<'a>(args: &'a [Arg<'a>]) -> Vec<&'a str> {
+fn names_of<'a>(args: &'a [Arg<'a>], mapped: bool) -> Vec<&'a str> {
     let mut names = Vec::new();
     let mut skip = false;
     for arg in args {
@@ -185,7 +194,8 @@ fn names_of<'a>(args: &'a [Arg<'a>]) -> Vec<&'a str> {
             continue;
         }
         match &*arg.text {
-            "-p" | "-d" | "-n" | "-N" | "-t" | "-u" | "-i" => skip = true,
+            "-t" if mapped => {}
+            "-p" | "-d" | "-n" | "-N" | "-t" | "-u" | "-i" | "-C" | "-c" | "-O" | "-s" => skip = true,
             text if text.starts_with('-') => {}
             text => names.push(text),
         }
@@ -194,14 +204,18 @@ fn names_of<'a>(args: &'a [Arg<'a>]) -> Vec<&'a str> {
 }
 
 fn trap(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    if let Some(first) = call.args.iter().find(|arg| !matches!(&*arg.text, "--" | "-l" | "-p")) {
-        let origin = walk.last_unknown;
-        code::shell(walk, &first.text, origin, &Flow::none(), first.span);
+    if let Some(first) = call.args.iter().find(|arg| !matches!(&*arg.text, "--" | "-l" | "-p"))
+        && walk.deferred.len() < 32
+    {
+        walk.deferred.push((first.text.to_string(), first.span));
     }
     Flow::none()
 }
 
 fn set(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.is_empty() {
+        return Flow::unknown(Origin { local: true, ..Origin::default() });
+    }
     let mut args = call.args;
     while let Some((first, rest)) = args.split_first() {
         if &*first.text == "--" {
@@ -262,6 +276,15 @@ fn through(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn printenv(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if let Some(name) = call.args.iter().find(|arg| crate::walk::secret_name(&arg.text)) {
+        walk.emit_names(
+            Kind::ReadCredential,
+            "prints a secret from the environment",
+            name.span,
+            &[&name.text],
+        );
+        return Flow::unknown(Origin { credential: true, local: true, ..Origin::default() });
+    }
     if let [name] = call.args
         && let Some(value) = walk.scope.value(&name.text, &walk.context.home)
     {

@@ -53,9 +53,9 @@ fn destroys(word: &str) -> bool {
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    let dry = words.iter().any(|word| {
-        matches!(*word, "--dry-run" | "--dryrun" | "-n" | "--what-if") || word.starts_with("--dry-run")
-    });
+    let dry = words
+        .iter()
+        .any(|word| matches!(*word, "--dry-run" | "--dryrun" | "--what-if") || word.starts_with("--dry-run"));
     let verbs = plain
         .iter()
         .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
@@ -74,12 +74,39 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                         | "attach-user-policy"
                         | "create-access-key"
                         | "put-user-policy"
+                        | "authorize-security-group-ingress"
                         | "schedule-key-deletion"
                         | "modify-db-instance-delete"
                 )
             });
     if bad && !dry {
         walk.emit_names(Kind::Cloud, "deletes or stops resources of an account", call.span, &plain);
+    }
+    if let Some(command) = words
+        .iter()
+        .position(|word| *word == "--command")
+        .and_then(|at| words.get(at + 1))
+        .copied()
+        .or_else(|| words.iter().find_map(|word| word.strip_prefix("--command=")))
+    {
+        walk.run_text(command, &Flow::none(), call.span);
+    }
+    if let Some(command) = words
+        .iter()
+        .find_map(|word| word.strip_prefix("commands="))
+        .filter(|_| plain.contains(&"send-command"))
+    {
+        walk.run_text(command.trim_matches(['[', ']', '"', '\'']), &Flow::none(), call.span);
+    }
+    if call.name == "ngrok" && plain.first() == Some(&"tcp")
+        || call.name == "cloudflared" && words.iter().any(|word| word.contains("ssh://"))
+    {
+        walk.emit(Kind::ReverseShell, "opens this machine to the network", call.span);
+    }
+    if plain.windows(2).any(|pair| matches!(pair, ["configure", "get"]))
+        && plain.iter().any(|word| word.contains("secret") || word.contains("token"))
+    {
+        walk.emit(Kind::ReadCredential, "prints secrets of an account", call.span);
     }
     let secret = plain.iter().any(|word| {
         matches!(
@@ -104,7 +131,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     upload(walk, call, &plain);
     if matches!(call.name, "aws" | "gsutil" | "s3cmd" | "mc")
-        && plain.iter().any(|word| *word == "cp")
+        && plain.contains(&"cp")
         && plain.last() == Some(&"-")
         || words.last() == Some(&"-")
     {
@@ -137,7 +164,18 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
     match call.name {
         "ansible" => return ansible(walk, call, &words),
-        "ansible-playbook" => return Flow::none(),
+        "ansible-playbook" => {
+            for verb in ["shell: ", "command: ", "raw: "] {
+                if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
+                    walk.run_text(
+                        rest.split(['}', '\n', ',']).next().unwrap_or_default(),
+                        &Flow::none(),
+                        call.span,
+                    );
+                }
+            }
+            return Flow::none();
+        }
         "salt" => {
             if let Some(at) = words.iter().position(|word| *word == "cmd.run") {
                 walk.run_text(words.get(at + 1).copied().unwrap_or_default(), &Flow::none(), call.span);
@@ -165,11 +203,9 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || plain.windows(2).any(|pair| {
             matches!(
                 pair,
-                ["state", "rm"]
-                    | ["state", "push"]
+                ["state" | "stack", "rm"]
+                    | ["state", "push" | "delete"]
                     | ["workspace", "delete"]
-                    | ["stack", "rm"]
-                    | ["state", "delete"]
                     | ["job", "stop"]
                     | ["run-all", "destroy"]
             )
@@ -204,7 +240,7 @@ fn ansible(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
         }
         "reboot" => walk.emit_grave(Kind::Power, "restarts machines", call.span),
         "service" | "systemd" if text.contains("stopped") || text.contains("restarted") => {
-            walk.emit(Kind::Service, "stops or restarts services", call.span)
+            walk.emit(Kind::Service, "stops or restarts services", call.span);
         }
         "user" if text.contains("absent") => walk.emit(Kind::Users, "removes an account", call.span),
         _ => {}

@@ -34,7 +34,7 @@ pub(crate) fn unseen(walk: &mut Walk<'_>, origin: Origin, span: Span) {
         walk.emit(Kind::RunDownloaded, "runs text from the network", span);
     } else if origin.decoded {
         walk.emit(Kind::RunDecoded, "runs decoded text", span);
-    } else if !origin.settings && !origin.file {
+    } else if !origin.settings {
         walk.emit(Kind::RunUnseen, "runs text that cannot be known beforehand", span);
     }
 }

@@ -10,6 +10,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "buildah" | "crictl"
         | "lxc" | "incus" | "machinectl" | "ctr" => docker,
+        "lxc-destroy" | "lxc-stop" | "istioctl" | "cilium" | "linkerd" => machine,
         "kubectl" | "oc" | "k" | "k9s" | "k3s" | "microk8s" | "minikube" | "kind" | "k3d" | "eksctl"
         | "kubeadm" => kubectl,
         "helm" | "helmfile" | "argocd" | "flux" => helm,
@@ -20,7 +21,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 }
 
 const DOCKER: Spec = Spec {
-    short: "HclfpvewuhtmaDkg",
+    short: "HclfpvewuhtmaDkgn",
     long: &[
         "host",
         "context",
@@ -94,7 +95,9 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let object = matches!(
         verb.as_str(),
-        "container"
+        "c" | "containers"
+            | "images"
+            | "container"
             | "image"
             | "volume"
             | "network"
@@ -142,6 +145,9 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 How { all: verb == "prune", ..How::default() },
             );
         }
+        "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
+            walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
+        }
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
         "cp" => {
             if let [from, to] = args {
@@ -177,6 +183,9 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
             let target = walk.target(source);
             if source == "/"
                 || target.place >= crate::place::Place::SystemTop
+                || matches!(target.place, crate::place::Place::Credential)
+                || target.text.ends_with("/.ssh")
+                || target.text.ends_with("/.aws")
                 || target.text.ends_with("docker.sock")
             {
                 walk.emit_on(
@@ -271,10 +280,18 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             super::run(walk, &rest, call.stdin, call.span);
         }
         _ if dry => {}
-        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict" => {
-            if verb != "replace" || parsed.has("", "force") {
-                walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
-            }
+        "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => {
+            walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span);
+        }
+        _ if matches!(call.name, "k3d" | "kind" | "minikube" | "eksctl" | "k3s" | "microk8s" | "kubeadm")
+            && words.iter().take(3).any(|word| matches!(*word, "delete" | "stop" | "reset" | "drain")) =>
+        {
+            walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
+        }
+        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict"
+            if (verb != "replace" || parsed.has("", "force")) =>
+        {
+            walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
         }
         "scale"
             if call.args.iter().any(|arg| &*arg.text == "--replicas=0")
@@ -283,10 +300,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::Cluster, "scales something down to nothing", call.span, &words);
         }
         "rollout" if matches!(words.get(1), Some(&("restart" | "undo"))) => {
-            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words)
+            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words);
         }
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
-            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words)
+            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
         "get"
             if words.iter().any(|word| word.starts_with("secret"))
@@ -298,7 +315,7 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
         "patch" if call.args.iter().any(|arg| arg.text.contains("finalizers")) => {
-            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words)
+            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
         }
         _ => {}
     }
@@ -352,6 +369,7 @@ fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "rollback"
         )
     });
+    let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.contains(&"uninstall");
     if bad {
         walk.emit_names(Kind::Container, "stops or deletes virtual machines", call.span, &words);
     }

@@ -10,6 +10,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "security" | "secret-tool" | "pass" | "bw" | "lpass" | "keyring" | "gopass" | "1password"
         | "kwallet-query" | "cmdkey" | "keepassxc-cli" => store,
         "ssh-add" | "ssh-keygen" => keys,
+        "getent" => getent,
         "unshadow" | "john" | "hashcat" | "mimikatz" | "hydra" | "responder" | "msfconsole" | "msfvenom"
         | "xmrig" | "minerd" => attack,
         _ => return None,
@@ -55,8 +56,18 @@ fn store(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
+fn getent(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.first().is_some_and(|arg| matches!(&*arg.text, "shadow" | "gshadow")) {
+        walk.emit(Kind::ReadCredential, "prints password hashes", call.span);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
 fn keys(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "ssh-keygen" {
+        if call.args.iter().any(|arg| matches!(&*arg.text, "-y" | "-p")) {
+            walk.emit(Kind::ReadCredential, "reads or changes a private key", call.span);
+        }
         // With `-y` a private key is only turned into its public half; with `-f` an existing key
         // may be replaced, which the program itself asks about.
         for (at, arg) in call.args.iter().enumerate() {

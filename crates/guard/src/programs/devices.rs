@@ -17,7 +17,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "hdparm" | "nvme" | "badblocks" | "partprobe" | "dmsetup" | "cryptsetup" | "mdadm" | "lvremove"
         | "vgremove" | "pvremove" | "lvreduce" | "zpool" | "zfs" | "btrfs" | "diskutil" | "tune2fs"
         | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
-        | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart" | "swapoff" => partition,
+        | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart"
+        | "swapoff" => partition,
         "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
         _ => return None,
     })
@@ -75,6 +76,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             !has(&["-l", "--list", "-d", "--dump", "-s", "-x", "-V"])
                 && (call.stdin.present() || !targets.is_empty())
         }
+        "parted" if ["mklabel", "rm ", "mkpart"].iter().any(|verb| call.stdin.seen().contains(verb)) => true,
         "parted" => words.iter().any(|word| {
             ["mklabel", "mktable", "rm", "mkpart", "resizepart", "rescue"]
                 .iter()
@@ -94,9 +96,10 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }),
         "nvme" => has(&["format", "sanitize", "write", "write-zeroes", "dsm"]),
         "badblocks" => words.iter().any(|word| word.starts_with('-') && word.contains('w')),
-        "partprobe" | "tune2fs" | "resize2fs" | "xfs_repair" | "swapoff" => {
-            call.name == "swapoff" && has(&["-a"])
-        }
+        "partprobe" => false,
+        "tune2fs" | "resize2fs" | "xfs_repair" => words.len() > 1 && !has(&["-l", "-n"]),
+        "fsck" => has(&["-y", "-a", "-p"]) || words.iter().any(|word| word.starts_with("-y")),
+        "swapoff" => has(&["-a"]),
         "dmsetup" => has(&["remove", "remove_all", "wipe_table"]),
         "cryptsetup" => {
             has(&["luksFormat", "erase", "luksErase", "luksKillSlot", "reencrypt", "luksRemoveKey"])
@@ -124,8 +127,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => true,
     };
     if harmful {
-        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "sgdisk" | "hdparm" | "diskutil" | "nvme")
-            || (!targets.is_empty() && matches!(call.name, "parted" | "sfdisk" | "badblocks"));
+        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "badblocks");
         walk.emit_on(
             Kind::Device,
             "changes what is on a disk",
@@ -143,7 +145,9 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for arg in call.args {
         if let Some(path) = arg.text.strip_prefix("if=") {
             input = walk.read_file(path, arg.span);
-        } else if let Some(path) = arg.text.strip_prefix("of=") {
+        } else if let Some(path) = arg.text.strip_prefix("of=")
+            && (walk.target(path).place == Place::Device || output.is_none())
+        {
             output = Some((path.to_owned(), arg.span));
         }
     }

@@ -26,13 +26,18 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         if let Some(inline) = text.strip_prefix('+').filter(|rest| !rest.is_empty()) {
             saves |= command(walk, inline, arg.span);
-        } else if matches!(text, "-c" | "--cmd" | "-S" | "-s") {
-            next = matches!(text, "-c" | "--cmd");
+        } else if matches!(text, "-c" | "--cmd" | "-S" | "-s")
+            || (text.starts_with('-') && !text.starts_with("--") && text.len() <= 5 && text.ends_with('c'))
+        {
+            next = text == "--cmd" || text.ends_with('c');
         } else if let Some(inline) = text.strip_prefix("-c").filter(|rest| !rest.is_empty()) {
             saves |= command(walk, inline, arg.span);
         } else if !text.starts_with('-') {
             files.push(text.to_owned());
         }
+    }
+    for file in &files {
+        walk.read_file(file, call.span);
     }
     let script: Vec<String> = call.stdin.seen().lines().take(200).map(str::to_owned).collect();
     for line in &script {

@@ -47,7 +47,10 @@ pub(crate) fn base(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 pub(crate) fn hex(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "closnASjNtew", long: &[], stops: false });
+    let parsed = parse(
+        call.args,
+        Spec { short: if call.name == "xxd" { "closn" } else { "ASjNtew" }, long: &[], stops: false },
+    );
     let files: Vec<&Arg<'_>> = parsed.rest().take(1).collect();
     let flow = source(walk, &files, call.stdin);
     // In xxd, `-ps` and `-r` may be written together or apart.
@@ -79,8 +82,16 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let file = words.iter().position(|word| *word == "-in").and_then(|at| call.args.get(at + 1));
     let files: Vec<&Arg<'_>> = file.into_iter().collect();
-    if words.iter().any(|word| *word == "s_client") {
+    if words.contains(&"s_client") {
+        if call.stdin.origin.local || call.stdin.origin.credential {
+            walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
+        }
         return Flow::unknown(Origin { network: true, ..Origin::default() });
+    }
+    if words.iter().any(|word| *word == "-engine" || *word == "-provider")
+        && words.iter().any(|word| word.contains('/'))
+    {
+        walk.emit(Kind::ToolProgram, "makes openssl load code", call.span);
     }
     let flow = if words.first().is_some_and(|verb| {
         matches!(

@@ -62,10 +62,10 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
             walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
         }
         "HISTFILE" if alone && (value == "/dev/null" || value.is_empty()) => {
-            walk.emit(Kind::Traces, "switches shell history off", span)
+            walk.emit(Kind::Traces, "switches shell history off", span);
         }
         "HISTSIZE" | "HISTFILESIZE" if alone && value == "0" => {
-            walk.emit(Kind::Traces, "switches shell history off", span)
+            walk.emit(Kind::Traces, "switches shell history off", span);
         }
         "PATH" => path(walk, value, span),
         "HERMES_YOLO_MODE" if !matches!(value, "" | "0" | "false") => {
@@ -102,7 +102,7 @@ fn known_library(value: &str) -> bool {
 /// A folder for temporary files in front of the search path lets anybody replace programs.
 fn path(walk: &mut Walk<'_>, value: &str, span: Span) {
     let first = value.split(':').next().unwrap_or_default();
-    if first == "."
+    if matches!(first, "." | "/tmp" | "/var/tmp" | "/dev/shm")
         || (walk.target(first).place == Place::Temp && first.starts_with('/') && value.contains(':'))
     {
         walk.emit_names(

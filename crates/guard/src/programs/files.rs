@@ -9,8 +9,8 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del-cli"
-        | "wipe" | "safe-rm" => remove,
+        "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "trash-empty" | "gvfs-trash"
+        | "gio" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
         "shred" | "scrub" | "nwipe" => shred,
         "mv" | "gmv" => relocate,
         "cp" | "gcp" | "install" | "ginstall" | "ditto" => copy,
@@ -30,20 +30,27 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || parsed.has("R", "")
         || matches!(call.name, "rimraf" | "wipe")
         || (call.name == "rm" && parsed.has("d", "dir"));
-    if matches!(call.name, "trash" | "trash-put" | "gio")
-        && (call.name != "gio" || parsed.text(0) != "remove")
-    {
+    if call.name == "trash-empty" {
+        walk.emit(Kind::Delete, "empties the trash", call.span);
+        return Flow::known(String::new());
+    }
+    if call.name == "gio" && !matches!(parsed.text(0), "remove" | "trash") {
         return Flow::known(String::new());
     }
     if parsed.has("", "help") || parsed.has("", "version") {
         return Flow::known(String::new());
     }
-    if call.name == "rmdir" {
-        // Only empty folders go, so nothing is lost.
+    if call.name == "rmdir" && !parsed.rest().any(|arg| arg.text.starts_with(['/', '~'])) {
+        // Only empty folders go, so nothing of the project is lost.
         return Flow::known(String::new());
     }
     let skip = usize::from(call.name == "gio");
-    let targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
+    let mut targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
+    let glued = Arg { text: "/".into(), span: call.span };
+    if parsed.has("/", "") {
+        // `-rf/`: a look-alike or a missing blank.
+        targets.push(&glued);
+    }
     delete(walk, &targets, recursive, call.span);
     Flow::known(String::new())
 }
@@ -83,12 +90,14 @@ fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             How { grave: true, ..How::default() },
         );
     } else if !targets.is_empty() {
+        let all =
+            targets.iter().any(|target| !matches!(target.place, Place::Temp | Place::Rebuilt | Place::Made));
         walk.emit_on(
             Kind::Delete,
             "overwrites files beyond recovery",
             call.span,
             targets,
-            How { all: true, ..How::default() },
+            How { all, ..How::default() },
         );
     }
     Flow::none()
@@ -121,6 +130,9 @@ fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool
         return out;
     }
     let target = walk.target(destination);
+    if target.place == Place::Sink {
+        return Vec::new();
+    }
     let folder = destination.ends_with('/')
         || matches!(
             target.place,
@@ -163,7 +175,7 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | Place::GitData
                 | Place::Credential
         );
-        if nowhere || weighty {
+        if nowhere {
             walk.emit_on(
                 Kind::Delete,
                 "moves things away",
@@ -171,7 +183,16 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 vec![target],
                 How { recursive: true, ..How::default() },
             );
-        } else if away.place == Place::Temp && matches!(target.place, Place::Home) && sources.len() > 8 {
+        } else if weighty {
+            let place = Place::SystemConfig;
+            walk.emit_on(
+                Kind::Write,
+                "moves things away",
+                source.span,
+                vec![Target { place, ..target }],
+                How::default(),
+            );
+        } else if away.place == Place::Temp && matches!(target.place, Place::Home | Place::Elsewhere) {
             walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
         }
     }
@@ -228,6 +249,15 @@ fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut flow = Flow::none();
     for source in &sources {
         flow = walk.read_file(&source.text, source.span);
+        if &*source.text == "/dev/null" {
+            walk.write_file(
+                &destination,
+                Flow::known(String::new()),
+                false,
+                "empties a file by redirection of nothing",
+                call.span,
+            );
+        }
     }
     place_all(
         walk,
@@ -275,6 +305,11 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 vec![target],
                 How::default(),
             );
+        }
+    }
+    if !parsed.has("s", "symbolic") {
+        for source in &sources {
+            walk.read_file(&source.text, source.span);
         }
     }
     if let [source] = sources.as_slice() {
@@ -350,7 +385,14 @@ fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if call.name == "mkdir" && fresh && !path.text.contains(HOLE) {
             walk.made(&path.text);
         }
-        if call.name == "touch" && matches!(place, Place::SystemConfig | Place::Startup) {
+        if parsed.value("m", "mode").is_some_and(|mode| {
+            mode.ends_with('7') || mode.ends_with('6') || mode.contains("o+w") || mode.contains("a+w")
+        }) && call.name == "mkdir"
+        {
+            let mode = parsed.value("m", "mode").unwrap_or_default().to_owned();
+            super::perms::mode(walk, &mode, &[&path.text], false, path.span);
+        }
+        if matches!(place, Place::SystemConfig | Place::Startup | Place::System) {
             let target = walk.target(&path.text);
             walk.emit_on(Kind::Write, "makes a file", path.span, vec![target], How::default());
         }
@@ -367,6 +409,10 @@ fn patch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "pidDFoBVYzr", long: &["strip", "input", "directory", "output"], stops: false },
     );
+    if let Some(folder) = parsed.value("d", "directory") {
+        let target = walk.target(&format!("{folder}/x"));
+        walk.emit_on(Kind::Write, "patches files", call.span, vec![target], How::default());
+    }
     if let Some(file) = parsed.operand(0) {
         let target = walk.target(&file.text);
         walk.emit_on(Kind::Write, "patches a file", file.span, vec![target], How::default());

@@ -1,8 +1,8 @@
 //! Programs that only print: their output is computed when it can be, and passed on when not.
 
 use super::opts::{Spec, parse};
+use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
 use super::{Handler, encode};
-use crate::shell::decode_escapes;
 use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 /// The filter with that name.
@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "echo" => echo,
         "printf" => printf,
         "cat" | "tac" | "less" | "more" | "bat" | "batcat" | "nl" | "zcat" | "bzcat" | "xzcat"
-        | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "view" => cat,
+        | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "vis" => cat,
         "head" | "tail" => ends,
         "rev" => rev,
         "tr" => encode::translate,
@@ -29,137 +29,23 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "realpath" | "readlink" => realpath,
         "seq" => seq,
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ugrep" => grep,
-        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "comm"
-        | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
+        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst"
+        | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
         | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
-        "whoami" | "id" | "hostname" | "uname" | "date" | "ls" | "ps" | "df" | "du" | "stat" | "file"
-        | "tree" | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc"
-        | "tty" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "fd" | "fdfind" | "locate"
-        | "mdfind" => listing,
+        "yes" => yes,
+        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
+        | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
+        | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
-}
-
-fn echo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let mut args = call.args;
-    let mut newline = true;
-    let mut escapes = false;
-    while let Some((first, rest)) = args.split_first() {
-        let text = &*first.text;
-        if text.len() < 2
-            || !text.starts_with('-')
-            || !text.bytes().skip(1).all(|b| matches!(b, b'n' | b'e' | b'E'))
-        {
-            break;
-        }
-        newline &= !text.contains('n');
-        escapes |= text.contains('e');
-        args = rest;
-    }
-    let mut out = String::new();
-    for (at, arg) in args.iter().enumerate() {
-        if at > 0 {
-            out.push(' ');
-        }
-        out.push_str(&arg.text);
-    }
-    if escapes || (out.contains('\\') && out.contains("\\x")) {
-        out = decode_escapes(&out);
-    }
-    if newline {
-        out.push('\n');
-    }
-    walk.spend(out.len() / 8);
-    Flow { text: Some(out.into()), origin: walk.last_unknown }
-}
-
-fn printf(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let mut args = call.args;
-    let mut into = None;
-    if let [flag, name, rest @ ..] = args
-        && &*flag.text == "-v"
-    {
-        into = Some(name.text.to_string());
-        args = rest;
-    } else if let [flag, rest @ ..] = args
-        && &*flag.text == "--"
-    {
-        args = rest;
-    }
-    let Some((format, values)) = args.split_first() else { return Flow::none() };
-    let mut out = String::new();
-    let mut values = values.iter();
-    loop {
-        let before = values.len();
-        format_once(&format.text, &mut values, &mut out);
-        if values.len() == 0 || values.len() == before || out.len() > 64 * 1024 {
-            break;
-        }
-    }
-    walk.spend(out.len() / 8);
-    if let Some(name) = into {
-        walk.scope.set(&name, &out);
-        return Flow::none();
-    }
-    Flow { text: Some(out.into()), origin: walk.last_unknown }
-}
-
-/// One pass over the format.
-fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out: &mut String) {
-    let decoded = if format.contains('\\') { decode_escapes(format) } else { format.to_owned() };
-    let mut letters = decoded.chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter != '%' {
-            out.push(letter);
-            continue;
-        }
-        let mut precision = None;
-        let mut dotted = false;
-        let kind = loop {
-            match letters.next() {
-                None => break None,
-                Some('.') => dotted = true,
-                Some(digit @ '0'..='9') if dotted => {
-                    precision =
-                        Some(precision.unwrap_or(0) * 10 + digit.to_digit(10).map_or(0, |d| d as usize));
-                }
-                Some('-' | '+' | ' ' | '#' | '0'..='9' | '*') => {}
-                Some('(') => {
-                    letters.by_ref().find(|c| *c == ')');
-                }
-                Some(kind) => break Some(kind),
-            }
-        };
-        match kind {
-            Some('%') => out.push('%'),
-            Some('b') => {
-                out.push_str(&values.next().map_or_else(String::new, |arg| decode_escapes(&arg.text)))
-            }
-            Some('c') => out.extend(values.next().and_then(|arg| arg.text.chars().next())),
-            Some('x') => {
-                let number: Option<u64> = values.next().and_then(|arg| arg.text.parse().ok());
-                out.push_str(&number.map_or_else(String::new, |n| format!("{n:x}")));
-            }
-            Some('o') => {
-                let number: Option<u64> = values.next().and_then(|arg| arg.text.parse().ok());
-                out.push_str(&number.map_or_else(String::new, |n| format!("{n:o}")));
-            }
-            Some('T') => out.push_str(HOLE_STR),
-            Some(_) => {
-                let text = values.next().map_or("", |arg| &*arg.text);
-                match precision {
-                    Some(most) => out.extend(text.chars().take(most)),
-                    None => out.push_str(text),
-                }
-            }
-            None => out.push('%'),
-        }
-    }
 }
 
 /// The text a filter reads: its files, or standard input.
 pub(crate) fn source(walk: &mut Walk<'_>, files: &[&Arg<'_>], stdin: &Flow) -> Flow {
     let mut out: Option<Flow> = None;
+    if let Some(command) = files.iter().find_map(|file| file.text.strip_prefix("+!")) {
+        walk.run_text(command, &Flow::none(), crate::effect::Span::default());
+    }
     for file in files.iter().take(64) {
         let flow = if &*file.text == "-" { stdin.clone() } else { walk.read_file(&file.text, file.span) };
         out = Some(match out {
@@ -176,6 +62,9 @@ pub(crate) fn source(walk: &mut Walk<'_>, files: &[&Arg<'_>], stdin: &Flow) -> F
 fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let files: Vec<&Arg<'_>> =
         call.args.iter().filter(|arg| !arg.text.starts_with('-') || &*arg.text == "-").collect();
+    if files.is_empty() && !call.stdin.present() {
+        return Flow::unknown(Origin::default());
+    }
     let mut flow = source(walk, &files, call.stdin);
     match call.name {
         "tac" => {
@@ -295,48 +184,6 @@ fn in_list(list: &str, number: usize) -> bool {
     })
 }
 
-fn which(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let names: Vec<&str> =
-        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
-    Flow::known(names.join("\n") + "\n")
-}
-
-fn basename(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let Some(path) = call.args.iter().find(|arg| !arg.text.starts_with('-')) else { return Flow::none() };
-    Flow::known(format!("{}\n", path.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default()))
-}
-
-fn dirname(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let Some(path) = call.args.iter().find(|arg| !arg.text.starts_with('-')) else { return Flow::none() };
-    let folder = match path.text.trim_end_matches('/').rsplit_once('/') {
-        Some(("", _)) => "/",
-        Some((folder, _)) => folder,
-        None => ".",
-    };
-    Flow::known(format!("{folder}\n"))
-}
-
-fn pwd(walk: &mut Walk<'_>, _call: Call<'_>) -> Flow {
-    Flow::known(format!("{}\n", walk.scope.cwd))
-}
-
-fn realpath(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let Some(path) = call.args.iter().rev().find(|arg| !arg.text.starts_with('-')) else {
-        return Flow::none();
-    };
-    Flow::known(format!("{}\n", walk.path(&path.text)))
-}
-
-fn seq(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    if let [only] = call.args
-        && let Ok(last) = only.text.parse::<u32>()
-        && last <= 32
-    {
-        return Flow::known((1..=last).map(|n| format!("{n}\n")).collect());
-    }
-    Flow::known("1\n2\n".to_owned())
-}
-
 fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let spec = Spec {
         short: "efmABCdDgtTjE",
@@ -377,17 +224,24 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rg" | "ag" | "ack");
     let quiet = parsed.has("q", "quiet") || parsed.has("l", "files-with-matches") || parsed.has("c", "count");
     let files: Vec<&Arg<'_>> = if quiet { Vec::new() } else { parsed.rest().skip(skip).collect() };
+    if recursive && parsed.has("", "files") {
+        let folder = parsed.text(0);
+        return Flow {
+            text: Some(format!("{folder}/{HOLE}\n").into()),
+            origin: Origin { local: true, ..Origin::default() },
+        };
+    }
     let flow = source(walk, &files, call.stdin);
-    let _ = recursive;
     Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
 }
 
 /// Data goes through, changed or not.
 fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let short = if call.name == "split" { "bnCal" } else { "oktSTdfwLl" };
     let parsed = parse(
         call.args,
         Spec {
-            short: "oktSTdfwLl",
+            short,
             long: &[
                 "output",
                 "compress-program",
@@ -437,6 +291,32 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
     let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
     let flow = source(walk, &files, call.stdin);
+    if matches!(call.name, "jq" | "yq" | "xq" | "envsubst") {
+        if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {
+            for file in files.iter().filter(|arg| arg.text.contains('.')) {
+                let target = walk.target(&file.text);
+                walk.emit_on(
+                    crate::effect::Kind::Write,
+                    "edits a file in place",
+                    file.span,
+                    vec![target],
+                    crate::effect::How::default(),
+                );
+            }
+        }
+        return Flow { text: Some(HOLE_STR.into()), origin: flow.origin };
+    }
+    if call.name == "split"
+        && let Some(prefix) = parsed.operand(1)
+    {
+        walk.write_file(
+            &prefix.text,
+            Flow::unknown(Origin::default()),
+            false,
+            "writes parts of a file",
+            prefix.span,
+        );
+    }
     let keeps = matches!(call.name, "fold" | "fmt" | "column" | "pv" | "iconv" | "uniq" | "shuf")
         || (call.name == "sort" && flow.seen().lines().count() <= 1);
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
@@ -463,7 +343,18 @@ fn listing(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// A program nobody knows: its output is unknown, and carries where its input came from.
 pub(crate) fn unknown(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let settings = call.args.iter().any(|arg| {
+    let settings = prints_settings(call);
+    let mut hidden = call.stdin.origin;
+    hidden.secret = false;
+    Flow::unknown(Origin { settings, ..hidden })
+}
+
+/// Whether a program is asked to print settings for a shell, as `direnv hook bash` is.
+pub(crate) fn prints_settings(call: Call<'_>) -> bool {
+    if call.stdin.present() {
+        return false;
+    }
+    call.args.iter().take(4).any(|arg| {
         matches!(
             &*arg.text,
             "init"
@@ -503,10 +394,7 @@ pub(crate) fn unknown(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             | "docker-machine"
             | "resize"
             | "brew"
-    );
-    let hidden = call.stdin.origin;
-    let from_input = call.stdin.present();
-    Flow::unknown(Origin { settings: settings && !from_input, ..hidden })
+    )
 }
 
 /// Whether a text is nothing but unknown.

@@ -31,8 +31,19 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         at += 1;
         match &*arg.text {
             "-delete" => {
-                if !names.empty {
-                    delete(walk, &paths, arg.span);
+                let kept: Vec<String> = paths
+                    .iter()
+                    .filter(|path| {
+                        !names.empty
+                            || !matches!(
+                                walk.target(path).place,
+                                Place::Workspace | Place::WorkspaceTop | Place::Temp | Place::Made
+                            )
+                    })
+                    .cloned()
+                    .collect();
+                if !kept.is_empty() {
+                    delete(walk, &kept, arg.span);
                 }
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -58,7 +69,7 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => {}
         }
     }
-    let text: String = paths.iter().map(|path| format!("{path}\n")).collect();
+    let text = paths.join("\n") + "\n";
     Flow { text: Some(text.into()), origin: Origin { local: true, ..Origin::default() } }
 }
 
@@ -127,7 +138,11 @@ fn delete(walk: &mut Walk<'_>, paths: &[String], span: Span) {
 
 fn run_on(walk: &mut Walk<'_>, command: &[Arg<'_>], paths: &[String], span: Span) {
     let Some(first) = command.first() else { return };
-    let deletes = matches!(super::base_name(&first.text), "rm" | "unlink" | "shred" | "srm");
+    let deletes = matches!(
+        super::base_name(&first.text),
+        "rm" | "unlink" | "shred" | "srm" | "chmod" | "chown" | "chgrp"
+    );
+    let flag = if super::base_name(&first.text).starts_with('c') { "-R" } else { "-r" };
     for path in paths.iter().take(16) {
         let mut args: Vec<Arg<'_>> = command
             .iter()
@@ -135,7 +150,7 @@ fn run_on(walk: &mut Walk<'_>, command: &[Arg<'_>], paths: &[String], span: Span
             .collect();
         if deletes && !args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('r')) {
             // What is found may be many files in many folders.
-            args.insert(1, Arg { text: "-r".into(), span });
+            args.insert(1, Arg { text: flag.into(), span });
         }
         let saved = walk.last_unknown;
         walk.last_unknown = Origin { local: true, file: true, ..Origin::default() };
@@ -162,7 +177,19 @@ pub(crate) fn fd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Some(extension) => format!("{HOLE}.{}", extension.text),
         None => pattern.trim_matches(['^', '$']).replace('\\', ""),
     };
-    let path = format!("./{HOLE}/{name}");
+    let start_at = start.unwrap_or(call.args.len());
+    let folder = call
+        .args
+        .iter()
+        .take(start_at)
+        .filter(|arg| !arg.text.starts_with('-'))
+        .rfind(|arg| {
+            arg.text.starts_with(['/', '~'])
+                || walk.target(&arg.text).place >= Place::Elsewhere && arg.text.contains('/')
+        })
+        .map_or(".", |arg| &*arg.text);
+    let path =
+        if matches!(name.as_str(), "" | ".") { folder.to_owned() } else { format!("{folder}/{HOLE}/{name}") };
     if let Some(at) = start {
         let mut command: Vec<Arg<'_>> =
             call.args.iter().skip(at + 1).take_while(|arg| &*arg.text != ";").cloned().collect();
@@ -171,7 +198,5 @@ pub(crate) fn fd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         run_on(walk, &command, std::slice::from_ref(&path), call.span);
     }
-    let place = walk.target(&path).place;
-    let _ = place == Place::Rebuilt;
     Flow { text: Some(format!("{path}\n").into()), origin: Origin { local: true, ..Origin::default() } }
 }

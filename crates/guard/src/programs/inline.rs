@@ -26,9 +26,12 @@ fn language(name: &str) -> Option<&'static str> {
         "osascript" => "applescript",
         "julia" => "julia",
         "groovy" | "scala" | "jshell" => "scala",
-        "elixir" | "iex" => "elixir",
+        "elixir" => "elixir",
         "erl" | "escript" => "erl",
-        "ghci" | "runghc" => "haskell",
+        "ghci" | "runghc" | "ghc" => "haskell",
+        "guile" | "sbcl" | "racket" | "clojure" | "bb" | "clisp" | "ecl" => "lisp",
+        "octave" | "matlab" => "r",
+        "sml" | "ocaml" | "dart" | "crystal" | "nim" => "ruby",
         _ => return None,
     })
 }
@@ -43,6 +46,7 @@ fn code_flags(language: &str) -> (&'static str, &'static [&'static str]) {
         "php" => ("rBRE", &["run", "process-begin", "process-code", "process-end"]),
         "r" | "julia" => ("eE", &["eval", "print"]),
         "elixir" => ("e", &["eval", "rpc-eval"]),
+        "lisp" => ("ecx", &["eval"]),
         _ => ("e", &["eval"]),
     }
 }
@@ -93,14 +97,22 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         return out.unwrap_or_else(|| Flow::unknown(call.stdin.origin));
     }
-    match args.iter().find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
+    let skip = usize::from(
+        matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"),
+    );
+    if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan"))
+        || args.first().is_some_and(|arg| arg.text.ends_with("manage.py"))
+    {
+        return super::named(walk, "artisan", args.get(1..).unwrap_or_default(), call.stdin, call.span);
+    }
+    match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
         Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => {
-            script_file(walk, language, file, call)
+            script_file(walk, language, file, call);
         }
         _ if call.stdin.present()
             && !args.iter().any(|arg| matches!(&*arg.text, "--version" | "-V" | "-v" | "--help")) =>
         {
-            from_stdin(walk, language, call)
+            from_stdin(walk, language, call);
         }
         _ => {}
     }
@@ -167,6 +179,14 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
         if !text.starts_with('-') || text == "-" {
             break;
         }
+        let loads = matches!(language, "perl" | "ruby")
+            && text.len() > 2
+            && text.starts_with(['-'])
+            && matches!(text.as_bytes().get(1), Some(b'M' | b'm' | b'I' | b'r' | b'F'));
+        if loads {
+            at += 1;
+            continue;
+        }
         if let Some(place) = text
             .char_indices()
             .skip(1)
@@ -226,7 +246,7 @@ fn script_file(walk: &mut Walk<'_>, language: &str, file: &Arg<'_>, call: Call<'
         if flow.exact().is_none() && (flow.origin.network || flow.origin.decoded) {
             code::unseen(walk, flow.origin, call.span);
         }
-        judge(walk, language, &flow.seen().to_owned(), call.span);
+        judge(walk, language, flow.seen(), call.span);
     } else if file.text.contains("://") {
         walk.emit_names(Kind::RunDownloaded, "runs text from the network", call.span, &[&file.text]);
     }

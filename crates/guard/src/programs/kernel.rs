@@ -24,12 +24,12 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "date" | "hwclock" | "timedatectl" | "hostnamectl" | "localectl" => clock,
         "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
         "update-alternatives" | "alternatives" => alternatives,
-        "ldconfig" | "defaults" | "gsettings" | "dconf" => defaults,
+        "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => defaults,
         _ => return None,
     })
 }
 
-fn words<'a>(call: Call<'a>) -> Vec<&'a str> {
+fn words(call: Call<'_>) -> Vec<&str> {
     call.args.iter().map(|arg| &*arg.text).collect()
 }
 
@@ -75,7 +75,14 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.target(&arg.text).place >= Place::SystemConfig
                 && walk.target(&arg.text).place != Place::Device
         });
-        if remount || over || call.name == "pivot_root" {
+        let bound = parsed.flags.iter().any(|flag| flag.long && flag.name.contains("bind"))
+            || parsed.value("o", "options").is_some_and(|options| options.contains("bind"));
+        if remount
+            || over
+            || (bound
+                && parsed.rest().next().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemTop))
+            || call.name == "pivot_root"
+        {
             walk.emit_names(Kind::Kernel, "changes what is mounted in system places", call.span, &words);
         }
     }
@@ -166,6 +173,13 @@ fn logs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if let [first, second, _, rest @ ..] = call.args
+        && call.name == "ip"
+        && &*first.text == "netns"
+        && &*second.text == "exec"
+    {
+        return super::run(walk, rest, call.stdin, call.span);
+    }
     let words = words(call);
     let cuts = match call.name {
         "ip" => {
@@ -216,6 +230,13 @@ fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
+    if words.iter().any(|word| matches!(*word, "--set" | "--install"))
+        && words
+            .iter()
+            .any(|word| word.starts_with("/tmp") || word.starts_with("/home") || word.starts_with("./"))
+    {
+        walk.emit_names(Kind::Kernel, "replaces a program for everybody", call.span, &words);
+    }
     if words.iter().any(|word| matches!(*word, "--remove" | "--remove-all")) {
         walk.emit_names(Kind::Package, "removes system-wide choices", call.span, &words);
     }
@@ -224,7 +245,12 @@ fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn defaults(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if matches!(words.first(), Some(&("delete" | "reset" | "reset-recursively"))) {
+    if matches!(words.first(), Some(&("delete" | "reset" | "reset-recursively")))
+        || words.first() == Some(&"write")
+            && words.get(1).is_some_and(|domain| domain.starts_with("/Library"))
+        || matches!(call.name, "locale-gen") && words.contains(&"--purge")
+        || call.name == "dpkg-reconfigure"
+    {
         walk.emit_names(Kind::Kernel, "deletes settings", call.span, &words);
     }
     Flow::none()

@@ -5,8 +5,10 @@
 
 mod agent;
 mod archive;
+mod batch;
 mod builtins;
 mod cloud;
+mod cmdlets;
 mod code;
 mod containers;
 mod credentials;
@@ -18,17 +20,23 @@ mod environment;
 mod files;
 mod filters;
 mod find;
+mod forge;
 mod git;
+mod git_verbs;
 mod inline;
 mod kernel;
 mod network;
+mod odd;
 mod opts;
 mod packages;
 mod perms;
+mod print;
 mod processes;
 mod scripting;
 mod services;
+mod sessions;
 mod shells;
+mod sql;
 mod stream;
 mod sync;
 mod tokens;
@@ -49,16 +57,54 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
     if raw.contains(HOLE) {
         return unseen::run(walk, raw, args, stdin, span);
     }
-    if raw.contains('/') {
-        if let Some(flow) = shells::known_script(walk, raw, rest, stdin, span) {
-            return flow;
-        }
+    if raw.contains('/')
+        && let Some(flow) = shells::known_script(walk, raw, rest, stdin, span)
+    {
+        return flow;
     }
     let name = base_name(raw);
-    if name.contains(['*', '?', '[']) || raw.contains(['*', '?']) {
+    if name != "[" && (name.contains(['*', '?', '[']) || raw.contains(['*', '?'])) {
         return unseen::globbed(walk, raw, rest, stdin, span);
     }
+    if raw.contains('/') && !raw.starts_with('/') && !in_system_folder(&walk.path(raw)) {
+        return own_program(walk, raw, name, rest, stdin, span);
+    }
     named(walk, name, rest, stdin, span)
+}
+
+/// Whether a path leads into a folder that holds the system's programs.
+fn in_system_folder(path: &str) -> bool {
+    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/system/bin/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// A program of the project's own, which only shares a name with one we know. Interpreters and
+/// the plainest file tools are still taken for what they are called.
+fn own_program(
+    walk: &mut Walk<'_>,
+    raw: &str,
+    name: &str,
+    args: &[Arg<'_>],
+    stdin: &Flow,
+    span: Span,
+) -> Flow {
+    let installed =
+        raw.contains("node_modules/.bin/") || raw.contains("venv/bin/") || raw.contains("vendor/bin/");
+    if installed
+        || shells::handler(name).is_some()
+        || inline::handler(name).is_some()
+        || matches!(name, "rm" | "dd" | "shred" | "busybox" | "toybox" | "sudo" | "env")
+    {
+        return named(walk, name, args, stdin, span);
+    }
+    walk.programs.push((name.to_owned(), span));
+    if walk.scope.cloned.iter().any(|folder| crate::place::within(&walk.path(raw), folder))
+        && !shells::everyday_script(raw)
+    {
+        walk.emit(crate::effect::Kind::RunDownloaded, "runs a script that was just fetched", span);
+    }
+    Flow::unknown(stdin.origin)
 }
 
 /// Runs a program whose name is known.
@@ -68,7 +114,30 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     }
     let call = Call { name, args, span, stdin };
     if let Some(handler) = lookup(name) {
-        return handler(walk, call);
+        if !walk.down(span) {
+            return Flow::none();
+        }
+        if args.len() > 16 {
+            walk.spend(args.len());
+        }
+        let mut flow = handler(walk, call);
+        walk.up();
+        if flow.seen().contains(HOLE) && filters::prints_settings(call) {
+            flow.origin.settings = true;
+        }
+        return flow;
+    }
+    if let Some(path) = walk
+        .scope
+        .files
+        .keys()
+        .find(|path| {
+            path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
+        })
+        .cloned()
+        && let Some(flow) = shells::known_script(walk, &path, args, stdin, span)
+    {
+        return flow;
     }
     if let Some(flow) = windows::run(walk, call) {
         return flow;

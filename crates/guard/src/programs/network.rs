@@ -3,7 +3,7 @@
 use super::Handler;
 use super::opts::{Parsed, Spec, parse};
 use crate::effect::Kind;
-use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -98,6 +98,11 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         metadata(walk, url, call);
     }
     saved(walk, &parsed, &urls, call, parsed.has("O", "remote-name"));
+    if let Some(file) = parsed.value("K", "config")
+        && matches!(walk.target(file).place, crate::place::Place::Temp | crate::place::Place::Elsewhere)
+    {
+        walk.emit_names(Kind::RunUnseen, "takes options from a file nobody has seen", call.span, &[file]);
+    }
     if parsed.has("K", "config") || parsed.value("o", "output").is_some_and(|file| file != "-") {
         return Flow::known(String::new());
     }
@@ -123,7 +128,11 @@ fn metadata(walk: &mut Walk<'_>, url: &str, call: Call<'_>) {
 fn saved(walk: &mut Walk<'_>, parsed: &Parsed<'_>, urls: &[&str], call: Call<'_>, by_name: bool) {
     let folder =
         parsed.value("", "output-dir").or_else(|| parsed.value("P", "directory-prefix")).unwrap_or(".");
-    let mut files: Vec<String> = parsed.values("o", "output").map(|(file, _)| file.to_owned()).collect();
+    let mut files: Vec<String> = if call.name == "curl" {
+        parsed.values("o", "output").map(|(file, _)| file.to_owned()).collect()
+    } else {
+        Vec::new()
+    };
     if by_name && files.is_empty() {
         for url in urls {
             let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or_default();
@@ -155,7 +164,9 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
         } else if carries {
             value
                 .rsplit_once('@')
-                .filter(|(before, _)| before.is_empty() || before.ends_with('='))
+                .filter(|(before, _)| {
+                    before.is_empty() || before.ends_with('=') || flag.name == "data-urlencode"
+                })
                 .map(|(_, file)| file.split(';').next().unwrap_or(file))
         } else {
             None
@@ -175,17 +186,19 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
     }
     if credential {
         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-    } else if bulk {
-        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-    } else if unknown.local
-        && parsed.flags.iter().any(|flag| {
-            flag.value.is_some_and(|value| value.contains(HOLE))
-                && (flag.is("d", "data") || flag.name.starts_with("data"))
-        })
+    } else if bulk
+        || unknown.local
+            && parsed.flags.iter().any(|flag| {
+                flag.value.is_some_and(|value| value.contains(HOLE))
+                    && (flag.is("d", "data") || flag.name.starts_with("data"))
+            })
     {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
     } else if unknown.credential
-        || (unknown.local && unknown.file && parsed.rest().any(|arg| arg.text.contains(HOLE)))
+        || (unknown.local
+            && unknown.file
+            && !call.args.iter().any(|arg| arg.text.starts_with(HOLE))
+            && parsed.rest().any(|arg| arg.text.contains(HOLE)))
     {
         walk.emit(Kind::SendOut, "sends local data in an address", call.span);
     }
@@ -234,6 +247,7 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
     }
     for (program, span) in parsed.values("", "use-askpass") {
+        walk.emit_names(Kind::ToolProgram, "makes wget run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);
     }
     for url in &urls {
@@ -251,12 +265,20 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None if parsed.flags.iter().any(|flag| !flag.long && flag.name == "O" && flag.value == Some("-")) => {
             return from_network();
         }
-        None => saved(walk, &Parsed::default(), &urls, call, true),
+        None => saved(walk, &parsed, &urls, call, true),
     }
     Flow::known(String::new())
 }
 
-fn page(_walk: &mut Walk<'_>, _call: Call<'_>) -> Flow {
+fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    for arg in call.args {
+        if let Some((_, file)) = arg.text.split_once('@')
+            && arg.text.contains("=@")
+            && walk.read_file(file, arg.span).origin.credential
+        {
+            walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+        }
+    }
     from_network()
 }
 
@@ -265,7 +287,8 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "eciopqsTwxXIOGgm", long: &["exec", "sh-exec", "lua-exec", "ssl-cert"], stops: false },
     );
-    for (program, span) in parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")) {
+    let program = parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")).next();
+    if let Some((program, span)) = program {
         walk.emit_names(Kind::ReverseShell, "connects a program to the network", span, &[program]);
         return Flow::none();
     }
@@ -362,7 +385,7 @@ fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
             }
             ["mirror", flag, ..] if flag.contains('R') => {
-                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span)
+                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span);
             }
             [first, ..] if first.starts_with('!') => {
                 walk.run_text(line.trim().trim_start_matches('!'), &Flow::none(), call.span);
@@ -370,6 +393,5 @@ fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => {}
         }
     }
-    let _ = Arg { text: "".into(), span: call.span };
     from_network()
 }

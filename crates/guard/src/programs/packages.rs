@@ -72,11 +72,29 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let verbs: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
     let verb = verbs.first().copied().unwrap_or_default();
+    for arg in call.args.iter().filter(|_| call.name == "dpkg" || call.name == "rpm") {
+        if walk.scope.files.get(&walk.path(&arg.text)).is_some_and(|flow| flow.origin.network) {
+            walk.emit(Kind::RunDownloaded, "installs a package that was just fetched", arg.span);
+        }
+    }
+    if words.iter().any(|word| {
+        matches!(
+            *word,
+            "--allow-unauthenticated"
+                | "--nogpgcheck"
+                | "--no-gpg-check"
+                | "--force-yes"
+                | "--allow-untrusted"
+        )
+    }) {
+        walk.emit(Kind::Security, "installs packages without checking them", call.span);
+    }
     let removes = match call.name {
         "apt" | "apt-get" | "aptitude" => {
-            matches!(verb, "remove" | "purge" | "autopurge" | "full-upgrade" | "dist-upgrade")
-                && !matches!(verb, "full-upgrade" | "dist-upgrade")
+            verbs.iter().take(3).any(|verb| matches!(*verb, "remove" | "purge" | "autopurge"))
+                || verb == "autoremove" && words.contains(&"--purge")
         }
+        "snap" if verb == "stop" || verb == "disable" => true,
         "dpkg" => words.iter().any(|word| {
             matches!(*word, "-r" | "-P" | "--remove" | "--purge") || word.starts_with("--force-all")
         }),
@@ -90,7 +108,7 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "pacman" | "yay" | "paru" => words.iter().any(|word| (word.starts_with("-R")) || *word == "--remove"),
         "emerge" => words.iter().any(|word| matches!(*word, "-C" | "--unmerge" | "-c" | "--depclean")),
         "nix-env" => words.iter().any(|word| matches!(*word, "-e" | "--uninstall")),
-        "nix-collect-garbage" => words.iter().any(|word| *word == "-d"),
+        "nix-collect-garbage" => words.contains(&"-d"),
         "xbps-remove" => true,
         "pkgutil" => words.contains(&"--forget"),
         "guix" => verb == "remove" || verb == "gc",
@@ -137,13 +155,52 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::unknown(Origin { settings, local: true, ..Origin::default() })
 }
 
+/// Options of build tools that start programs.
+fn tool_options(walk: &mut Walk<'_>, call: Call<'_>) {
+    for (at, arg) in call.args.iter().enumerate() {
+        let next = call.args.get(at + 1).map_or("", |arg| &*arg.text);
+        let program = match (call.name, &*arg.text) {
+            ("go", "-exec" | "-toolexec") => Some(next),
+            ("cargo", "--config")
+                if ["runner", "rustc-wrapper", "linker", "rustc=\""].iter().any(|key| next.contains(key)) =>
+            {
+                next.split_once('=').map(|(_, value)| value.trim_matches(['"', '\'']))
+            }
+            ("npm" | "pnpm" | "yarn", text) => text.strip_prefix("--script-shell="),
+            _ => None,
+        };
+        if let Some(program) = program {
+            walk.emit_names(Kind::ToolProgram, "makes a build tool run a program", arg.span, &[program]);
+            walk.run_text(program, &Flow::none(), arg.span);
+        }
+    }
+}
+
 fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let verbs: Vec<&Arg<'_>> = call.args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
     let words: Vec<&str> = verbs.iter().map(|arg| &*arg.text).collect();
+    tool_options(walk, call);
     let verb = words.first().copied().unwrap_or_default();
     match (call.name, verb) {
-        ("npm" | "pnpm" | "yarn" | "cargo", "unpublish" | "yank") => {
-            walk.emit_names(Kind::Package, "takes a published package back", call.span, &words)
+        ("rustup", "self") if words.contains(&"uninstall") => {
+            walk.emit_names(Kind::Package, "removes the toolchain", call.span, &words);
+        }
+        ("npm" | "pnpm" | "yarn", "config" | "set") if words.contains(&"script-shell") => {
+            walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words);
+        }
+        ("pip" | "pip3", "install")
+            if call.args.iter().any(|arg| arg.text.starts_with("http://"))
+                || call.args.iter().any(|arg| arg.text.starts_with("--index-url=http://")) =>
+        {
+            walk.emit_names(
+                Kind::RunDownloaded,
+                "installs packages from an unsafe address",
+                call.span,
+                &words,
+            );
+        }
+        ("npm" | "pnpm" | "yarn" | "cargo", "unpublish" | "yank" | "deprecate") => {
+            walk.emit_names(Kind::Package, "takes a published package back", call.span, &words);
         }
         ("npm" | "pnpm" | "yarn", "exec" | "dlx") | ("npx" | "bunx" | "pnpx" | "uvx" | "dlx", _) => {
             let code = call
@@ -181,13 +238,6 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
         }
         ("go", "env") if call.args.iter().any(|arg| &*arg.text == "-w") => {}
-        ("go", "generate" | "run") => {
-            if let Some(at) = call.args.iter().position(|arg| &*arg.text == "-exec")
-                && let Some(program) = call.args.get(at + 1)
-            {
-                walk.run_text(&program.text, &Flow::none(), program.span);
-            }
-        }
         _ => {}
     }
     Flow::unknown(Origin {

@@ -14,6 +14,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "chattr" | "chflags" => chattr,
         "setfacl" => setfacl,
         "setcap" => setcap,
+        "chcon" | "restorecon" | "setfattr" => context,
         _ => return None,
     })
 }
@@ -34,7 +35,7 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     .skip(1)
                     .all(|b| matches!(b, b'R' | b'v' | b'f' | b'c' | b'h' | b'H' | b'L' | b'P')) =>
             {
-                recursive |= text.contains('R')
+                recursive |= text.contains('R');
             }
             _ => rest.push(arg),
         }
@@ -44,6 +45,7 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => (String::new(), rest),
     };
     let paths: Vec<&str> = files.iter().map(|arg| &*arg.text).collect();
+    let mode_text = if reference { "755".to_owned() } else { mode_text };
     mode(walk, &mode_text, &paths, recursive, call.span);
     Flow::none()
 }
@@ -92,7 +94,9 @@ pub(crate) fn mode(walk: &mut Walk<'_>, text: &str, paths: &[&str], recursive: b
             targets,
             How { recursive, all: true, ..How::default() },
         );
-    } else if targets.iter().any(|target| matches!(target.place, Place::System | Place::SystemConfig)) {
+    } else if targets.iter().any(|target| {
+        matches!(target.place, Place::System | Place::SystemConfig | Place::SystemTop | Place::Root)
+    }) {
         walk.emit_on(
             Kind::Permissions,
             "changes permissions of system files",
@@ -139,7 +143,7 @@ fn clauses(text: &str) -> impl Iterator<Item = (&str, char, &str)> {
 
 fn world_writable(text: &str) -> bool {
     match octal(text) {
-        Some(bits) => bits & 0o002 != 0 && !text.starts_with('-') && bits & 0o1000 == 0,
+        Some(bits) => bits & 0o002 != 0 && !text.starts_with('-'),
         None => {
             clauses(text).any(|(who, sign, what)| {
                 sign != '-'
@@ -210,7 +214,7 @@ fn chown(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | Place::Device
         )
     });
-    if (recursive && root && call.name != "chgrp") || weighty {
+    if (recursive && root) || weighty {
         let how = How {
             recursive,
             all: targets
@@ -268,6 +272,26 @@ fn setfacl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             call.span,
             targets,
             How { recursive: parsed.has("R", "recursive"), ..How::default() },
+        );
+    }
+    Flow::none()
+}
+
+fn context(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let targets: Vec<Target> = call
+        .args
+        .iter()
+        .filter(|arg| arg.text.starts_with('/'))
+        .map(|arg| walk.target(&arg.text))
+        .filter(|target| target.place >= Place::System)
+        .collect();
+    if !targets.is_empty() {
+        walk.emit_on(
+            Kind::Permissions,
+            "changes security labels of system files",
+            call.span,
+            targets,
+            How::default(),
         );
     }
     Flow::none()

@@ -35,7 +35,7 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             // The first dashed word is a signal, unless it is the only word; then it is a group.
             text if text.starts_with('-') && !given && !rest.is_empty() => {
-                signal = text.trim_start_matches('-').to_owned();
+                text.trim_start_matches('-').clone_into(&mut signal);
                 given = true;
                 args = rest;
             }
@@ -53,17 +53,14 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let first = args.iter().any(|arg| &*arg.text == "1");
     let looked_up = args.iter().any(|arg| arg.text.contains(HOLE) && !arg.text.contains(OWN_PID))
-        && (walk.last_unknown.local || walk.last_unknown != crate::walk::Origin::default());
+        && !walk.last_unknown.file
+        && walk.last_unknown != crate::walk::Origin::default();
     if first {
         walk.emit_names(Kind::Kill, "signals the first process of the system", call.span, &["1"]);
     } else if looked_up {
         walk.emit(Kind::Kill, "signals processes it looked up", call.span);
     } else if args.iter().any(|arg| arg.text.starts_with('-') && arg.text.len() > 1) {
         walk.emit(Kind::Kill, "signals a group of processes", call.span);
-    } else if matches!(signal.trim_start_matches("SIG"), "9" | "KILL")
-        && args.iter().any(|arg| arg.text.bytes().all(|b| b.is_ascii_digit()))
-    {
-        walk.emit_names(Kind::Run, "ends a process by force", call.span, &[]);
     }
     Flow::none()
 }
@@ -164,10 +161,10 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "init" | "telinit" => match words.first() {
             Some(&("0" | "6")) => {
-                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span)
+                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
             }
             Some(&("1" | "s" | "S")) => {
-                walk.emit(Kind::Power, "takes the machine to single-user mode", call.span)
+                walk.emit(Kind::Power, "takes the machine to single-user mode", call.span);
             }
             _ => {}
         },
@@ -180,10 +177,10 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.args.first().map_or("", |arg| &*arg.text) {
         "poweroff" | "reboot" | "halt" => {
-            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span)
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
         }
         "kill-session" | "kill-user" | "terminate-session" | "terminate-user" | "terminate-seat" => {
-            walk.emit(Kind::Kill, "ends sessions", call.span)
+            walk.emit(Kind::Kill, "ends sessions", call.span);
         }
         "suspend" | "hibernate" => walk.emit(Kind::Power, "puts the machine to sleep", call.span),
         _ => {}
@@ -195,7 +192,7 @@ fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(crate) fn power_verb(walk: &mut Walk<'_>, verb: &str, span: Span) -> bool {
     match verb {
         "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" => {
-            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span)
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
         }
         "suspend"
         | "hibernate"

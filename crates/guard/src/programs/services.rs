@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "systemctl" => systemctl,
         "service" | "rc-service" | "invoke-rc.d" | "initctl" | "sv" | "supervisorctl" | "pm2" | "monit"
-        | "s6-svc" | "runsvctrl" | "nssm" => service,
+        | "s6-svc" | "runsvctrl" | "nssm" | "pg_ctl" | "pg_ctlcluster" | "rabbitmqctl" => service,
         "rc-update" | "update-rc.d" | "chkconfig" => disable,
         "launchctl" => launchctl,
         "brew-services" => service,
@@ -41,10 +41,29 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         | "force-reload" | "condrestart" | "isolate" | "revert" | "clean" => {
             walk.emit_names(Kind::Service, service_word(verb), call.span, &names);
         }
-        "set-default" | "link" | "edit" | "set-property" => {
-            walk.emit_names(Kind::Service, "changes how services are set up", call.span, &names)
+        "daemon-reexec" => walk.emit(Kind::Service, "restarts the service manager", call.span),
+        "start"
+            if names.iter().any(|name| {
+                [
+                    "reboot.target",
+                    "poweroff.target",
+                    "halt.target",
+                    "kexec.target",
+                    "rescue.target",
+                    "emergency.target",
+                ]
+                .contains(name)
+            }) =>
+        {
+            walk.emit(Kind::Power, "switches the machine off or restarts it", call.span);
         }
-        "enable" if names.iter().any(|name| name.starts_with('/') || name.starts_with("./")) => {
+        "set-default" | "link" | "edit" | "set-property" => {
+            walk.emit_names(Kind::Service, "changes how services are set up", call.span, &names);
+        }
+        "enable"
+            if parsed.has("", "user")
+                || names.iter().any(|name| name.starts_with('/') || name.starts_with("./")) =>
+        {
             walk.emit_startup("starts a unit by itself from now on", call.span);
         }
         _ => {}
@@ -107,10 +126,10 @@ fn launchctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     match words.first().copied().unwrap_or_default() {
         "unload" | "bootout" | "stop" | "kill" | "disable" | "remove" | "kickstart" => {
-            walk.emit_names(Kind::Service, "stops a service", call.span, &words)
+            walk.emit_names(Kind::Service, "stops a service", call.span, &words);
         }
         "load" | "bootstrap" | "submit" | "enable" => {
-            walk.emit_startup("starts a job by itself from now on", call.span)
+            walk.emit_startup("starts a job by itself from now on", call.span);
         }
         "reboot" => walk.emit_grave(Kind::Power, "restarts the machine", call.span),
         _ => {}

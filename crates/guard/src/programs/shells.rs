@@ -90,6 +90,9 @@ fn run_code(walk: &mut Walk<'_>, call: Call<'_>, at: usize) -> Flow {
 /// A shell that reads its commands from standard input.
 fn from_stdin(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if !call.stdin.present() {
+        if call.span == Span::default() {
+            return Flow::none();
+        }
         if walk.elevated {
             walk.emit(Kind::Privilege, "opens a shell with more rights", call.span);
         }
@@ -113,9 +116,7 @@ pub(crate) fn script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &
     }
     if path.chars().all(|c| c == HOLE) && !path.is_empty() {
         let origin = walk.last_unknown;
-        if origin.network || origin.decoded {
-            code::unseen(walk, origin, span);
-        }
+        code::unseen(walk, origin, span);
         return Flow::none();
     }
     let normal = walk.path(path);
@@ -134,6 +135,9 @@ fn run_content(walk: &mut Walk<'_>, flow: &Flow, args: &[Arg<'_>], stdin: &Flow,
     let text = flow.seen().to_owned();
     if flow.exact().is_none() && (flow.origin.network || flow.origin.decoded || !flow.origin.file) {
         code::unseen(walk, flow.origin, span);
+        if text.chars().all(|c| c == HOLE || c.is_whitespace()) {
+            return Flow::unknown(flow.origin);
+        }
     }
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
         let interpreter = first
@@ -182,7 +186,7 @@ pub(crate) fn known_script(
 }
 
 /// Scripts that projects keep and people run after `chmod +x`.
-fn everyday_script(path: &str) -> bool {
+pub(crate) fn everyday_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let known = matches!(
         name,
@@ -193,28 +197,16 @@ fn everyday_script(path: &str) -> bool {
             | "autogen.sh"
             | "build.sh"
             | "test.sh"
-            | "run.sh"
-            | "start.sh"
-            | "setup.sh"
-            | "dev.sh"
             | "lint.sh"
             | "manage.py"
-            | "build"
-            | "run"
-            | "bootstrap.sh"
-            | "entrypoint.sh"
-            | "deploy.sh"
-            | "release.sh"
             | "ci.sh"
             | "check.sh"
             | "format.sh"
             | "bench.sh"
             | "run_tests.sh"
             | "run-tests.sh"
-            | "run_test.sh"
             | "rebar3"
             | "sbt"
-            | "main.py"
     );
     known
         || ["/scripts/", "/bin/", "/tools/", "/ci/", "/hack/", "/script/", "/target/", "/node_modules/.bin/"]

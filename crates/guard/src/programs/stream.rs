@@ -14,7 +14,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "find" | "gfind" | "bfs" => find::find,
         "fd" | "fdfind" => find::fd,
         "man" => man,
-        "dc" => dc,
+        "dc" | "bc" => dc,
         "m4" => m4,
         _ => return None,
     })
@@ -69,7 +69,7 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// The command of `s/…/…/e` or of the `e` command.
 fn executed(script: &str) -> Option<String> {
-    for part in script.split(['\n']) {
+    for part in script.split(['\n', ';']) {
         let part = part.trim();
         if let Some((mark, fields)) = s_command(part)
             && fields
@@ -79,7 +79,8 @@ fn executed(script: &str) -> Option<String> {
             let _ = mark;
             return fields.get(1).map(|with| with.replace('&', ""));
         }
-        let command = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' '));
+        let command =
+            part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
         if let Some(rest) = command.strip_prefix("e ") {
             return Some(rest.to_owned());
         }
@@ -148,8 +149,8 @@ fn substitute(text: &str, script: &str) -> Option<String> {
         }
         let all = flags.contains('g');
         text = match pattern.as_str() {
-            "^" => text.lines().map(|line| format!("{with}{line}\n")).collect(),
-            "$" => text.lines().map(|line| format!("{line}{with}\n")).collect(),
+            "^" => each(&text, |line| format!("{with}{line}")),
+            "$" => each(&text, |line| format!("{line}{with}")),
             "." if all => return None,
             plain => {
                 let plain = plain.trim_start_matches('^').trim_end_matches('$');
@@ -167,10 +168,20 @@ fn substitute(text: &str, script: &str) -> Option<String> {
     Some(text)
 }
 
+/// Every line changed.
+fn each(text: &str, change: impl Fn(&str) -> String) -> String {
+    let lines: Vec<String> = text.lines().map(change).collect();
+    lines.join("\n") + "\n"
+}
+
 fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(
         call.args,
-        Spec { short: "Fvfe", long: &["field-separator", "assign", "file", "source"], stops: true },
+        Spec {
+            short: "Fvfei",
+            long: &["field-separator", "assign", "file", "source", "include"],
+            stops: true,
+        },
     );
     let mut operands: Vec<&Arg<'_>> = parsed.rest().collect();
     let program = match parsed.value("e", "source") {
@@ -180,6 +191,16 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None => operands.remove(0).text.to_string(),
     };
     super::inline::judge(walk, "awk", &program, call.span);
+    if call
+        .args
+        .windows(2)
+        .any(|pair| matches!(pair, [flag, value] if &*flag.text == "-i" && &*value.text == "inplace"))
+    {
+        for file in call.args.iter().skip(3) {
+            let target = walk.target(&file.text);
+            walk.emit_on(Kind::Write, "edits a file in place", file.span, vec![target], How::default());
+        }
+    }
     let files: Vec<&Arg<'_>> =
         operands.into_iter().filter(|arg| !super::wrappers::is_assignment(&arg.text)).collect();
     let flow = source(walk, &files, call.stdin);

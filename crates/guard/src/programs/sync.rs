@@ -130,7 +130,20 @@ fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>
             walk.emit_names(Kind::SendOut, "sends credentials to another machine", call.span, &[&to.text]);
         }
     } else {
-        walk.write_file(&to.text, Flow::unknown(Origin::default()), false, "copies over a file", call.span);
+        let network = from.iter().any(|source| is_remote(&source.text));
+        let origin = Origin { network, ..Origin::default() };
+        let name =
+            from.first().map_or("", |source| source.text.rsplit(['/', ':']).next().unwrap_or_default());
+        if network && (to.text.ends_with('/') || matches!(&*to.text, "." | "..")) {
+            walk.write_file(
+                &format!("{}/{name}", to.text.trim_end_matches('/')),
+                Flow::unknown(origin),
+                false,
+                "copies over a file",
+                call.span,
+            );
+        }
+        walk.write_file(&to.text, Flow::unknown(origin), false, "copies over a file", call.span);
     }
 }
 
@@ -158,10 +171,8 @@ fn sftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for line in call.stdin.seen().to_owned().lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["put", file, ..] => {
-                if walk.read_file(file, call.span).origin.credential {
-                    walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-                }
+            ["put", file, ..] if walk.read_file(file, call.span).origin.credential => {
+                walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
             }
             ["rm" | "rmdir", ..] => walk.emit(Kind::Delete, "deletes files on another machine", call.span),
             [first, ..] if first.starts_with('!') => {

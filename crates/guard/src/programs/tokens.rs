@@ -49,13 +49,13 @@ impl Reader {
                 c if c.is_whitespace() => self.at += 1,
                 '#' if !self.is(&["node", "c", "lua", "go"]) && self.peek(1) != Some('{') => self.line(),
                 '/' if self.peek(1) == Some('/') && self.is(&["node", "php", "c", "go", "scala"]) => {
-                    self.line()
+                    self.line();
                 }
                 '-' if self.peek(1) == Some('-') && self.is(&["lua"]) => self.line(),
                 '\'' | '"' => self.quoted(letter),
                 '`' => self.backquoted(),
                 '%' if self.is(&["ruby"]) && self.peek(1).is_some_and(|c| "xqQwW({[".contains(c)) => {
-                    self.percent()
+                    self.percent();
                 }
                 c if c.is_alphabetic() || c == '_' => self.name(),
                 '$' | '@' if self.peek(1).is_some_and(|c| c.is_alphabetic() || c == '_') => self.at += 1,
@@ -267,16 +267,13 @@ fn between(text: &str, open: &str, close: char) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
         out.push_str(before);
-        match after.split_once(close) {
-            Some((_, tail)) => {
-                out.push(HOLE);
-                rest = tail;
-            }
-            None => {
-                out.push_str(open);
-                rest = after;
-                break;
-            }
+        if let Some((_, tail)) = after.split_once(close) {
+            out.push(HOLE);
+            rest = tail;
+        } else {
+            out.push_str(open);
+            rest = after;
+            break;
         }
     }
     out.push_str(rest);

@@ -38,13 +38,51 @@ pub(crate) fn run(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow
     Flow::unknown(origin)
 }
 
+/// Variables that hold the name of a program by custom.
+const KNOWN: [&str; 36] = [
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "CC",
+    "CXX",
+    "LD",
+    "AR",
+    "AS",
+    "NM",
+    "STRIP",
+    "RANLIB",
+    "OBJCOPY",
+    "CPP",
+    "FC",
+    "PYTHON",
+    "PYTHON3",
+    "NODE",
+    "NPM",
+    "JAVA",
+    "JAVACMD",
+    "MAKE",
+    "CARGO",
+    "RUSTC",
+    "BROWSER",
+    "GIT",
+    "DOCKER",
+    "KUBECTL",
+    "GO",
+    "PIP",
+    "RUBY",
+    "PERL",
+    "TERRAFORM",
+    "CMAKE",
+    "GRADLE",
+    "MVN",
+    "YARN",
+];
+
 /// Whether the unknown program is called the way `$EDITOR file` or `"$CC" -c x.c` are: by an
 /// upper-case variable that the text did not set itself.
 fn conventional(walk: &Walk<'_>) -> bool {
     let Some(name) = walk.head.as_deref() else { return false };
-    let shape =
-        name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    shape && !walk.scope.knows(name)
+    (KNOWN.contains(&name) || name.ends_with("_BIN") || name.ends_with("_EXE")) && !walk.scope.knows(name)
 }
 
 /// Arguments that would be terrible for a deleting or overwriting program.
@@ -65,6 +103,13 @@ fn suspicious(walk: &Walk<'_>, args: &[Arg<'_>]) -> bool {
     })
 }
 
+/// Programs a wildcard is likely to stand for, in order of what it would be worst to miss.
+const LIKELY: [&str; 28] = [
+    "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby", "node",
+    "curl", "wget", "nc", "chmod", "chown", "mv", "cp", "kill", "shutdown", "reboot", "sudo", "cat",
+    "base64", "find", "tee",
+];
+
 /// A program name with wildcards: `/bin/r?`, `/???/??n/[r]m`.
 pub(crate) fn globbed(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
     let name = base_name(raw);
@@ -72,12 +117,6 @@ pub(crate) fn globbed(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &
         walk.emit(Kind::RunUnseen, "runs a program named by wildcards", span);
         return Flow::none();
     }
-    // In order of what it would be worst to miss.
-    const LIKELY: [&str; 28] = [
-        "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby",
-        "node", "curl", "wget", "nc", "chmod", "chown", "mv", "cp", "kill", "shutdown", "reboot", "sudo",
-        "cat", "base64", "find", "tee",
-    ];
     if let Some(found) = LIKELY.iter().find(|known| glob_matches(name, known)) {
         if raw.starts_with('/') && !matches!(*found, "cat" | "find" | "cp" | "mv") {
             walk.emit(Kind::Hidden, "names a program by wildcards", span);

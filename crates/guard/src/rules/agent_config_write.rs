@@ -4,7 +4,7 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes the agent's own settings",
     keys: &["agent-config-write", "write to hermes config"],
     matches,
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
         "cp x ~/.hermes/.env",
     ],
     spares: &["cat ~/.hermes/config.yaml", "ls ~/.hermes"],
-    ..Rule::new()
+    ..Rule::new("agent_config_write")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "stops, restarts, updates or loosens the agent",
     keys: &["self-lifecycle", "self-kill", "hermes gateway stop", "kill hermes/gateway process"],
     matches,
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "HERMES_YOLO_MODE=1 hermes chat",
     ],
     spares: &["hermes --version", "hermes chat -q hi", "pgrep hermes"],
-    ..Rule::new()
+    ..Rule::new("agent_itself")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes resources of an account",
     keys: &[],
     matches,
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "gh pr list",
         "aws s3 cp a s3://b",
     ],
-    ..Rule::new()
+    ..Rule::new("cloud")
 };
 
 fn matches(effect: &Effect) -> bool {

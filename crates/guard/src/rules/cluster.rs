@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes parts of a cluster",
     keys: &[],
     matches,
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
         "helm list",
         "kubectl apply -f x.yaml",
     ],
-    ..Rule::new()
+    ..Rule::new("cluster")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "stops or removes containers",
     keys: &["container-lifecycle", "docker lifecycle"],
     matches,
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "docker run --rm alpine ls",
         "docker logs x",
     ],
-    ..Rule::new()
+    ..Rule::new("container")
 };
 
 fn matches(effect: &Effect) -> bool {

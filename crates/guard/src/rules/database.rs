@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "drops or empties database tables",
     keys: &[
         "sql-drop",
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
         "grep -r 'DROP TABLE' .",
         "sqlite3 a.db \"select 'drop table t'\"",
     ],
-    ..Rule::new()
+    ..Rule::new("database")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes a whole home folder",
     keys: &["rm-home"],
     hold: Hold::Never,
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
         "find ~ -delete",
     ],
     spares: &["rm -rf ~/.cache/pip", "ls ~", "du -sh ~/*"],
-    ..Rule::new()
+    ..Rule::new("delete_home")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes files outside the workspace",
     keys: &["rm-absolute-path", "delete in root path"],
     matches,
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
         "rm .git/index",
     ],
     spares: &["rm file.txt", "rm -f *.o", "rm /tmp/x", "rm \"$tmpfile\"", "rm -f build/app"],
-    ..Rule::new()
+    ..Rule::new("delete_outside")
 };
 
 fn matches(effect: &Effect) -> bool {
@@ -39,6 +39,7 @@ fn matches(effect: &Effect) -> bool {
                         | Place::GitData
                         | Place::WorkspaceTop
                         | Place::Device
+                        | Place::Name
                 )
             }))
 }

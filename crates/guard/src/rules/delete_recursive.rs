@@ -4,7 +4,7 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes a folder with everything in it",
     keys: &[
         "rm-recursive",
@@ -41,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
         "d=$(mktemp -d); rm -rf \"$d\"",
         "rm file.txt",
     ],
-    ..Rule::new()
+    ..Rule::new("delete_recursive")
 };
 
 fn matches(effect: &Effect) -> bool {

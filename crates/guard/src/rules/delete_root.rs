@@ -4,7 +4,7 @@ use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes the whole file system",
     keys: &["rm-root", "delete in root path"],
     hold: Hold::Never,
@@ -29,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
         "grep -r 'rm -rf /' .",
         "find / -name core",
     ],
-    ..Rule::new()
+    ..Rule::new("delete_root")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes a folder the system needs",
     keys: &["rm-system"],
     hold: Hold::Never,
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
         "mv /etc /dev/null",
     ],
     spares: &["ls /etc", "rm -rf /usr/share/foo", "rm -rf /var/tmp/build-1", "cat /etc/*.conf"],
-    ..Rule::new()
+    ..Rule::new("delete_system_folder")
 };
 
 fn matches(effect: &Effect) -> bool {

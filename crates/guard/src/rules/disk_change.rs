@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes or reads a disk directly",
     keys: &["dd-copy", "disk copy"],
     matches,
@@ -12,11 +12,13 @@ pub(super) const RULE: Rule = Rule {
         "fdisk /dev/sda",
         "cryptsetup luksFormat /dev/sdb1",
         "zpool destroy tank",
+        "sgdisk -Z /dev/sda",
+        "diskutil eraseDisk JHFS+ X disk2",
         "lvremove vg/data",
         "dd if=x of=/opt/app/data.bin",
     ],
     spares: &["dd if=a.bin of=b.bin", "zpool status", "fdisk -l /dev/sda", "df -h"],
-    ..Rule::new()
+    ..Rule::new("disk_change")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "formats or overwrites a disk",
     keys: &[
         "mkfs",
@@ -24,8 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "shred /dev/sdb",
         "wipefs -a /dev/sda",
         "cp img /dev/sdb",
-        "sgdisk -Z /dev/sda",
-        "diskutil eraseDisk JHFS+ X disk2",
+        "blkdiscard /dev/sda",
     ],
     spares: &[
         "dd if=/dev/zero of=./disk.img bs=1M count=10",
@@ -35,7 +34,7 @@ pub(super) const RULE: Rule = Rule {
         "fdisk -l",
         "man mkfs",
     ],
-    ..Rule::new()
+    ..Rule::new("disk_overwrite")
 };
 
 fn matches(effect: &Effect) -> bool {

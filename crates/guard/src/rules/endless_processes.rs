@@ -3,13 +3,13 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "starts processes in an endless loop",
     keys: &[],
     matches,
     catches: &["while true; do ./worker & done"],
     spares: &["while true; do ./poll; sleep 5; done", "for f in *; do gzip $f & done; wait"],
-    ..Rule::new()
+    ..Rule::new("endless_processes")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "loads code through the environment",
     keys: &[],
     matches,
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
         "PERL5OPT=-Mevil perl x.pl",
     ],
     spares: &["FOO=1 make", "export PATH=$HOME/bin:$PATH", "NODE_ENV=test npm test", "PAGER=cat git log"],
-    ..Rule::new()
+    ..Rule::new("environment")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "starts copies of itself without end",
     keys: &["fork-bomb", "fork bomb"],
     hold: Hold::Never,
@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
         "fib() { fib $1; }",
         "for i in 1 2 3; do ./work $i & done; wait",
     ],
-    ..Rule::new()
+    ..Rule::new("fork_bomb")
 };
 
 fn matches(effect: &Effect) -> bool {

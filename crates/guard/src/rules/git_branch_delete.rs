@@ -3,13 +3,13 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "deletes branches that may not be merged",
     keys: &["git-branch-delete", "git branch force delete"],
     matches,
     catches: &["git branch -D x", "git branch --delete --force x", "git branch -d -f x"],
     spares: &["git branch -d merged", "git branch", "git checkout -b fix-D"],
-    ..Rule::new()
+    ..Rule::new("git_branch_delete")
 };
 
 fn matches(effect: &Effect) -> bool {

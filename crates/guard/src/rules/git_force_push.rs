@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "overwrites or deletes what is on the remote",
     keys: &["git-force-push", "git force push"],
     matches,
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "git push --mirror",
     ],
     spares: &["git push", "git push origin main", "git push -u origin main", "git push --dry-run -f"],
-    ..Rule::new()
+    ..Rule::new("git_force_push")
 };
 
 fn matches(effect: &Effect) -> bool {

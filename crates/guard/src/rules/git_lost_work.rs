@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "throws away commits or uncommitted work",
     keys: &["git-destructive", "git reset --hard", "git clean"],
     matches,
@@ -28,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
         "git stash",
         "git log",
     ],
-    ..Rule::new()
+    ..Rule::new("git_lost_work")
 };
 
 fn matches(effect: &Effect) -> bool {

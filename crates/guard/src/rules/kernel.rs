@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes the kernel, mounts, network or boot settings",
     keys: &[],
     matches,
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "reg delete HKLM\\x",
     ],
     spares: &["sysctl -a", "lsmod", "mount", "ip addr", "date"],
-    ..Rule::new()
+    ..Rule::new("kernel")
 };
 
 fn matches(effect: &Effect) -> bool {

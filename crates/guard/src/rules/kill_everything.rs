@@ -3,7 +3,7 @@
 use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "signals every process",
     keys: &["kill-all", "kill all processes"],
     hold: Hold::Never,
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "python3 -c 'import os; os.kill(-1, 9)'",
     ],
     spares: &["kill -1 1234", "kill -HUP 1234", "kill 1234", "kill -0 1234"],
-    ..Rule::new()
+    ..Rule::new("kill_everything")
 };
 
 fn matches(effect: &Effect) -> bool {

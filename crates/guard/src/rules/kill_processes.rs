@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "ends processes it did not start",
     keys: &["force-kill", "force kill processes", "self-kill", "kill process via pgrep expansion"],
     matches,
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "pkill -u me",
     ],
     spares: &["sleep 60 & kill $!", "kill %1", "kill -l", "pgrep node", "./server & pid=$!; kill $pid"],
-    ..Rule::new()
+    ..Rule::new("kill_processes")
 };
 
 fn matches(effect: &Effect) -> bool {

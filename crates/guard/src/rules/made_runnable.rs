@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "makes a file executable and runs it at once",
     keys: &["chmod-then-run", "chmod +x then execute"],
     matches,
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
         "./run.sh",
         "cat > a.sh <<'E'\necho hi\nE\nchmod +x a.sh && ./a.sh",
     ],
-    ..Rule::new()
+    ..Rule::new("made_runnable")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -7,6 +7,11 @@ use crate::effect::Effect;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
+gathered! {
+    /// Every built-in rule, by name.
+    pub static RULES: [&Rule] = RULE;
+}
+
 /// How hard a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hold {
@@ -36,15 +41,14 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The same rule under the name of its file.
-    const fn named(mut self, name: &'static str) -> Self {
-        self.name = name;
-        self
+    /// A rule to fill in, under the name of its file: `Rule { says: …, ..Rule::new("fork_bomb") }`.
+    const fn new(name: &'static str) -> Self {
+        Self { name, says: "", keys: &[], hold: Hold::Ask, matches: |_| false, catches: &[], spares: &[] }
     }
 
-    /// An empty rule to fill in: `Rule { says: …, ..Rule::new() }`.
-    const fn new() -> Self {
-        Self { name: "", says: "", keys: &[], hold: Hold::Ask, matches: |_| false, catches: &[], spares: &[] }
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
     }
 }
 
@@ -64,7 +68,7 @@ pub(crate) fn rule_for(effect: &Effect) -> Option<&'static Rule> {
 
 /// The rule with a name.
 pub fn rule(name: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.name == name)
+    RULES.iter().copied().find(|rule| rule.name == name)
 }
 
 #[cfg(test)]

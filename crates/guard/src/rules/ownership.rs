@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes owners broadly",
     keys: &["chown-root-recursive", "recursive chown to root"],
     matches,
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
         "chown -R me /usr",
     ],
     spares: &["chown -R me .", "chown me:me file", "sudo chown -R $USER ./data"],
-    ..Rule::new()
+    ..Rule::new("ownership")
 };
 
 fn matches(effect: &Effect) -> bool {

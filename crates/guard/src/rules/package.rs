@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "removes installed packages",
     keys: &[],
     matches,
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "npm uninstall lodash",
         "apt list",
     ],
-    ..Rule::new()
+    ..Rule::new("package")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "opens files to everybody or to root's rights",
     keys: &["chmod-world-writable", "world/other-writable permissions", "recursive world/other-writable"],
     matches,
@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
         "chmod o-w f",
         "chmod 755 bin/x",
     ],
-    ..Rule::new()
+    ..Rule::new("permissions")
 };
 
 fn matches(effect: &Effect) -> bool {

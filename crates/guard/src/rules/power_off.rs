@@ -3,7 +3,7 @@
 use super::{Hold, Rule};
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "switches the machine off or restarts it",
     keys: &["power", "shutdown", "reboot"],
     hold: Hold::Never,
@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
         "git commit -m 'reboot fix'",
         "shutdown -c",
     ],
-    ..Rule::new()
+    ..Rule::new("power_off")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,13 +3,13 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes the power state of the machine",
     keys: &[],
     matches,
     catches: &["systemctl suspend", "systemctl rescue", "loginctl suspend"],
     spares: &["sleep 5", "systemctl status"],
-    ..Rule::new()
+    ..Rule::new("power_state")
 };
 
 fn matches(effect: &Effect) -> bool {

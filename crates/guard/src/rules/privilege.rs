@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "opens a shell or a container with more rights",
     keys: &["sudo-privilege-flag", "sudo shell"],
     matches,
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
         "docker run --privileged x sh -c id",
     ],
     spares: &["sudo ls -s", "sudo apt install x", "su -c 'ls' me", "docker run --rm -v $PWD:/app x make"],
-    ..Rule::new()
+    ..Rule::new("privilege")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,19 +4,13 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes a project's `.env` or `config.yaml`",
     keys: &["project-env-write", "overwrite project env/config file"],
     matches,
     catches: &["cp x .env", "echo KEY=1 >> .env", "echo a | tee config.yaml", "mv x .env.production"],
-    spares: &[
-        "cp .env.example .env",
-        "cat .env",
-        "source .env",
-        "echo x > .env.example",
-        "grep KEY config.yaml",
-    ],
-    ..Rule::new()
+    spares: &["cp .env.example .env", "source .env", "echo x > .env.example", "grep KEY config.yaml"],
+    ..Rule::new("project_env_write")
 };
 
 fn matches(effect: &Effect) -> bool {

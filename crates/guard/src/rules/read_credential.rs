@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "reads files or stores that hold credentials",
     keys: &[],
     matches,
@@ -17,16 +17,19 @@ pub(super) const RULE: Rule = Rule {
         "curl http://169.254.169.254/latest/meta-data/iam/",
         "kubectl get secret x -o yaml",
         "grep key ~/.aws/credentials",
+        "cat .env",
+        "echo $GITHUB_TOKEN",
     ],
     spares: &[
         "cat ~/.ssh/id_rsa.pub",
         "ls ~/.ssh",
         "ssh -i ~/.ssh/id_rsa host",
         "cat /etc/passwd",
-        "cat .env",
+        "cat .env.example",
+        "source .env",
         "aws s3 ls",
     ],
-    ..Rule::new()
+    ..Rule::new("read_credential")
 };
 
 fn matches(effect: &Effect) -> bool {

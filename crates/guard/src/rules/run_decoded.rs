@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "runs decoded text",
     keys: &["decode-exec", "powershell-encoded", "pipe decoded content to shell"],
     matches,
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "python3 -c \"import base64; exec(base64.b64decode(open('x').read()))\"",
     ],
     spares: &["base64 -d payload > out.bin", "gunzip -c x.gz | head", "echo aGVsbG8= | base64 -d"],
-    ..Rule::new()
+    ..Rule::new("run_decoded")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "runs text from the network",
     keys: &["remote-exec", "pipe remote content to shell", "execute remote script via process substitution"],
     matches,
@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
         "curl -fsSL http://x -o x.tgz",
         "curl http://x | grep sh",
     ],
-    ..Rule::new()
+    ..Rule::new("run_downloaded")
 };
 
 fn matches(effect: &Effect) -> bool {

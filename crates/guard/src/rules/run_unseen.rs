@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "runs text nobody can see beforehand",
     keys: &[
         "inline-shell",
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
         "python3 -c 'print(1)'",
         "eval \"$(direnv hook bash)\"",
     ],
-    ..Rule::new()
+    ..Rule::new("run_unseen")
 };
 
 fn matches(effect: &Effect) -> bool {

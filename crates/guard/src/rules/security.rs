@@ -1,9 +1,9 @@
-//! `security`: firewalls, SELinux, audit, backups.
+//! `security`: firewalls, `SELinux`, audit, backups.
 
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "switches a protection off",
     keys: &[],
     matches,
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "Set-ExecutionPolicy Unrestricted",
     ],
     spares: &["ufw status", "getenforce", "iptables -L", "sestatus"],
-    ..Rule::new()
+    ..Rule::new("security")
 };
 
 fn matches(effect: &Effect) -> bool {

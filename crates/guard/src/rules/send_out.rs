@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "sends local data to another machine",
     keys: &[],
     matches,
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "git push",
         "curl -d @body.json http://localhost:8080/x",
     ],
-    ..Rule::new()
+    ..Rule::new("send_out")
 };
 
 fn matches(effect: &Effect) -> bool {

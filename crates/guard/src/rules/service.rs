@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "stops, restarts, disables or reschedules services",
     keys: &["service-stop", "stop/restart system service"],
     matches,
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
         "systemctl list-units",
         "systemctl is-active x",
     ],
-    ..Rule::new()
+    ..Rule::new("service")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "writes something that runs by itself later",
     keys: &["sensitive-write", "write to sensitive file"],
     matches,
@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
         "git config user.name me",
         "echo 'add to ~/.bashrc'",
     ],
-    ..Rule::new()
+    ..Rule::new("startup_write")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,13 +3,13 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "hands sudo a password without a person",
     keys: &["sudo-privilege-flag", "sudo stdin"],
     matches,
     catches: &["echo pw | sudo -S ls", "sudo -S ls <<< pw", "printf 'x\\n' | sudo --stdin id", "sudo -A ls"],
     spares: &["sudo ls", "sudo apt-get install x", "sudo -u me ls -s", "sudo -n true"],
-    ..Rule::new()
+    ..Rule::new("sudo_password")
 };
 
 fn matches(effect: &Effect) -> bool {

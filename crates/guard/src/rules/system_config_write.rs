@@ -4,7 +4,7 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes system files",
     keys: &[
         "system-config-write",
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
         "echo '> /etc/hosts'",
         "cp /etc/hosts .",
     ],
-    ..Rule::new()
+    ..Rule::new("system_config_write")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "makes a tool run another program",
     keys: &["tool-program-flag"],
     matches,
@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
         "man ls",
         "git -c user.name=x commit",
     ],
-    ..Rule::new()
+    ..Rule::new("tool_program")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::Rule;
 use crate::effect::{Effect, Kind};
 use crate::place::Place;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "wipes traces",
     keys: &[],
     matches,
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "truncate -s0 /var/log/auth.log",
     ],
     spares: &["history", "tail /var/log/syslog", "journalctl -u x"],
-    ..Rule::new()
+    ..Rule::new("traces")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "could not be read to the end",
     keys: &[],
     matches,
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
         "$($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($($(",
     ],
     spares: &["echo $(echo $(echo hi))"],
-    ..Rule::new()
+    ..Rule::new("unreadable")
 };
 
 fn matches(effect: &Effect) -> bool {

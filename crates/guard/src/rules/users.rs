@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::effect::{Effect, Kind};
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     says: "changes accounts, groups or passwords",
     keys: &[],
     matches,
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
         "visudo",
     ],
     spares: &["id", "whoami", "getent passwd", "groups", "cat /etc/passwd"],
-    ..Rule::new()
+    ..Rule::new("users")
 };
 
 fn matches(effect: &Effect) -> bool {

@@ -74,15 +74,12 @@ impl<'a> Cursor<'a> {
 
     /// Moves to the next `byte` or the end; says whether it was found.
     pub(crate) fn seek(&mut self, byte: u8) -> bool {
-        match self.rest_bytes().iter().position(|b| *b == byte) {
-            Some(step) => {
-                self.at += step;
-                true
-            }
-            None => {
-                self.at = self.text.len();
-                false
-            }
+        if let Some(step) = self.rest_bytes().iter().position(|b| *b == byte) {
+            self.at += step;
+            true
+        } else {
+            self.at = self.text.len();
+            false
         }
     }
 }

@@ -7,6 +7,8 @@
 //! nests deeper than [`MAX_DEPTH`].
 
 mod ansi;
+mod command;
+mod compound;
 mod cursor;
 mod heredoc;
 mod param;
@@ -22,7 +24,7 @@ pub(crate) use parse::parse;
 pub(crate) use word::double_quoted;
 
 /// How deep groups, substitutions and loops may nest before the rest is given up as unreadable.
-pub(crate) const MAX_DEPTH: u16 = 48;
+pub(crate) const MAX_DEPTH: u16 = 32;
 
 /// A whole text, read.
 #[derive(Debug, Default)]
@@ -77,8 +79,8 @@ pub(crate) enum Node<'a> {
     If(Vec<List<'a>>, Vec<List<'a>>),
     /// `for name in words`, also `select`.
     For(&'a str, Option<Vec<Word<'a>>>, Box<List<'a>>),
-    /// `for ((…))`.
-    CountedFor(Box<List<'a>>),
+    /// `for ((…))`: its head, and the body.
+    CountedFor(&'a str, Box<List<'a>>),
     /// `while` and `until`: condition, body, and whether it never ends.
     While(Box<List<'a>>, Box<List<'a>>),
     /// `case`: the subject and, for each arm, its patterns and its body.
@@ -204,7 +206,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl<'a> Word<'a> {
+impl Word<'_> {
     /// The text, when the word is one bare literal.
     pub(crate) fn bare(&self) -> Option<&str> {
         match &self.parts {

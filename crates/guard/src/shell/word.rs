@@ -46,6 +46,10 @@ impl<'a> Parser<'a> {
     /// The word at the position; `None` when an operator or the end stands there.
     pub(crate) fn word(&mut self) -> Option<Word<'a>> {
         let start = self.cursor.at();
+        if let Some(text) = self.bare_word() {
+            let span = Span::new(start, self.cursor.at());
+            return Some(Word { parts: Parts::One(Part::Bare(Cow::Borrowed(text))), span });
+        }
         let mut parts = self.parts(Mode::Word);
         if self.cursor.at() == start {
             return None;
@@ -60,6 +64,22 @@ impl<'a> Parser<'a> {
             None => Parts::Many(parts),
         };
         Some(Word { parts, span })
+    }
+
+    /// A word without anything special in it, which is what most words are.
+    fn bare_word(&mut self) -> Option<&'a str> {
+        let bytes = self.cursor.rest_bytes();
+        let length = bytes.iter().position(|b| special(*b, Mode::Word)).unwrap_or(bytes.len());
+        let ends = match bytes.get(length) {
+            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')') => true,
+            _ => false,
+        };
+        if length == 0 || !ends {
+            return None;
+        }
+        let start = self.cursor.at();
+        self.cursor.skip(length);
+        Some(self.cursor.since(start))
     }
 
     /// Reads parts until the mode's end; the end itself is left standing.
@@ -93,7 +113,7 @@ impl<'a> Parser<'a> {
             b'`' => self.backquote(parts),
             b'\'' if mode != Mode::Double => self.single(parts),
             b'"' if mode != Mode::Double => self.double(parts),
-            b'(' if mode == Mode::Word && self.after_glob_sign(parts) => self.glob_group(parts),
+            b'(' if mode == Mode::Word && after_glob_sign(parts) => self.glob_group(parts),
             b'<' | b'>' if mode == Mode::Word && self.cursor.peek_at(1) == Some(b'(') => {
                 self.process(byte == b'<', parts);
             }
@@ -163,13 +183,14 @@ impl<'a> Parser<'a> {
             }
             Some(b'(') => self.dollar_paren(parts),
             Some(b'[') => self.old_arithmetic(parts),
-            _ => match self.parameter() {
-                Some(param) => parts.push(Part::Param(Box::new(param))),
-                None => {
+            _ => {
+                if let Some(param) = self.parameter() {
+                    parts.push(Part::Param(Box::new(param)))
+                } else {
                     self.cursor.skip(1);
                     parts.push(Part::Quoted(Cow::Borrowed("$")));
                 }
-            },
+            }
         }
     }
 
@@ -221,7 +242,7 @@ impl<'a> Parser<'a> {
                 b'(' => depth += 1,
                 b')' if depth > 0 => depth -= 1,
                 b')' => return (probe.peek_at(1) == Some(b')')).then_some(probe.at()),
-                b';' | b'\n' | b'\'' | b'"' if depth == 0 => return None,
+                b'\n' if depth == 0 => return None,
                 _ => {}
             }
             probe.skip(1);
@@ -296,11 +317,6 @@ impl<'a> Parser<'a> {
         parts.push(Part::Process(Box::new(list), reads, span));
     }
 
-    /// Whether the parts so far end in a sign that makes `(` an extended glob.
-    fn after_glob_sign(&self, parts: &[Part<'a>]) -> bool {
-        matches!(parts.last(), Some(Part::Bare(text)) if text.ends_with(['@', '?', '*', '+', '!']) && text.len() > 1)
-    }
-
     fn glob_group(&mut self, parts: &mut Vec<Part<'a>>) {
         let start = self.cursor.at();
         let mut depth = 0u32;
@@ -333,4 +349,9 @@ fn unescape_backquote(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether the parts so far end in a sign that makes `(` an extended glob.
+fn after_glob_sign(parts: &[Part<'_>]) -> bool {
+    matches!(parts.last(), Some(Part::Bare(text)) if text.ends_with(['@', '?', '*', '+', '!']) && text.len() > 1)
 }

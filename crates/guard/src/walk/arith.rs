@@ -31,7 +31,7 @@ const LEVELS: [&[&str]; 10] = [
     &["**", "*", "/", "%"],
 ];
 
-impl<'t> Reader<'t> {
+impl Reader<'_> {
     fn blanks(&mut self) {
         self.rest = self.rest.trim_start();
     }

@@ -14,13 +14,17 @@ impl Walk<'_> {
     /// Walks the commands of a list; its output is theirs, one after the other.
     pub(crate) fn list(&mut self, src: Src<'_>, list: &List<'_>, stdin: &Flow) -> Flow {
         let mut out = Flow::none();
+        if list.items.is_empty() || !self.down(Span::default()) {
+            return out;
+        }
         for item in &list.items {
             if self.fuel == 0 {
-                return out;
+                break;
             }
             let flow = self.item(src, item, stdin);
             join(&mut out, flow);
         }
+        self.up();
         out
     }
 
@@ -56,8 +60,12 @@ impl Walk<'_> {
             }
             Node::If(conditions, bodies) => self.branches(src, conditions, bodies, stdin),
             Node::For(name, words, body) => self.for_loop(src, name, words.as_deref(), body, stdin),
-            Node::CountedFor(body) => {
-                self.endless(src, None, body);
+            Node::CountedFor(head, body) => {
+                let empty: String = head.chars().filter(|c| !c.is_whitespace() && *c != ')').collect();
+                self.arithmetic(src, head);
+                if empty == ";;" {
+                    self.endless(src, None, body);
+                }
                 self.branch(src, body, stdin)
             }
             Node::While(condition, body) => {
@@ -160,7 +168,7 @@ impl Walk<'_> {
                 }
                 items.extend(fields.into_iter().map(|field| field.text.into_owned()));
             }
-            None => items.extend(self.scope.arguments.iter().map(|value| value.to_string())),
+            None => items.extend(self.scope.arguments.iter().map(ToString::to_string)),
         }
         let mut out = Flow::none();
         if items.is_empty() {
@@ -191,7 +199,7 @@ impl Walk<'_> {
         let forever = condition.is_none_or(|list| match list.items.as_slice() {
             [Item { node: Node::Simple(simple), .. }] => {
                 matches!(simple.words.as_slice(), [word] if matches!(word.bare(), Some(":" | "true" | "1")))
-                    || matches!(simple.words.as_slice(), [a, b] if matches!((a.bare(), b.bare()), (Some("["), _) | (Some("true"), _)))
+                    || matches!(simple.words.as_slice(), [a, b] if matches!((a.bare(), b.bare()), (Some("[" | "true"), _)))
             }
             [Item { node: Node::Arithmetic(text), .. }] => text.trim() == "1",
             _ => false,
@@ -200,10 +208,11 @@ impl Walk<'_> {
             return;
         }
         let rests = body.items.iter().any(|item| {
-            matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
+            !item.background
+                && matches!(&item.node, Node::Simple(simple) if simple.words.first().and_then(Word::bare)
                 .is_some_and(|word| matches!(word, "wait" | "sleep" | "read" | "break" | "exit")))
         });
-        if !rests && condition.is_some() {
+        if !rests {
             self.emit(Kind::ForkBomb, "an endless loop that starts processes", Span::new(0, src.text.len()));
         }
     }
@@ -220,6 +229,9 @@ impl Walk<'_> {
             );
         }
         let name: String = name.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+        if name == "command_not_found_handle" || name == "command_not_found_handler" {
+            self.run_text(text, &Flow::none(), Span::new(0, text.len()));
+        }
         self.scope.functions.insert(name, Rc::from(text));
     }
 
@@ -299,9 +311,10 @@ fn count(name: &str, node: &Node<'_>, background: bool, signs: &mut Signs, depth
             }
             signs.piped |= signs.calls >= before + 2;
         }
-        Node::Group(inner, _) | Node::Subshell(inner) | Node::CountedFor(inner) | Node::For(_, _, inner) => {
-            list(inner, signs)
-        }
+        Node::Group(inner, _)
+        | Node::Subshell(inner)
+        | Node::CountedFor(_, inner)
+        | Node::For(_, _, inner) => list(inner, signs),
         Node::If(conditions, bodies) => conditions.iter().chain(bodies).for_each(|inner| list(inner, signs)),
         Node::While(condition, body) => {
             list(condition, signs);

@@ -111,7 +111,7 @@ impl Walk<'_> {
                     self.parts_quoted(src, inner, fields, splitting);
                 }
                 Part::Param(param) if splitting && is_list(param) => {
-                    self.list_param(src, param, fields, false)
+                    self.list_param(src, param, fields, false);
                 }
                 other => {
                     let value = self.value_of(src, other);
@@ -132,7 +132,7 @@ impl Walk<'_> {
                 Part::Bare(text) | Part::Quoted(text) => fields.push(text),
                 Part::Double(inner) => self.parts_quoted(src, inner, fields, splitting),
                 Part::Param(param) if splitting && is_list(param) => {
-                    self.list_param(src, param, fields, true)
+                    self.list_param(src, param, fields, true);
                 }
                 other => {
                     let value = self.value_of(src, other);
@@ -169,7 +169,8 @@ impl Walk<'_> {
             }
             text = rest.get(end..).unwrap_or_default();
         }
-        if !text.contains(['{', '}']) && !(fields.braces && text.contains(',')) {
+        let live = text.contains(['{', '}']) || (fields.braces && text.contains(','));
+        if !live {
             fields.push(text);
             return;
         }

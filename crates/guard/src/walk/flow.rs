@@ -17,6 +17,7 @@ pub(crate) const BRACE_COMMA: char = '\u{10FF04}';
 
 /// Where data came from, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a set of independent marks, each asked for by name")]
 pub(crate) struct Origin {
     /// From another machine.
     pub(crate) network: bool,
@@ -28,6 +29,8 @@ pub(crate) struct Origin {
     pub(crate) file: bool,
     /// From a tool that prints settings for the shell (`ssh-agent`, `direnv hook bash`).
     pub(crate) settings: bool,
+    /// From a variable that is named like a secret.
+    pub(crate) secret: bool,
     /// The user's own data of any kind: file contents, environment, listings.
     pub(crate) local: bool,
 }
@@ -42,6 +45,7 @@ impl Origin {
             file: self.file || other.file,
             settings: self.settings || other.settings,
             local: self.local || other.local,
+            secret: self.secret || other.secret,
         }
     }
 }
@@ -67,6 +71,7 @@ impl Flow {
                 file: false,
                 settings: false,
                 local: false,
+                secret: false,
             },
         }
     }

@@ -19,6 +19,7 @@ mod simple;
 use std::borrow::Cow;
 
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
+pub(crate) use params::secret_name;
 pub use pattern::glob_matches;
 pub(crate) use scope::Scope;
 pub(crate) use simple::quote;
@@ -28,8 +29,9 @@ use crate::judge::Context;
 use crate::place::{self, Ground, Place};
 use crate::shell::{self, Doc};
 
-/// How deep texts may run texts.
-const MAX_DEPTH: u16 = 24;
+/// How deep lists, substitutions, wrappers and texts may stand in each other, all together. The
+/// stack of a small thread must hold this many levels in an unoptimised build.
+const MAX_LEVEL: u16 = 40;
 /// Most effects kept; one more of the same kind tells nobody anything new.
 const MAX_EFFECTS: usize = 200;
 
@@ -83,7 +85,7 @@ pub(crate) struct Walk<'c> {
     pub(crate) scope: Scope,
     /// How much more may be read and expanded.
     fuel: usize,
-    depth: u16,
+    level: u16,
     outer: Option<Span>,
     calls: Vec<String>,
     /// Whether the command at hand runs beside others of the same text.
@@ -94,6 +96,8 @@ pub(crate) struct Walk<'c> {
     pub(crate) last_unknown: Origin,
     /// The variable the program name was taken from, if it was one.
     pub(crate) head: Option<String>,
+    /// Texts that run when the shell ends: traps.
+    pub(crate) deferred: Vec<(String, Span)>,
     serial: u32,
 }
 
@@ -107,13 +111,14 @@ impl<'c> Walk<'c> {
             programs: Vec::new(),
             scope,
             fuel: 160 * 1024 + 2 * length,
-            depth: 0,
+            level: 0,
             outer: None,
             calls: Vec::new(),
             background: false,
             elevated: false,
             last_unknown: Origin::default(),
             head: None,
+            deferred: Vec::new(),
             serial: 0,
         }
     }
@@ -123,7 +128,13 @@ impl<'c> Walk<'c> {
         let script = shell::parse(text);
         self.note_faults(script.faults, Span::new(0, text.len()));
         let src = Src { text, docs: &script.docs };
-        self.list(src, &script.list, &Flow::none());
+        let out = self.list(src, &script.list, &Flow::none());
+        for (code, span) in std::mem::take(&mut self.deferred) {
+            self.run_text(&code, &Flow::none(), span);
+        }
+        if out.origin.secret {
+            self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
+        }
         if script.faults.broken && !script.faults.too_deep {
             self.broken(text);
         }
@@ -158,14 +169,9 @@ impl<'c> Walk<'c> {
 
     /// Walks a text that another command runs; its effects carry `span`.
     pub(crate) fn run_text(&mut self, text: &str, stdin: &Flow, span: Span) -> Flow {
-        if self.depth >= MAX_DEPTH {
-            self.emit(Kind::Unreadable, "texts that run texts, too deep", span);
-            return Flow::none();
-        }
         if !self.spend(text.len() + 16) {
             return Flow::none();
         }
-        self.depth += 1;
         let outer = self.outer.or(Some(span));
         let saved = std::mem::replace(&mut self.outer, outer);
         let script = shell::parse(text);
@@ -173,8 +179,23 @@ impl<'c> Walk<'c> {
         let src = Src { text, docs: &script.docs };
         let out = self.list(src, &script.list, stdin);
         self.outer = saved;
-        self.depth -= 1;
         out
+    }
+
+    /// Goes one level down, or notes that this is too deep. Every `true` is paired with
+    /// [`Walk::up`].
+    pub(crate) fn down(&mut self, span: Span) -> bool {
+        if self.level >= MAX_LEVEL {
+            self.emit(Kind::Unreadable, "nested too deeply", span);
+            return false;
+        }
+        self.level += 1;
+        true
+    }
+
+    /// Comes back from [`Walk::down`].
+    pub(crate) fn up(&mut self) {
+        self.level -= 1;
     }
 
     /// Pays for `amount` of work; false when nothing is left, which is itself an effect.
@@ -233,6 +254,14 @@ impl<'c> Walk<'c> {
         how: How,
     ) {
         let span = self.at(span);
+        let mut targets = targets;
+        if kind == Kind::Write {
+            for target in &mut targets {
+                if replaces_program(target) {
+                    target.place = Place::System;
+                }
+            }
+        }
         if self.effects.len() >= MAX_EFFECTS {
             // Keep what matters most: a grave effect is never dropped for room.
             if !how.grave && kind == Kind::Write {
@@ -260,7 +289,7 @@ impl<'c> Walk<'c> {
         let ground = self.ground();
         let mut text = place::normal(path, ground);
         for (from, to) in self.scope.links.iter().take(32) {
-            if place::within(&text, from) && text.len() > from.len() {
+            if place::within(&text, from) && (text.len() > from.len() || !path.ends_with('/')) {
                 text = format!("{to}{}", text.get(from.len()..).unwrap_or_default());
             }
         }
@@ -289,6 +318,31 @@ impl<'c> Walk<'c> {
         let path = self.path(path);
         self.scope.made.insert(path);
     }
+}
+
+/// Whether a file in a folder of programs takes the place of a program everybody uses.
+fn replaces_program(target: &Target) -> bool {
+    matches!(target.place, Place::Home | Place::Elsewhere)
+        && target.text.rsplit_once('/').is_some_and(|(folder, name)| {
+            folder.ends_with("/bin")
+                && crate::programs::lookup(name).is_some()
+                && !matches!(
+                    name,
+                    "kubectl"
+                        | "helm"
+                        | "terraform"
+                        | "k9s"
+                        | "yq"
+                        | "jq"
+                        | "deno"
+                        | "bun"
+                        | "uv"
+                        | "gh"
+                        | "fd"
+                        | "rg"
+                        | "bat"
+                )
+        })
 }
 
 /// A name as people should see it: holes as dots.

@@ -1,5 +1,6 @@
 //! Parameter expansion with known values.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::flow::HOLE;
@@ -19,22 +20,23 @@ impl Walk<'_> {
         let mut value = self.base_value(src, param);
         if param.indirect {
             let name = value?;
-            value = self.scope.value(&name, &self.context.home).map(std::borrow::Cow::into_owned);
+            value = self.scope.value(&name, &self.context.home).map(Cow::into_owned);
         }
         self.apply(src, param, value)
     }
 
     fn base_value(&mut self, src: Src<'_>, param: &Param<'_>) -> Option<String> {
         if param.name == "@" || param.name == "*" {
-            return Some(self.joined(self.scope.arguments.iter().map(|value| value.to_string()).collect()));
+            let arguments: Vec<String> = self.scope.arguments.iter().map(ToString::to_string).collect();
+            return Some(self.joined(&arguments));
         }
         match param.index {
-            Some("@" | "*") => Some(self.joined(self.elements(param.name)?)),
+            Some("@" | "*") => Some(self.joined(&self.elements(param.name)?)),
             Some(index) => {
                 let key = self.index_key(src, index);
                 let variable = self.scope.variable(param.name)?;
                 if variable.list.is_empty() {
-                    return (key == "0").then(|| variable.values.first().map(|v| v.to_string())).flatten();
+                    return (key == "0").then(|| variable.values.first().map(ToString::to_string)).flatten();
                 }
                 if let Some(back) = key.strip_prefix('-').and_then(|n| n.parse::<usize>().ok()) {
                     let at = variable.list.len().checked_sub(back)?;
@@ -51,7 +53,14 @@ impl Walk<'_> {
                 if let Some(origin) = self.scope.origins.get(param.name) {
                     self.last_unknown = self.last_unknown.and(*origin);
                 }
-                self.scope.value(param.name, &self.context.home).map(std::borrow::Cow::into_owned)
+                let value = self.scope.value(param.name, &self.context.home).map(Cow::into_owned);
+                if value.is_none()
+                    && secret_name(param.name)
+                    && !matches!(param.op, ParamOp::Alternate(_) | ParamOp::Length)
+                {
+                    self.last_unknown.secret = true;
+                }
+                value
             }
         }
     }
@@ -65,12 +74,12 @@ impl Walk<'_> {
     fn elements(&self, name: &str) -> Option<Vec<String>> {
         let variable = self.scope.variable(name)?;
         if variable.list.is_empty() {
-            return Some(variable.values.first().map(|value| value.to_string()).into_iter().collect());
+            return Some(variable.values.first().map(ToString::to_string).into_iter().collect());
         }
         Some(variable.list.iter().map(|(_, value)| value.to_string()).collect())
     }
 
-    fn joined(&self, items: Vec<String>) -> String {
+    fn joined(&self, items: &[String]) -> String {
         let separator = if self.scope.knows("IFS") {
             self.scope
                 .value("IFS", &self.context.home)
@@ -85,7 +94,7 @@ impl Walk<'_> {
     /// One value for each element of `$@` or `${a[@]}`, the operation applied to each.
     pub(crate) fn list_values(&mut self, src: Src<'_>, param: &Param<'_>) -> Vec<String> {
         let items = if param.name == "@" || param.name == "*" {
-            self.scope.arguments.iter().map(|value| value.to_string()).collect()
+            self.scope.arguments.iter().map(ToString::to_string).collect()
         } else if param.indirect {
             return self
                 .scope
@@ -259,6 +268,14 @@ impl Walk<'_> {
         }
         self.scope.set_list(name, list);
     }
+}
+
+/// Whether a variable is named like a secret.
+pub(crate) fn secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"]
+        .iter()
+        .any(|sign| name.contains(sign))
 }
 
 fn replace(letters: &[char], pattern: &[char], with: &str, place: Where) -> String {

@@ -22,10 +22,17 @@ impl Walk<'_> {
                     self.last_unknown = Origin::default();
                     let text = self.text(src, word);
                     let origin = self.last_unknown;
-                    found = Some(Flow { text: Some(Cow::Owned(text + "\n")), origin });
+                    let flow = Flow { text: Some(Cow::Owned(text + "\n")), origin };
+                    match redirect.fd {
+                        Some(fd) if fd > 2 => drop(self.scope.files.insert(format!("/dev/fd/{fd}"), flow)),
+                        _ => found = Some(flow),
+                    }
                 }
                 (RedirectTarget::Word(word), RedirectOp::Read | RedirectOp::ReadWrite) => {
                     let path = self.text(src, word);
+                    if let Some(flow) = self.scope.files.get(&format!("/dev/fd/{path}")) {
+                        found = Some(flow.clone());
+                    }
                     if redirect.fd.is_none_or(|fd| fd == 0)
                         && !path.bytes().all(|b| b.is_ascii_digit() || b == b'-')
                     {
@@ -64,7 +71,19 @@ impl Walk<'_> {
             if redirect.op == RedirectOp::ReadWrite && redirect.fd.is_none_or(|fd| fd == 0) {
                 continue;
             }
-            let path = self.text(src, word);
+            let mut fields = Vec::new();
+            self.fields(src, word, &mut fields);
+            let mut paths: Vec<String> = fields.into_iter().map(|field| field.text.into_owned()).collect();
+            let Some(path) = paths.pop() else { continue };
+            for extra in paths {
+                self.write_file(
+                    &extra,
+                    Flow::unknown(Origin::default()),
+                    append,
+                    "overwrites by redirection",
+                    redirect.span,
+                );
+            }
             let main = redirect.fd.is_none_or(|fd| fd == 1);
             let what = if append { "appends by redirection" } else { "overwrites by redirection" };
             let content = if main { flow.clone() } else { Flow::known(String::new()) };
@@ -99,6 +118,19 @@ impl Walk<'_> {
             return;
         }
         let place = target.place;
+        if !append
+            && content.text.as_deref() == Some("")
+            && matches!(place, Place::Elsewhere | Place::Home)
+            && what.contains("redirection")
+        {
+            self.emit_on(
+                Kind::Delete,
+                "empties a file",
+                span,
+                vec![target.clone()],
+                How { all: true, ..How::default() },
+            );
+        }
         if content.origin.credential && matches!(place, Place::Elsewhere) {
             self.emit(Kind::ReadCredential, "copies credentials", span);
         }
@@ -146,11 +178,18 @@ impl Walk<'_> {
         }
         let target = self.target(path);
         let mut origin = Origin { file: true, local: true, ..Origin::default() };
-        if matches!(target.place, Place::Credential | Place::AgentConfig)
+        let keys = target.place == Place::Startup
+            && (target.text.ends_with("/.ssh")
+                || target.text.contains("/.ssh/*")
+                || ends_in_login(&target.text));
+        let globbed = path.contains(['*', '?', '[']) && self.may_be_credential(&target.text);
+        if keys
+            || globbed
+            || matches!(target.place, Place::Credential | Place::AgentConfig)
             || is_secret_env(&target.text, target.place)
         {
             origin.credential = true;
-            if target.place != Place::ProjectEnv && !target.text.ends_with("config.yaml") {
+            if !target.text.ends_with("config.yaml") && !target.text.ends_with("SOUL.md") {
                 self.emit_on(
                     Kind::ReadCredential,
                     "reads a file that holds credentials",
@@ -167,6 +206,27 @@ impl Walk<'_> {
         Flow::unknown(origin)
     }
 
+    /// Whether a pattern can stand for a file that holds credentials.
+    fn may_be_credential(&self, pattern: &str) -> bool {
+        const KNOWN: [&str; 12] = [
+            "/etc/shadow",
+            "/etc/gshadow",
+            "/etc/sudoers",
+            "~/.ssh/id_rsa",
+            "~/.ssh/id_ed25519",
+            "~/.ssh/id_ecdsa",
+            "~/.aws/credentials",
+            "~/.netrc",
+            "~/.kube/config",
+            "~/.docker/config.json",
+            "~/.git-credentials",
+            "~/.pgpass",
+        ];
+        let home = &self.context.home;
+        pattern.len() < 256
+            && KNOWN.iter().any(|known| crate::walk::glob_matches(pattern, &known.replacen('~', home, 1)))
+    }
+
     /// `$(<file)`: the content of a file.
     pub(crate) fn read_file_form(&mut self, src: Src<'_>, node: &Node<'_>) -> Option<String> {
         let Node::Simple(simple) = node else { return None };
@@ -181,6 +241,11 @@ impl Walk<'_> {
         self.last_unknown = self.last_unknown.and(flow.origin);
         Some(flow.seen().trim_end_matches('\n').to_owned())
     }
+}
+
+/// Files that hold a name and a password.
+fn ends_in_login(path: &str) -> bool {
+    [".netrc", ".pgpass", ".npmrc", ".pypirc", ".envrc"].iter().any(|name| path.ends_with(name))
 }
 
 /// `.env` of a project holds secrets; `config.yaml` does not count as such.

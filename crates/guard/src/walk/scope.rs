@@ -41,6 +41,8 @@ pub(crate) struct Scope {
     pub(crate) sinks: BTreeMap<String, Rc<str>>,
     /// Folders and files made by the text itself.
     pub(crate) made: BTreeSet<String>,
+    /// Folders fetched from elsewhere by the text itself.
+    pub(crate) cloned: BTreeSet<String>,
     /// Links to sensitive places, made by the text: from, to.
     pub(crate) links: Vec<(String, String)>,
     /// Files made executable by the text itself.
@@ -126,7 +128,7 @@ impl Scope {
             _ => {
                 let place: usize = name.parse().ok()?;
                 let argument = self.arguments.get(place.checked_sub(1)?);
-                return Some(Cow::Owned(argument.map_or_else(String::new, |value| value.to_string())));
+                return Some(Cow::Owned(argument.map_or_else(String::new, ToString::to_string)));
             }
         };
         Some(Cow::Borrowed(fixed))

@@ -64,9 +64,26 @@ impl Walk<'_> {
         self.last_unknown = words_unknown;
         let stdin = input.as_ref().unwrap_or(stdin);
         let flow = if args.is_empty() {
-            // `> file` alone, or `< file` in a substitution.
-            Flow::none()
+            // `> file` alone empties it.
+            Flow::known(String::new())
         } else {
+            if args.first().is_some_and(|arg| arg.text.is_empty())
+                && self.calls.is_empty()
+                && head(simple).is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()))
+            {
+                self.emit(
+                    crate::effect::Kind::RunUnseen,
+                    "runs a program that cannot be known beforehand",
+                    simple.span,
+                );
+            }
+            if self.background && head(simple) == Some("0") {
+                self.emit_grave(
+                    crate::effect::Kind::ForkBomb,
+                    "a script that starts itself again and again",
+                    simple.span,
+                );
+            }
             self.head = args
                 .first()
                 .filter(|arg| arg.text.contains(HOLE))
@@ -86,14 +103,14 @@ impl Walk<'_> {
         let name = &*first.text;
         if !self.scope.aliases.is_empty()
             && let Some(alias) = self.scope.aliases.get(name).cloned()
-            && !self.calls.iter().any(|active| active == name)
+            && !self.calls.iter().any(|active| **active == *alias)
         {
             let mut text = alias.to_string();
             for arg in rest {
                 text.push(' ');
                 text.push_str(&quote(&arg.text));
             }
-            self.calls.push(name.to_owned());
+            self.calls.push(alias.to_string());
             let flow = self.run_text(&text, stdin, span);
             self.calls.pop();
             return flow;
