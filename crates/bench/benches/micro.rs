@@ -20,8 +20,7 @@ const CLEAN: &str =
     r#"{"path": "src/main.rs", "offset": 40, "limit": 200, "text": "a \"quoted\" word\nand a second line"}"#;
 
 /// A fence around it, other quotes, a bare key, a trailing comma, and the end is missing.
-const BROKEN: &str =
-    "```json\n{'path': 'src/main.rs', offset: 40, \"limit\": 200,, \"text\": \"a \\\"quoted\\\" word\nand a second";
+const BROKEN: &str = "```json\n{'path': 'src/main.rs', offset: 40, \"limit\": 200,, \"text\": \"a \\\"quoted\\\" word\nand a second";
 
 fn session(runtime: &Runtime) -> Session {
     runtime.session().open().unwrap()

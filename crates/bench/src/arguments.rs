@@ -62,7 +62,10 @@ mod tests {
         assert_eq!(asked("all --json --work /w --base-url http://127.0.0.1:1"), Ok(all));
         assert_eq!(asked("defs --work /w"), Ok(defs));
         assert_eq!(asked("list"), Ok(Asked::List));
-        assert_eq!(asked("once defs --work /w"), Ok(Asked::Once { item: "defs".to_owned(), work: "/w".into() }));
+        assert_eq!(
+            asked("once defs --work /w"),
+            Ok(Asked::Once { item: "defs".to_owned(), work: "/w".into() })
+        );
     }
 
     #[test]

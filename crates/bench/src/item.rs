@@ -41,7 +41,11 @@ impl Work {
     /// A file or folder of the shared data.
     pub(crate) fn data(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.folder.join("data").join(name);
-        if path.exists() { Ok(path) } else { Err(format!("{} is not there: generate the data first", path.display())) }
+        if path.exists() {
+            Ok(path)
+        } else {
+            Err(format!("{} is not there: generate the data first", path.display()))
+        }
     }
 
     /// A session with every tool, on a runtime with an empty home of the item's own.

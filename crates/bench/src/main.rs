@@ -59,7 +59,8 @@ fn find(name: &str) -> Result<&'static ItemDef, String> {
 
 fn once(item: &ItemDef, folder: PathBuf) -> Result<String, String> {
     let numbers = item.measure(&Work { folder })?;
-    let fields: Map<String, Value> = numbers.into_iter().map(|(key, number)| (key.to_owned(), json!(number))).collect();
+    let fields: Map<String, Value> =
+        numbers.into_iter().map(|(key, number)| (key.to_owned(), json!(number))).collect();
     Ok(Value::Object(fields).to_string())
 }
 
@@ -79,7 +80,8 @@ fn medians(item: &ItemDef, work: &Path) -> Result<Map<String, Value>, String> {
 fn rounded(value: f64) -> Value {
     let short = (value * 1e4).round() / 1e4;
     #[expect(clippy::cast_possible_truncation, reason = "whole, and a cast to an integer saturates")]
-    let number = if short.fract() == 0.0 { Some(Number::from(short as i64)) } else { Number::from_f64(short) };
+    let number =
+        if short.fract() == 0.0 { Some(Number::from(short as i64)) } else { Number::from_f64(short) };
     number.map_or(Value::Null, Value::Number)
 }
 

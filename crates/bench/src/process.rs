@@ -3,7 +3,10 @@
 //! Every item is measured in processes of its own, so that no item finds warm what another one
 //! warmed, and memory counts what the item needs.
 
-#![expect(clippy::disallowed_methods, reason = "the one place that starts the binary again and reads its memory")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place that starts the binary again and reads its memory"
+)]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +17,8 @@ use serde_json::{Map, Value};
 pub(crate) fn peak_mb() -> Result<f64, String> {
     let status = std::fs::read_to_string("/proc/self/status").map_err(|wrong| wrong.to_string())?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<f64>().ok());
+    let kib =
+        line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<f64>().ok());
     kib.map(|kib| kib / 1024.0).ok_or_else(|| "the system does not tell the peak of memory".to_owned())
 }
 
@@ -31,7 +35,8 @@ pub(crate) fn fresh(item: &str, work: &Path) -> Result<Map<String, Value>, Strin
     if !ended.status.success() {
         return Err(format!("measuring {item} failed"));
     }
-    serde_json::from_slice(&ended.stdout).map_err(|wrong| format!("measuring {item} printed no numbers: {wrong}"))
+    serde_json::from_slice(&ended.stdout)
+        .map_err(|wrong| format!("measuring {item} printed no numbers: {wrong}"))
 }
 
 /// The words this process was started with, without its own name.

@@ -84,8 +84,9 @@ impl ToolSearch {
             When::Off => false,
             When::On => tokens > 0,
             When::Auto => {
-                let limit = context.map_or(UNKNOWN_CONTEXT, |all| all * u64::from(self.threshold_pct) / 100);
-                tokens > 0 && tokens >= limit
+                let share = |all: u64| u128::from(all) * u128::from(self.threshold_pct) / 100;
+                let limit = context.map_or(u128::from(UNKNOWN_CONTEXT), share);
+                tokens > 0 && u128::from(tokens) >= limit
             }
         }
     }
@@ -107,9 +108,11 @@ struct Shelf {
 
 /// The bridge's tools for what is hidden; `tool_call` is there for its definition alone.
 pub(crate) fn entries(hidden: Vec<Hidden>, settings: ToolSearch) -> Vec<Arc<ToolEntry>> {
-    let index = ToolIndex::new(hidden.iter().map(|tool| {
-        Item::new(&tool.name, &tool.definition.description, &tool.definition.parameters)
-    }));
+    let index = ToolIndex::new(
+        hidden
+            .iter()
+            .map(|tool| Item::new(&tool.name, &tool.definition.description, &tool.definition.parameters)),
+    );
     let shelf = Arc::new(Shelf { hidden, index, settings });
     [(SEARCH, search_definition(settings)), (DESCRIBE, describe_definition()), (CALL, call_definition())]
         .into_iter()
@@ -120,8 +123,10 @@ pub(crate) fn entries(hidden: Vec<Hidden>, settings: ToolSearch) -> Vec<Arc<Tool
         .collect()
 }
 
-/// The call inside a `tool_call`.
-pub(crate) fn unwrap_call(mut arguments: Map<String, Value>) -> Result<(String, Map<String, Value>), ToolError> {
+/// The call inside a `tool_call`, and whether its arguments were cut off.
+pub(crate) fn unwrap_call(
+    mut arguments: Map<String, Value>,
+) -> Result<(String, Map<String, Value>, bool), ToolError> {
     let wrong = |why: &str| ToolError::Arguments(format!("{CALL}: {why}"));
     let name = match arguments.get("name") {
         Some(Value::String(name)) if !name.trim().is_empty() => name.trim().to_owned(),
@@ -130,15 +135,16 @@ pub(crate) fn unwrap_call(mut arguments: Map<String, Value>) -> Result<(String, 
     if is_bridge(&name) {
         return Err(wrong("call the search tools directly"));
     }
-    let inner = match arguments.remove("arguments") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(inner)) => inner,
+    let (inner, cut_off) = match arguments.remove("arguments") {
+        None | Some(Value::Null) => (Map::new(), false),
+        Some(Value::Object(inner)) => (inner, false),
         Some(Value::String(text)) => {
-            parse_arguments(&text).map_err(|bad| wrong(&format!("`arguments`: {bad}")))?.value
+            let parsed = parse_arguments(&text).map_err(|bad| wrong(&format!("`arguments`: {bad}")))?;
+            (parsed.value, parsed.truncated)
         }
         Some(_) => return Err(wrong("`arguments` must be an object")),
     };
-    Ok((name, inner))
+    Ok((name, inner, cut_off))
 }
 
 struct Bridge {
@@ -153,7 +159,7 @@ enum BridgeCall {
 
 impl Handler for Bridge {
     fn prepare(&self, mut arguments: Map<String, Value>) -> Result<Box<dyn PreparedCall>, ToolError> {
-        let shelf = Arc::clone(&self.shelf);
+        let hidden = Arc::clone(&self.shelf);
         let mut text = |key: &str| match arguments.remove(key) {
             Some(Value::String(text)) => Ok(text),
             _ => Err(ToolError::Arguments(format!("`{key}` must be text"))),
@@ -161,12 +167,13 @@ impl Handler for Bridge {
         Ok(Box::new(match self.name {
             SEARCH => {
                 let query = text("query")?;
-                let settings = shelf.settings;
-                let asked = arguments.get("limit").and_then(Value::as_u64).unwrap_or(settings.default_limit.into());
+                let settings = hidden.settings;
+                let asked =
+                    arguments.get("limit").and_then(Value::as_u64).unwrap_or(settings.default_limit.into());
                 let limit = usize::try_from(asked.clamp(1, settings.max_limit.into())).unwrap_or(1);
-                BridgeCall::Search { shelf, query, limit }
+                BridgeCall::Search { shelf: hidden, query, limit }
             }
-            DESCRIBE => BridgeCall::Describe { shelf, name: text("name")? },
+            DESCRIBE => BridgeCall::Describe { shelf: hidden, name: text("name")? },
             other => return Err(ToolError::UnknownTool(format!("{other} is unwrapped before it is called"))),
         }))
     }
@@ -177,7 +184,7 @@ impl PreparedCall for BridgeCall {
         Vec::new()
     }
 
-    fn run<'a>(self: Box<Self>, _cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>> {
+    fn run(self: Box<Self>, _cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         let answer = match *self {
             Self::Search { shelf, query, limit } => Ok(shelf.search(&query, limit)),
             Self::Describe { shelf, name } => shelf.describe(&name),
@@ -210,7 +217,8 @@ impl Shelf {
         let found = self.hidden.iter().find(|tool| tool.name.as_ref() == name.trim());
         let tool = found.ok_or_else(|| {
             let near = crate::suggest::suggest(name, self.hidden.iter().map(|tool| tool.name.as_ref()), 3);
-            ToolError::UnknownTool(format!("no tool `{name}` behind the search; near: {}", near.join(", ")))
+            let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
+            ToolError::UnknownTool(format!("no tool `{name}` behind the search{near}"))
         })?;
         Ok(json!({
             "name": tool.name.as_ref(),
@@ -230,9 +238,10 @@ fn origin(source: &Source) -> (&'static str, &str) {
 
 fn search_definition(settings: ToolSearch) -> Definition {
     Definition {
-        description: "Find more tools by what they do. Not every tool is listed here: describe what you need in a \
+        description:
+            "Find more tools by what they do. Not every tool is listed here: describe what you need in a \
                       few words, then look at a match and call it."
-            .to_owned(),
+                .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": {
@@ -249,7 +258,8 @@ fn search_definition(settings: ToolSearch) -> Definition {
 
 fn describe_definition() -> Definition {
     Definition {
-        description: "Show the full description and the parameters of a tool that was found by searching.".to_owned(),
+        description: "Show the full description and the parameters of a tool that was found by searching."
+            .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": { "name": { "type": "string", "description": "Name of the tool" } },

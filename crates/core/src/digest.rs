@@ -1,8 +1,10 @@
 //! A short fingerprint of a JSON value, for noticing that two are the same.
 //!
 //! Canonical: the order of keys does not matter, nor whether a whole number was written `1` or
-//! `1.0`. Stable: the same on every machine and in every run. Fast: eight bytes at a time, no
+//! `1.0`. Stable: the same on every machine and in every run. Fast: many bytes at a time, no
 //! allocation. It is no defence against somebody who wants two values to collide.
+
+use std::hash::Hasher;
 
 use serde_json::{Map, Number, Value};
 
@@ -34,10 +36,17 @@ pub(crate) fn digest_fields(fields: &Map<String, Value>) -> u64 {
 
 /// The fingerprint of a text.
 pub(crate) fn digest_text(text: &str) -> u64 {
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
-    let state = words
-        .iter()
-        .fold(SEED ^ text.len() as u64, |state, word| fold(state ^ u64::from_le_bytes(*word), STEP));
+    let (blocks, rest) = text.as_bytes().as_chunks::<32>();
+    // Two lanes that do not wait for each other.
+    let (mut one, mut two) = (SEED ^ text.len() as u64, STEP);
+    for block in blocks {
+        if let ([a, b, c, d], _) = block.as_chunks::<8>() {
+            one = fold(one ^ u64::from_le_bytes(*a), STEP ^ u64::from_le_bytes(*b));
+            two = fold(two ^ u64::from_le_bytes(*c), SEED ^ u64::from_le_bytes(*d));
+        }
+    }
+    let (words, rest) = rest.as_chunks::<8>();
+    let state = words.iter().fold(one ^ two, |state, word| fold(state ^ u64::from_le_bytes(*word), STEP));
     let tail = rest.iter().fold(0_u64, |tail, byte| tail << 8 | u64::from(*byte));
     digest_pair(state, tail)
 }
@@ -74,6 +83,24 @@ fn fold(a: u64, b: u64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
     let (low, high) = (wide as u64, (wide >> 64) as u64);
     (low ^ high).wrapping_add(a.rotate_left(29))
+}
+
+/// Hashes words for tables that live inside the program. Quicker than the hasher of the standard
+/// library, which defends against an enemy who picks the keys.
+#[derive(Default)]
+pub(crate) struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let state = words.iter().fold(self.0, |state, word| fold(state ^ u64::from_le_bytes(*word), STEP));
+        let tail = rest.iter().fold(rest.len() as u64, |tail, byte| tail << 8 | u64::from(*byte));
+        self.0 = digest_pair(state, tail);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]
@@ -136,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_the_same_in_every_run() {
-        assert_eq!(format!("{:016x}", digest(&json!({ "path": "a.txt", "limit": 5 }))), "e1ef4887dcea3119");
+        assert_eq!(format!("{:016x}", digest(&json!({ "path": "a.txt", "limit": 5 }))), "1f5dc5d85cf482fc");
     }
 
     #[test]

@@ -18,7 +18,11 @@ pub trait Files: Send + Sync {
     fn page(&self, permit: Permit<Read>, request: PageRequest) -> BoxFuture<'_, Result<FilePage, FileError>>;
 
     /// Searches below the permitted path.
-    fn search(&self, permit: Permit<Read>, query: SearchQuery) -> BoxFuture<'_, Result<SearchReport, FileError>>;
+    fn search(
+        &self,
+        permit: Permit<Read>,
+        query: SearchQuery,
+    ) -> BoxFuture<'_, Result<SearchReport, FileError>>;
 }
 
 /// Which part of a file.

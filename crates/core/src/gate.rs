@@ -102,12 +102,15 @@ impl Gate {
             Self::Env(name) => told(probe.env(name), format!("needs {name}")),
             Self::Program(name) => told(probe.program(name), format!("needs the program `{name}`")),
             Self::File(path) => told(probe.file(path), format!("needs {path}")),
-            Self::Config(key) => {
-                told(probe.config(key).is_some_and(|value| is_on(&value)), format!("needs `{key}` in config.yaml"))
-            }
+            Self::Config(key) => told(
+                probe.config(key).is_some_and(|value| is_on(&value)),
+                format!("needs `{key}` in config.yaml"),
+            ),
             Self::Service(address) => {
                 let (asked, address) = (probe.service(address), address.clone());
-                Box::pin(async move { if asked.await { Ok(()) } else { Err(format!("nothing answers at {address}")) } })
+                Box::pin(async move {
+                    if asked.await { Ok(()) } else { Err(format!("nothing answers at {address}")) }
+                })
             }
             Self::All(gates) => all(gates, &probe),
             Self::Any(gates) => any(gates, &probe),
@@ -119,7 +122,8 @@ impl Gate {
 fn all(gates: &[Gate], probe: &Arc<dyn Probe>) -> BoxFuture<'static, Result<(), String>> {
     let asked: Vec<_> = gates.iter().map(|gate| gate.probe(Arc::clone(probe))).collect();
     Box::pin(async move {
-        let missing: Vec<String> = futures::future::join_all(asked).await.into_iter().filter_map(Result::err).collect();
+        let missing: Vec<String> =
+            futures::future::join_all(asked).await.into_iter().filter_map(Result::err).collect();
         if missing.is_empty() { Ok(()) } else { Err(missing.join("; ")) }
     })
 }
@@ -132,7 +136,11 @@ fn any(gates: &[Gate], probe: &Arc<dyn Probe>) -> BoxFuture<'static, Result<(), 
             return Ok(());
         }
         let missing: Vec<String> = answers.into_iter().filter_map(Result::err).collect();
-        Err(if missing.is_empty() { "no alternative is configured".to_owned() } else { missing.join(", or ") })
+        Err(if missing.is_empty() {
+            "no alternative is configured".to_owned()
+        } else {
+            missing.join(", or ")
+        })
     })
 }
 

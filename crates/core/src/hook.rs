@@ -30,7 +30,7 @@ pub trait Hook: Send + Sync {
 
     /// How long one answer may take.
     fn deadline(&self) -> Duration {
-        Duration::from_secs(60)
+        Duration::from_mins(1)
     }
 
     /// Whether it wants to hear about this tool.

@@ -7,12 +7,13 @@
 //! | which are there now | [`gate`], [`availability`] |
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
-//! | what it may do | [`effect`], [`permit`], [`policy`], [`hook`] |
-//! | what others bring | [`host`], [`files`], [`journal`] |
+//! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`hook`] |
+//! | what others bring | [`host`], [`files`], [`journal`], [`model`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
+pub mod approval_queue;
 pub mod availability;
 pub mod bridge;
 pub mod call;
@@ -28,6 +29,7 @@ pub mod host;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;
+pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod permit;

@@ -142,8 +142,11 @@ mod tests {
 
     #[test]
     fn a_command_must_be_the_one_that_was_allowed_to_the_letter() {
-        let command =
-            |text: &str| Command { text: text.to_owned(), environment: "local".to_owned(), workdir: "/w".into() };
+        let command = |text: &str| Command {
+            text: text.to_owned(),
+            environment: "local".to_owned(),
+            workdir: "/w".into(),
+        };
         let clearance = clearance([Effect::Exec(command("ls"))]);
 
         assert_eq!(clearance.exec(&command("ls")).unwrap().command().text, "ls");

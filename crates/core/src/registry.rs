@@ -191,37 +191,48 @@ impl Scope {
 
 /// Letters, digits, `_` and `-`, at most 64 of them: what every model provider accepts.
 fn is_tool_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 impl Snapshot {
-    fn of(generation: u64, scopes: Vec<Arc<Scope>>) -> Result<Self, RegisterError> {
+    /// All tools of these scopes. A later scope takes a name over where it may; where it may not,
+    /// the clash is told as a pair, the owner first, and the earlier scope keeps the name.
+    fn owners(scopes: &[Arc<Scope>]) -> (BTreeMap<Arc<str>, Registered>, Vec<(Registered, Registered)>) {
         let mut tools: BTreeMap<Arc<str>, Registered> = BTreeMap::new();
-        for scope in &scopes {
+        let mut clashes = Vec::new();
+        for scope in scopes {
             for entry in &scope.tools {
-                if let Some(owner) = tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source)) {
-                    return Err(RegisterError::Taken {
-                        name: entry.name().to_string(),
-                        source_name: scope.source.clone(),
-                        owner: owner.source.clone(),
-                        owner_toolset: owner.entry.toolset().to_string(),
-                    });
-                }
                 let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
-                tools.insert(Arc::clone(entry.name()), registered);
+                match tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source)) {
+                    Some(owner) => clashes.push((owner.clone(), registered)),
+                    None => drop(tools.insert(Arc::clone(entry.name()), registered)),
+                }
             }
         }
+        (tools, clashes)
+    }
+
+    fn of(generation: u64, scopes: Vec<Arc<Scope>>) -> Self {
+        let (tools, _) = Self::owners(&scopes);
         let mut hooks: Vec<_> = scopes.iter().flat_map(|scope| scope.hooks.iter().cloned()).collect();
         hooks.sort_by_key(|hook| hook.order());
         let catalog = Catalog::new(CatalogParts {
             // Only this program's own scope brings static toolsets.
-            toolsets: scopes.iter().map(|scope| scope.toolsets).find(|list| !list.is_empty()).unwrap_or_default(),
+            toolsets: scopes
+                .iter()
+                .map(|scope| scope.toolsets)
+                .find(|list| !list.is_empty())
+                .unwrap_or_default(),
             core: scopes.iter().map(|scope| scope.core).find(|list| !list.is_empty()).unwrap_or_default(),
             dynamic: scopes.iter().flat_map(|scope| scope.dynamic_toolsets.iter().cloned()).collect(),
             platforms: scopes.iter().flat_map(|scope| scope.platforms.iter().cloned()).collect(),
-            tools: tools.values().map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone())).collect(),
+            tools: tools
+                .values()
+                .map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone()))
+                .collect(),
         });
-        Ok(Self { generation, scopes, tools, catalog, hooks })
+        Self { generation, scopes, tools, catalog, hooks }
     }
 
     /// Counts the changes since the start.
@@ -263,7 +274,7 @@ impl Registry {
     /// A registry with nothing but this scope.
     pub fn new(first: Scope) -> Result<Self, RegisterError> {
         first.check()?;
-        let snapshot = Snapshot::of(1, vec![Arc::new(first)])?;
+        let snapshot = Snapshot::of(1, vec![Arc::new(first)]);
         Ok(Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::default() })
     }
 
@@ -283,7 +294,8 @@ impl Registry {
             Some(known) => *known = Arc::clone(&scope),
             None => scopes.push(Arc::clone(&scope)),
         }
-        let after = Snapshot::of(before.generation + 1, scopes)?;
+        refuse_clashes(&scopes, &scope.source)?;
+        let after = Snapshot::of(before.generation + 1, scopes);
         let installed = report(&before, &after, &scope);
         self.current.store(Arc::new(after));
         Ok(installed)
@@ -297,20 +309,38 @@ impl Registry {
         if scopes.len() == before.scopes.len() {
             return false;
         }
-        // Fewer scopes cannot clash where more did not.
-        match Snapshot::of(before.generation + 1, scopes) {
-            Ok(after) => {
-                self.current.store(Arc::new(after));
-                true
-            }
-            Err(_) => false,
-        }
+        self.current.store(Arc::new(Snapshot::of(before.generation + 1, scopes)));
+        true
+    }
+}
+
+/// Whether a newcomer would take a name from somebody, or somebody a name from it, unasked. Clashes
+/// between others are not its fault: one can appear when a source goes on which another stood.
+fn refuse_clashes(scopes: &[Arc<Scope>], newcomer: &Source) -> Result<(), RegisterError> {
+    let (_, clashes) = Snapshot::owners(scopes);
+    let other = clashes.into_iter().find_map(|(owner, later)| match newcomer {
+        source if *source == later.source => Some(owner),
+        source if *source == owner.source => Some(later),
+        _ => None,
+    });
+    match other {
+        None => Ok(()),
+        Some(other) => Err(RegisterError::Taken {
+            name: other.entry.name().to_string(),
+            source_name: newcomer.clone(),
+            owner_toolset: other.entry.toolset().to_string(),
+            owner: other.source,
+        }),
     }
 }
 
 fn report(before: &Snapshot, after: &Snapshot, scope: &Scope) -> Installed {
     let (mut added, mut replaced) = (Vec::new(), Vec::new());
     for tool in &scope.tools {
+        if after.source(tool.name()) != Some(&scope.source) {
+            // Somebody installed later overrides it.
+            continue;
+        }
         match before.source(tool.name()) {
             None => added.push(tool.name().to_string()),
             Some(owner) if *owner != scope.source => replaced.push((tool.name().to_string(), owner.clone())),

@@ -9,10 +9,15 @@
 //! Ranking is deterministic: by score, then by the order in which the tools were given.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use serde_json::Value;
 
+use crate::digest::WordHasher;
 use crate::words::{each_word, stem};
+
+/// A table by word.
+type ByWord<T> = HashMap<String, T, BuildHasherDefault<WordHasher>>;
 
 const K1: f64 = 1.5;
 const B: f64 = 0.75;
@@ -62,8 +67,11 @@ pub struct Hit {
 pub struct ToolIndex {
     /// Names in lower case without separators, for the fallback.
     names: Vec<String>,
+    /// The same one behind another, a line each, and where each line ends.
+    all_names: String,
+    name_ends: Vec<usize>,
     /// For each word, the tools that have it and what it adds to their score.
-    postings: HashMap<String, Vec<Posting>>,
+    postings: ByWord<Vec<Posting>>,
 }
 
 /// What a word adds to the score of one tool.
@@ -76,9 +84,9 @@ struct Posting {
 impl ToolIndex {
     /// Reads every item once.
     pub fn new<'a>(items: impl IntoIterator<Item = Item<'a>>) -> Self {
-        let mut names = Vec::new();
+        let mut index = Self::default();
         let mut lengths = Vec::new();
-        let mut counts: HashMap<String, Vec<(usize, u32)>> = HashMap::new();
+        let mut counts: ByWord<Vec<(usize, u32)>> = ByWord::default();
         for (tool, item) in items.into_iter().enumerate() {
             let mut length = 0;
             let mut count = |text: &str, weight: u32| {
@@ -90,11 +98,15 @@ impl ToolIndex {
             count(item.name, NAME_WEIGHT);
             count(item.description, 1);
             item.parameters.iter().for_each(|parameter| count(parameter, 1));
-            names.push(squashed(item.name));
             lengths.push(length);
+            let name = squashed(item.name);
+            index.all_names.push_str(&name);
+            index.all_names.push('\n');
+            index.name_ends.push(index.all_names.len());
+            index.names.push(name);
         }
-        let postings = scored(counts, &lengths);
-        Self { names, postings }
+        index.postings = scored(counts, &lengths);
+        index
     }
 
     /// How many tools are in it.
@@ -140,22 +152,36 @@ impl ToolIndex {
     /// Tools whose name contains the query, or else a word of it. Scored by how much of the name
     /// that is.
     fn by_name(&self, query: &str, words: &[String], limit: usize) -> Vec<Hit> {
-        let whole = squashed(query);
-        let share = |name: &String, part: &str| {
-            let found = part.chars().nth(1).is_some() && name.contains(part);
-            if found { fraction(part.len(), name.len()) } else { 0.0 }
-        };
-        let hits = best(self.names.iter().map(|name| share(name, &whole)).collect(), limit);
-        if !hits.is_empty() {
-            return hits;
+        let mut scores = vec![0.0; self.names.len()];
+        self.score_names_with(&squashed(query), &mut scores);
+        if scores.iter().all(|score| *score <= 0.0) {
+            for word in words {
+                self.score_names_with(word, &mut scores);
+            }
         }
-        let by_words = |name: &String| words.iter().map(|word| share(name, word)).sum();
-        best(self.names.iter().map(by_words).collect(), limit)
+        best(scores, limit)
+    }
+
+    /// Adds to the score of every tool whose name contains `part`: one pass over all names.
+    fn score_names_with(&self, part: &str, scores: &mut [f64]) {
+        if part.chars().nth(1).is_none() {
+            return;
+        }
+        let mut last = None;
+        for (at, _) in self.all_names.match_indices(part) {
+            let tool = self.name_ends.partition_point(|end| *end <= at);
+            if last.replace(tool) == Some(tool) {
+                continue;
+            }
+            if let (Some(score), Some(name)) = (scores.get_mut(tool), self.names.get(tool)) {
+                *score += number(part.len()) / number(name.len()).max(1.0);
+            }
+        }
     }
 }
 
 /// Counts a word of a tool. Tools come one after another, so the last entry is the only candidate.
-fn add(counts: &mut HashMap<String, Vec<(usize, u32)>>, word: &str, tool: usize, weight: u32) {
+fn add(counts: &mut ByWord<Vec<(usize, u32)>>, word: &str, tool: usize, weight: u32) {
     let Some(tools) = counts.get_mut(word) else {
         counts.insert(word.to_owned(), vec![(tool, weight)]);
         return;
@@ -167,7 +193,7 @@ fn add(counts: &mut HashMap<String, Vec<(usize, u32)>>, word: &str, tool: usize,
 }
 
 /// Turns counts into what each word adds to each tool's score.
-fn scored(counts: HashMap<String, Vec<(usize, u32)>>, lengths: &[u32]) -> HashMap<String, Vec<Posting>> {
+fn scored(counts: ByWord<Vec<(usize, u32)>>, lengths: &[u32]) -> ByWord<Vec<Posting>> {
     let total: f64 = lengths.iter().copied().map(f64::from).sum();
     let average = (total / number(lengths.len()).max(1.0)).max(1.0);
     let posting = |rarity: f64, (tool, count): (usize, u32)| {
@@ -215,10 +241,6 @@ fn best(scores: Vec<f64>, limit: usize) -> Vec<Hit> {
 
 fn squashed(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-fn fraction(part: usize, whole: usize) -> f64 {
-    number(part) / number(whole).max(1.0)
 }
 
 fn number(count: usize) -> f64 {

@@ -15,7 +15,9 @@
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
 mod host;
+mod policy;
 mod probe;
+mod redact;
 mod runtime;
 mod session;
 mod settings;
@@ -24,9 +26,16 @@ mod wait;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_guard as guard;
 pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
+pub use policy::{GuardPolicy, PolicyError, PolicySettings};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
+
+/// The page for people who embed the runtime: its examples are run as tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}

@@ -50,7 +50,9 @@ impl Probe for MachineProbe {
     fn service(&self, address: &str) -> BoxFuture<'static, bool> {
         let (host, address) = (Arc::clone(&self.host), address.to_owned());
         Box::pin(async move {
-            host::blocking(&host, move || hermes_env::probe::service_answers(&address, SERVICE)).await.unwrap_or(false)
+            host::blocking(&host, move || hermes_env::probe::service_answers(&address, SERVICE))
+                .await
+                .unwrap_or(false)
         })
     }
 }

@@ -15,16 +15,19 @@ use hermes_core::files::Files;
 use hermes_core::host::Host;
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
-use hermes_core::policy::{Careful, Policy};
+use hermes_core::policy::Policy;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Redact, Road, RoadLimits};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
+use hermes_guard::Mode;
 use hermes_store::{Home, Settings, StoreError};
 
 use crate::host::Machine;
+use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
+use crate::redact::WorldRedact;
 use crate::session::SessionBuilder;
 use crate::settings;
 use crate::spill::HomeSpill;
@@ -42,6 +45,7 @@ struct Inner {
     registry: Registry,
     availability: Availability,
     definitions: DefinitionCache,
+    secrets: Arc<WorldRedact>,
     road: Road,
 }
 
@@ -52,6 +56,9 @@ pub enum BuildError {
     /// The state folder is not usable.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The user's rules make no sense.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A tool cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
@@ -63,7 +70,8 @@ pub struct RuntimeBuilder {
     home: Option<Home>,
     env: BTreeMap<String, String>,
     scopes: Vec<Scope>,
-    policy: Arc<dyn Policy>,
+    policy: Option<Arc<dyn Policy>>,
+    mode: Option<Mode>,
     journal: Option<Arc<dyn Journal>>,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
@@ -77,7 +85,8 @@ impl Default for RuntimeBuilder {
             home: None,
             env: BTreeMap::new(),
             scopes: Vec::new(),
-            policy: Arc::new(Careful),
+            policy: None,
+            mode: None,
             journal: None,
             redact: None,
             limits: None,
@@ -117,9 +126,15 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Decides what may run. The default lets calls look and asks about everything else.
+    /// Decides what may run, instead of the guard with the user's settings.
     pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
-        self.policy = Arc::new(policy);
+        self.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// How questions are handled, instead of what the configuration says.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = Some(mode);
         self
     }
 
@@ -129,7 +144,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Takes secrets out of results.
+    /// Takes secrets out of results, instead of by known values and recognisable formats.
     pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
         self.redact = Some(redact);
         self
@@ -149,7 +164,8 @@ impl RuntimeBuilder {
 
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let built_in = Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
+        let built_in =
+            Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
         let registry = Registry::new(built_in)?;
         for scope in self.scopes {
             registry.install(scope)?;
@@ -161,7 +177,11 @@ impl RuntimeBuilder {
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
         let services = Arc::new(Services::new(Arc::clone(&host), files));
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let mut road = Road::new(services, self.policy).limits(limits);
+        let policy = match self.policy {
+            Some(policy) => policy,
+            None => guard_policy(&world, self.home.clone(), self.mode)?,
+        };
+        let mut road = Road::new(services, policy).limits(limits);
         if let Some(home) = self.home {
             let max_bytes = settings::spill_bytes(&settings);
             road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
@@ -169,15 +189,15 @@ impl RuntimeBuilder {
         if let Some(journal) = self.journal {
             road = road.journal(journal);
         }
-        if let Some(redact) = self.redact {
-            road = road.redact(redact);
-        }
         let world = Arc::new(RwLock::new(world));
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
+        road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
         Ok(Runtime(Arc::new(Inner {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
+            secrets,
             machine,
             place: self.place,
             world,
@@ -185,6 +205,16 @@ impl RuntimeBuilder {
             road,
         })))
     }
+}
+
+fn guard_policy(
+    world: &World,
+    home: Option<Home>,
+    mode: Option<Mode>,
+) -> Result<Arc<dyn Policy>, PolicyError> {
+    let mut settings = world.policy()?;
+    settings.mode = mode.unwrap_or(settings.mode);
+    Ok(Arc::new(GuardPolicy::new(settings, home)))
 }
 
 impl Runtime {
@@ -223,6 +253,16 @@ impl Runtime {
         self.world(|world| world.home().cloned())
     }
 
+    /// Clock, timer and threads of this runtime.
+    pub fn host(&self) -> Arc<dyn Host> {
+        self.0.machine.clone()
+    }
+
+    /// What the configuration says about policy.
+    pub fn policy_settings(&self) -> Result<PolicySettings, PolicyError> {
+        self.world(World::policy)
+    }
+
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.
     pub fn refresh(&self) -> Result<(), StoreError> {
         let changes = self.0.world.write().unwrap_or_else(PoisonError::into_inner).refresh()?;
@@ -242,6 +282,7 @@ impl Runtime {
     pub fn announce(&self, change: &Change) {
         self.0.availability.changed(change);
         self.0.definitions.clear();
+        self.0.secrets.forget();
     }
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).
@@ -250,7 +291,8 @@ impl Runtime {
         let snapshot = self.tools();
         let disabled: Vec<String> =
             settings.agent.disabled_toolsets.iter().chain(&settings.agent.disabled_tools).cloned().collect();
-        let kanban_task = self.world(|world| world.variable("HERMES_KANBAN_TASK").is_some_and(|it| !it.is_empty()));
+        let kanban_task =
+            self.world(|world| world.variable("HERMES_KANBAN_TASK").is_some_and(|it| !it.is_empty()));
         platform_selection(
             snapshot.catalog(),
             &PlatformSettings {
@@ -305,7 +347,8 @@ impl Runtime {
 
     /// Toolsets that are off by default and that a credential turns on.
     fn unlocked(&self) -> Vec<String> {
-        let has = |name: &&str| self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()));
+        let has =
+            |name: &&str| self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()));
         let keys = [("homeassistant", "HASS_TOKEN"), ("x_search", "XAI_API_KEY")];
         keys.iter().filter(|(_, key)| has(key)).map(|(toolset, _)| (*toolset).to_owned()).collect()
     }

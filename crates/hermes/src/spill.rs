@@ -16,7 +16,12 @@ pub(crate) struct HomeSpill {
 }
 
 impl Spill for HomeSpill {
-    fn keep<'a>(&'a self, session: &'a str, id: &'a str, text: String) -> BoxFuture<'a, Result<PathBuf, String>> {
+    fn keep<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        text: String,
+    ) -> BoxFuture<'a, Result<PathBuf, String>> {
         let place = hermes_store::Spill::open(&self.home, session).with_limit(self.max_bytes);
         let id = id.to_owned();
         Box::pin(async move {

@@ -3,6 +3,8 @@
 //! Promises kept here: a read is bounded and only of regular files; a write is whole or not at
 //! all and keeps mode, owner and links; folders are made private; a wait for a lock ends.
 
+#![expect(clippy::disallowed_methods, reason = "the door to the state folder")]
+
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};

@@ -4,6 +4,7 @@
 //! by choosing; folders appear when something is first written into them, readable by their owner
 //! only.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::disk::{self, Kind, Mode};
@@ -24,7 +25,7 @@ pub struct HomeInputs<'a> {
     /// A path given for this run; it is the home, and no sticky profile applies.
     pub explicit: Option<&'a Path>,
     /// The value of `HERMES_HOME`; empty counts as unset, a leading `~/` is understood.
-    pub hermes_home: Option<&'a str>,
+    pub hermes_home: Option<&'a OsStr>,
     /// The user's home folder, for `~/.hermes` and `~/`.
     pub user_home: Option<&'a Path>,
     /// The profile asked for (`-p`); `default` is the root itself.
@@ -94,9 +95,9 @@ places! {
 impl Home {
     /// Finds the home. Reads at most the `active_profile` file and folder names; creates nothing.
     pub fn resolve(inputs: &HomeInputs<'_>) -> Result<Home, StoreError> {
-        let named = match (inputs.explicit, inputs.hermes_home.filter(|v| !v.trim().is_empty())) {
+        let named = match (inputs.explicit, inputs.hermes_home.filter(|value| !is_blank(value))) {
             (Some(path), _) => path.to_owned(),
-            (None, Some(value)) => expand_tilde(value.trim(), inputs.user_home)?,
+            (None, Some(value)) => expand_tilde(Path::new(value), inputs.user_home)?,
             (None, None) => inputs.user_home.map(|home| home.join(".hermes")).ok_or_else(|| {
                 no_home("the user's home folder is unknown; set HERMES_HOME to an absolute path")
             })?,
@@ -206,12 +207,12 @@ pub fn is_profile_name(name: &str) -> bool {
         && name.chars().all(|c| plain(c) || c == '_' || c == '-')
 }
 
-fn expand_tilde(value: &str, user_home: Option<&Path>) -> Result<PathBuf, StoreError> {
-    let rest = match value.strip_prefix("~/") {
-        Some(rest) => rest,
-        None if value == "~" => "",
-        None => return Ok(PathBuf::from(value)),
-    };
+fn is_blank(value: &OsStr) -> bool {
+    value.to_str().is_some_and(|text| text.trim().is_empty())
+}
+
+fn expand_tilde(path: &Path, user_home: Option<&Path>) -> Result<PathBuf, StoreError> {
+    let Ok(rest) = path.strip_prefix("~") else { return Ok(path.to_owned()) };
     user_home
         .map(|home| home.join(rest))
         .ok_or_else(|| no_home("HERMES_HOME starts with `~`, but the user's home folder is unknown"))
@@ -243,9 +244,9 @@ mod tests {
     #[test]
     fn an_explicit_path_beats_the_variable_which_beats_the_default() {
         let user = Path::new("/u");
-        let variable = HomeInputs { hermes_home: Some(" ~/h "), ..inputs(user) };
+        let variable = HomeInputs { hermes_home: Some(OsStr::new("~/h")), ..inputs(user) };
         let explicit = HomeInputs { explicit: Some(Path::new("/x")), ..variable };
-        let empty = HomeInputs { hermes_home: Some("  "), ..inputs(user) };
+        let empty = HomeInputs { hermes_home: Some(OsStr::new("  ")), ..inputs(user) };
 
         assert_eq!(Home::resolve(&variable).unwrap().path(), Path::new("/u/h"));
         assert_eq!(Home::resolve(&explicit).unwrap().path(), Path::new("/x"));
@@ -255,8 +256,8 @@ mod tests {
     #[test]
     fn a_home_that_cannot_be_known_is_an_error() {
         let nothing = HomeInputs::default();
-        let relative = HomeInputs { hermes_home: Some("h"), ..nothing };
-        let tilde = HomeInputs { hermes_home: Some("~/h"), ..nothing };
+        let relative = HomeInputs { hermes_home: Some(OsStr::new("h")), ..nothing };
+        let tilde = HomeInputs { hermes_home: Some(OsStr::new("~/h")), ..nothing };
 
         for bad in [nothing, relative, tilde] {
             assert!(matches!(Home::resolve(&bad), Err(StoreError::NoHome { .. })), "{bad:?}");
@@ -322,8 +323,8 @@ mod tests {
         std::fs::create_dir_all(profiles.join("a")).unwrap();
         std::fs::create_dir_all(profiles.join("b")).unwrap();
         std::fs::write(user.path().join("h/active_profile"), "b").unwrap();
-        let value = profiles.join("a").display().to_string();
-        let at_a = HomeInputs { hermes_home: Some(&value), ..inputs(user.path()) };
+        let value = profiles.join("a");
+        let at_a = HomeInputs { hermes_home: Some(value.as_os_str()), ..inputs(user.path()) };
         let at_b = HomeInputs { profile: Some("b"), ..at_a };
 
         assert_eq!(Home::resolve(&at_a).unwrap().profile(), Some("a"));

@@ -1,5 +1,6 @@
 //! What `config.yaml` may say, and what is said about it when it is wrong.
 
+#![expect(clippy::disallowed_methods, reason = "a test sets up files and processes of its own")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails like a test")]
 
 use std::path::Path;
@@ -215,6 +216,14 @@ fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
 }
 
 #[test]
+fn warnings_about_unknown_keys_end_at_a_hundred() {
+    let text: String =
+        (0..500).flat_map(|i| ["zebra".to_owned(), i.to_string(), ": v\n".to_owned()]).collect();
+
+    assert_eq!(warnings(&text).len(), 100);
+}
+
+#[test]
 fn a_repeated_key_counts_last_and_is_reported() {
     let config = read("toolsets: [a]\nmodel: x\ntoolsets: [b]\n").unwrap();
 
@@ -249,6 +258,15 @@ fn a_value_from_a_variable_is_not_shown_in_an_error() {
     let error = Config::parse(Path::new("c"), "file_read_max_chars: ${K}\n", &lookup).unwrap_err();
 
     assert!(error.to_string().contains("line 1") && !error.to_string().contains("hush"), "{error}");
+}
+
+#[test]
+fn debug_output_shows_no_value_that_may_be_a_key() {
+    let config = read("model: {api_key: hush}\ntoolsets: [web]\n").unwrap();
+
+    let shown = format!("{config:?}");
+
+    assert!(shown.contains("web") && !shown.contains("hush"), "{shown}");
 }
 
 #[test]

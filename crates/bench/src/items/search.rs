@@ -25,7 +25,8 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     let nine = |variant: fn(usize) -> Value| (0..9).map(variant).collect::<Vec<_>>();
 
     run(Found::Nothing, &[json!({ "pattern": "warming up" })])?;
-    let common: Vec<Value> = WORDS.iter().map(|word| json!({ "pattern": format!("omega (cache|{word})") })).collect();
+    let common: Vec<Value> =
+        WORDS.iter().map(|word| json!({ "pattern": format!("omega (cache|{word})") })).collect();
     Ok(vec![
         (
             "literal_rare_ms",
@@ -42,10 +43,7 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         ("nomatch_ms", run(Found::Nothing, &nine(|at| json!({ "pattern": format!("nosuchthing{at}") })))?),
         (
             "glob_files_ms",
-            run(
-                Found::Something,
-                &nine(|at| json!({ "pattern": format!("*{at}5.rs"), "target": "files" })),
-            )?,
+            run(Found::Something, &nine(|at| json!({ "pattern": format!("*{at}5.rs"), "target": "files" })))?,
         ),
         (
             "files_only_ms",

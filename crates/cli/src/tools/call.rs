@@ -1,6 +1,7 @@
 //! `hermes tools call NAME 'JSON'`: one call on the road, under the same rules as a model's.
+//!
+//! Standard output always gets exactly one JSON document, also when the call fails.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use hermes::core::toolset::Selection;
@@ -8,17 +9,26 @@ use hermes::{Outcome, Status, ToolCall};
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
+use crate::interrupt::Interrupt;
 use crate::shell::Shell;
-use crate::tools::no_such_tool;
+use crate::{input, output};
 
-/// Most bytes of arguments read from standard input.
-const MAX_INPUT: u64 = 64 * 1024 * 1024;
+/// Below the options.
+const AFTER_HELP: &str = "\
+Examples:
+  hermes tools call read_file '{\"path\": \"README.md\"}'
+  hermes tools call search_files @query.json
+  echo '{\"pattern\": \"TODO\"}' | hermes tools call search_files -
+
+One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not
+(the document says why), 2 there is no such tool, 130 stopped by Ctrl-C.";
 
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Call {
     /// Name of the tool
     name: String,
-    /// Its arguments as JSON; `-` reads them from standard input
+    /// Its arguments as JSON; `@FILE` reads them from a file, `-` from standard input
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     /// Only these toolsets or tools can be called
@@ -28,27 +38,43 @@ pub(crate) struct Call {
 
 impl Run for Call {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
+        let arguments = input::text(&self.arguments, shell.cwd())?;
         let runtime = shell.runtime()?;
-        let selection = self.toolsets.map_or_else(Selection::everything, Selection::of);
-        let arguments = if self.arguments == "-" { from_stdin()? } else { self.arguments };
-        let session = runtime.session().select(selection).open()?;
+        let selection = match &self.toolsets {
+            Some(names) => Selection::of(super::words(names)),
+            None => Selection::everything(),
+        };
+        let session = runtime.session().select(selection).approver(shell.approver(&runtime)).open()?;
+        let session = Arc::new(session);
+        let cancelled = Arc::clone(&session);
+        // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
+        let interrupt = Interrupt::watch(move || cancelled.cancel()).ok();
         let outcome = session.call_blocking(ToolCall::new(&self.name, arguments));
         for note in &outcome.notes {
-            shell.out.warn(note);
+            output::warn(note);
         }
-        if outcome.status == Status::Unknown && runtime.tools().tool(&self.name).is_none() {
-            return Err(no_such_tool(&self.name, &Arc::clone(&runtime.tools())));
+        if shell.out.wants_json() {
+            shell.out.json(&described(&outcome))?;
+        } else {
+            shell.out.json_text(&outcome.body)?;
         }
-        if shell.out.wants_json() { shell.out.json(&described(&outcome))? } else { shell.out.json_text(&outcome.body)? }
-        if outcome.status.is_ok() { Ok(()) } else { Err(Failure::Told) }
+        match outcome.status {
+            Status::Ok => Ok(()),
+            Status::Unknown if !self.is_there(&runtime) => Err(Failure::Told(Failure::USAGE)),
+            Status::Cancelled => {
+                let code = interrupt.as_ref().and_then(Interrupt::exit_code);
+                Err(Failure::Told(code.unwrap_or(Failure::FAILED)))
+            }
+            _ => Err(Failure::Told(Failure::FAILED)),
+        }
     }
 }
 
-fn from_stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text);
-    read.map_err(|wrong| Failure::usage(format!("cannot read the arguments from standard input: {wrong}")))?;
-    Ok(text)
+impl Call {
+    /// Whether the tool exists and was not left out: then it is unavailable, not unknown.
+    fn is_there(&self, runtime: &hermes::Runtime) -> bool {
+        self.toolsets.is_none() && runtime.tools().tool(&self.name).is_some()
+    }
 }
 
 fn described(outcome: &Outcome) -> Value {

@@ -101,7 +101,12 @@ pub(super) fn alone(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
 fn offer(candidate: Candidate, dialect: Dialect) -> Offered {
     let Candidate { entry, definition } = candidate;
     let json = write_one(entry.name(), &definition.description, &sanitize(&definition.parameters, dialect));
-    Offered { entry, parameters: Arc::new(definition.parameters), json }
+    Offered {
+        entry,
+        description: definition.description.into(),
+        parameters: Arc::new(definition.parameters),
+        json,
+    }
 }
 
 fn write_one(name: &str, description: &str, parameters: &Value) -> Arc<str> {
@@ -126,7 +131,11 @@ fn write_array(offered: &[Offered]) -> Arc<str> {
     text.into()
 }
 
-fn defer(offered: Vec<Offered>, snapshot: &Snapshot, settings: &DefinitionSettings) -> (Vec<Offered>, Vec<Offered>) {
+fn defer(
+    offered: Vec<Offered>,
+    snapshot: &Snapshot,
+    settings: &DefinitionSettings,
+) -> (Vec<Offered>, Vec<Offered>) {
     let may_go = |tool: &Offered| settings.search.include_core || !snapshot.catalog().is_core(tool.name());
     let cost: u64 = offered.iter().filter(|tool| may_go(tool)).map(|tool| tokens(&tool.json)).sum();
     if !settings.search.applies(cost, settings.context_tokens) {
@@ -139,7 +148,7 @@ fn bridge_of(deferred: &[Offered], snapshot: &Snapshot, settings: &DefinitionSet
     let hidden = deferred.iter().map(|tool| Hidden {
         name: Arc::clone(tool.name()),
         definition: Definition {
-            description: tool.entry.definition().description.clone(),
+            description: tool.description().to_owned(),
             parameters: tool.parameters.as_ref().clone(),
         },
         source: snapshot.source(tool.name()).cloned().unwrap_or(Source::BuiltIn),

@@ -46,6 +46,7 @@ impl Default for DefinitionSettings {
 #[derive(Clone)]
 pub struct Offered {
     entry: Arc<ToolEntry>,
+    description: Arc<str>,
     parameters: Arc<Value>,
     json: Arc<str>,
 }
@@ -59,6 +60,11 @@ impl Offered {
     /// The registered tool.
     pub fn entry(&self) -> &Arc<ToolEntry> {
         &self.entry
+    }
+
+    /// What it is for, in this company.
+    pub fn description(&self) -> &str {
+        &self.description
     }
 
     /// The schema that arguments are held to.

@@ -1,3 +1,4 @@
+#![expect(clippy::disallowed_methods, reason = "a test reads the contract fixtures")]
 #![expect(
     dead_code,
     clippy::struct_field_names,

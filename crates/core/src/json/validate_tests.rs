@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "a test reads the contract fixtures")]
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::{Either, select};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::digest::digest_fields;
+use crate::digest::{digest_fields, digest_pair, digest_text};
 use crate::effect::Effect;
 use crate::error::ToolError;
-use crate::policy::{Answer, ApprovalRequest, PolicyRequest, Reason, Verdict};
-use crate::road::intake::Taken;
+use crate::policy::{Answer, ApprovalRequest, Grant, PolicyRequest, Reason, Verdict};
+use crate::road::intake::{Taken, fit};
 use crate::road::{Refusal, Road};
 use crate::session::Session;
 use crate::tool::PreparedCall;
@@ -22,44 +23,103 @@ use crate::tool::PreparedCall;
 /// What a cleared call needs to run: itself, what it may do, and the digest of its arguments.
 type Cleared = (Box<dyn PreparedCall>, Arc<[Effect]>, u64);
 
+/// Whether a call may run.
+enum Agreed {
+    Yes,
+    /// Not this one, but one with these arguments may.
+    If(Map<String, Value>),
+}
+
+/// What an approver said, short of no.
+enum Said {
+    Yes(Grant),
+    Edit(Map<String, Value>),
+}
+
+/// How often somebody may change a call before it is run or refused.
+const EDITS: usize = 8;
+
 impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &mut Taken,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
     ) -> Result<Cleared, Refusal> {
-        let arguments = digest_fields(&taken.view.arguments);
-        if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, arguments)) {
-            return Err(Refusal::Repeated(block.refusal()));
+        for _ in 0..EDITS {
+            let arguments = digest_fields(&taken.view.arguments);
+            if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, arguments)) {
+                return Err(Refusal::Repeated(block.refusal()));
+            }
+            let (prepared, effects) = self.declared(session, taken)?;
+            if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
+                let why =
+                    "the arguments were cut off before their end; nothing was run, send the whole call again";
+                return Err(ToolError::Arguments(why.to_owned()).into());
+            }
+            match self.agreed(session, taken, &effects, asked_by_hook.as_ref(), cancel).await? {
+                Agreed::Yes => return Ok((prepared, effects.into(), arguments)),
+                Agreed::If(arguments) => {
+                    taken.view.arguments = arguments;
+                    taken.cut_off = false;
+                    fit(&taken.parameters, &mut taken.view.arguments)?;
+                }
+            }
         }
-        let (prepared, effects) = self.declared(session, taken)?;
-        if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
-            let why = "the arguments were cut off before their end; nothing was run, send the whole call again";
-            return Err(ToolError::Arguments(why.to_owned()).into());
-        }
-        let question = match self.judge(session, taken, &effects) {
-            Verdict::Deny(reason) => return Err(ToolError::Denied { by: reason.rule, why: reason.why }.into()),
+        let why = format!("it was changed {EDITS} times without being approved");
+        Err(ToolError::Denied { by: "approval".to_owned(), why }.into())
+    }
+
+    /// Policy's verdict on the call as it stands, and a person's where one is needed.
+    async fn agreed(
+        &self,
+        session: &Session,
+        taken: &Taken,
+        effects: &[Effect],
+        asked_by_hook: Option<&Reason>,
+        cancel: &CancellationToken,
+    ) -> Result<Agreed, ToolError> {
+        let asked_by_policy = match self.judge(session, taken, effects) {
+            Verdict::Deny(reason) => return Err(ToolError::Denied { by: reason.rule, why: reason.why }),
             Verdict::Ask(reason) => Some(reason),
             Verdict::Allow => None,
         };
-        for reason in question.into_iter().chain(asked_by_hook) {
-            self.ask(session, taken, &effects, reason, cancel).await?;
+        if let Some(reason) = asked_by_policy {
+            let offered = reason.grants.clone();
+            match self.ask(session, taken, effects, reason, cancel).await? {
+                Said::Edit(arguments) => return Ok(Agreed::If(arguments)),
+                // A yes that reaches further than was offered is a yes for this call.
+                Said::Yes(grant) if grant == Grant::Once || !offered.contains(&grant) => {}
+                Said::Yes(grant) => {
+                    let asked = request(session, taken, effects);
+                    // A policy that cannot remember the yes asks again; this call was agreed to.
+                    drop(catch_unwind(AssertUnwindSafe(|| self.policy.granted(&asked, grant))));
+                }
+            }
         }
-        Ok((prepared, effects.into(), arguments))
+        if let Some(reason) = asked_by_hook {
+            // What a hook asks about is asked each time: the hook keeps its own memory.
+            if let Said::Edit(arguments) = self.ask(session, taken, effects, reason.clone(), cancel).await? {
+                return Ok(Agreed::If(arguments));
+            }
+        }
+        Ok(Agreed::Yes)
     }
 
     /// The call behind the arguments, and what it says it would do.
-    fn declared(&self, session: &Session, taken: &Taken) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
+    fn declared(
+        &self,
+        session: &Session,
+        taken: &Taken,
+    ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let effects = prepared.effects(session.place());
+            let mut effects = prepared.effects(session.place());
+            self.follow_links(&mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
-        let (prepared, mut effects) = stated.map_err(|payload| ToolError::broken(payload.as_ref()))??;
-        self.follow_links(&mut effects);
-        Ok((prepared, effects))
+        stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.
@@ -77,11 +137,9 @@ impl Road {
     }
 
     fn judge(&self, session: &Session, taken: &Taken, effects: &[Effect]) -> Verdict {
-        let request =
-            PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects };
+        let request = request(session, taken, effects);
         catch_unwind(AssertUnwindSafe(|| self.policy.judge(&request))).unwrap_or_else(|_| {
-            let why = "the policy broke while judging this call, so it is not run".to_owned();
-            Verdict::Deny(Reason { rule: "policy".to_owned(), why })
+            Verdict::Deny(Reason::new("policy", "the policy broke while judging this call, so it is not run"))
         })
     }
 
@@ -92,24 +150,42 @@ impl Road {
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
-    ) -> Result<(), ToolError> {
+    ) -> Result<Said, ToolError> {
         let request = ApprovalRequest {
             call: taken.view.id.clone(),
             session: session.id().to_owned(),
             tool: taken.view.tool.to_string(),
             arguments: serde_json::to_string(&taken.view.arguments).unwrap_or_default(),
+            digest: digest_pair(digest_text(&taken.view.tool), digest_fields(&taken.view.arguments)),
             effects: effects.to_vec(),
             reason,
+            expires_after: self.limits.ask,
         };
-        let answer = AssertUnwindSafe(session.approver().ask(&request)).catch_unwind();
-        match select(Box::pin(answer), Box::pin(cancel.cancelled())).await {
-            Either::Left((Ok(Answer::Approved), _)) => Ok(()),
-            Either::Left((Ok(Answer::Refused { by, why }), _)) => Err(ToolError::Denied { by, why }),
-            Either::Left((Err(_), _)) => {
-                let why = "the approver broke before it answered".to_owned();
-                Err(ToolError::Denied { by: request.reason.rule.clone(), why })
+        let refused = |why: &str| ToolError::Denied { by: request.reason.rule.clone(), why: why.to_owned() };
+        let mut answer =
+            Box::pin(AssertUnwindSafe(async { session.approver().ask(&request).await }).catch_unwind());
+        // One that answers at once needs no timer.
+        let answer = if let Some(answer) = (&mut answer).now_or_never() {
+            answer
+        } else {
+            let given_up = select(self.services.host.sleep(self.limits.ask), Box::pin(cancel.cancelled()));
+            match select(answer, given_up).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right((Either::Left(_), _)) => {
+                    return Err(refused("it needs approval and nobody answered in time"));
+                }
+                Either::Right((Either::Right(_), _)) => return Err(ToolError::Cancelled),
             }
-            Either::Right(_) => Err(ToolError::Cancelled),
+        };
+        match answer {
+            Ok(Answer::Approved(grant)) => Ok(Said::Yes(grant)),
+            Ok(Answer::Edited(arguments)) => Ok(Said::Edit(arguments)),
+            Ok(Answer::Refused { by, why }) => Err(ToolError::Denied { by, why }),
+            Err(_) => Err(refused("the approver broke before it answered")),
         }
     }
+}
+
+fn request<'a>(session: &'a Session, taken: &'a Taken, effects: &'a [Effect]) -> PolicyRequest<'a> {
+    PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects }
 }

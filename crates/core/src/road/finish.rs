@@ -4,6 +4,7 @@
 //! file. It is done again after hooks have changed the answer, so no hook can undo it.
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::hook::{CallEnd, CallView};
 use crate::loop_guard::digest;
 use crate::outcome::{Outcome, Status};
 use crate::road::run::Ran;
-use crate::road::{Redact, Refusal, Refused, Road};
+use crate::road::{Redact, Refusal, Refused, Road, unbroken};
 use crate::session::Session;
 use crate::shape::cap::{MaxSize, Oversize, ResultSize, is_over, pageable, replacement, turn_budget};
 use crate::shape::error_text::sanitise_error;
@@ -40,9 +41,13 @@ impl Road {
         ran: Ran,
         end: Result<Reply, ToolError>,
     ) -> Outcome {
+        let trust = match &end {
+            Err(error) if error.is_ours() => Trust::Trusted,
+            _ => ran.entry.trust(),
+        };
         let (status, mut value) = answer(end);
         value = note_repetition(session, &ran, status, value);
-        let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
+        let shaped = self.shape(session, &ran.view.id, &ran.entry, trust, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
         let mut end = CallEnd { status, result: Value::Null, took };
         let shaped = if toolbox.hooks().is_empty() {
@@ -76,7 +81,8 @@ impl Road {
             let end = CallEnd { status, result, took: Duration::ZERO };
             self.after(toolbox, view, &end, &mut notes).await;
         }
-        let outcome = Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
+        let outcome =
+            Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
         self.record(session, outcome).await
     }
 
@@ -91,14 +97,22 @@ impl Road {
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
         if self.transform(toolbox, view, end, notes).await {
-            shaped = self.shape(session, &view.id, entry, std::mem::take(&mut end.result)).await;
+            shaped =
+                self.shape(session, &view.id, entry, entry.trust(), std::mem::take(&mut end.result)).await;
             end.result = std::mem::take(&mut shaped.value);
         }
         self.after(toolbox, view, end, notes).await;
         shaped
     }
 
-    async fn shape(&self, session: &Session, id: &CallId, entry: &ToolEntry, value: Value) -> Shaped {
+    async fn shape(
+        &self,
+        session: &Session,
+        id: &CallId,
+        entry: &ToolEntry,
+        trust: Trust,
+        value: Value,
+    ) -> Shaped {
         let mut value = self.without_secrets(value);
         let mut body = to_text(&value);
         let mut spilled = None;
@@ -107,7 +121,7 @@ impl Road {
             (value, spilled) = self.move_to_file(session, id.as_str(), &value, &body).await;
             body = to_text(&value);
         }
-        if entry.trust() == Trust::Untrusted {
+        if trust == Trust::Untrusted {
             value = mark(entry.name(), value);
             body = to_text(&value);
         }
@@ -115,15 +129,27 @@ impl Road {
     }
 
     /// The whole result goes to a file; what stays says where, and how it begins.
-    async fn move_to_file(&self, session: &Session, id: &str, value: &Value, body: &str) -> (Value, Option<PathBuf>) {
+    async fn move_to_file(
+        &self,
+        session: &Session,
+        id: &str,
+        value: &Value,
+        body: &str,
+    ) -> (Value, Option<PathBuf>) {
         let page = pageable(value);
         let saved = match &self.spill {
-            Some(spill) => spill.keep(session.id(), id, page.text.clone()).await.ok(),
+            Some(spill) => {
+                unbroken(async { spill.keep(session.id(), id, page.text.clone()).await }).await.ok()
+            }
             None => None,
         };
         let named = saved.as_ref().map(|path| path.to_string_lossy());
-        let oversize =
-            Oversize { original: value, page: &page, size_chars: body.chars().count(), saved_to: named.as_deref() };
+        let oversize = Oversize {
+            original: value,
+            page: &page,
+            size_chars: body.chars().count(),
+            saved_to: named.as_deref(),
+        };
         (replacement(&oversize, &self.limits.results), saved)
     }
 
@@ -154,7 +180,10 @@ impl Road {
 
     fn without_secrets(&self, mut value: Value) -> Value {
         if let Some(redact) = &self.redact {
-            redact_strings(redact.as_ref(), &mut value);
+            let cleaned = catch_unwind(AssertUnwindSafe(|| redact_strings(redact.as_ref(), &mut value)));
+            if cleaned.is_err() {
+                return json!({ "error": "the result is withheld: it could not be searched for secrets" });
+            }
         }
         value
     }
@@ -168,7 +197,8 @@ impl Road {
 
     /// Writes the end of a call down; what comes back is why that failed.
     async fn unwritten(&self, session: &Session, outcome: &Outcome) -> Option<String> {
-        let written = self.journal.as_ref()?.finished(session.id(), outcome).await;
+        let journal = self.journal.as_ref()?;
+        let written = unbroken(async { journal.finished(session.id(), outcome).await }).await;
         written.err().map(|why| format!("the result could not be recorded: {why}"))
     }
 }
@@ -177,10 +207,8 @@ impl Road {
 fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
     let value = match end {
         Ok(Reply::Json(value)) => value,
-        Ok(Reply::Text(text)) => from_text(text),
-        Ok(Reply::Bytes(bytes)) => {
-            from_text(String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()))
-        }
+        Ok(Reply::Text(text)) => from_text(&text),
+        Ok(Reply::Bytes(bytes)) => from_text(&String::from_utf8_lossy(&bytes)),
         Err(error) => return (status_of(&error), error_value(&error)),
     };
     // A tool may answer with an error of its own making; a field that is null or false is none.
@@ -193,8 +221,8 @@ fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
 }
 
 /// Text that is a JSON object or list is that; other text is the result.
-fn from_text(text: String) -> Value {
-    match serde_json::from_str::<Value>(&text) {
+fn from_text(text: &str) -> Value {
+    match serde_json::from_str::<Value>(text) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
         _ => json!({ "result": text }),
     }
@@ -205,7 +233,7 @@ fn status_of(error: &ToolError) -> Status {
         ToolError::Arguments(_) => Status::Invalid,
         ToolError::UnknownTool(_) => Status::Unknown,
         ToolError::Denied { .. } | ToolError::Undeclared(_) => Status::Denied,
-        ToolError::TimedOut(_) => Status::TimedOut,
+        ToolError::TimedOut(_) | ToolError::OutOfTime(_) => Status::TimedOut,
         ToolError::Cancelled => Status::Cancelled,
         ToolError::Broken(_) => Status::Broken,
         ToolError::NeedsSession(_) | ToolError::Unrecorded(_) | ToolError::Failed(_) | ToolError::File(_) => {

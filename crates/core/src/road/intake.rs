@@ -14,7 +14,7 @@ use crate::definitions::{Offered, Toolbox};
 use crate::error::ToolError;
 use crate::hook::CallView;
 use crate::json::{coerce, parse_arguments, validate};
-use crate::road::{Refusal, Refused, Road};
+use crate::road::{Refusal, Refused};
 use crate::session::Session;
 use crate::suggest::suggest;
 use crate::tool::ToolEntry;
@@ -45,44 +45,39 @@ impl Taken {
     }
 }
 
-impl Road {
-    pub(super) fn take_in(
-        &self,
-        session: &Session,
-        toolbox: &Toolbox,
-        call: ToolCall,
-    ) -> Result<Taken, Box<Refused>> {
-        let id = session.next_call_id();
-        match find(toolbox, &call.name, &call.arguments) {
-            Ok(found) => {
-                let view = CallView {
-                    id,
-                    given_id: call.given_id,
-                    session: session.shared_id(),
-                    tool: Arc::clone(found.offered.name()),
-                    arguments: found.arguments,
-                };
-                let mut taken = Taken {
-                    view,
-                    entry: Arc::clone(found.offered.entry()),
-                    parameters: Arc::clone(found.offered.parameters()),
-                    cut_off: found.cut_off,
-                    notes: Vec::new(),
-                };
-                match fit(&taken.parameters, &mut taken.view.arguments) {
-                    Ok(()) => Ok(taken),
-                    Err(wrong) => Err(taken.refuse(wrong.into())),
-                }
+/// Takes a call in: its own id, its tool, its arguments.
+pub(super) fn take_in(session: &Session, toolbox: &Toolbox, call: ToolCall) -> Result<Taken, Box<Refused>> {
+    let id = session.next_call_id();
+    match find(toolbox, &call.name, &call.arguments) {
+        Ok(found) => {
+            let view = CallView {
+                id,
+                given_id: call.given_id,
+                session: session.shared_id(),
+                tool: Arc::clone(found.offered.name()),
+                arguments: found.arguments,
+            };
+            let mut taken = Taken {
+                view,
+                entry: Arc::clone(found.offered.entry()),
+                parameters: Arc::clone(found.offered.parameters()),
+                cut_off: found.cut_off,
+                notes: Vec::new(),
+            };
+            match fit(&taken.parameters, &mut taken.view.arguments) {
+                Ok(()) => Ok(taken),
+                Err(wrong) => Err(taken.refuse(wrong.into())),
             }
-            Err(wrong) => Err(unresolved(id, call, wrong)),
         }
+        Err(wrong) => Err(unresolved(id, call, wrong)),
     }
 }
 
 /// Brings arguments to the types of the schema, then insists on it.
 pub(super) fn fit(parameters: &Value, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     coerce(parameters, arguments);
-    validate(parameters, arguments).map_err(|wrong| ToolError::Arguments(format!("invalid arguments: {wrong}")))
+    validate(parameters, arguments)
+        .map_err(|wrong| ToolError::Arguments(format!("invalid arguments: {wrong}")))
 }
 
 struct Found<'a> {
@@ -96,9 +91,9 @@ fn find<'a>(toolbox: &'a Toolbox, name: &str, raw: &str) -> Result<Found<'a>, To
         // The bridge's own `tool_call` is not a tool: it stands for the one it names.
         if toolbox.has_bridge() && bridge::means_call(name) {
             let (arguments, cut_off) = read(raw)?;
-            let (target, arguments) = bridge::unwrap_call(arguments)?;
+            let (target, arguments, inner_cut_off) = bridge::unwrap_call(arguments)?;
             let offered = lookup(toolbox, &target).ok_or_else(|| unknown(toolbox, &target))?;
-            return Ok(Found { offered, arguments, cut_off });
+            return Ok(Found { offered, arguments, cut_off: cut_off || inner_cut_off });
         }
         return Err(unknown(toolbox, name));
     };

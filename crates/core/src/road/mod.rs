@@ -19,10 +19,12 @@ mod intake;
 mod run;
 
 use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +45,12 @@ use crate::tool::{PreparedCall, ToolEntry};
 /// Keeps what is too large for an answer.
 pub trait Spill: Send + Sync {
     /// Writes the text where only its owner can read it, and says where.
-    fn keep<'a>(&'a self, session: &'a str, id: &'a str, text: String) -> BoxFuture<'a, Result<PathBuf, String>>;
+    fn keep<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        text: String,
+    ) -> BoxFuture<'a, Result<PathBuf, String>>;
 }
 
 /// Takes secrets out of text.
@@ -59,6 +66,8 @@ pub struct RoadLimits {
     pub call: Duration,
     /// A whole batch.
     pub batch: Duration,
+    /// A question to an approver; after that the answer is no.
+    pub ask: Duration,
     /// Calls running at the same time.
     pub at_once: usize,
     /// Size of results.
@@ -68,8 +77,9 @@ pub struct RoadLimits {
 impl Default for RoadLimits {
     fn default() -> Self {
         Self {
-            call: Duration::from_secs(300),
-            batch: Duration::from_secs(420),
+            call: Duration::from_mins(5),
+            batch: Duration::from_mins(7),
+            ask: Duration::from_mins(1),
             at_once: 8,
             results: Limits::for_context(None),
         }
@@ -118,6 +128,11 @@ impl<E: Into<ToolError>> From<E> for Refusal {
     fn from(error: E) -> Self {
         Self::Error(error.into())
     }
+}
+
+/// The answer of a service that may break: a panic is a failure like any other.
+async fn unbroken<T>(ask: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    AssertUnwindSafe(ask).catch_unwind().await.unwrap_or_else(|_| Err("it panicked".to_owned()))
 }
 
 impl Road {
@@ -177,12 +192,12 @@ impl Road {
         call: ToolCall,
         cancel: &CancellationToken,
     ) -> Result<Ready, Box<Refused>> {
-        let mut taken = self.take_in(session, toolbox, call)?;
+        let mut taken = intake::take_in(session, toolbox, call)?;
         let asked = match self.before(toolbox, &mut taken, cancel).await {
             Ok(asked) => asked,
             Err(why) => return Err(taken.refuse(why)),
         };
-        match self.clear(session, &taken, asked, cancel).await {
+        match self.clear(session, &mut taken, asked, cancel).await {
             Ok((prepared, effects, digest)) => {
                 let intake::Taken { view, entry, notes, .. } = taken;
                 Ok(Ready { view, entry, prepared, effects, digest, notes })

@@ -289,6 +289,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
         #[test]
         fn counting_agrees_with_the_plain_way(text in "[aä😀]{0,40}", limit in 0_usize..50) {
             prop_assert_eq!(is_over(&text, limit), text.chars().count() > limit);

@@ -221,6 +221,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
         #[test]
         fn folding_only_adds_line_ends(text in "[aä\r\n]{0,40}", times in 1_usize..200) {
             let text = text.repeat(times);

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use crate::gate::Gate;
 use crate::tool::typed::{Async, Blocking, describe};
-use crate::tool::{BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust};
+use crate::tool::{
+    BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust,
+};
 use crate::toolset::Toolset;
 
 /// The table entry of a built-in tool: one `const` in the tool's own file.

@@ -2,12 +2,13 @@
 //!
 //! - here: the traits a tool implements, and what a handler hands back
 //! - [`ToolDef`]: the table entry of a built-in tool, said in its own file
-//! - [`ToolEntry`]: a registered tool, built-in or foreign
+//! - [`ToolEntry`]: a registered tool, built-in or foreign; from a type, a handler or closures
 //!
 //! Foreign tools (plugins, MCP servers, embedders) are made at run time and take the same road.
 
 mod def;
 mod entry;
+mod from_fn;
 mod typed;
 
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub trait PreparedCall: Send {
     fn effects(&self, place: &Place) -> Vec<Effect>;
 
     /// Does it.
-    fn run<'a>(self: Box<Self>, cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>>;
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>>;
 }
 
 /// Turns arguments that fit the schema into a call.
@@ -119,4 +120,3 @@ pub struct Definition {
     /// JSON schema of its arguments.
     pub parameters: Value,
 }
-

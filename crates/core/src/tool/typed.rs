@@ -53,7 +53,7 @@ impl<T: Tool> PreparedCall for AsyncCall<T> {
         self.0.effects(place)
     }
 
-    fn run<'a>(self: Box<Self>, cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>> {
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         Box::pin(async move { self.0.call(cx).await.map(Reply::Json) })
     }
 }
@@ -63,7 +63,7 @@ impl<T: BlockingTool> PreparedCall for BlockingCall<T> {
         self.0.effects(place)
     }
 
-    fn run<'a>(self: Box<Self>, cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>> {
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         let owned = cx.clone();
         Box::pin(async move {
             let work = move || catch_unwind(AssertUnwindSafe(|| self.0.call(&owned)));

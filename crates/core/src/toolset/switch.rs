@@ -24,8 +24,8 @@ impl PlatformLists {
         let mut list = self.list_or_preset(catalog, platform)?;
         list.retain(|known| known.strip_prefix('!') != Some(name));
         let comes_unasked = catalog.built_in(name).is_none_or(|toolset| !toolset.default_off);
-        let is_there = list.iter().any(|known| known == name)
-            || (comes_unasked && reaches_all(catalog, &list, name)?);
+        let is_there =
+            list.iter().any(|known| known == name) || (comes_unasked && reaches_all(catalog, &list, name)?);
         if !is_there {
             list.push(name.to_owned());
         }
@@ -115,7 +115,11 @@ mod tests {
 
     fn lists(toolsets: Option<&[&str]>) -> PlatformLists {
         let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect();
-        PlatformLists { toolsets: toolsets.map(owned), disabled_toolsets: Vec::new(), disabled_tools: Vec::new() }
+        PlatformLists {
+            toolsets: toolsets.map(owned),
+            disabled_toolsets: Vec::new(),
+            disabled_tools: Vec::new(),
+        }
     }
 
     #[test]

@@ -4,11 +4,12 @@
 //! `verify` insists that the difference is exactly what was asked for. An edit that cannot be
 //! proved harmless is refused and the file stays as it is.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde_json::{Map, Value};
-use yaml_edit::{Document, Mapping, ScalarValue, YamlFile, YamlValue};
+use yaml_edit::{Document, Mapping, ScalarValue, YamlFile, YamlNode, YamlValue};
 
 use super::path::KeyPath;
 use super::tree::{self, Duplicates};
@@ -18,7 +19,7 @@ use crate::error::StoreError;
 use crate::home::Home;
 
 /// A config file opened for changes. Changes are made in memory; [`ConfigFile::save`] writes them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ConfigFile {
     path: PathBuf,
     before: String,
@@ -112,7 +113,8 @@ impl ConfigFile {
         map.shift_remove(last);
         self.apply(path, wanted, Comments::MayGo, |root| {
             let map = descend(root, parents)?;
-            map.remove(last).map(drop).ok_or_else(|| "the key comes from an alias".to_owned())
+            let key = key_in(&map, last).ok_or_else(|| "the key comes from an alias".to_owned())?;
+            map.remove(key).map(drop).ok_or_else(|| "the key cannot be removed".to_owned())
         })
     }
 
@@ -206,6 +208,13 @@ impl ConfigFile {
     }
 }
 
+/// Leaves out the text, which may hold keys.
+impl fmt::Debug for ConfigFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
 /// The text after an edit of its root map.
 fn edited(text: &str, edit: impl FnOnce(&Mapping) -> Result<(), String>) -> Result<String, String> {
     let file = YamlFile::from_str(text).map_err(|e| format!("the file cannot be edited safely: {e}"))?;
@@ -228,11 +237,12 @@ fn edited(text: &str, edit: impl FnOnce(&Mapping) -> Result<(), String>) -> Resu
 /// Sets a value below `map`; missing maps on the way are made together with it.
 fn set_in(map: &Mapping, keys: &[String], value: &Value) -> Result<(), String> {
     let Some((key, rest)) = keys.split_first() else { return Ok(()) };
+    let known = key_in(map, key);
     if !rest.is_empty() {
-        if let Some(inner) = map.get_mapping(key.as_str()) {
+        if let Some(inner) = known.as_ref().and_then(|known| map.get_mapping(known)) {
             return set_in(&inner, rest, value);
         }
-        if let Some(node) = map.get(key.as_str()).filter(yaml_edit::YamlNode::is_alias) {
+        if let Some(node) = known.as_ref().and_then(|known| map.get(known)).filter(YamlNode::is_alias) {
             return Err(format!("`{key}` is an alias ({node}); edit the place it points to"));
         }
     }
@@ -241,20 +251,33 @@ fn set_in(map: &Mapping, keys: &[String], value: &Value) -> Result<(), String> {
         outer.insert(key.clone(), inner);
         Value::Object(outer)
     });
-    map.set(key.as_str(), yaml(&whole)?);
+    match known {
+        Some(known) => map.set(known, yaml(&whole)?),
+        None => map.set(key.as_str(), yaml(&whole)?),
+    }
     Ok(())
+}
+
+/// The key as the file writes it: `123` and `on` without quotes are found by their text too.
+fn key_in(map: &Mapping, key: &str) -> Option<YamlNode> {
+    let entry = map.find_entry_by_key(key);
+    entry
+        .and_then(|entry| entry.key_node())
+        .or_else(|| map.keys().find(|node| node.to_string().trim() == key))
 }
 
 fn descend(root: &Mapping, keys: &[String]) -> Result<Mapping, String> {
     keys.iter().try_fold(root.clone(), |map, key| {
-        map.get_mapping(key.as_str()).ok_or_else(|| format!("`{key}` is not a plain map in the file"))
+        let inner = key_in(&map, key).and_then(|known| map.get_mapping(known));
+        inner.ok_or_else(|| format!("`{key}` is not a plain map in the file"))
     })
 }
 
 fn list_in(root: &Mapping, path: &KeyPath) -> Result<yaml_edit::Sequence, String> {
     let (last, parents) = split(path);
-    descend(root, parents)?
-        .get_sequence(last)
+    let map = descend(root, parents)?;
+    key_in(&map, last)
+        .and_then(|known| map.get_sequence(known))
         .ok_or_else(|| format!("`{last}` is not a plain list in the file"))
 }
 

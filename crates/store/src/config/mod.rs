@@ -18,6 +18,7 @@ mod settings;
 mod tree;
 mod verify;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub use settings::{
 };
 
 /// What `config.yaml` says: the settings this program uses, and everything else by dotted path.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Config {
     /// The settings, complete with defaults.
     pub settings: Settings,
@@ -110,5 +111,16 @@ impl Config {
             }
         }
         line
+    }
+}
+
+/// Leaves out the tree: it may hold keys, written there or put in for a `${NAME}`.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("path", &self.path)
+            .field("settings", &self.settings)
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
     }
 }

@@ -14,6 +14,8 @@ use crate::error::Problem;
 
 /// Most seconds any setting may ask to wait: a week.
 const MAX_SECONDS: u64 = 7 * 24 * 3600;
+/// Nobody reads more warnings than this, and looking for the nearest key takes time.
+const MAX_WARNINGS: usize = 100;
 
 /// Collects what is wrong while settings are read.
 pub(super) struct Reader<'t> {
@@ -77,6 +79,9 @@ impl<'t> Reader<'t> {
     /// Reports keys that are not among `known`.
     pub(super) fn check_keys(&mut self, section: Section<'t>, known: &[&str], keys: Keys) {
         for entry in section.entries().iter().filter(|e| !known.contains(&e.key.as_str())) {
+            if self.warnings.len() >= MAX_WARNINGS {
+                return;
+            }
             let near = nearest(&entry.key, known.iter().copied());
             if near.is_none() && keys == Keys::Some {
                 continue;

@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 
 use crate::toolsets::file;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<ReadFile>("read_file", &file::TOOLSET).emoji("📖").max_result(MaxSize::Unlimited).read_only();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<ReadFile>("read_file", &file::TOOLSET)
+    .emoji("📖")
+    .max_result(MaxSize::Unlimited)
+    .read_only();
 
 /// Longest line shown, in characters.
 const MAX_LINE: usize = 2_000;
@@ -52,11 +54,17 @@ impl Tool for ReadFile {
     }
 
     async fn call(self, cx: &ToolCx) -> ToolResult {
-        let request =
-            PageRequest { first: self.offset, count: self.limit, max_line_chars: MAX_LINE, max_chars: MAX_PAGE };
+        let request = PageRequest {
+            first: self.offset,
+            count: self.limit,
+            max_line_chars: MAX_LINE,
+            max_chars: MAX_PAGE,
+        };
         match cx.files().page(&self.path, request).await {
             Ok(FilePage::Text(page)) => Ok(shown(self.offset, &page)),
-            Ok(FilePage::Image { file_size, media_type }) => Ok(not_shown("an image", file_size, Some(media_type))),
+            Ok(FilePage::Image { file_size, media_type }) => {
+                Ok(not_shown("an image", file_size, Some(media_type)))
+            }
             Ok(FilePage::Binary { file_size }) => Ok(not_shown("a binary file", file_size, None)),
             Err(ToolError::File(missing @ FileError::Missing { .. })) => Ok(not_found(&missing)),
             Err(other) => Err(other),
@@ -146,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_page_in_the_middle_says_where_to_go_on() {
-        let page = TextPage { lines: vec![line("a", 0)], total_lines: 3, file_size: 6, ..TextPage::default() };
+        let page =
+            TextPage { lines: vec![line("a", 0)], total_lines: 3, file_size: 6, ..TextPage::default() };
 
         let answer = shown(2, &page);
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
-use hermes_core::files::{ContentReport, FileError, FoundLine, SearchQuery, SearchReport, SearchStop, SearchTarget};
+use hermes_core::files::{
+    ContentReport, FileError, FoundLine, SearchQuery, SearchReport, SearchStop, SearchTarget,
+};
 use hermes_core::session::Place;
 use hermes_core::tool::{MaxSize, Tool, ToolDef};
 use schemars::JsonSchema;
@@ -90,7 +92,9 @@ impl Tool for SearchFiles {
         let query = self.query();
         match cx.files().search(&self.path, query).await {
             Ok(report) => Ok(self.answer(&report)),
-            Err(ToolError::File(missing @ FileError::Missing { .. })) => Err(ToolError::Failed(missing.to_string())),
+            Err(ToolError::File(missing @ FileError::Missing { .. })) => {
+                Err(ToolError::Failed(missing.to_string()))
+            }
             Err(other) => Err(other),
         }
     }
@@ -138,7 +142,8 @@ impl SearchFiles {
         }
         answer.extend(self.incomplete(report));
         if !report.unreadable.is_empty() {
-            let list: Vec<_> = report.unreadable.iter().map(|(path, why)| format!("{}: {why}", text(path))).collect();
+            let list: Vec<_> =
+                report.unreadable.iter().map(|(path, why)| format!("{}: {why}", text(path))).collect();
             answer.insert("unreadable".to_owned(), json!(list));
         }
         Value::Object(answer)
@@ -183,7 +188,8 @@ fn matches(lines: &[FoundLine]) -> Map<String, Value> {
             .collect();
         fields.insert("matches".to_owned(), json!(list));
     } else {
-        let format = "each file on a line of its own, then its lines: `number:text` matched, `number-text` is context";
+        let format =
+            "each file on a line of its own, then its lines: `number:text` matched, `number-text` is context";
         fields.insert("matches_format".to_owned(), json!(format));
         fields.insert("matches_text".to_owned(), json!(grouped(lines)));
     }
@@ -204,8 +210,8 @@ fn grouped(lines: &[FoundLine]) -> String {
         } else if before.is_some_and(|last| !last.matched || !line.matched) && !follows(before, line) {
             out.push_str("--\n");
         }
-        let mark = if line.matched { ':' } else { '-' };
-        out.push_str(&format!("{}{mark}{}\n", line.number, line.text));
+        let mark = if line.matched { ":" } else { "-" };
+        out.extend([&line.number.to_string(), mark, &line.text, "\n"]);
         before = Some(line);
     }
     out
@@ -244,7 +250,8 @@ mod tests {
 
     #[test]
     fn a_page_that_is_cut_says_where_the_next_begins() {
-        let search: SearchFiles = serde_json::from_value(json!({ "pattern": "x", "limit": 2, "offset": 4 })).unwrap();
+        let search: SearchFiles =
+            serde_json::from_value(json!({ "pattern": "x", "limit": 2, "offset": 4 })).unwrap();
         let report = SearchReport { total: 9, stopped: Some(SearchStop::Limit), ..SearchReport::default() };
 
         let answer = search.answer(&report);

@@ -20,7 +20,7 @@ const MAX_ITEMS: usize = 256;
 const MAX_CONTENT: usize = 4_000;
 
 /// Keep a task list for this session. Use it for work of three or more steps: write the list
-/// before starting, keep exactly one item in_progress, mark items completed as soon as they are
+/// before starting, keep exactly one item `in_progress`, mark items completed as soon as they are
 /// done. Call it without arguments to read the list. The whole list comes back each time.
 #[derive(Deserialize, JsonSchema)]
 struct Todo {
@@ -89,7 +89,9 @@ impl TodoList {
         }
         if items.len() > MAX_ITEMS {
             let count = items.len();
-            return Err(ToolError::Failed(format!("the list would have {count} items; {MAX_ITEMS} are the most")));
+            return Err(ToolError::Failed(format!(
+                "the list would have {count} items; {MAX_ITEMS} are the most"
+            )));
         }
         Ok(Self(items))
     }
@@ -141,7 +143,8 @@ mod tests {
     fn merging_changes_items_in_place_and_adds_the_rest() {
         let list = TodoList(vec![item("a", Status::Pending), item("b", Status::Pending)]);
 
-        let list = list.written(vec![item("a", Status::Completed), item("c", Status::Pending)], true).unwrap();
+        let list =
+            list.written(vec![item("a", Status::Completed), item("c", Status::Pending)], true).unwrap();
 
         let expected = [item("a", Status::Completed), item("b", Status::Pending), item("c", Status::Pending)];
         assert_eq!(list.0, expected);

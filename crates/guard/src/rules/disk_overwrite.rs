@@ -1,0 +1,44 @@
+//! `disk_overwrite`: making a file system on a disk, or writing over one.
+
+use super::{Hold, Rule};
+use crate::effect::{Effect, Kind};
+use crate::place::Place;
+
+pub(super) const RULE: Rule = Rule {
+    says: "formats or overwrites a disk",
+    keys: &[
+        "mkfs",
+        "dd-copy",
+        "block-device-write",
+        "format filesystem",
+        "disk copy",
+        "write to block device",
+    ],
+    hold: Hold::Never,
+    matches,
+    catches: &[
+        "mkfs.ext4 /dev/sda1",
+        "dd if=/dev/zero of=/dev/sda",
+        "echo x > /dev/sda",
+        "cat img > /dev/nvme0n1",
+        "shred /dev/sdb",
+        "wipefs -a /dev/sda",
+        "cp img /dev/sdb",
+        "sgdisk -Z /dev/sda",
+        "diskutil eraseDisk JHFS+ X disk2",
+    ],
+    spares: &[
+        "dd if=/dev/zero of=./disk.img bs=1M count=10",
+        "mkfs.ext4 ./disk.img",
+        "lsblk",
+        "echo x > /dev/null",
+        "fdisk -l",
+        "man mkfs",
+    ],
+    ..Rule::new()
+};
+
+fn matches(effect: &Effect) -> bool {
+    (effect.kind == Kind::Device && effect.how.grave)
+        || (effect.kind == Kind::Write && effect.touches(&[Place::Device]))
+}
