@@ -45,7 +45,10 @@ fn tools() -> Scope {
         cx.host().sleep(Duration::from_millis(1)).await;
         Ok(json!({ "waited": true }))
     });
-    Scope::new(source()).tool(echo("echo")).tool(waits).tool(ToolEntry::blocking::<WhichThread>("thread", "test"))
+    Scope::new(source())
+        .tool(echo("echo"))
+        .tool(waits)
+        .tool(ToolEntry::blocking::<WhichThread>("thread", "test"))
 }
 
 fn builder() -> RuntimeBuilder {
@@ -294,10 +297,11 @@ fn a_session_can_be_stopped_while_a_call_runs() {
     let runtime = with(stuck("stuck", Vec::new(), &latch));
     let session = runtime.session().open().unwrap();
 
-    let (outcome, ()) = futures::executor::block_on(futures::future::join(session.call(call("stuck")), async {
-        latch.until_arrived(1).await;
-        session.cancel();
-    }));
+    let (outcome, ()) =
+        futures::executor::block_on(futures::future::join(session.call(call("stuck")), async {
+            latch.until_arrived(1).await;
+            session.cancel();
+        }));
 
     assert_eq!(outcome.status, Status::Cancelled);
 }

@@ -51,6 +51,9 @@ impl Walk<'_> {
         if depth > MAX_DEPTH || !self.check.spend() {
             return;
         }
+        if schema::is_plain(schema) {
+            return self.convert(schema, value, lists, depth);
+        }
         if let Some(target) = schema::target(self.root, schema) {
             self.node(target, value, lists, depth + 1);
         }
@@ -126,7 +129,8 @@ impl Walk<'_> {
 
     fn members(&self, schema: &Map<String, Value>, members: &mut Map<String, Value>, depth: u32) {
         let properties = schema::member(schema, "properties").and_then(Value::as_object);
-        let others = schema::member(schema, "additionalProperties").filter(|_| schema::member(schema, "patternProperties").is_none());
+        let others = schema::member(schema, "additionalProperties")
+            .filter(|_| schema::member(schema, "patternProperties").is_none());
         let mut absent = Vec::new();
         for (key, value) in members.iter_mut() {
             let known = properties.and_then(|known| schema::member(known, key));

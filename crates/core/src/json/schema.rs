@@ -103,6 +103,12 @@ pub(super) fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<
     members.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
 }
 
+/// Whether a node says nothing but the type; the rest is words for readers. Most properties are so.
+pub(super) fn is_plain(schema: &Map<String, Value>) -> bool {
+    let plain = |word: &str| matches!(word, "type" | "description" | "default" | "title" | "format");
+    schema.keys().all(|word| plain(word))
+}
+
 /// The type names a schema node lists; none means any type.
 pub(super) fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> + Clone {
     let names = match member(schema, "type") {

@@ -61,6 +61,9 @@ impl<'a> Check<'a> {
         if depth > MAX_DEPTH || !self.spend() {
             return Err(path.violation("too deep or too much to check; the schema may refer to itself"));
         }
+        if schema::is_plain(schema) {
+            return kind(schema, view, path);
+        }
         if matches!(view, View::Null) && schema::member(schema, "nullable") == Some(&Value::Bool(true)) {
             return Ok(());
         }
@@ -178,7 +181,8 @@ impl<'a> Check<'a> {
                 return Err(Path::Key(path, name).violation(message));
             }
         }
-        let others = schema::member(schema, "additionalProperties").filter(|_| schema::member(schema, "patternProperties").is_none());
+        let others = schema::member(schema, "additionalProperties")
+            .filter(|_| schema::member(schema, "patternProperties").is_none());
         for (key, value) in members {
             let here = Path::Key(path, key);
             match (properties.and_then(|known| schema::member(known, key)), others) {

@@ -43,7 +43,7 @@ impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &mut Taken,
+        taken: &mut Taken<'_>,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
     ) -> Result<Cleared, Refusal> {
@@ -63,7 +63,7 @@ impl Road {
                 Agreed::If(arguments) => {
                     taken.view.arguments = arguments;
                     taken.cut_off = false;
-                    fit(&taken.parameters, &mut taken.view.arguments)?;
+                    fit(taken.parameters, &mut taken.view.arguments)?;
                 }
             }
         }
@@ -75,7 +75,7 @@ impl Road {
     async fn agreed(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         asked_by_hook: Option<&Reason>,
         cancel: &CancellationToken,
@@ -111,7 +111,7 @@ impl Road {
     fn declared(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
@@ -136,7 +136,7 @@ impl Road {
         }
     }
 
-    fn judge(&self, session: &Session, taken: &Taken, effects: &[Effect]) -> Verdict {
+    fn judge(&self, session: &Session, taken: &Taken<'_>, effects: &[Effect]) -> Verdict {
         let request = request(session, taken, effects);
         catch_unwind(AssertUnwindSafe(|| self.policy.judge(&request))).unwrap_or_else(|_| {
             Verdict::Deny(Reason::new("policy", "the policy broke while judging this call, so it is not run"))
@@ -146,7 +146,7 @@ impl Road {
     async fn ask(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
@@ -186,6 +186,6 @@ impl Road {
     }
 }
 
-fn request<'a>(session: &'a Session, taken: &'a Taken, effects: &'a [Effect]) -> PolicyRequest<'a> {
+fn request<'a>(session: &'a Session, taken: &'a Taken<'_>, effects: &'a [Effect]) -> PolicyRequest<'a> {
     PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects }
 }

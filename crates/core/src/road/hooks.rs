@@ -20,7 +20,7 @@ impl Road {
     pub(super) async fn before(
         &self,
         toolbox: &Toolbox,
-        taken: &mut Taken,
+        taken: &mut Taken<'_>,
         cancel: &CancellationToken,
     ) -> Result<Option<Reason>, Refusal> {
         let mut ask = None;
@@ -42,7 +42,7 @@ impl Road {
                     taken.view.arguments = arguments;
                     // What a hook wrote is no longer what was cut off.
                     taken.cut_off = false;
-                    fit(&taken.parameters, &mut taken.view.arguments)?;
+                    fit(taken.parameters, &mut taken.view.arguments)?;
                 }
                 Ok(Before::Ask { message }) => {
                     // The first question stands; a later hook cannot soften it.

@@ -167,7 +167,7 @@ impl Road {
 
     /// Takes one call all the way.
     pub async fn call(&self, session: &Session, toolbox: &Toolbox, call: ToolCall) -> Outcome {
-        self.call_until(session, toolbox, call, &session.child_token()).await
+        self.call_until(session, toolbox, call, session.token()).await
     }
 
     /// Takes one call all the way, unless `cancel` fires first.
