@@ -7,7 +7,7 @@
 //! | which are there now | [`gate`], [`availability`] |
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
-//! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`hook`] |
+//! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`journal`], [`model`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
@@ -38,6 +38,7 @@ pub mod registry;
 pub mod road;
 pub mod session;
 pub mod shape;
+pub mod smart;
 pub mod suggest;
 pub mod tool;
 pub mod tool_index;

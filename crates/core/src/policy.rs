@@ -59,6 +59,8 @@ pub struct Reason {
     pub findings: Vec<Finding>,
     /// The answers that may be given; empty means only this once.
     pub grants: Vec<Grant>,
+    /// Whether a second model may say yes in the person's place.
+    pub model_may_answer: bool,
 }
 
 impl Reason {

@@ -43,10 +43,15 @@ pub struct Scope {
 pub struct Snapshot {
     generation: u64,
     scopes: Vec<Arc<Scope>>,
-    tools: BTreeMap<Arc<str>, Registered>,
+    tools: Tools,
     catalog: Catalog,
     hooks: Vec<Arc<dyn Hook>>,
 }
+
+type Tools = BTreeMap<Arc<str>, Registered>;
+
+/// The owner of a name, and who came later and may not have it.
+type Clash = (Registered, Registered);
 
 #[derive(Clone)]
 struct Registered {
@@ -197,9 +202,9 @@ fn is_tool_name(name: &str) -> bool {
 
 impl Snapshot {
     /// All tools of these scopes. A later scope takes a name over where it may; where it may not,
-    /// the clash is told as a pair, the owner first, and the earlier scope keeps the name.
-    fn owners(scopes: &[Arc<Scope>]) -> (BTreeMap<Arc<str>, Registered>, Vec<(Registered, Registered)>) {
-        let mut tools: BTreeMap<Arc<str>, Registered> = BTreeMap::new();
+    /// the clash is told and the earlier scope keeps the name.
+    fn owners(scopes: &[Arc<Scope>]) -> (Tools, Vec<Clash>) {
+        let mut tools = Tools::new();
         let mut clashes = Vec::new();
         for scope in scopes {
             for entry in &scope.tools {

@@ -135,6 +135,23 @@ fn every_documented_command_works_and_says_what_is_shown() {
 }
 
 #[test]
+fn every_shown_configuration_is_taken_without_a_word() {
+    let mut seen = 0;
+    for page in pages() {
+        for (language, lines, _) in blocks(&std::fs::read_to_string(&page).unwrap()) {
+            if language == "yaml" {
+                let home = Home::configured(&lines.join("\n"));
+                home.say(&["tools", "list"]);
+                home.say(&["tools", "list", "--platform", "telegram"]);
+                home.say(&["policy", "explain", "ls"]);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 3, "only {seen} configurations were found");
+}
+
+#[test]
 fn every_link_between_the_pages_leads_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root.join(name));

@@ -15,19 +15,24 @@ use crate::digest::{digest_fields, digest_pair, digest_text};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::policy::{Answer, ApprovalRequest, Grant, PolicyRequest, Reason, Verdict};
-use crate::road::intake::{Taken, fit};
+use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
 use crate::session::Session;
 use crate::tool::PreparedCall;
 
-/// What a cleared call needs to run: itself, what it may do, and the digest of its arguments.
-type Cleared = (Box<dyn PreparedCall>, Arc<[Effect]>, u64);
+/// A call that may run.
+pub(super) struct Cleared {
+    pub(super) prepared: Box<dyn PreparedCall>,
+    pub(super) effects: Arc<[Effect]>,
+    /// Fingerprint of its arguments.
+    pub(super) digest: u64,
+}
 
-/// Whether a call may run.
-enum Agreed {
-    Yes,
-    /// Not this one, but one with these arguments may.
-    If(Map<String, Value>),
+/// What became of a call that was asked about.
+pub(super) enum Decided {
+    Cleared(Cleared),
+    /// Not this one, but one with these arguments may run.
+    Changed(Map<String, Value>),
 }
 
 /// What an approver said, short of no.
@@ -36,50 +41,40 @@ enum Said {
     Edit(Map<String, Value>),
 }
 
-/// How often somebody may change a call before it is run or refused.
-const EDITS: usize = 8;
-
 impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &mut Taken<'_>,
+        taken: &Taken<'_>,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
-    ) -> Result<Cleared, Refusal> {
-        for _ in 0..EDITS {
-            let arguments = digest_fields(&taken.view.arguments);
-            if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, arguments)) {
-                return Err(Refusal::Repeated(block.refusal()));
-            }
-            let (prepared, effects) = self.declared(session, taken)?;
-            if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
-                let why =
-                    "the arguments were cut off before their end; nothing was run, send the whole call again";
-                return Err(ToolError::Arguments(why.to_owned()).into());
-            }
-            match self.agreed(session, taken, &effects, asked_by_hook.as_ref(), cancel).await? {
-                Agreed::Yes => return Ok((prepared, effects.into(), arguments)),
-                Agreed::If(arguments) => {
-                    taken.view.arguments = arguments;
-                    taken.cut_off = false;
-                    fit(taken.parameters, &mut taken.view.arguments)?;
-                }
-            }
+    ) -> Result<Decided, Refusal> {
+        let digest = digest_fields(&taken.view.arguments);
+        if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, digest)) {
+            return Err(Refusal::Repeated(block.refusal()));
         }
-        let why = format!("it was changed {EDITS} times without being approved");
-        Err(ToolError::Denied { by: "approval".to_owned(), why }.into())
+        let (prepared, effects) = self.declared(session, taken)?;
+        if taken.cut_off && !effects.iter().all(Effect::is_read_only) {
+            let why =
+                "the arguments were cut off before their end; nothing was run, send the whole call again";
+            return Err(ToolError::Arguments(why.to_owned()).into());
+        }
+        match self.agreed(session, taken, &effects, asked_by_hook, cancel).await? {
+            Some(arguments) => Ok(Decided::Changed(arguments)),
+            None => Ok(Decided::Cleared(Cleared { prepared, effects: effects.into(), digest })),
+        }
     }
 
-    /// Policy's verdict on the call as it stands, and a person's where one is needed.
+    /// Policy's verdict on the call as it stands, and a person's where one is needed. What comes
+    /// back is what the person wants instead, if they changed it.
     async fn agreed(
         &self,
         session: &Session,
         taken: &Taken<'_>,
         effects: &[Effect],
-        asked_by_hook: Option<&Reason>,
+        asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
-    ) -> Result<Agreed, ToolError> {
+    ) -> Result<Option<Map<String, Value>>, ToolError> {
         let asked_by_policy = match self.judge(session, taken, effects) {
             Verdict::Deny(reason) => return Err(ToolError::Denied { by: reason.rule, why: reason.why }),
             Verdict::Ask(reason) => Some(reason),
@@ -88,7 +83,7 @@ impl Road {
         if let Some(reason) = asked_by_policy {
             let offered = reason.grants.clone();
             match self.ask(session, taken, effects, reason, cancel).await? {
-                Said::Edit(arguments) => return Ok(Agreed::If(arguments)),
+                Said::Edit(arguments) => return Ok(Some(arguments)),
                 // A yes that reaches further than was offered is a yes for this call.
                 Said::Yes(grant) if grant == Grant::Once || !offered.contains(&grant) => {}
                 Said::Yes(grant) => {
@@ -100,11 +95,11 @@ impl Road {
         }
         if let Some(reason) = asked_by_hook {
             // What a hook asks about is asked each time: the hook keeps its own memory.
-            if let Said::Edit(arguments) = self.ask(session, taken, effects, reason.clone(), cancel).await? {
-                return Ok(Agreed::If(arguments));
+            if let Said::Edit(arguments) = self.ask(session, taken, effects, reason, cancel).await? {
+                return Ok(Some(arguments));
             }
         }
-        Ok(Agreed::Yes)
+        Ok(None)
     }
 
     /// The call behind the arguments, and what it says it would do.

@@ -47,14 +47,18 @@ impl Road {
         };
         let (status, mut value) = answer(end);
         value = note_repetition(session, &ran, status, value);
-        let shaped = self.shape(session, &ran.view.id, &ran.entry, trust, value).await;
+        let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
         let mut end = CallEnd { status, result: Value::Null, took };
-        let shaped = if toolbox.hooks().is_empty() {
+        let mut shaped = if toolbox.hooks().is_empty() {
             shaped
         } else {
             self.through_hooks(session, toolbox, (&view, &entry), &mut end, shaped, &mut notes).await
         };
+        // The mark comes last: whatever is inside it, nothing stands outside.
+        if trust == Trust::Untrusted {
+            shaped.body = to_text(&mark(entry.name(), shaped.value));
+        }
         let outcome = Outcome {
             id: view.id,
             given_id: view.given_id,
@@ -97,32 +101,22 @@ impl Road {
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
         if self.transform(toolbox, view, end, notes).await {
-            shaped =
-                self.shape(session, &view.id, entry, entry.trust(), std::mem::take(&mut end.result)).await;
+            let changed = std::mem::take(&mut end.result);
+            shaped = self.shape(session, &view.id, entry, changed).await;
             end.result = std::mem::take(&mut shaped.value);
         }
         self.after(toolbox, view, end, notes).await;
+        shaped.value = std::mem::take(&mut end.result);
         shaped
     }
 
-    async fn shape(
-        &self,
-        session: &Session,
-        id: &CallId,
-        entry: &ToolEntry,
-        trust: Trust,
-        value: Value,
-    ) -> Shaped {
+    async fn shape(&self, session: &Session, id: &CallId, entry: &ToolEntry, value: Value) -> Shaped {
         let mut value = self.without_secrets(value);
         let mut body = to_text(&value);
         let mut spilled = None;
         let limit = self.limits.results.threshold(entry.max_result_size(), None);
         if limit.is_some_and(|limit| is_over(&body, limit)) {
             (value, spilled) = self.move_to_file(session, id.as_str(), &value, &body).await;
-            body = to_text(&value);
-        }
-        if trust == Trust::Untrusted {
-            value = mark(entry.name(), value);
             body = to_text(&value);
         }
         Shaped { value, body, spilled }

@@ -12,7 +12,7 @@ use crate::definitions::Toolbox;
 use crate::error::ToolError;
 use crate::hook::{Before, CallEnd, CallView, Hook, HookFailure};
 use crate::policy::Reason;
-use crate::road::intake::{Taken, fit};
+use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
 
 impl Road {
@@ -38,12 +38,7 @@ impl Road {
                 Ok(Before::Block { message }) => {
                     return Err(ToolError::Denied { by: hook.name().to_owned(), why: message }.into());
                 }
-                Ok(Before::Rewrite(arguments)) => {
-                    taken.view.arguments = arguments;
-                    // What a hook wrote is no longer what was cut off.
-                    taken.cut_off = false;
-                    fit(taken.parameters, &mut taken.view.arguments)?;
-                }
+                Ok(Before::Rewrite(arguments)) => taken.change(arguments)?,
                 Ok(Before::Ask { message }) => {
                     // The first question stands; a later hook cannot soften it.
                     ask.get_or_insert_with(|| Reason::new(hook.name(), message));

@@ -33,6 +33,13 @@ pub(super) struct Taken<'t> {
 }
 
 impl Taken<'_> {
+    /// Takes other arguments, if they fit. Whoever wrote them wrote them whole.
+    pub(super) fn change(&mut self, arguments: Map<String, Value>) -> Result<(), ToolError> {
+        self.view.arguments = arguments;
+        self.cut_off = false;
+        fit(self.parameters, &mut self.view.arguments)
+    }
+
     pub(super) fn refuse(self, why: Refusal) -> Box<Refused> {
         Box::new(Refused {
             id: self.view.id.clone(),
@@ -78,7 +85,7 @@ pub(super) fn take_in<'t>(
 }
 
 /// Brings arguments to the types of the schema, then insists on it.
-pub(super) fn fit(parameters: &Value, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
+fn fit(parameters: &Value, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     coerce(parameters, arguments);
     validate(parameters, arguments)
         .map_err(|wrong| ToolError::Arguments(format!("invalid arguments: {wrong}")))

@@ -86,6 +86,9 @@ impl Default for RoadLimits {
     }
 }
 
+/// How often an approver may change a call before it is run or refused.
+const EDITS: usize = 8;
+
 /// The one way a call takes.
 pub struct Road {
     services: Arc<Services>,
@@ -193,17 +196,32 @@ impl Road {
         cancel: &CancellationToken,
     ) -> Result<Ready, Box<Refused>> {
         let mut taken = intake::take_in(session, toolbox, call)?;
-        let asked = match self.before(toolbox, &mut taken, cancel).await {
-            Ok(asked) => asked,
-            Err(why) => return Err(taken.refuse(why)),
-        };
-        match self.clear(session, &mut taken, asked, cancel).await {
-            Ok((prepared, effects, digest)) => {
+        match self.decide(session, toolbox, &mut taken, cancel).await {
+            Ok(authorise::Cleared { prepared, effects, digest }) => {
                 let intake::Taken { view, entry, notes, .. } = taken;
                 Ok(Ready { view, entry, prepared, effects, digest, notes })
             }
             Err(why) => Err(taken.refuse(why)),
         }
+    }
+
+    /// Steps 4 and 5, again from the start whenever an approver changes the call.
+    async fn decide(
+        &self,
+        session: &Session,
+        toolbox: &Toolbox,
+        taken: &mut intake::Taken<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<authorise::Cleared, Refusal> {
+        for _ in 0..EDITS {
+            let asked = self.before(toolbox, taken, cancel).await?;
+            match self.clear(session, taken, asked, cancel).await? {
+                authorise::Decided::Cleared(cleared) => return Ok(cleared),
+                authorise::Decided::Changed(arguments) => taken.change(arguments)?,
+            }
+        }
+        let why = format!("it was changed {EDITS} times without being approved");
+        Err(ToolError::Denied { by: "approval".to_owned(), why }.into())
     }
 
     /// Steps 6 to 10, in no more than the time that is left.

@@ -85,7 +85,7 @@ impl PreparedCall for ClosureCall {
         (self.effects)(&self.arguments, place)
     }
 
-    fn run<'a>(self: Box<Self>, cx: &'a ToolCx) -> BoxFuture<'a, Result<Reply, ToolError>> {
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         (self.run)(self.arguments, cx.clone())
     }
 }

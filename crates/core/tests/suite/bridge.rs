@@ -61,7 +61,7 @@ fn auto_defers_from_a_tenth_of_the_context_on() {
         .toolbox_now()
         .offered()
         .iter()
-        .map(|tool| tool.tokens())
+        .map(hermes_core::definitions::Offered::tokens)
         .sum();
     let deferred = |context: u64| {
         let settings = DefinitionSettings { context_tokens: Some(context), ..when(When::Auto) };
@@ -148,6 +148,7 @@ fn describing_shows_a_tool_whole_and_a_wrong_name_leads_to_near_ones() {
 
 #[test]
 fn what_is_described_is_what_would_have_been_offered() {
+    #[expect(clippy::unnecessary_wraps, reason = "a patch may leave a tool out")]
     fn patched(mut definition: Definition, _: &SchemaCx<'_>) -> Option<Definition> {
         definition.description = "Patched to fit.".to_owned();
         Some(definition)

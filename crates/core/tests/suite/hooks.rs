@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use futures::future::join;
-use hermes_core::hook::{Before, HookFailure};
+use futures::future::{BoxFuture, join};
+use hermes_core::hook::{Before, CallView, Hook, HookFailure};
 use hermes_core::outcome::Status;
+use hermes_core::policy::{Answer, Reason, Verdict};
 use hermes_core::road::{Redact, RoadLimits};
 use hermes_core::shape::cap::Limits;
 use hermes_core::tool::ToolEntry;
@@ -56,6 +57,26 @@ fn a_hook_hears_only_of_the_tools_it_wants() {
     rig.build().call_now("echo", "{}");
 
     assert_eq!((hook.seen().len(), hook.ends().len()), (0, 0));
+}
+
+#[test]
+fn a_hook_that_cannot_say_what_it_wants_is_asked() {
+    struct Undecided;
+    impl Hook for Undecided {
+        fn name(&self) -> &'static str {
+            "undecided"
+        }
+        fn wants(&self, _: &str) -> bool {
+            panic!("who knows")
+        }
+        fn before<'a>(&'a self, _: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
+            Box::pin(ready(Ok(Before::Block { message: "asked".into() })))
+        }
+    }
+
+    let outcome = Rig::builder().tool(echo("echo")).hook(Arc::new(Undecided)).build().call_now("echo", "{}");
+
+    assert_eq!(error(&outcome), "denied by undecided: asked");
 }
 
 #[test]
@@ -290,4 +311,47 @@ fn observers_hear_how_a_broken_call_ended() {
     rig.call_now("broken", "{}");
 
     assert_eq!(hook.ends()[0].status, Status::Broken);
+}
+
+#[test]
+fn a_hook_sees_the_call_again_after_somebody_changed_it() {
+    let hook = Arc::new(RecordingHook::named("no b").policy().before(|call| {
+        let block = call.arguments.get("x") == Some(&json!("b"));
+        ready(Ok(if block { Before::Block { message: "not b".to_owned() } } else { Before::Continue }))
+    }));
+    let changed = json!({ "x": "b" }).as_object().cloned().unwrap_or_default();
+    let asks = hermes_testkit::judged(|_| Verdict::Ask(Reason::new("rule", "it asks")));
+    let rig = Rig::builder()
+        .tool(echo("echo"))
+        .hook(hook.clone())
+        .policy(asks)
+        .approver(ScriptedApprover::says(Answer::Edited(changed)))
+        .build();
+
+    let outcome = rig.call_now("echo", r#"{"x": "a"}"#);
+
+    assert_eq!(error(&outcome), "denied by no b: not b");
+    assert_eq!(hook.seen().len(), 2);
+}
+
+#[test]
+fn the_mark_on_strangers_words_is_put_on_once_and_outermost() {
+    let words = "a long text from somebody we do not know at all";
+    let stranger = ToolEntry::from_fn(
+        "stranger",
+        "tests",
+        hermes_testkit::any_object(),
+        |_, _| Vec::new(),
+        move |_, _| async move { Ok(json!({ "text": words })) },
+    );
+    let hook = Arc::new(RecordingHook::named("adds").transform(|end| {
+        let result = end.result.clone();
+        ready(Ok(Some(json!({ "seen": result }))))
+    }));
+    let rig = Rig::builder().tool(stranger).hook(hook).build();
+
+    let read = json(&rig.call_now("stranger", "{}"));
+
+    assert_eq!(read["untrusted"], true);
+    assert_eq!(read["data"], json!({ "seen": { "text": words } }));
 }

@@ -17,6 +17,8 @@ mod hooks;
 #[cfg(test)]
 mod intake;
 #[cfg(test)]
+mod recording;
+#[cfg(test)]
 mod registration;
 #[cfg(test)]
 mod repetition;
@@ -26,6 +28,7 @@ mod road_at_random;
 mod running;
 #[cfg(test)]
 mod shaping;
+mod smart;
 
 #[cfg(test)]
 fn json(outcome: &hermes_core::outcome::Outcome) -> serde_json::Value {

@@ -1,6 +1,7 @@
 //! One search for everything that a secret can begin with; what is found is then looked at closely.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
@@ -22,7 +23,10 @@ enum Kind {
     Assignment(assign::Word),
 }
 
-/// The search, built once.
+/// The search is the same for everybody, so it is built once. None if that failed.
+pub(super) static ANCHORS: LazyLock<Option<Anchors>> = LazyLock::new(Anchors::new);
+
+/// What to search for, and what to do with it.
 #[derive(Debug)]
 pub(super) struct Anchors {
     search: AhoCorasick,
@@ -30,7 +34,7 @@ pub(super) struct Anchors {
 }
 
 impl Anchors {
-    pub(super) fn new() -> Option<Self> {
+    fn new() -> Option<Self> {
         let mut words: Vec<String> = Vec::new();
         let mut kinds = Vec::new();
         for prefix in prefixes::anchors() {

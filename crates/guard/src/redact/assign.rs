@@ -99,7 +99,8 @@ pub(super) fn value(text: &str, word: Range<usize>, kind: Word) -> Option<Range<
         .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
         .count();
     let name = bytes.get(word.start - head..name_end)?;
-    let sign = separator(bytes, name_end, word.start - head)?;
+    let path = (word.start - head).checked_sub(2).and_then(|at| bytes.get(at..at + 2)) == Some(b"::");
+    let sign = separator(bytes, name_end, word.start - head).filter(|_| !path)?;
     let place = match quote(bytes, sign.end) {
         Some(open) => quoted(bytes, open, kind)?,
         None => bare(bytes, sign.end, name, sign.kind, kind)?,
@@ -209,12 +210,10 @@ fn quoted(bytes: &[u8], open: Open, kind: Word) -> Option<Range<usize>> {
     if word.iter().any(u8::is_ascii_whitespace) || look::is_placeholder(word) || is_reference(word) {
         return None;
     }
-    let symbols =
-        word.iter().filter(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'_' | b'-' | b'.' | b' ')).count();
     let believed = match kind {
         Word::Password => {
-            let varied = mix.digits > 0 || symbols > 0 || (mix.upper > 1 && mix.lower > 1);
-            word.len() >= 6 && (varied || word.len() >= 12)
+            let varied = mix.digits > 0 || symbols(word) > 0 || (mix.upper > 1 && mix.lower > 1);
+            word.len() >= 6 && (varied || (word.len() >= 12 && !word.contains(&b'_')))
         }
         Word::Key => word.len() >= 8 && is_keylike(word),
     };
@@ -232,19 +231,29 @@ fn bare(bytes: &[u8], from: usize, name: &[u8], sign: Sign, kind: Word) -> Optio
     };
     let length = look::run(bytes, from, LONGEST, |b| !stop(b));
     let word = bytes.get(from..from + length)?;
-    if look::is_placeholder(word) || is_reference(word) || is_code(word) {
+    let typed = sign == Sign::Colon && declares(bytes, from + length);
+    if typed || look::is_placeholder(word) || is_reference(word) || is_code(word) {
         return None;
     }
     let mix = look::mix(word);
     let letters = mix.lower + mix.upper;
     let believed = match kind {
         Word::Password if letters == 0 => shouted && word.len() >= 6,
-        Word::Password => {
-            word.len() >= 6 && (mix.digits > 0 || (mix.other > 0 && mix.longest < word.len()) || shouted)
-        }
-        Word::Key => word.len() >= 8 && is_keylike(word),
+        Word::Password => word.len() >= 6 && (mix.digits > 0 || symbols(word) > 0 || shouted),
+        Word::Key => word.len() >= 8 && mix.digits > 0 && is_keylike(word),
     };
     believed.then_some(from..from + length)
+}
+
+/// Whether an equals sign follows: then what stands before it is a type, not a value.
+fn declares(bytes: &[u8], at: usize) -> bool {
+    let blanks = look::run(bytes, at, 8, |b| b == b' ');
+    blanks > 0 && bytes.get(at + blanks) == Some(&b'=')
+}
+
+/// How many characters of a word are neither letters nor digits nor what names are joined by.
+fn symbols(word: &[u8]) -> usize {
+    word.iter().filter(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'_' | b'-' | b'.')).count()
 }
 
 /// Whether a value looks made by a machine.
@@ -272,13 +281,12 @@ fn is_reference(word: &[u8]) -> bool {
 
 /// Whether a bare value is an expression of a program.
 fn is_code(word: &[u8]) -> bool {
-    let path = word.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':'));
-    let dotted = path
-        && word
-            .windows(2)
-            .any(|pair| pair.first() == Some(&b'.') && pair.last().is_some_and(u8::is_ascii_lowercase))
-        && look::mix(word).longest < 20;
-    word.iter().any(|b| matches!(b, b'(' | b'[' | b'{'))
-        || dotted
-        || word.windows(2).any(|pair| pair == b"::" || pair == b"->")
+    let mix = look::mix(word);
+    let named = |extra: &[u8]| word.iter().all(|b| b.is_ascii_alphanumeric() || extra.contains(b));
+    let constant = mix.lower == 0 && mix.longest < 16 && word.contains(&b'_') && named(b"_");
+    let field = |pair: &[u8]| matches!(pair, [b'.', next] if next.is_ascii_lowercase());
+    let dotted = mix.longest < 20 && named(b"_.:") && word.windows(2).any(field);
+    let number = word.starts_with(b"0x") && word.len() <= 18 && named(b"_,");
+    let joined = word.windows(2).any(|pair| pair == b"::" || pair == b"->");
+    constant || dotted || number || joined || word.iter().any(|b| matches!(b, b'(' | b'[' | b'{'))
 }

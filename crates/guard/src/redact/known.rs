@@ -52,49 +52,89 @@ impl Known {
             return;
         }
         self.hits(text, found);
-        if has_escapes(text) {
+        if has_escapes(text) && self.hidden(text) {
             let mut hits = Vec::new();
             self.hits(&squeeze(Reading::Escaped, text), &mut hits);
-            if !hits.is_empty() {
-                place(&hits, text, found);
-            }
+            place(&hits, text, found);
         }
     }
 
-    /// Where a spelling stands, white space aside. One step per byte; white space leaves the last four bytes as
-    /// they are.
+    /// Where a spelling stands, white space aside.
     fn hits(&self, text: &[u8], found: &mut Vec<Range<usize>>) {
+        self.scan(0, text, |gram, at| {
+            found.extend(self.around(gram, text, at));
+            false
+        });
+    }
+
+    /// Whether a spelling stands there once written line breaks and zero-width characters are dropped.
+    fn hidden(&self, text: &[u8]) -> bool {
+        let mut from = 0;
         let mut gram = 0;
+        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            let mark = memchr::memchr3(b'\\', 0xe2, 0xef, rest).unwrap_or(rest.len());
+            let width = rest.get(mark..).map_or(0, |tail| blank(Reading::Escaped, tail));
+            let part = rest.get(..mark + usize::from(width == 0)).unwrap_or(rest);
+            let (last, seen) = self.scan(gram, part, |gram, at| {
+                self.candidates(gram).any(|rest| end(Reading::Escaped, rest, text, from + at + 1).is_some())
+            });
+            if seen {
+                return true;
+            }
+            gram = last;
+            from += part.len() + width;
+        }
+        false
+    }
+
+    /// Calls `look` where the last four bytes, white space aside, are those a spelling may begin with, until it says
+    /// yes. One step per byte, without branches that depend on the text. The answer is the last four bytes, and
+    /// whether `look` said yes.
+    fn scan(&self, mut gram: u32, text: &[u8], mut look: impl FnMut(u32, usize) -> bool) -> (u32, bool) {
         for (at, byte) in text.iter().enumerate() {
             let white = is_white(*byte);
             gram = if white { gram } else { shift(gram, *byte) };
             let (word, bit) = slot(gram);
-            if !white && self.table.get(word).is_some_and(|word| (word >> bit) & 1 == 1) {
-                found.extend(self.around(gram, text, at));
+            let set = self.table.get(word).map_or(0, |word| (word >> bit) & 1);
+            if set & u64::from(!white) == 1 && look(gram, at) {
+                return (gram, true);
             }
         }
+        (gram, false)
+    }
+
+    /// What follows the first four bytes of the spellings that begin with `gram`.
+    fn candidates(&self, gram: u32) -> impl Iterator<Item = &[u8]> {
+        let from = self.spellings.partition_point(|(first, _)| *first < gram);
+        let same = self
+            .spellings
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(move |(first, _)| *first == gram);
+        same.filter_map(|(_, spelling)| spelling.get(GRAM..))
     }
 
     /// The longest spelling whose first four bytes end at `at`.
     fn around(&self, gram: u32, text: &[u8], at: usize) -> Option<Range<usize>> {
-        let from = self.spellings.partition_point(|(first, _)| *first < gram);
-        let candidates = self.spellings.get(from..)?.iter().take_while(|(first, _)| *first == gram);
-        let start =
-            || text.get(..=at)?.iter().enumerate().rev().filter(|(_, byte)| !is_white(**byte)).nth(GRAM - 1);
-        let ends = candidates.filter_map(|(_, spelling)| {
-            let end = end(spelling.get(GRAM..)?, text, at + 1)?;
-            let (start, _) = start()?;
-            (spelling.len() >= SPLIT_FROM || end - start == spelling.len()).then_some(start..end)
-        });
-        ends.max_by_key(|place| place.end)
+        let (length, end) = self
+            .candidates(gram)
+            .filter_map(|rest| Some((rest.len() + GRAM, end(Reading::Plain, rest, text, at + 1)?)))
+            .max_by_key(|(_, end)| *end)?;
+        let (start, _) =
+            text.get(..=at)?.iter().enumerate().rev().filter(|(_, byte)| !is_white(**byte)).nth(GRAM - 1)?;
+        (length >= SPLIT_FROM || end - start == length).then_some(start..end)
     }
 }
 
-/// Where the rest of a spelling ends that begins at `at`, white space aside.
-fn end(rest: &[u8], text: &[u8], mut at: usize) -> Option<usize> {
+/// Where the rest of a spelling ends that begins at `at`, blanks aside.
+fn end(reading: Reading, rest: &[u8], text: &[u8], mut at: usize) -> Option<usize> {
     for want in rest {
-        while is_white(*text.get(at)?) {
-            at += 1;
+        loop {
+            match blank(reading, text.get(at..)?) {
+                0 => break,
+                width => at += width,
+            }
         }
         if text.get(at) != Some(want) {
             return None;

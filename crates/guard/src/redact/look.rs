@@ -10,12 +10,14 @@ pub(super) fn run(text: &[u8], at: usize, most: usize, keep: impl Fn(u8) -> bool
     text.get(at..).unwrap_or_default().iter().take(most).take_while(|byte| keep(**byte)).count()
 }
 
-/// Whether a word may begin at `at`: nothing wordlike stands before it, a written line break aside.
+/// Whether a word may begin at `at`: nothing wordlike stands before it, a written line break or the minus sign of a
+/// changed line aside.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|at| text.get(at)).copied();
     match before(1) {
         None => true,
         Some(b'n' | b'r' | b't') if before(2) == Some(b'\\') => true,
+        Some(b'-') => matches!((before(3), before(2)), (_, None | Some(b'\n')) | (Some(b'\\'), Some(b'n'))),
         Some(byte) => !(byte.is_ascii_alphanumeric() || byte == b'_'),
     }
 }
@@ -118,7 +120,7 @@ pub(super) fn is_placeholder(word: &[u8]) -> bool {
     let text = String::from_utf8_lossy(word.get(..64).unwrap_or(word)).to_ascii_lowercase();
     let first = text.chars().next();
     let same = first.is_some_and(|first| text.chars().all(|c| c == first));
-    let opens = text.starts_with(['$', '<', '{', '[', '%', '(', '@', '&', '`', '#']);
+    let opens = text.starts_with(['$', '<', '{', '[', '%', '(', '@', '&', '`', '#', '*']);
     text.is_empty()
         || same
         || opens

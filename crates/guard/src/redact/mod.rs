@@ -23,7 +23,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use anchors::Anchors;
+use anchors::ANCHORS;
 use known::Known;
 
 /// What stands in place of a secret.
@@ -39,7 +39,6 @@ const PASSES: usize = 4;
 #[derive(Debug)]
 pub struct Redactor {
     known: Known,
-    anchors: Option<Anchors>,
 }
 
 impl Redactor {
@@ -54,7 +53,7 @@ impl Redactor {
         values.retain(|value| value.len() >= SHORTEST && !REDACTED.contains(value.as_str()));
         values.sort_unstable();
         values.dedup();
-        Self { known: Known::new(&values), anchors: Anchors::new() }
+        Self { known: Known::new(&values) }
     }
 
     /// The text without secrets; borrowed if there were none.
@@ -71,7 +70,7 @@ impl Redactor {
 
     /// One pass; None if nothing was found.
     fn pass(&self, text: &str) -> Option<String> {
-        let Some(anchors) = &self.anchors else {
+        let Some(anchors) = ANCHORS.as_ref() else {
             // Without its tables it cannot tell what is secret, so everything is.
             return (text != REDACTED).then(|| REDACTED.to_owned());
         };

@@ -10,8 +10,7 @@ const FAR: usize = 4096;
 /// A JSON Web Token that begins at `at` (with `eyJ`).
 pub(super) fn web_token(text: &str, at: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    let inside = at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'-');
-    if inside || !look::begins(bytes, at) || !bytes.get(at..)?.starts_with(b"eyJ") {
+    if !look::begins(bytes, at) || !bytes.get(at..)?.starts_with(b"eyJ") {
         return None;
     }
     let mut end = at + look::run(bytes, at, FAR, is_token);
@@ -83,6 +82,11 @@ pub(super) fn bearer(text: &str, end: usize) -> Option<Range<usize>> {
 /// The credentials of an `Authorization` header, whose name ends at `end`.
 pub(super) fn authorization(text: &str, end: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
+    let start = end.checked_sub("authorization".len())?;
+    let joined = start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+    if joined && !after_escape(bytes, start - 1) {
+        return None;
+    }
     let mark = |b: u8| matches!(b, b'"' | b'\'' | b'\\' | b' ' | b'\t');
     let colon = end + look::run(bytes, end, 4, mark);
     if !matches!(bytes.get(colon), Some(b':' | b'=')) {

@@ -191,6 +191,12 @@ fn what_only_looks_secret_stays() {
         "use std::collections::HashMap; // secret: none".to_owned(),
         "token::Kind".to_owned(),
         "pwd=/home/user/project".to_owned(),
+        "\"AWS::ApiGateway::ApiKey\": \"48205d4ffd7feba3\"".to_owned(),
+        "pub const USED_LM_PASSWORD: MSV_FILTER = 8u32;".to_owned(),
+        "self.key_password = key_password".to_owned(),
+        "\"invalid_token\": InvalidContinuationToken,".to_owned(),
+        "PASSWORD_ID_DEFAULT = 0x0000,".to_owned(),
+        "USER_PASSWORD_AUTH = \"USER_PASSWORD_AUTH\"".to_owned(),
     ];
     for text in texts {
         assert_eq!(formats(&text), text);

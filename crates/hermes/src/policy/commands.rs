@@ -19,7 +19,8 @@ pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyReq
     });
     match decision {
         Decision::Run | Decision::Granted => Verdict::Allow,
-        Decision::Ask | Decision::AskModel => Verdict::Ask(reason(&judgement)),
+        Decision::Ask => Verdict::Ask(reason(&judgement)),
+        Decision::AskModel => Verdict::Ask(Reason { model_may_answer: true, ..reason(&judgement) }),
         Decision::Refuse(why) => Verdict::Deny(Reason { why, ..reason(&judgement) }),
     }
 }
@@ -86,5 +87,5 @@ fn reason(judgement: &Judgement) -> Reason {
     if !Grant::always_of(judgement).is_empty() {
         grants.push(policy::Grant::Always);
     }
-    Reason { rule, why: judgement.why.clone(), findings, grants }
+    Reason { rule, why: judgement.why.clone(), findings, grants, model_may_answer: false }
 }
