@@ -45,7 +45,7 @@ impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
     ) -> Result<Decided, Refusal> {
@@ -70,7 +70,7 @@ impl Road {
     async fn agreed(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
@@ -106,7 +106,7 @@ impl Road {
     fn declared(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
@@ -131,7 +131,7 @@ impl Road {
         }
     }
 
-    fn judge(&self, session: &Session, taken: &Taken, effects: &[Effect]) -> Verdict {
+    fn judge(&self, session: &Session, taken: &Taken<'_>, effects: &[Effect]) -> Verdict {
         let request = request(session, taken, effects);
         catch_unwind(AssertUnwindSafe(|| self.policy.judge(&request))).unwrap_or_else(|_| {
             Verdict::Deny(Reason::new("policy", "the policy broke while judging this call, so it is not run"))
@@ -141,7 +141,7 @@ impl Road {
     async fn ask(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
@@ -181,6 +181,6 @@ impl Road {
     }
 }
 
-fn request<'a>(session: &'a Session, taken: &'a Taken, effects: &'a [Effect]) -> PolicyRequest<'a> {
+fn request<'a>(session: &'a Session, taken: &'a Taken<'_>, effects: &'a [Effect]) -> PolicyRequest<'a> {
     PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects }
 }

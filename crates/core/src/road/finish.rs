@@ -266,5 +266,5 @@ fn redact_strings(redact: &dyn Redact, value: &mut Value) {
 
 /// A value as text; values always can be written.
 fn to_text(value: &Value) -> String {
-    value.to_string()
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -170,7 +170,7 @@ impl Road {
 
     /// Takes one call all the way.
     pub async fn call(&self, session: &Session, toolbox: &Toolbox, call: ToolCall) -> Outcome {
-        self.call_until(session, toolbox, call, &session.child_token()).await
+        self.call_until(session, toolbox, call, session.token()).await
     }
 
     /// Takes one call all the way, unless `cancel` fires first.
@@ -210,7 +210,7 @@ impl Road {
         &self,
         session: &Session,
         toolbox: &Toolbox,
-        taken: &mut intake::Taken,
+        taken: &mut intake::Taken<'_>,
         cancel: &CancellationToken,
     ) -> Result<authorise::Cleared, Refusal> {
         for _ in 0..EDITS {
