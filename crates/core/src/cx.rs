@@ -5,13 +5,14 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
 use crate::effect::Command;
+use crate::environment::{Environments, Workplace};
 use crate::error::ToolError;
 use crate::files::{FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport};
 use crate::host::Host;
@@ -37,13 +38,21 @@ pub struct Services {
     pub host: Arc<dyn Host>,
     /// Files of the environment.
     pub files: Arc<dyn Files>,
+    /// Where commands run.
+    pub environments: Environments,
     others: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
 
 impl Services {
     /// The two that are always there.
     pub fn new(host: Arc<dyn Host>, files: Arc<dyn Files>) -> Self {
-        Self { host, files, others: HashMap::new() }
+        Self { host, files, environments: Environments::default(), others: HashMap::new() }
+    }
+
+    /// Adds the places where commands run.
+    pub fn environments(mut self, environments: Environments) -> Self {
+        self.environments = environments;
+        self
     }
 
     /// Adds a service that tools can ask for by its type.
@@ -84,9 +93,14 @@ impl ToolCx {
         self.0.session.id()
     }
 
-    /// Where the session stands.
-    pub fn place(&self) -> &Place {
+    /// Where the session stands now.
+    pub fn place(&self) -> Arc<Place> {
         self.0.session.place()
+    }
+
+    /// The session goes to another directory.
+    pub fn move_to(&self, cwd: PathBuf) {
+        self.0.session.move_to(cwd);
     }
 
     /// Clock, timer and threads.
@@ -122,6 +136,21 @@ impl ToolCx {
     /// Permission to run the declared command.
     pub fn may_run(&self, command: &Command) -> Result<Permit<Exec>, ToolError> {
         self.0.clearance.exec(command)
+    }
+
+    /// Permission to run the one command this call declared, just as it was declared.
+    pub fn may_run_declared(&self) -> Result<Permit<Exec>, ToolError> {
+        self.0.clearance.declared_exec()
+    }
+
+    /// The place where a permitted command runs.
+    pub fn workplace(&self, permit: &Permit<Exec>) -> Result<Arc<dyn Workplace>, ToolError> {
+        Ok(self.0.services.environments.find(&permit.command().environment)?)
+    }
+
+    /// The places where commands run.
+    pub fn environments(&self) -> &Environments {
+        &self.0.services.environments
     }
 
     /// Permission to connect to a declared host.

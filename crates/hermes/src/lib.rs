@@ -21,6 +21,7 @@ mod session;
 mod settings;
 mod spill;
 mod wait;
+mod workplace;
 mod world;
 
 pub use hermes_core as core;

@@ -29,6 +29,7 @@ use crate::session::SessionBuilder;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
+use crate::workplace;
 use crate::world::World;
 
 /// The tools runtime. Clones are the same runtime.
@@ -160,7 +161,12 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let services = Arc::new(Services::new(Arc::clone(&host), files));
+        let environments = workplace::environments(&world, &host, self.home.as_ref(), &self.place);
+        let services = Arc::new(
+            Services::new(Arc::clone(&host), files)
+                .environments(environments)
+                .with(workplace::terminal_settings(&world)),
+        );
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let mut road = Road::new(services, self.policy).limits(limits);
         if let Some(home) = self.home {

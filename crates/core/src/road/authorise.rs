@@ -61,12 +61,24 @@ impl Road {
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let effects = prepared.effects(session.place());
+            let effects = prepared.effects(&session.place());
             Ok::<_, ToolError>((prepared, effects))
         }));
         let (prepared, mut effects) = stated.map_err(|payload| ToolError::broken(payload.as_ref()))??;
         self.follow_links(&mut effects);
+        self.name_environment(&mut effects);
         Ok((prepared, effects))
+    }
+
+    /// A command that names no environment runs in the default one.
+    fn name_environment(&self, effects: &mut [Effect]) {
+        for effect in effects {
+            if let Effect::Exec(command) = effect
+                && command.environment.is_empty()
+            {
+                self.services.environments.default_name().clone_into(&mut command.environment);
+            }
+        }
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.
