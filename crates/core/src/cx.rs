@@ -5,7 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -61,7 +61,8 @@ impl Services {
         self
     }
 
-    fn find<T: Any + Send + Sync>(&self) -> Option<&T> {
+    /// A service of this type, if there is one.
+    pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.others.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
@@ -99,7 +100,7 @@ impl ToolCx {
     }
 
     /// The session goes to another directory.
-    pub fn move_to(&self, cwd: PathBuf) {
+    pub fn move_to(&self, cwd: &Path) {
         self.0.session.move_to(cwd);
     }
 
@@ -115,7 +116,7 @@ impl ToolCx {
 
     /// A service of the composition root, if there is one of this type.
     pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.0.services.find()
+        self.0.services.service()
     }
 
     /// Uses this tool's state in the session.

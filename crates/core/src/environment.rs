@@ -32,6 +32,11 @@ pub trait Environment: Send + Sync {
         false
     }
 
+    /// A mark for something of this machine that must not outlive us, where there is such a thing.
+    fn mark(&self) -> Option<String> {
+        None
+    }
+
     /// Starts the permitted command.
     fn spawn(&self, permit: Permit<Exec>, start: Start) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>>;
 }

@@ -24,19 +24,39 @@ pub trait Jobs: Send + Sync {
     fn look<'a>(&'a self, session: &'a str, id: &'a str) -> BoxFuture<'a, Result<Job, EnvError>>;
 
     /// The last bytes of its log.
-    fn tail<'a>(&'a self, session: &'a str, id: &'a str, bytes: usize) -> BoxFuture<'a, Result<Vec<u8>, EnvError>>;
+    fn tail<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        bytes: usize,
+    ) -> BoxFuture<'a, Result<Vec<u8>, EnvError>>;
 
     /// Lines of its log.
-    fn log<'a>(&'a self, session: &'a str, id: &'a str, page: LogPage) -> BoxFuture<'a, Result<LogLines, EnvError>>;
+    fn log<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        page: LogPage,
+    ) -> BoxFuture<'a, Result<LogLines, EnvError>>;
 
     /// Waits until it ends, for at most that long. A caller that stops waiting leaves it alone.
-    fn wait<'a>(&'a self, session: &'a str, id: &'a str, limit: Duration) -> BoxFuture<'a, Result<Job, EnvError>>;
+    fn wait<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        limit: Duration,
+    ) -> BoxFuture<'a, Result<Job, EnvError>>;
 
     /// Stops it with everything it started.
     fn kill<'a>(&'a self, session: &'a str, id: &'a str) -> BoxFuture<'a, Result<Job, EnvError>>;
 
     /// Writes to its input, or ends it.
-    fn write<'a>(&'a self, session: &'a str, id: &'a str, input: JobInput) -> BoxFuture<'a, Result<(), EnvError>>;
+    fn write<'a>(
+        &'a self,
+        session: &'a str,
+        id: &'a str,
+        input: JobInput,
+    ) -> BoxFuture<'a, Result<(), EnvError>>;
 
     /// What happened since this was last asked, for the sessions that asked to be told.
     fn notices(&self) -> Vec<Notice>;
@@ -80,8 +100,6 @@ pub struct Job {
     pub state: JobState,
     /// Whether it was started by an earlier run of the program.
     pub found_again: bool,
-    /// Whether it has a terminal.
-    pub terminal: bool,
     /// Whether its end is told.
     pub notify: bool,
     /// What is watched for.
@@ -189,4 +207,16 @@ pub enum Happening {
     },
     /// There were too many of them, so nobody looks any more.
     WatchEnded,
+}
+
+/// Where jobs are kept: one private folder each, found again by later runs of the program.
+pub trait JobFolders: Send + Sync {
+    /// Makes the folder of a new job.
+    fn make(&self, id: &str) -> Result<PathBuf, String>;
+
+    /// All jobs that have one, by id.
+    fn all(&self) -> Vec<(String, PathBuf)>;
+
+    /// Removes the folder of a job with everything in it.
+    fn remove(&self, id: &str);
 }

@@ -5,7 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -111,8 +111,8 @@ impl Session {
     }
 
     /// Goes to another directory: what is relative from now on starts there.
-    pub fn move_to(&self, cwd: PathBuf) {
-        self.0.place.rcu(|place| Place { cwd: cwd.clone(), ..Place::clone(place) });
+    pub fn move_to(&self, cwd: &Path) {
+        self.0.place.rcu(|place| Place { cwd: cwd.to_path_buf(), ..Place::clone(place) });
     }
 
     /// Stops every call of the session, now and later.

@@ -60,7 +60,13 @@ impl Capture {
             head.append(&mut tail);
         }
         let saved_to = inner.file.map(|file| file.path);
-        Kept { head, tail, total: inner.total, saved: if saved_to.is_some() { inner.saved } else { 0 }, saved_to }
+        Kept {
+            head,
+            tail,
+            total: inner.total,
+            saved: if saved_to.is_some() { inner.saved } else { 0 },
+            saved_to,
+        }
     }
 
     fn head_size(&self) -> usize {
@@ -187,7 +193,7 @@ mod tests {
     #[test]
     fn long_output_keeps_both_ends_and_the_file_has_all_of_it() {
         let memory = Memory::default();
-        let text: String = (0..40).map(|n| format!("{n:02} ")).collect();
+        let text = (0..40).map(|n| format!("{n:02} ")).collect::<Vec<_>>().concat();
 
         let kept = kept(50, &text.as_bytes().chunks(7).collect::<Vec<_>>(), &memory);
 

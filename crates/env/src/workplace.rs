@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::{
-    EnvError, Environment, Input, Output, Overflow, Process, Ran, Run, Start, Stream, Streams, Variables, Why,
-    Workplace,
+    EnvError, Environment, Input, Output, Overflow, Process, Ran, Run, ShellState, Start, Stream, Streams,
+    Variables, Why, Workplace,
 };
 use hermes_core::host::Host;
 use hermes_core::jobs::Jobs;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backends::{BackendDef, Opening};
 use crate::capture::Capture;
+use crate::jobs::{JobSettings, Notices, Rack};
 use crate::probe;
 use crate::process::secret_word;
 use crate::shell::dump;
@@ -50,6 +51,8 @@ pub struct PlaceSettings {
     pub init_files: Vec<PathBuf>,
     /// Folders of this machine where a private one may be made, best first.
     pub scratch: Vec<PathBuf>,
+    /// How background jobs are kept.
+    pub jobs: JobSettings,
 }
 
 /// An environment with everything around it. It is opened by the first command.
@@ -59,13 +62,16 @@ pub struct Shared {
     login: Login,
     opened: futures::lock::Mutex<Option<Opened>>,
     overflow: Option<Arc<dyn Overflow>>,
+    notices: Notices,
 }
 
 /// An environment in use.
 #[derive(Clone)]
-struct Opened {
-    environment: Arc<dyn Environment>,
+pub(crate) struct Opened {
+    pub(crate) environment: Arc<dyn Environment>,
     folder: Option<Arc<Folder>>,
+    /// Where its background jobs are, if it can have any.
+    pub(crate) rack: Option<Arc<Rack>>,
 }
 
 /// A command with its shell, ready to start.
@@ -84,7 +90,20 @@ impl Shared {
         if !settings.login {
             login.set(LoginState::Without);
         }
-        Self { settings, host, login, opened: futures::lock::Mutex::new(None), overflow: None }
+        let notices = Notices::new(Arc::clone(&host));
+        Self { settings, host, login, opened: futures::lock::Mutex::new(None), overflow: None, notices }
+    }
+
+    pub(crate) fn host(&self) -> &Arc<dyn Host> {
+        &self.host
+    }
+
+    pub(crate) fn heard(&self) -> &Notices {
+        &self.notices
+    }
+
+    pub(crate) fn settings(&self) -> &PlaceSettings {
+        &self.settings
     }
 
     /// Keeps the whole of outputs that are too long.
@@ -93,7 +112,7 @@ impl Shared {
         self
     }
 
-    async fn opened(&self) -> Result<Opened, EnvError> {
+    pub(crate) async fn opened(&self) -> Result<Opened, EnvError> {
         let mut opened = self.opened.lock().await;
         if let Some(opened) = &*opened {
             return Ok(opened.clone());
@@ -107,19 +126,45 @@ impl Shared {
         };
         let environment = self.settings.backend.open(self.settings.section.clone(), with).await?;
         let folder = folder.filter(|_| environment.shares_files());
-        Ok(opened.insert(Opened { environment, folder }).clone())
+        let rack = folder.as_ref().map(|folder| self.rack(folder));
+        if let Some(rack) = &rack {
+            self.find_again(rack);
+        }
+        Ok(opened.insert(Opened { environment, folder, rack }).clone())
+    }
+
+    fn rack(&self, folder: &Arc<Folder>) -> Arc<Rack> {
+        let JobSettings { folders, keeper } = self.settings.jobs.clone();
+        let host = Arc::clone(&self.host);
+        Arc::new(match folders {
+            Some(folders) => Rack { folders, keeper, host },
+            // What lies in our private folder goes with us, and so must the jobs.
+            None => Rack { folders: Arc::clone(folder) as Arc<_>, keeper: None, host },
+        })
+    }
+
+    /// Jobs of an earlier run: what is left of lost ones ends, the others are listened to again.
+    fn find_again(&self, rack: &Arc<Rack>) {
+        let (rack, notices) = (Arc::clone(rack), self.notices.clone());
+        self.host.run_blocking(Box::new(move || {
+            rack.tidy();
+            for found in rack.all().iter().filter(|found| !found.state().is_over()) {
+                notices.listen(found);
+            }
+        }));
     }
 
     /// What the shell of a command starts from: what the session left, else what the user's
     /// start-up files set. These are read once.
-    async fn known(
+    pub(crate) async fn known(
         &self,
         opened: &Opened,
         permit: &Permit<Exec>,
-        run: &Run,
+        shell: &ShellState,
+        cancel: &CancellationToken,
         notes: &mut Vec<String>,
     ) -> Result<Option<Arc<Known>>, EnvError> {
-        if let Some(known) = run.shell.find::<Known>() {
+        if let Some(known) = shell.find::<Known>() {
             return Ok(Some(known));
         }
         let Some(folder) = &opened.folder else { return Ok(None) };
@@ -139,7 +184,7 @@ impl Shared {
             output: Arc::new(Ignored),
         };
         let mut process = opened.environment.spawn(permit.clone(), start).await?;
-        let why = self.watch(process.as_mut(), LOGIN_LIMIT.min(run.timeout), &run.cancel).await?;
+        let why = self.watch(process.as_mut(), LOGIN_LIMIT, cancel).await?;
         match file.read().and_then(|bytes| dump::read(&bytes, &mark)) {
             Some(mut dump) => {
                 dump.variables = self.settings.variables.filtered(dump.variables);
@@ -156,7 +201,13 @@ impl Shared {
         }
     }
 
-    fn prepared(&self, opened: &Opened, known: Option<&Arc<Known>>, permit: &Permit<Exec>, run: &Run) -> Prepared {
+    fn prepared(
+        &self,
+        opened: &Opened,
+        known: Option<&Arc<Known>>,
+        permit: &Permit<Exec>,
+        run: &Run,
+    ) -> Prepared {
         let capture =
             Arc::new(Capture::new(run.keep, self.overflow.clone(), &run.session, permit.call().as_str()));
         let (left, mark) = (opened.folder.as_ref().map(Folder::file), secret_word());
@@ -197,7 +248,6 @@ impl Shared {
         select(process.ended(), self.host.sleep(LAST_WORDS)).await;
         Ok(why)
     }
-
 }
 
 impl Workplace for Shared {
@@ -205,8 +255,9 @@ impl Workplace for Shared {
         Box::pin(async move {
             let mut notes = Vec::new();
             let opened = self.opened().await?;
-            let known = self.known(&opened, &permit, &run, &mut notes).await?;
-            let Prepared { start, capture, left, mark } = self.prepared(&opened, known.as_ref(), &permit, &run);
+            let known = self.known(&opened, &permit, &run.shell, &run.cancel, &mut notes).await?;
+            let Prepared { start, capture, left, mark } =
+                self.prepared(&opened, known.as_ref(), &permit, &run);
             let mut process = opened.environment.spawn(permit, start).await?;
             let why = self.watch(process.as_mut(), run.timeout, &run.cancel).await?;
             drop(process);
@@ -223,7 +274,7 @@ impl Workplace for Shared {
     }
 
     fn jobs(&self) -> Option<&dyn Jobs> {
-        None
+        Some(self)
     }
 }
 

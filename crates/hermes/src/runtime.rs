@@ -13,6 +13,7 @@ use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
 use hermes_core::host::Host;
+use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Careful, Policy};
@@ -69,6 +70,7 @@ pub struct RuntimeBuilder {
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
+    keeper: Option<Vec<String>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -83,6 +85,7 @@ impl Default for RuntimeBuilder {
             redact: None,
             limits: None,
             context_tokens: None,
+            keeper: None,
         }
     }
 }
@@ -148,6 +151,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// The program and arguments that end in [`run_as_keeper`](crate::run_as_keeper), so that
+    /// background processes outlive this one. Without it they end with it.
+    pub fn keeper(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        self.keeper = Some(words.into_iter().collect());
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -161,7 +171,8 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let environments = workplace::environments(&world, &host, self.home.as_ref(), &self.place);
+        let environments =
+            workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
         let services = Arc::new(
             Services::new(Arc::clone(&host), files)
                 .environments(environments)
@@ -309,6 +320,13 @@ impl Runtime {
     /// The same, from code that just waits.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         wait(self.call(call))
+    }
+
+    /// What happened to background processes since this was last asked, for the sessions that
+    /// wanted to be told.
+    pub fn notices(&self) -> Vec<Notice> {
+        let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
+        place.jobs().map(Jobs::notices).unwrap_or_default()
     }
 
     /// Toolsets that are off by default and that a credential turns on.

@@ -8,11 +8,13 @@ use std::time::Duration;
 use hermes_core::effect::lexical;
 use hermes_core::environment::{Environments, Overflow, OverflowFile};
 use hermes_core::host::Host;
+use hermes_core::jobs::JobFolders;
 use hermes_core::session::Place;
 use hermes_env::backends;
+use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_env::workplace::{PlaceSettings, Shared};
-use hermes_store::{Home, Spill};
+use hermes_store::{Home, Processes, Spill};
 use hermes_tools::TerminalSettings;
 use serde_json::Value;
 
@@ -31,7 +33,10 @@ pub(crate) fn environments(
     host: &Arc<dyn Host>,
     home: Option<&Home>,
     place: &Place,
+    keeper: Option<Vec<String>>,
 ) -> Environments {
+    let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
+    let jobs = JobSettings { folders, keeper };
     let chosen = text(world, "backend", "TERMINAL_ENV").unwrap_or_else(|| DEFAULT.to_owned());
     let mut environments = Environments::default().default_to(chosen);
     for backend in backends::all() {
@@ -42,6 +47,7 @@ pub(crate) fn environments(
             login: flag(world, "auto_source_bashrc").unwrap_or(true),
             init_files: init_files(world, place),
             scratch: scratch(world),
+            jobs: jobs.clone(),
         };
         let mut shared = Shared::new(place_settings, Arc::clone(host));
         if let Some(home) = home {
@@ -63,7 +69,8 @@ pub(crate) fn terminal_settings(world: &World) -> TerminalSettings {
     };
     TerminalSettings {
         timeout: seconds("timeout", "TERMINAL_TIMEOUT").unwrap_or(usual.timeout),
-        longest: seconds("max_foreground_timeout", "TERMINAL_MAX_FOREGROUND_TIMEOUT").unwrap_or(usual.longest),
+        longest: seconds("max_foreground_timeout", "TERMINAL_MAX_FOREGROUND_TIMEOUT")
+            .unwrap_or(usual.longest),
         keep: usize::try_from(world.settings().tool_output.max_bytes).unwrap_or(usual.keep),
     }
 }

@@ -1,7 +1,5 @@
 //! The toolsets against the recorded contract, and the platform rules on the real tables.
 
-#![expect(clippy::disallowed_methods, reason = "a test sets up files and processes of its own")]
-
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the helpers here are part of the tests")]
 
 use std::collections::{BTreeMap, BTreeSet};

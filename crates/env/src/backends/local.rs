@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use hermes_core::environment::{
-    End, EnvError, Environment, Process, Size, Start, Streams, Variables,
-};
+use hermes_core::environment::{End, EnvError, Environment, Process, Size, Start, Streams, Variables};
 use hermes_core::host::{Host, WorkerLost, blocking};
 use hermes_core::permit::{Exec, Permit};
 use serde::Deserialize;
@@ -22,11 +20,9 @@ use crate::process::guardian::Guardian;
 use crate::process::pump::{Link, Pump};
 use crate::process::spawn::{self, Program, variable, word};
 use crate::process::{MARK, secret_word, tree};
+use crate::shell::script::pieces;
 
 pub(crate) const BACKEND: BackendDef = BackendDef::of::<Local>("local");
-
-/// Longest piece of a command in one argument; the system takes no longer ones.
-const PIECE: usize = 100_000;
 
 /// What a program in a terminal is told about it when nobody else says.
 const TERM: &str = "xterm-256color";
@@ -76,9 +72,7 @@ impl Machine {
 
     fn start(&self, permit: &Permit<Exec>, start: Start) -> Result<Running, EnvError> {
         check_directory(&permit.command().workdir)?;
-        // Without a guardian only a sudden death of ours leaves something behind.
-        self.guardian.get_or_init(|| Guardian::start(&self.owner, self.folder.as_deref()).ok());
-        let mark = format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed));
+        let mark = self.fresh_mark();
         let mut arguments = vec![word("bash")?, word("-c")?, word(start.script)?, word("bash")?];
         for text in start.arguments.iter().map(String::as_str).chain(pieces(&permit.command().text)) {
             arguments.push(word(text)?);
@@ -97,6 +91,13 @@ impl Machine {
             Pump { child, link: Arc::clone(&link), output: start.output, host: Arc::clone(&self.host) };
         self.host.run_blocking(Box::new(move || pump.run(done)));
         Ok(Running { pid, link, ended, host: Arc::clone(&self.host) })
+    }
+
+    /// A mark of ours; from the first on somebody watches over what carries it.
+    fn fresh_mark(&self) -> String {
+        // Without a guardian only a sudden death of ours leaves something behind.
+        self.guardian.get_or_init(|| Guardian::start(&self.owner, self.folder.as_deref()).ok());
+        format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed))
     }
 
     fn given(&self, wanted: Variables, streams: Streams, mark: &str) -> Vec<std::ffi::CString> {
@@ -128,6 +129,10 @@ impl Environment for Machine {
 
     fn shares_files(&self) -> bool {
         true
+    }
+
+    fn mark(&self) -> Option<String> {
+        Some(self.fresh_mark())
     }
 
     fn spawn(&self, permit: Permit<Exec>, start: Start) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>> {
@@ -185,36 +190,9 @@ fn check_directory(path: &Path) -> Result<(), EnvError> {
     match path.metadata() {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(wrong("it is not a directory".to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(wrong("it does not exist".to_owned())),
-        Err(error) => Err(wrong(error.to_string())),
-    }
-}
-
-/// A text in pieces that fit an argument each.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let mut left = text;
-    std::iter::from_fn(move || {
-        if left.is_empty() {
-            return None;
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(wrong("it does not exist".to_owned()))
         }
-        let (piece, rest) = left.split_at_checked(left.floor_char_boundary(PIECE))?;
-        left = rest;
-        Some(piece)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_text_is_cut_between_characters_and_nothing_is_lost() {
-        let text = "é".repeat(PIECE);
-
-        let cut: Vec<&str> = pieces(&text).collect();
-
-        assert!(cut.len() > 1 && cut.iter().all(|piece| piece.len() <= PIECE));
-        assert_eq!(cut.concat(), text);
-        assert_eq!(pieces("").count(), 0);
+        Err(error) => Err(wrong(error.to_string())),
     }
 }

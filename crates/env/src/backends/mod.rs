@@ -79,8 +79,10 @@ fn open<B: Backend>(
 ) -> BoxFuture<'static, Result<Arc<dyn Environment>, EnvError>> {
     Box::pin(async move {
         let settings = if settings.is_null() { Value::Object(serde_json::Map::new()) } else { settings };
-        let backend: B = serde_json::from_value(settings)
-            .map_err(|wrong| EnvError::Start { what: "the environment".to_owned(), why: wrong.to_string() })?;
+        let backend: B = serde_json::from_value(settings).map_err(|wrong| EnvError::Start {
+            what: "the environment".to_owned(),
+            why: wrong.to_string(),
+        })?;
         Ok(Arc::new(backend.open(with).await?) as Arc<dyn Environment>)
     })
 }

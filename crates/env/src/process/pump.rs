@@ -120,14 +120,12 @@ pub(crate) struct Pump {
     pub(crate) host: Arc<dyn Host>,
 }
 
-/// What there is to do.
+/// What is still listened to.
 #[derive(Clone, Copy)]
-struct Ready {
-    nudge: bool,
-    ended: bool,
+struct Open {
+    running: bool,
     out: bool,
     err: bool,
-    input: bool,
 }
 
 impl Pump {
@@ -144,60 +142,61 @@ impl Pump {
 
     fn carry(&mut self) -> Option<End> {
         let mut chunk = vec![0; CHUNK];
-        let mut out = Some(Stream::Out);
-        let mut err = self.child.err.is_some().then_some(Stream::Err);
+        let mut open = Open { running: true, out: true, err: self.child.err.is_some() };
         let mut end = None;
         let mut until = None;
         loop {
-            let pending = self.input_is_due();
-            let ready = self.wait(end.is_none(), out.is_some(), err.is_some(), pending, until)?;
-            if ready.nudge && self.nudged() {
+            let [nudge, ended, out, err, input] = self.wait(open, until)?;
+            if nudge && self.nudged() {
                 return end;
             }
-            if ready.input {
+            if input {
                 self.feed();
             }
-            if ready.out && !self.drain(Stream::Out, &mut chunk) {
-                out = None;
+            if out {
+                open.out = self.drain(Stream::Out, &mut chunk);
             }
-            if ready.err && !self.drain(Stream::Err, &mut chunk) {
-                err = None;
+            if err {
+                open.err = self.drain(Stream::Err, &mut chunk);
             }
-            if ready.ended && end.is_none() {
+            if ended {
                 // Looked at, not buried: while it lies there its number is not given away.
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 let seen = waitid(WaitId::PidFd(self.child.pidfd.as_fd()), options);
                 end = how(seen.ok().flatten().as_ref()).ok();
                 until = Some(self.host.now() + LINGER);
+                open.running = false;
             }
             let over = until.is_some_and(|until| self.host.now() >= until);
-            if end.is_some() && (over || (out.is_none() && err.is_none())) {
+            if !open.running && (over || !(open.out || open.err)) {
                 return end;
             }
         }
     }
 
-    /// Waits until there is something to do; nothing comes back when waiting itself fails.
-    fn wait(&self, running: bool, out: bool, err: bool, input: bool, until: Option<Duration>) -> Option<Ready> {
+    /// Waits until there is something to do: a nudge, the end, output, errors, room for input.
+    /// Nothing comes back when waiting itself fails.
+    fn wait(&self, open: Open, until: Option<Duration>) -> Option<[bool; 5]> {
         let child = &self.child;
         let limit = until.and_then(|until| Timespec::try_from(until.saturating_sub(self.host.now())).ok());
+        let input = self.input_is_due();
         let wanted = [
             (Some(&self.link.nudge), PollFlags::IN),
-            (Some(&child.pidfd).filter(|_| running), PollFlags::IN),
-            (Some(&child.out).filter(|_| out), PollFlags::IN),
-            (child.err.as_ref().filter(|_| err), PollFlags::IN),
+            (Some(&child.pidfd).filter(|_| open.running), PollFlags::IN),
+            (Some(&child.out).filter(|_| open.out), PollFlags::IN),
+            (child.err.as_ref().filter(|_| open.err), PollFlags::IN),
             (child.input.as_ref().filter(|_| input), PollFlags::OUT),
         ];
-        let mut fds: Vec<PollFd<'_>> =
-            wanted.iter().filter_map(|(fd, flags)| Some(PollFd::from_borrowed_fd((*fd)?.as_fd(), *flags))).collect();
+        let mut fds: Vec<PollFd<'_>> = wanted
+            .iter()
+            .filter_map(|(fd, flags)| Some(PollFd::from_borrowed_fd((*fd)?.as_fd(), *flags)))
+            .collect();
         match poll(&mut fds, limit.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return None,
         }
         let mut seen = fds.iter().map(|fd| !fd.revents().is_empty());
-        let [nudge, ended, out, err, input] =
-            wanted.map(|(fd, _)| fd.is_some() && seen.next().unwrap_or_default());
-        Some(Ready { nudge, ended, out, err, input })
+        Some(wanted.map(|(fd, _)| fd.is_some() && seen.next().unwrap_or_default()))
     }
 
     /// Looks what the owner wants; `true` when it is to be over.

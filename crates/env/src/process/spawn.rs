@@ -7,10 +7,12 @@
 #![expect(clippy::disallowed_methods, reason = "the door to processes")]
 
 use std::ffi::{CString, OsStr};
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use hermes_core::environment::{EnvError, Input, Size, Streams};
 use nix::fcntl::OFlag;
@@ -85,18 +87,34 @@ fn started(program: &Program<'_>) -> io::Result<Child> {
             actions.add_dup2(err.as_ref().map_or(1, AsRawFd::as_raw_fd), 2)?;
         }
     }
-    let pid = posix_spawn(
-        program.path,
-        &actions,
-        &attributes()?,
-        &program.arguments,
-        &program.variables,
-    )?;
+    for fd in inherited() {
+        actions.add_close(*fd)?;
+    }
+    let pid = posix_spawn(program.path, &actions, &attributes()?, &program.arguments, &program.variables)?;
     drop(ends);
     let pid = Pid::from_raw(pid.as_raw()).ok_or_else(|| io::Error::other("no process number"))?;
     // It cannot be gone: nobody but us can take its place, and we have not asked for it yet.
     ours.pidfd = Some(pidfd_open(pid, PidfdFlags::empty())?);
     ours.child(pid)
+}
+
+/// Descriptors this process was started with and that would be passed on. Whatever we open
+/// ourselves is not, so the list is made once.
+fn inherited() -> &'static [RawFd] {
+    static INHERITED: OnceLock<Vec<RawFd>> = OnceLock::new();
+    INHERITED.get_or_init(|| {
+        let Ok(entries) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
+        let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<RawFd>().ok());
+        numbers.filter(|number| *number > 2 && passed_on(*number)).collect()
+    })
+}
+
+/// Whether a child would get this descriptor.
+fn passed_on(number: RawFd) -> bool {
+    let known = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap_or_default();
+    let flags = known.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & OFlag::O_CLOEXEC.bits() == 0)
 }
 
 /// A new session, all signals as they are by default.

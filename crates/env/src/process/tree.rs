@@ -52,8 +52,7 @@ pub(crate) fn stop(root: &Root, grace: Duration, host: &Arc<dyn Host>) {
         return;
     }
     if !grace.is_zero() {
-        let open: Vec<OwnedFd> =
-            asked.iter().filter_map(|seen| signalled(seen, Signal::TERM)).collect();
+        let open: Vec<OwnedFd> = asked.iter().filter_map(|seen| signalled(seen, Signal::TERM)).collect();
         wait_all(&open, grace, host);
     }
     for _ in 0..ROUNDS {

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hermes_core::jobs::JobFolders;
+
 use crate::process::secret_word;
 
 /// Most that is read of what one shell left.
@@ -53,6 +55,24 @@ impl Folder {
     pub(crate) fn file(self: &Arc<Self>) -> TempFile {
         let number = self.given.fetch_add(1, Ordering::Relaxed);
         TempFile { path: self.path.join(number.to_string()), _folder: Arc::clone(self) }
+    }
+}
+
+impl JobFolders for Folder {
+    fn make(&self, id: &str) -> Result<PathBuf, String> {
+        let path = self.path.join(id);
+        DirBuilder::new().mode(0o700).create(&path).map_err(|error| error.to_string())?;
+        Ok(path)
+    }
+
+    fn all(&self) -> Vec<(String, PathBuf)> {
+        let Ok(entries) = fs::read_dir(&self.path) else { return Vec::new() };
+        let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+        folders.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))).collect()
+    }
+
+    fn remove(&self, id: &str) {
+        let _ = fs::remove_dir_all(self.path.join(id));
     }
 }
 

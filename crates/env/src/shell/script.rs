@@ -52,3 +52,35 @@ builtin eval "$__h_cmd"
 { builtin eval "$__h_save"; } 2>/dev/null
 builtin exit "$__h_st"
 "##;
+
+/// Longest piece of a command in one argument; the system takes no longer ones.
+const PIECE: usize = 100_000;
+
+/// A text in pieces that fit an argument each.
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut left = text;
+    std::iter::from_fn(move || {
+        if left.is_empty() {
+            return None;
+        }
+        let (piece, rest) = left.split_at_checked(left.floor_char_boundary(PIECE))?;
+        left = rest;
+        Some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_characters_and_nothing_is_lost() {
+        let text = "é".repeat(PIECE);
+
+        let cut: Vec<&str> = pieces(&text).collect();
+
+        assert!(cut.len() > 1 && cut.iter().all(|piece| piece.len() <= PIECE));
+        assert_eq!(cut.concat(), text);
+        assert_eq!(pieces("").count(), 0);
+    }
+}

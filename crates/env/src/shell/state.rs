@@ -52,6 +52,11 @@ impl Known {
         Arc::new(Self { variables: dump.variables, rest })
     }
 
+    /// The functions and aliases as text.
+    pub(crate) fn rest_text(&self) -> &[u8] {
+        self.rest.as_ref().map_or(&[], |rest| rest.text.as_slice())
+    }
+
     pub(crate) fn wrapped(self: Arc<Self>) -> ShellState {
         ShellState::new(self)
     }

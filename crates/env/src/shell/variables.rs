@@ -11,8 +11,22 @@ use crate::shell::withheld;
 
 /// Words in a name that speak of a secret.
 const SECRET_WORDS: [&str; 16] = [
-    "APIKEY", "AUTH", "BEARER", "COOKIE", "CRED", "CREDENTIAL", "CREDENTIALS", "CREDS", "DSN", "KEY",
-    "PASSWD", "PASSWORD", "PRIVATE", "SECRET", "TOKEN", "WEBHOOK",
+    "APIKEY",
+    "AUTH",
+    "BEARER",
+    "COOKIE",
+    "CRED",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "CREDS",
+    "DSN",
+    "KEY",
+    "PASSWD",
+    "PASSWORD",
+    "PRIVATE",
+    "SECRET",
+    "TOKEN",
+    "WEBHOOK",
 ];
 
 /// Names that sound like a secret and are none.
@@ -132,7 +146,8 @@ mod tests {
         variables.passed = ["WANTED_TOKEN".to_owned()].into();
 
         assert_eq!(names(&variables), ["PATH", "WANTED_TOKEN"]);
-        let set = ["OPENAI_API_KEY", "PLAIN", "WANTED_TOKEN", "NVM_DIR"].map(|name| (name.into(), "v".into()));
+        let set =
+            ["OPENAI_API_KEY", "PLAIN", "WANTED_TOKEN", "NVM_DIR"].map(|name| (name.into(), "v".into()));
         let left = variables.filtered(set.to_vec());
         assert_eq!(left, [("WANTED_TOKEN".into(), "v".into()), ("NVM_DIR".into(), "v".into())]);
     }

@@ -46,7 +46,8 @@ fn simple(words: &[&str], depth: usize) -> Option<String> {
             let at = arguments.iter().position(|word| word.starts_with('-') && word.ends_with('c'))?;
             blocks(arguments.get(at + 1)?, depth + 1)
         }
-        _ => is_endless(program, arguments).then(|| format!("`{}` does not end by itself", shown(program, arguments))),
+        _ => is_endless(program, arguments)
+            .then(|| format!("`{}` does not end by itself", shown(program, arguments))),
     }
 }
 
@@ -58,15 +59,15 @@ fn without_prefixes<'a, 'b>(mut words: &'a [&'b str]) -> Option<&'a [&'b str]> {
         let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         });
-        let mut after_options = || {
+        let after_options = || {
             let at = rest.iter().position(|word| !word.starts_with('-') && !word.contains('='));
             rest.get(at.unwrap_or(rest.len())..)
         };
         words = match *first {
             _ if is_assignment => rest,
             "timeout" => return None,
-            "{" | "}" | "!" | "then" | "else" | "do" | "if" | "while" | "until" | "elif" | "time" | "command"
-            | "builtin" | "exec" | "npx" | "bunx" => rest,
+            "{" | "}" | "!" | "then" | "else" | "do" | "if" | "while" | "until" | "elif" | "time"
+            | "command" | "builtin" | "exec" | "npx" | "bunx" => rest,
             "sudo" | "env" | "doas" | "nice" | "ionice" | "stdbuf" => after_options()?,
             "poetry" | "pipenv" | "uv" | "pdm" | "rye" if rest.first() == Some(&"run") => rest.get(1..)?,
             "bundle" | "pnpm" if matches!(rest.first(), Some(&("exec" | "dlx"))) => rest.get(1..)?,
@@ -119,7 +120,9 @@ fn python(arguments: &[&str]) -> bool {
     match module {
         Some(["http.server", ..]) => true,
         Some([module, rest @ ..]) => is_endless(module, rest),
-        _ => arguments.windows(2).any(|pair| matches!(pair, [file, "runserver"] if file.ends_with("manage.py"))),
+        _ => arguments
+            .windows(2)
+            .any(|pair| matches!(pair, [file, "runserver"] if file.ends_with("manage.py"))),
     }
 }
 

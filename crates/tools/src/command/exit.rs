@@ -26,7 +26,9 @@ fn by_program(command: &str, code: i32) -> Option<&'static str> {
     let is_assignment = |word: &&String| word.contains('=');
     let word = commands.last()?.words.iter().find(|word| !is_assignment(word))?;
     match (word.rsplit('/').next().unwrap_or(word), code) {
-        ("grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack", 1) => Some("nothing matched (not an error)"),
+        ("grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack", 1) => {
+            Some("nothing matched (not an error)")
+        }
         ("diff" | "colordiff" | "cmp", 1) => Some("the files differ (not an error)"),
         ("find", 1) => Some("some directories could not be searched; the rest is complete"),
         ("test" | "[" | "[[", 1) => Some("the condition is false (not an error)"),

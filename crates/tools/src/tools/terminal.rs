@@ -5,7 +5,8 @@ use std::time::Duration;
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::{Command, Effect};
 use hermes_core::environment::{EnvError, Kept, Ran, Run, ShellState, Size, Why};
-use hermes_core::error::{ToolError, ToolResult};
+use hermes_core::error::ToolResult;
+use hermes_core::jobs::NewJob;
 use hermes_core::permit::{Exec, Permit};
 use hermes_core::session::Place;
 use hermes_core::tool::{MaxSize, Tool, ToolDef};
@@ -43,7 +44,7 @@ const CANCELLED: i32 = 130;
 struct Terminal {
     /// The command
     command: String,
-    /// Start it and return at once; it goes on in the background under a session_id
+    /// Start it and return at once; it goes on in the background under its own `session_id`
     #[serde(default)]
     background: bool,
     /// Seconds after which a command in the foreground is stopped (default 180, at most 600)
@@ -72,7 +73,11 @@ impl Tool for Terminal {
         if self.command.trim().is_empty() {
             return Ok(refused("the command is empty"));
         }
-        self.in_foreground(cx, permit).await
+        if self.background {
+            self.in_background(cx, permit).await
+        } else {
+            self.in_foreground(cx, permit).await
+        }
     }
 }
 
@@ -82,7 +87,10 @@ impl Terminal {
         let timeout = self.timeout.filter(|it| *it > 0).map_or(settings.timeout, Duration::from_secs);
         if self.timeout.is_some() && timeout > settings.longest {
             let most = settings.longest.as_secs();
-            let why = format!("timeout {} s is over the limit of {most} s; use background for longer commands", timeout.as_secs());
+            let why = format!(
+                "timeout {} s is over the limit of {most} s; use background for longer commands",
+                timeout.as_secs()
+            );
             return Ok(json!({ "error": why }));
         }
         if let Some(why) = why_it_blocks(&self.command) {
@@ -109,9 +117,57 @@ impl Terminal {
         let mut answer = shown(&self.command, &ran);
         if let Some(cwd) = moved {
             answer.insert("cwd".to_owned(), json!(cwd.to_string_lossy()));
-            cx.move_to(cwd);
+            cx.move_to(&cwd);
         }
         Ok(Value::Object(answer))
+    }
+
+    async fn in_background(self, cx: &ToolCx, permit: Permit<Exec>) -> ToolResult {
+        let place = cx.workplace(&permit)?;
+        let Some(jobs) = place.jobs() else {
+            return Ok(refused("this environment has no background processes"));
+        };
+        let watch: Vec<String> = self.watch_patterns.unwrap_or_default();
+        // Both would tell the same thing twice.
+        let ignored = self.notify_on_complete && !watch.is_empty();
+        let watch = if ignored { Vec::new() } else { watch };
+        let job = NewJob {
+            session: cx.session_id().to_owned(),
+            shell: shell_of(cx),
+            terminal: self.pty.then_some(Size::USUAL),
+            notify: self.notify_on_complete,
+            watch: watch.clone(),
+        };
+        let job = match jobs.start(permit, job).await {
+            Ok(job) => job,
+            Err(wrong) => return Ok(refused(&wrong.to_string())),
+        };
+        let mut answer = json!({
+            "output": "Background process started",
+            "session_id": job.id,
+            "pid": job.pid,
+            "exit_code": 0,
+            "error": null,
+        });
+        let mut add = |key: &str, value: Value| {
+            answer.as_object_mut().map(|fields| fields.insert(key.to_owned(), value));
+        };
+        if self.notify_on_complete {
+            add("notify_on_complete", json!(true));
+        }
+        if !watch.is_empty() {
+            add("watch_patterns", json!(watch));
+        }
+        if ignored {
+            add(
+                "watch_patterns_ignored",
+                json!("notify_on_complete is set, so its end is told and nothing else"),
+            );
+        }
+        if !self.notify_on_complete && watch.is_empty() {
+            add("hint", json!("use process with this session_id to poll, wait for, read or kill it"));
+        }
+        Ok(answer)
     }
 
     /// The directory is gone. The session's own is left for the nearest one that should be there.
@@ -119,9 +175,9 @@ impl Terminal {
         if self.workdir.is_some() {
             return refused(&wrong.to_string());
         }
-        let above = cx.place().cwd.parent().map(std::path::Path::to_path_buf).unwrap_or_else(|| "/".into());
+        let above = cx.place().cwd.parent().map_or_else(|| "/".into(), std::path::Path::to_path_buf);
         let told = format!("{wrong}; the session is in {} now", above.display());
-        cx.move_to(above);
+        cx.move_to(&above);
         refused(&told)
     }
 }

@@ -1,15 +1,11 @@
 //! Commands in the foreground, through the road, in a real shell.
 
-#![expect(clippy::disallowed_methods, reason = "tests look at real files and at the clock")]
-
-mod support;
-
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::support::{Bench, call, runs, until};
 use hermes::{Session, Status, ToolCall};
 use serde_json::{Value, json};
-use support::{Bench, call, runs, until};
 
 fn run(session: &Session, command: &str) -> Value {
     call(session, "terminal", &json!({ "command": command }))
@@ -39,14 +35,20 @@ fn directory_variables_functions_and_aliases_stay_for_the_next_command() {
     let bench = Bench::new();
     let session = bench.session();
 
-    run(&session, "mkdir 'a (b) é'; cd 'a (b) é'; export X='one \"two\" $three\nfour'; f() { echo \"f $1\"; }; alias g='f g'");
+    run(
+        &session,
+        "mkdir 'a (b) é'; cd 'a (b) é'; export X='one \"two\" $three\nfour'; f() { echo \"f $1\"; }; alias g='f g'",
+    );
 
     assert_eq!(output(&session, "pwd"), bench.work().join("a (b) é").to_string_lossy());
     assert_eq!(output(&session, "printf %s \"$X\""), "one \"two\" $three\nfour");
     assert_eq!(output(&session, "f 1; g"), "f 1\nf g");
     run(&session, "unset X; unset -f f; unalias g; cd ..");
     assert_eq!(output(&session, "cd - >/dev/null; pwd"), bench.work().join("a (b) é").to_string_lossy());
-    assert_eq!(output(&session, "echo \"[$X]\"; type f 2>/dev/null; type g 2>/dev/null; echo \"$SHLVL\""), "[]\n1");
+    assert_eq!(
+        output(&session, "echo \"[$X]\"; type f 2>/dev/null; type g 2>/dev/null; echo \"$SHLVL\""),
+        "[]\n1"
+    );
 }
 
 #[test]
@@ -164,7 +166,10 @@ fn a_timeout_stops_the_whole_tree_and_keeps_what_was_written() {
     let begin = Instant::now();
     let answer = call(&session, "terminal", &json!({ "command": "bash run.sh", "timeout": 1 }));
 
-    assert_eq!(answer, json!({ "output": "start\n[Command timed out after 1s]", "exit_code": 124, "error": null }));
+    assert_eq!(
+        answer,
+        json!({ "output": "start\n[Command timed out after 1s]", "exit_code": 124, "error": null })
+    );
     assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     let pids = fs::read_to_string(bench.work().join("pids")).unwrap();
     assert_eq!(pids.lines().count(), 3);
@@ -242,10 +247,14 @@ fn a_program_gets_a_terminal_when_asked_in_the_foreground() {
     let bench = Bench::new();
     let session = bench.session();
 
-    let answer = call(&session, "terminal", &json!({
-        "command": "tty >/dev/null && test -t 0 -a -t 1 -a -t 2 && stty size; read x; echo \"[$x]\"; export P=1; exit 3",
-        "pty": true,
-    }));
+    let answer = call(
+        &session,
+        "terminal",
+        &json!({
+            "command": "tty >/dev/null && test -t 0 -a -t 1 -a -t 2 && stty size; read x; echo \"[$x]\"; export P=1; exit 3",
+            "pty": true,
+        }),
+    );
 
     assert_eq!(answer, json!({ "output": "30 120\n[]", "exit_code": 3, "error": null }));
     assert_eq!(output(&session, "tty; echo $P"), "not a tty\n1");

@@ -1,7 +1,5 @@
 //! A runtime on a temporary home where everything is allowed.
 
-#![expect(clippy::disallowed_methods, reason = "tests put real files into a temporary folder")]
-
 use std::path::{Path, PathBuf};
 
 use hermes::core::policy::{Policy, PolicyRequest, Verdict};
@@ -43,7 +41,8 @@ impl Bench {
 
     pub(crate) fn builder(&self) -> RuntimeBuilder {
         let user = self.dir.path().join("user");
-        let env = [("HOME", user.to_str().unwrap()), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
+        let env =
+            [("HOME", user.to_str().unwrap()), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
         Runtime::builder()
             .cwd(self.work())
             .user_home(&user)
