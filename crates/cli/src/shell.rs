@@ -73,6 +73,10 @@ impl Shell {
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
         }
+        // Background processes are looked after by this very program.
+        if let Some(own) = std::env::current_exe().ok().and_then(|own| own.to_str().map(str::to_owned)) {
+            builder = builder.keeper([own, "keep-process".to_owned()]);
+        }
         let runtime = builder.build().map_err(|wrong| match wrong {
             BuildError::Store(wrong) => Failure::from(wrong),
             other => Failure::failed(other),

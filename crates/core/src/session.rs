@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
@@ -32,7 +33,7 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     id: Arc<str>,
-    place: Place,
+    place: ArcSwap<Place>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
     cancel: CancellationToken,
@@ -89,7 +90,7 @@ impl Session {
     fn make(spec: SessionSpec, slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>) -> Self {
         Self(Arc::new(Inner {
             id: spec.id.into(),
-            place: spec.place,
+            place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
             cancel: CancellationToken::new(),
@@ -108,14 +109,14 @@ impl Session {
         Arc::clone(&self.0.id)
     }
 
-    /// Where it stands.
-    pub fn place(&self) -> &Place {
-        &self.0.place
+    /// Where it stands now.
+    pub fn place(&self) -> Arc<Place> {
+        self.0.place.load_full()
     }
 
-    /// Its working directory.
-    pub fn cwd(&self) -> &Path {
-        &self.0.place.cwd
+    /// Goes to another directory: what is relative from now on starts there.
+    pub fn move_to(&self, cwd: &Path) {
+        self.0.place.rcu(|place| Place { cwd: cwd.to_path_buf(), ..Place::clone(place) });
     }
 
     /// Stops every call of the session, now and later.

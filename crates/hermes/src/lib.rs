@@ -24,6 +24,7 @@ mod sessions;
 mod settings;
 mod spill;
 mod wait;
+mod workplace;
 mod world;
 
 pub use hermes_core as core;
@@ -32,6 +33,7 @@ pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
+pub use hermes_env::jobs::run_as_keeper;
 pub use policy::{GuardPolicy, PolicyError, PolicySettings};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};

@@ -13,6 +13,7 @@ use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
 use hermes_core::host::Host;
+use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::Policy;
@@ -34,6 +35,7 @@ use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
+use crate::workplace;
 use crate::world::World;
 
 /// The tools runtime. Clones are the same runtime.
@@ -80,6 +82,7 @@ pub struct RuntimeBuilder {
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
+    keeper: Option<Vec<String>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -96,6 +99,7 @@ impl Default for RuntimeBuilder {
             redact: None,
             limits: None,
             context_tokens: None,
+            keeper: None,
         }
     }
 }
@@ -173,6 +177,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// The program and arguments that end in [`run_as_keeper`](crate::run_as_keeper), so that
+    /// background processes outlive this one. Without it they end with it.
+    pub fn keeper(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        self.keeper = Some(words.into_iter().collect());
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -186,7 +197,13 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let services = Arc::new(Services::new(Arc::clone(&host), files));
+        let environments =
+            workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
+        let services = Arc::new(
+            Services::new(Arc::clone(&host), files)
+                .environments(environments)
+                .with(workplace::terminal_settings(&world)),
+        );
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let policy = match self.policy {
             Some(policy) => policy,
@@ -370,6 +387,13 @@ impl Runtime {
     /// The same, from code that just waits.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         wait(self.call(call))
+    }
+
+    /// What happened to background processes since this was last asked, for the sessions that
+    /// wanted to be told.
+    pub fn notices(&self) -> Vec<Notice> {
+        let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
+        place.jobs().map(Jobs::notices).unwrap_or_default()
     }
 
     /// Toolsets that are off by default and that a credential turns on.

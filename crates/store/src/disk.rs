@@ -114,17 +114,22 @@ pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreErro
 /// by a file or by a link, which is then left alone.
 pub(crate) fn create_new(path: &Path, text: &str) -> Result<bool, StoreError> {
     let failed = |source| StoreError::Io { doing: "create", path: path.to_owned(), source };
-    let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        Err(e) => return Err(failed(e)),
-    };
+    let Some(mut file) = open_new(path)? else { return Ok(false) };
     if let Err(e) = file.write_all(text.as_bytes()) {
         // A half-written result is worse than none.
         let _ = fs::remove_file(path);
         return Err(failed(e));
     }
     Ok(true)
+}
+
+/// Opens a file that must not exist yet, readable by its owner only. Nothing if the name is taken.
+pub(crate) fn open_new(path: &Path) -> Result<Option<File>, StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(source) => Err(StoreError::Io { doing: "create", path: path.to_owned(), source }),
+    }
 }
 
 /// Makes a folder and its missing parents, each readable by its owner only. Existing ones stay as they are.

@@ -5,6 +5,7 @@
 //! | [`home`] | which folder is the home, and where its files are |
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`processes`] | background processes that outlive the program |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`error`] | what can go wrong, always with the path |
@@ -18,6 +19,7 @@ mod disk;
 mod dotenv;
 pub mod error;
 pub mod home;
+pub mod processes;
 pub mod secrets;
 pub mod sessions;
 pub mod spill;
@@ -25,5 +27,6 @@ pub mod spill;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
 pub use home::{Home, HomeInputs};
+pub use processes::Processes;
 pub use secrets::{EnvView, Secrets};
 pub use spill::Spill;

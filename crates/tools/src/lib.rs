@@ -5,9 +5,12 @@
 use hermes_core::tool::ToolDef;
 use hermes_core::toolset::Toolset;
 
+mod command;
 mod core_tools;
 mod tools;
 mod toolsets;
+
+pub use command::settings::TerminalSettings;
 
 /// Every built-in tool, sorted by name.
 pub fn tools() -> &'static [&'static ToolDef] {

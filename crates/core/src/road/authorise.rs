@@ -110,11 +110,23 @@ impl Road {
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let mut effects = prepared.effects(session.place());
+            let mut effects = prepared.effects(&session.place());
             self.follow_links(&mut effects);
+            self.name_environment(&mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
         stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
+    }
+
+    /// A command that names no environment runs in the default one.
+    fn name_environment(&self, effects: &mut [Effect]) {
+        for effect in effects {
+            if let Effect::Exec(command) = effect
+                && command.environment.is_empty()
+            {
+                self.services.environments.default_name().clone_into(&mut command.environment);
+            }
+        }
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.

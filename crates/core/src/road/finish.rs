@@ -230,9 +230,11 @@ fn status_of(error: &ToolError) -> Status {
         ToolError::TimedOut(_) | ToolError::OutOfTime(_) => Status::TimedOut,
         ToolError::Cancelled => Status::Cancelled,
         ToolError::Broken(_) => Status::Broken,
-        ToolError::NeedsSession(_) | ToolError::Unrecorded(_) | ToolError::Failed(_) | ToolError::File(_) => {
-            Status::Failed
-        }
+        ToolError::NeedsSession(_)
+        | ToolError::Unrecorded(_)
+        | ToolError::Failed(_)
+        | ToolError::File(_)
+        | ToolError::Environment(_) => Status::Failed,
     }
 }
 

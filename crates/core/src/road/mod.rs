@@ -144,6 +144,11 @@ impl Road {
         Self { services, policy, journal: None, spill: None, redact: None, limits: RoadLimits::default() }
     }
 
+    /// The doors and services its tools share.
+    pub fn services(&self) -> &Arc<Services> {
+        &self.services
+    }
+
     /// Records every call.
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
