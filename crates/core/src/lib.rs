@@ -8,7 +8,7 @@
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`hook`] |
-//! | what others bring | [`host`], [`files`], [`journal`] |
+//! | what others bring | [`host`], [`files`], [`checkpoint`], [`journal`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
@@ -16,6 +16,7 @@
 pub mod availability;
 pub mod bridge;
 pub mod call;
+pub mod checkpoint;
 pub mod cx;
 pub mod definitions;
 mod digest;

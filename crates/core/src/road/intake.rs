@@ -46,11 +46,7 @@ impl Taken {
 }
 
 /// Takes a call in: its own id, its tool, its arguments.
-pub(super) fn take_in(
-    session: &Session,
-    toolbox: &Toolbox,
-    call: ToolCall,
-) -> Result<Taken, Box<Refused>> {
+pub(super) fn take_in(session: &Session, toolbox: &Toolbox, call: ToolCall) -> Result<Taken, Box<Refused>> {
     let id = session.next_call_id();
     match find(toolbox, &call.name, &call.arguments) {
         Ok(found) => {

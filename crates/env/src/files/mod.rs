@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to the user's files")]
 
+mod change;
 mod kind;
 mod lines;
 mod open;
@@ -12,14 +13,19 @@ mod page;
 mod resolve;
 mod search;
 mod similar;
+mod spot;
 mod stop;
+mod whole;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use hermes_core::files::{FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport};
+use hermes_core::files::{
+    Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
+};
 use hermes_core::host::{Host, blocking};
 use hermes_core::permit::{Permit, Read};
 
@@ -62,6 +68,23 @@ impl Files for LocalFiles {
             let stop = Stop::new(Arc::clone(&self.host), Limits::DEFAULT);
             let _guard = StopOnDrop::of(&stop);
             blocking(&self.host, move || search(permit.path(), &query, &stop)).await?
+        }
+        .boxed()
+    }
+
+    fn whole(&self, permit: Permit<Read>, max_bytes: u64) -> BoxFuture<'_, Result<WholeFile, FileError>> {
+        async move { blocking(&self.host, move || whole::read_whole(permit.path(), max_bytes)).await? }
+            .boxed()
+    }
+
+    fn change(&self, changes: Vec<Change>) -> BoxFuture<'_, Result<Vec<Changed>, FileError>> {
+        async move {
+            let done = blocking(&self.host, move || change::change(changes)).await??;
+            // Everybody sees the change already. That it also outlives a power cut takes the disk
+            // several times as long as all the rest, and nobody has to wait for it.
+            let unsynced = done.unsynced;
+            self.host.run_blocking(Box::new(move || unsynced.iter().for_each(|file| drop(file.sync_all()))));
+            Ok(done.changed)
         }
         .boxed()
     }

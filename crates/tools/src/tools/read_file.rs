@@ -4,12 +4,14 @@ use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::files::{FileError, FilePage, PageRequest, TextPage};
+use hermes_core::loop_guard::digest;
 use hermes_core::session::Place;
 use hermes_core::tool::{MaxSize, Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::read_log::{PageKey, Seen, with_log};
 use crate::toolsets::file;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ReadFile>("read_file", &file::TOOLSET)
@@ -61,7 +63,7 @@ impl Tool for ReadFile {
             max_chars: MAX_PAGE,
         };
         match cx.files().page(&self.path, request).await {
-            Ok(FilePage::Text(page)) => Ok(shown(self.offset, &page)),
+            Ok(FilePage::Text(page)) => Ok(self.unless_known(cx, &page)),
             Ok(FilePage::Image { file_size, media_type }) => {
                 Ok(not_shown("an image", file_size, Some(media_type)))
             }
@@ -70,6 +72,49 @@ impl Tool for ReadFile {
             Err(other) => Err(other),
         }
     }
+}
+
+impl ReadFile {
+    /// The page, or only that it is the same as before when the model has it already.
+    fn unless_known(&self, cx: &ToolCx, page: &TextPage) -> Value {
+        let mut answer = shown(self.offset, page);
+        let path = cx.files().real_path(&self.path);
+        let whole = self.offset == 1
+            && answer["truncated"] == false
+            && page.lines.iter().all(|line| line.cut_chars == 0);
+        let key = PageKey { path: path.clone(), offset: self.offset, limit: self.limit };
+        let content = digest(&answer["content"]);
+        let times = with_log(cx, |log| {
+            log.saw(&path, Seen { stamp: page.stamp, whole });
+            log.shown(key, content)
+        });
+        match times.unwrap_or(1) {
+            2 if !page.lines.is_empty() => return unchanged(&self.path, page),
+            times @ 3.. => {
+                let warning = format!(
+                    "This is reading {times} of the same unchanged lines; go on with what they say instead of \
+                     reading them again."
+                );
+                answer["_warning"] = json!(warning);
+            }
+            _ => {}
+        }
+        answer
+    }
+}
+
+/// The model was shown these lines before, and they still say the same.
+fn unchanged(path: &str, page: &TextPage) -> Value {
+    json!({
+        "status": "unchanged",
+        "dedup": true,
+        "content_returned": false,
+        "path": path,
+        "total_lines": page.total_lines,
+        "file_size": page.file_size,
+        "hint": "these lines are the same as when they were read earlier in this session; use that reading. \
+                 Reading them once more shows them again.",
+    })
 }
 
 fn shown(first: u64, page: &TextPage) -> Value {
