@@ -235,7 +235,9 @@ impl Haystack<'_> {
             let own_end = file.iter().map(|line| line.end).find(|end| !end.is_empty());
             let end_of_line =
                 own_end.unwrap_or_else(|| self.ends.at(self.text, text.len().min(self.text.len())));
-            text.push_str(&Found { block: &wanted.old, file, reading, end: end_of_line }.rewritten(&steps));
+            let last = file.last().map_or("", |line| line.end);
+            let found = Found { block: &wanted.old, file, reading, end: end_of_line, last };
+            text.push_str(&found.rewritten(&steps));
             (at, places) = (end, places + 1);
         }
         copy(&mut text, at, raw.len());

@@ -68,7 +68,7 @@ fn votes(file: &[Line<'_>], block: &[&str]) -> Vec<u64> {
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 1)
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 fn section(file: &[Line<'_>], first: usize, len: usize) -> Section {

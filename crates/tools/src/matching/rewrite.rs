@@ -54,10 +54,12 @@ pub struct Found<'a> {
     pub reading: Reading,
     /// How a new line ends.
     pub end: &'a str,
+    /// How the last line ends afterwards.
+    pub last: &'a str,
 }
 
 impl Found<'_> {
-    /// The text of the lines after the steps; the last line ends as it did.
+    /// The text of the lines after the steps.
     pub fn rewritten(&self, steps: &[Step<'_>]) -> String {
         let there: Vec<_> = self.file.iter().map(|line| line.text).collect();
         let indents = Indents::learn(self.block, &there);
@@ -78,14 +80,13 @@ impl Found<'_> {
                 }
             }
         }
-        let last = self.file.last().map_or("", |line| line.end);
         let count = out.len();
         let mut text = String::new();
         for (n, (line, end)) in out.into_iter().enumerate() {
             text.push_str(&line);
             // Only the very last line of a file may end without an end.
             let end = if end.is_empty() { self.end } else { end };
-            text.push_str(if n + 1 == count { last } else { end });
+            text.push_str(if n + 1 == count { self.last } else { end });
         }
         text
     }
@@ -142,7 +143,8 @@ mod tests {
 
     fn rewritten(file: &str, old: &[&str], new: &[&str], reading: Reading) -> String {
         let file = lines(file);
-        Found { block: old, file: &file, reading, end: "\n" }.rewritten(&steps(old, new))
+        let last = file.last().map_or("", |line| line.end);
+        Found { block: old, file: &file, reading, end: "\n", last }.rewritten(&steps(old, new))
     }
 
     #[test]

@@ -35,12 +35,13 @@ impl Patched {
         let there = file.get(first..first + texts.len()).unwrap_or_default();
         let own_end = there.iter().map(|line| line.end).find(|end| !end.is_empty());
         let end = own_end.unwrap_or_else(|| Ends::of(&self.text).at(&self.text, self.text.len()));
-        let found = Found { block: &texts, file: there, reading, end };
-        let mut new = found.rewritten(&block.steps());
-        let at_end = first + texts.len() == file.len();
-        if at_end {
-            end_line(&mut new, hunk.ends_line, end);
-        }
+        let last = there.last().map_or("", |line| line.end);
+        let last = match hunk.ends_line.filter(|_| first + texts.len() == file.len()) {
+            None => last,
+            Some(true) => end,
+            Some(false) => "",
+        };
+        let new = Found { block: &texts, file: there, reading, end, last }.rewritten(&block.steps());
         let after = first + lines(&new).len();
         let mut text = String::with_capacity(self.text.len() + new.len());
         push(&mut text, file.get(..first));
@@ -122,15 +123,13 @@ impl Patched {
         if at_end && !ended {
             text.push_str(end);
         }
-        let mut new = String::new();
         for line in &hunk.lines {
-            new.push_str(&line.text);
-            new.push_str(end);
+            text.push_str(&line.text);
+            text.push_str(end);
         }
-        if at_end {
-            end_line(&mut new, hunk.ends_line.or(Some(ended)), end);
+        if at_end && !hunk.ends_line.unwrap_or(ended) {
+            text.truncate(text.len() - end.len());
         }
-        text.push_str(&new);
         push(&mut text, file.get(at..));
         (text, at + hunk.lines.len())
     }
@@ -227,20 +226,6 @@ fn insertion(hunk: &Hunk, file: &[Line<'_>]) -> Result<usize, String> {
         Hint::Text(_) => None,
     });
     Ok(number.unwrap_or(file.len()).min(file.len()))
-}
-
-/// Makes a text end, or not end, with the end of a line.
-fn end_line(text: &mut String, ends: Option<bool>, end: &str) {
-    match ends {
-        Some(true) if !text.is_empty() && !text.ends_with('\n') => text.push_str(end),
-        Some(false) if text.ends_with('\n') => {
-            text.pop();
-            if text.ends_with('\r') {
-                text.pop();
-            }
-        }
-        _ => {}
-    }
 }
 
 fn push(text: &mut String, lines: Option<&[Line<'_>]>) {
