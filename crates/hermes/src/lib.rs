@@ -14,8 +14,10 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+mod checkpoints;
 mod host;
 mod probe;
+mod rollback;
 mod runtime;
 mod session;
 mod settings;
@@ -28,5 +30,6 @@ pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
+pub use rollback::{Restored, Rollback, RollbackError};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
+use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
@@ -23,8 +24,10 @@ use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, pl
 use hermes_env::files::LocalFiles;
 use hermes_store::{Home, Settings, StoreError};
 
+use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
 use crate::probe::MachineProbe;
+use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
 use crate::settings;
 use crate::spill::HomeSpill;
@@ -37,6 +40,7 @@ pub struct Runtime(Arc<Inner>);
 
 struct Inner {
     machine: Arc<Machine>,
+    checkpoints: Option<Arc<HomeCheckpoints>>,
     place: Place,
     world: Arc<RwLock<World>>,
     registry: Registry,
@@ -160,7 +164,10 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let services = Arc::new(Services::new(Arc::clone(&host), files));
+        let mut services = Services::new(Arc::clone(&host), files);
+        let checkpoints = checkpoints::of(&world, &machine);
+        services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
+        let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let mut road = Road::new(services, self.policy).limits(limits);
         if let Some(home) = self.home {
@@ -180,6 +187,7 @@ impl RuntimeBuilder {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
             machine,
+            checkpoints,
             place: self.place,
             world,
             registry,
@@ -303,6 +311,12 @@ impl Runtime {
     /// The same, from code that just waits.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         wait(self.call(call))
+    }
+
+    /// What files in the working directory held before calls changed them; nothing when it is not kept.
+    pub fn rollback(&self) -> Option<Rollback> {
+        let kept = Arc::clone(self.0.checkpoints.as_ref()?);
+        Some(Rollback::new(kept, self.0.place.clone(), self.unique()))
     }
 
     /// Toolsets that are off by default and that a credential turns on.

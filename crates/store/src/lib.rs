@@ -5,6 +5,7 @@
 //! | [`home`] | which folder is the home, and where its files are |
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`error`] | what can go wrong, always with the path |
 //!
@@ -12,6 +13,7 @@
 //! reads, whole-or-nothing writes, private modes, no writing through planted links. The process
 //! environment and the clock are not read here; both are handed in as values.
 
+pub mod checkpoints;
 pub mod config;
 mod disk;
 mod dotenv;
@@ -20,6 +22,7 @@ pub mod home;
 pub mod secrets;
 pub mod spill;
 
+pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
 pub use home::{Home, HomeInputs};

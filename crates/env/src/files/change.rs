@@ -4,7 +4,7 @@
 //! what the files held.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hermes_core::files::{Change, Changed, Content, Expect, FileError, WholeFile};
 
@@ -19,13 +19,35 @@ pub(super) struct Done {
     pub(super) unsynced: Vec<File>,
 }
 
+/// One change, by path: what a permitted change comes to.
+pub(super) enum Act {
+    Put { path: PathBuf, content: Content, expect: Expect },
+    Remove { path: PathBuf, expect: Expect },
+    Move { from: PathBuf, to: PathBuf, expect: Expect },
+}
+
+impl From<Change> for Act {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Put { permit, content, expect } => {
+                Self::Put { path: permit.path().into(), content, expect }
+            }
+            Change::Remove { permit, expect } => Self::Remove { path: permit.path().into(), expect },
+            Change::Move { from, to, expect } => {
+                Self::Move { from: from.path().into(), to: to.path().into(), expect }
+            }
+        }
+    }
+}
+
 /// Makes all changes or none.
-pub(super) fn change(changes: Vec<Change>) -> Result<Done, FileError> {
-    let keep = if changes.len() > 1 { Keep::Old } else { Keep::Nothing };
-    let mut done = Done { changed: Vec::with_capacity(changes.len()), unsynced: Vec::new() };
+pub(super) fn change(acts: impl IntoIterator<Item = Act>) -> Result<Done, FileError> {
+    let acts: Vec<Act> = acts.into_iter().collect();
+    let keep = if acts.len() > 1 { Keep::Old } else { Keep::Nothing };
+    let mut done = Done { changed: Vec::with_capacity(acts.len()), unsynced: Vec::new() };
     let mut back = Vec::new();
-    for change in changes {
-        match one(change, keep, &mut done) {
+    for act in acts {
+        match one(act, keep, &mut done) {
             Ok(undo) => back.push(undo),
             Err(cause) => return Err(taken_back(back, cause)),
         }
@@ -57,11 +79,10 @@ enum How {
     Never,
 }
 
-fn one(change: Change, keep: Keep, done: &mut Done) -> Result<Undo, FileError> {
-    change.paths().try_for_each(refuse_special)?;
-    match change {
-        Change::Put { permit, content, expect } => {
-            let spot = Spot::of(permit.path(), Missing::Make)?;
+fn one(act: Act, keep: Keep, done: &mut Done) -> Result<Undo, FileError> {
+    match act {
+        Act::Put { path, content, expect } => {
+            let spot = spot(&path, Missing::Make)?;
             let how = undo_content(&spot, keep)?;
             let written = put(&spot, &content, expect).inspect_err(|_| remove_folders(&spot.made))?;
             done.unsynced.extend(written.unsynced);
@@ -72,18 +93,18 @@ fn one(change: Change, keep: Keep, done: &mut Done) -> Result<Undo, FileError> {
             });
             Ok(Undo { spot, how })
         }
-        Change::Remove { permit, expect } => {
-            let spot = Spot::of(permit.path(), Missing::Leave)?;
+        Act::Remove { path, expect } => {
+            let spot = spot(&path, Missing::Leave)?;
             must_be_there(&spot, expect)?;
             let how = undo_content(&spot, keep)?;
             spot.unlink().map_err(|error| spot.unwritable(&error))?;
             done.changed.push(Changed { path: spot.path.clone(), stamp: None, dirs_created: false });
             Ok(Undo { spot, how })
         }
-        Change::Move { from, to, expect } => {
-            let from = Spot::of(from.path(), Missing::Leave)?;
+        Act::Move { from, to, expect } => {
+            let from = spot(&from, Missing::Leave)?;
             let metadata = must_be_there(&from, expect)?;
-            let to = Spot::of(to.path(), Missing::Make)?;
+            let to = spot(&to, Missing::Make)?;
             if let Err(error) = from.rename(&to) {
                 remove_folders(&to.made);
                 return Err(to.unwritable(&error));
@@ -97,6 +118,11 @@ fn one(change: Change, keep: Keep, done: &mut Done) -> Result<Undo, FileError> {
             Ok(Undo { spot: to, how: How::Rename(from) })
         }
     }
+}
+
+fn spot(path: &Path, missing: Missing) -> Result<Spot, FileError> {
+    refuse_special(path)?;
+    Spot::of(path, missing)
 }
 
 fn must_be_there(spot: &Spot, expect: Expect) -> Result<std::fs::Metadata, FileError> {
