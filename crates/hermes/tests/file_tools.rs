@@ -249,3 +249,18 @@ fn an_unchanged_reading_is_told_once_and_then_shown_again() {
     desk.session.context_shortened();
     assert_eq!(read()["content"], "1|c");
 }
+
+#[test]
+fn a_notebook_is_read_as_its_cells_and_a_broken_one_as_text() {
+    let notebook = json!({ "cells": [{ "cell_type": "code", "source": ["x = 1\n", "x"] }] }).to_string();
+    let desk = Desk::with(&[("a.ipynb", notebook.as_bytes()), ("b.ipynb", b"{ broken\n")]);
+
+    let read = desk.call("read_file", json!({ "path": "a.ipynb" }));
+    let broken = desk.call("read_file", json!({ "path": "b.ipynb" }));
+
+    assert_eq!(
+        (&read["content"], &read["extracted_document"]),
+        (&json!("1|## Cell 1 (code)\n2|x = 1\n3|x\n4|"), &json!("ipynb"))
+    );
+    assert_eq!(broken["content"], "1|{ broken");
+}

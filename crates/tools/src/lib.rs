@@ -8,6 +8,7 @@ use hermes_core::toolset::Toolset;
 
 mod core_tools;
 pub mod diff;
+mod documents;
 mod edited;
 mod guard_rails;
 mod lint;
