@@ -36,6 +36,7 @@ struct Inner {
     place: ArcSwap<Place>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
+    turns: AtomicU64,
     cancel: CancellationToken,
     approver: Arc<dyn Approver>,
     loop_guard: Mutex<LoopGuard>,
@@ -93,6 +94,7 @@ impl Session {
             place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
             cancel: CancellationToken::new(),
             approver: spec.approver,
             loop_guard: Mutex::new(LoopGuard::new(spec.loop_guard)),
@@ -158,7 +160,13 @@ impl Session {
 
     /// Starts a new turn: what was repeated before counts no more.
     pub fn new_turn(&self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
         self.guard(LoopGuard::new_turn);
+    }
+
+    /// How many turns there were before this one.
+    pub fn turn(&self) -> u64 {
+        self.0.turns.load(Ordering::Relaxed)
     }
 
     /// Looks at, or adds to, what was repeated in this turn.

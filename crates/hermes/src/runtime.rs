@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
+use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
@@ -26,10 +27,12 @@ use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
+use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
 use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
+use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
 use crate::sessions;
 use crate::settings;
@@ -44,6 +47,7 @@ pub struct Runtime(Arc<Inner>);
 
 struct Inner {
     machine: Arc<Machine>,
+    checkpoints: Option<Arc<HomeCheckpoints>>,
     place: Place,
     world: Arc<RwLock<World>>,
     registry: Registry,
@@ -199,11 +203,12 @@ impl RuntimeBuilder {
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
         let environments =
             workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
-        let services = Arc::new(
-            Services::new(Arc::clone(&host), files)
-                .environments(environments)
-                .with(workplace::terminal_settings(&world)),
-        );
+        let mut services = Services::new(Arc::clone(&host), files)
+            .environments(environments)
+            .with(workplace::terminal_settings(&world));
+        let checkpoints = checkpoints::of(&world, &machine);
+        services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
+        let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let policy = match self.policy {
             Some(policy) => policy,
@@ -237,6 +242,7 @@ impl RuntimeBuilder {
             definitions: DefinitionCache::default(),
             secrets,
             machine,
+            checkpoints,
             place: self.place,
             world,
             registry,
@@ -394,6 +400,12 @@ impl Runtime {
     pub fn notices(&self) -> Vec<Notice> {
         let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
         place.jobs().map(Jobs::notices).unwrap_or_default()
+    }
+
+    /// What files in the working directory held before calls changed them; nothing when it is not kept.
+    pub fn rollback(&self) -> Option<Rollback> {
+        let kept = Arc::clone(self.0.checkpoints.as_ref()?);
+        Some(Rollback::new(kept, self.0.place.clone(), self.unique()))
     }
 
     /// Toolsets that are off by default and that a credential turns on.

@@ -174,7 +174,12 @@ impl<'a> Check<'a> {
         let properties = schema::member(schema, "properties").and_then(Value::as_object);
         for name in schema::required(schema) {
             if schema::member(members, name).is_none() {
-                let wanted = properties.and_then(|known| schema::member(known, name)).map(violation::wanted);
+                let property = properties.and_then(|known| schema::member(known, name));
+                // A default says what is meant when the model forgets the key.
+                if property.is_some_and(|property| property.get("default").is_some()) {
+                    continue;
+                }
+                let wanted = property.map(violation::wanted);
                 let wanted =
                     wanted.filter(|wanted| wanted != "another value").map(|wanted| format!(" ({wanted})"));
                 let message = format!("required, but missing{}", wanted.unwrap_or_default());
