@@ -36,6 +36,9 @@ pub enum ToolError {
     /// It went on too long.
     #[error("still running after {} s; it was stopped", .0.as_secs_f64())]
     TimedOut(Duration),
+    /// The time for all calls of one answer was over before its turn came.
+    #[error("not run: the {} s for all calls of this answer were over", .0.as_secs_f64())]
+    OutOfTime(Duration),
     /// The caller took it back.
     #[error("cancelled before it finished")]
     Cancelled,
@@ -57,6 +60,18 @@ pub enum ToolError {
 }
 
 impl ToolError {
+    /// Whether the words are the runtime's own: no handler, and so no stranger, had a part in them.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut(_)
+                | Self::OutOfTime(_)
+                | Self::Cancelled
+                | Self::Unrecorded(_)
+                | Self::NeedsSession(_)
+        )
+    }
+
     /// The handler panicked with this payload.
     pub(crate) fn broken(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload

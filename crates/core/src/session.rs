@@ -5,6 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,9 @@ use crate::call::CallId;
 use crate::effect::lexical;
 use crate::loop_guard::{self, LoopGuard};
 use crate::policy::{Approver, Nobody};
+
+/// Bytes of a dot and the largest number of a call.
+const LONGEST_NUMBER: usize = 21;
 
 /// State that one tool keeps in a session.
 pub trait Slot: Default + Send + 'static {
@@ -32,6 +36,7 @@ struct Inner {
     place: ArcSwap<Place>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
+    turns: AtomicU64,
     cancel: CancellationToken,
     approver: Arc<dyn Approver>,
     loop_guard: Mutex<LoopGuard>,
@@ -89,6 +94,7 @@ impl Session {
             place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
             cancel: CancellationToken::new(),
             approver: spec.approver,
             loop_guard: Mutex::new(LoopGuard::new(spec.loop_guard)),
@@ -120,6 +126,11 @@ impl Session {
         self.0.cancel.cancel();
     }
 
+    /// Fires when the session is stopped.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.0.cancel
+    }
+
     /// A token that ends with the session; cancel it to stop one call or batch.
     pub fn child_token(&self) -> CancellationToken {
         self.0.cancel.child_token()
@@ -140,12 +151,22 @@ impl Session {
     /// The runtime's own id for the next call.
     pub(crate) fn next_call_id(&self) -> CallId {
         let number = self.0.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        CallId::from(format!("{}.{number}", self.0.id))
+        let mut text = String::with_capacity(self.0.id.len() + LONGEST_NUMBER);
+        text.push_str(&self.0.id);
+        // Writing into a string cannot fail.
+        let _ = write!(text, ".{number}");
+        CallId::from(text)
     }
 
     /// Starts a new turn: what was repeated before counts no more.
     pub fn new_turn(&self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
         self.guard(LoopGuard::new_turn);
+    }
+
+    /// How many turns there were before this one.
+    pub fn turn(&self) -> u64 {
+        self.0.turns.load(Ordering::Relaxed)
     }
 
     /// Looks at, or adds to, what was repeated in this turn.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use hermes_core::host::Host;
+use hermes_store::sessions::Clock;
 use tokio::runtime::{Builder, Runtime};
 
 /// Threads that may block at once; a handler that never returns costs one of them, not the program.
@@ -32,9 +33,14 @@ impl Machine {
         Self { started: Instant::now(), given: AtomicU64::new(0), runtime: OnceLock::new() }
     }
 
+    /// What the clock on the wall says.
+    pub(crate) fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
     /// A name no other process and no other call of this gets.
     pub(crate) fn unique(&self) -> String {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_epoch = self.wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         let number = self.given.fetch_add(1, Ordering::Relaxed);
         format!("{:x}-{:x}-{number:x}", since_epoch.as_micros(), std::process::id())
     }
@@ -76,6 +82,16 @@ impl Host for Machine {
             // Dropping the job tells whoever waits for it that the worker is lost.
             None => drop(job),
         }
+    }
+}
+
+impl Clock for Machine {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 }
 

@@ -14,10 +14,15 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+mod checkpoints;
 mod host;
+mod policy;
 mod probe;
+mod redact;
+mod rollback;
 mod runtime;
 mod session;
+mod sessions;
 mod settings;
 mod spill;
 mod wait;
@@ -25,10 +30,19 @@ mod workplace;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_guard as guard;
 pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use hermes_env::jobs::run_as_keeper;
+pub use policy::{GuardPolicy, PolicyError, PolicySettings};
+pub use rollback::{Restored, Rollback, RollbackError};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
+pub use sessions::{existing_sessions, open_sessions};
+
+/// The page for people who embed the runtime: its examples are run as tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}

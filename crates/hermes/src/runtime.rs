@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
+use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
@@ -16,17 +17,24 @@ use hermes_core::host::Host;
 use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
-use hermes_core::policy::{Careful, Policy};
+use hermes_core::policy::Policy;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Redact, Road, RoadLimits};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
+use hermes_guard::Mode;
+use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
+use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
+use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
+use crate::redact::WorldRedact;
+use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
+use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
@@ -39,12 +47,15 @@ pub struct Runtime(Arc<Inner>);
 
 struct Inner {
     machine: Arc<Machine>,
+    checkpoints: Option<Arc<HomeCheckpoints>>,
     place: Place,
     world: Arc<RwLock<World>>,
     registry: Registry,
     availability: Availability,
     definitions: DefinitionCache,
+    secrets: Arc<WorldRedact>,
     road: Road,
+    sessions: Option<SessionStore>,
 }
 
 /// Why a runtime could not be made.
@@ -54,6 +65,9 @@ pub enum BuildError {
     /// The state folder is not usable.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The user's rules make no sense.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A tool cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
@@ -65,8 +79,10 @@ pub struct RuntimeBuilder {
     home: Option<Home>,
     env: BTreeMap<String, String>,
     scopes: Vec<Scope>,
-    policy: Arc<dyn Policy>,
+    policy: Option<Arc<dyn Policy>>,
+    mode: Option<Mode>,
     journal: Option<Arc<dyn Journal>>,
+    record: bool,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -80,8 +96,10 @@ impl Default for RuntimeBuilder {
             home: None,
             env: BTreeMap::new(),
             scopes: Vec::new(),
-            policy: Arc::new(Careful),
+            policy: None,
+            mode: None,
             journal: None,
+            record: false,
             redact: None,
             limits: None,
             context_tokens: None,
@@ -121,19 +139,31 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Decides what may run. The default lets calls look and asks about everything else.
+    /// Decides what may run, instead of the guard with the user's settings.
     pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
-        self.policy = Arc::new(policy);
+        self.policy = Some(Arc::new(policy));
         self
     }
 
-    /// Records every call.
+    /// How questions are handled, instead of what the configuration says.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Records every call in the home's store of sessions; it is opened with the first call.
+    pub fn record_calls(mut self) -> Self {
+        self.record = true;
+        self
+    }
+
+    /// Records every call somewhere else.
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
         self
     }
 
-    /// Takes secrets out of results.
+    /// Takes secrets out of results, instead of by known values and recognisable formats.
     pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
         self.redact = Some(redact);
         self
@@ -173,36 +203,63 @@ impl RuntimeBuilder {
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
         let environments =
             workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
-        let services = Arc::new(
-            Services::new(Arc::clone(&host), files)
-                .environments(environments)
-                .with(workplace::terminal_settings(&world)),
-        );
+        let mut services = Services::new(Arc::clone(&host), files)
+            .environments(environments)
+            .with(workplace::terminal_settings(&world));
+        let checkpoints = checkpoints::of(&world, &machine);
+        services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
+        let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let mut road = Road::new(services, self.policy).limits(limits);
+        let policy = match self.policy {
+            Some(policy) => policy,
+            None => guard_policy(&world, self.home.clone(), self.mode)?,
+        };
+        let mut road = Road::new(services, policy).limits(limits);
+        let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
+        let journal = match (self.journal, &sessions) {
+            (Some(journal), _) => Some(journal),
+            (None, _) if !self.record => None,
+            (None, Some(sessions)) => Some(Arc::new(sessions.clone()) as Arc<dyn Journal>),
+            (None, None) => {
+                let why = "calls are to be recorded, and there is no home to record them in".to_owned();
+                return Err(StoreError::NoHome { why }.into());
+            }
+        };
         if let Some(home) = self.home {
             let max_bytes = settings::spill_bytes(&settings);
             road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
         }
-        if let Some(journal) = self.journal {
+        if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        if let Some(redact) = self.redact {
-            road = road.redact(redact);
-        }
         let world = Arc::new(RwLock::new(world));
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
+        road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
         Ok(Runtime(Arc::new(Inner {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
+            secrets,
             machine,
+            checkpoints,
             place: self.place,
             world,
             registry,
             road,
+            sessions,
         })))
     }
+}
+
+fn guard_policy(
+    world: &World,
+    home: Option<Home>,
+    mode: Option<Mode>,
+) -> Result<Arc<dyn Policy>, PolicyError> {
+    let mut settings = world.policy()?;
+    settings.mode = mode.unwrap_or(settings.mode);
+    Ok(Arc::new(GuardPolicy::new(settings, home)))
 }
 
 impl Runtime {
@@ -241,6 +298,21 @@ impl Runtime {
         self.world(|world| world.home().cloned())
     }
 
+    /// The home's store of sessions, if there is a home. Nothing is opened before it is used.
+    pub fn sessions(&self) -> Option<&SessionStore> {
+        self.0.sessions.as_ref()
+    }
+
+    /// Clock, timer and threads of this runtime.
+    pub fn host(&self) -> Arc<dyn Host> {
+        self.0.machine.clone()
+    }
+
+    /// What the configuration says about policy.
+    pub fn policy_settings(&self) -> Result<PolicySettings, PolicyError> {
+        self.world(World::policy)
+    }
+
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.
     pub fn refresh(&self) -> Result<(), StoreError> {
         let changes = self.0.world.write().unwrap_or_else(PoisonError::into_inner).refresh()?;
@@ -260,6 +332,7 @@ impl Runtime {
     pub fn announce(&self, change: &Change) {
         self.0.availability.changed(change);
         self.0.definitions.clear();
+        self.0.secrets.forget();
     }
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).
@@ -327,6 +400,12 @@ impl Runtime {
     pub fn notices(&self) -> Vec<Notice> {
         let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
         place.jobs().map(Jobs::notices).unwrap_or_default()
+    }
+
+    /// What files in the working directory held before calls changed them; nothing when it is not kept.
+    pub fn rollback(&self) -> Option<Rollback> {
+        let kept = Arc::clone(self.0.checkpoints.as_ref()?);
+        Some(Rollback::new(kept, self.0.place.clone(), self.unique()))
     }
 
     /// Toolsets that are off by default and that a credential turns on.

@@ -10,6 +10,8 @@ use hermes_store::config::KeyPath;
 use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
 use serde_json::Value;
 
+use crate::policy::{PolicyError, PolicySettings};
+
 /// Variables, secrets and configuration at one moment.
 #[derive(Default)]
 pub(crate) struct World {
@@ -56,6 +58,12 @@ impl World {
         self.env.get(name)
     }
 
+    /// Every variable, the home's own first.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.secrets.names().filter_map(|name| Some((name, self.secrets.get(name)?)));
+        own.chain(self.process.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
     /// Names in the home's `.env`.
     pub(crate) fn secret_names(&self) -> BTreeSet<String> {
         self.secrets.names().map(str::to_owned).collect()
@@ -74,6 +82,11 @@ impl World {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// What the configuration says about policy.
+    pub(crate) fn policy(&self) -> Result<PolicySettings, PolicyError> {
+        self.config.as_ref().map(PolicySettings::read).transpose().map(Option::unwrap_or_default)
     }
 
     /// What is odd in the configuration but usable, in words.

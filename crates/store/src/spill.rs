@@ -166,6 +166,8 @@ fn digest(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
+
     use super::*;
     use proptest::prelude::*;
     use std::fs;

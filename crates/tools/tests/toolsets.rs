@@ -245,7 +245,7 @@ fn a_typo_is_an_error_that_says_what_was_meant() {
     assert_eq!(
         on("cli", Some(&["web", "hermes", "termnal"])).unwrap_err().to_string(),
         "in the list of toolsets, `hermes` is not known; did you mean `hermes-acp` or `hermes-cli` or \
-         `hermes-irc`? `termnal` is not known; did you mean `terminal` or `read_terminal`?"
+         `hermes-irc`? `termnal` is not known; did you mean `terminal`?"
     );
     assert_eq!(
         on("telegrm", None).unwrap_err().to_string(),

@@ -23,6 +23,18 @@ fn fits(schema: Value, value: Value) {
 }
 
 #[test]
+fn a_required_key_with_a_default_may_be_left_out() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "mode": { "type": "string", "default": "a" }, "x": { "type": "string" } },
+        "required": ["mode", "x"],
+    });
+
+    assert_eq!(said(&schema, &json!({ "x": "1" })), "fits");
+    assert_ne!(said(&schema, &json!({ "mode": "b" })), "fits");
+}
+
+#[test]
 fn the_path_leads_to_the_trouble() {
     let schema = json!({"type": "object", "properties": {"todos": {"type": "array", "items": {
         "type": "object",
