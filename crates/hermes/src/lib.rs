@@ -14,6 +14,7 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+mod fence;
 mod host;
 mod policy;
 mod probe;
@@ -26,6 +27,7 @@ mod wait;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_env as env;
 pub use hermes_guard as guard;
 pub use hermes_store as store;
 
