@@ -28,7 +28,10 @@
 //! itself, so that their paths are relative to the folder: no path of the machine that built
 //! the crate ends up in it, and editors follow the modules to their files.
 
-#![expect(clippy::disallowed_methods, reason = "it runs in build scripts, where folders and variables are the input")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it runs in build scripts, where folders and variables are the input"
+)]
 
 mod table;
 

@@ -1,7 +1,6 @@
 //! What a person meets who adds, renames or takes away a file: small crates, built with cargo.
 
 #![expect(clippy::disallowed_methods, reason = "a test sets up files and processes of its own")]
-
 #![expect(clippy::unwrap_used, reason = "the helpers here are part of the tests")]
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,9 @@
 
 use std::fmt::Display;
 
+use hermes::core::toolset::{SelectionError, UnknownName};
+use hermes::store::StoreError;
+
 use crate::shell::Shell;
 
 /// A command's arguments, and what they do.
@@ -48,13 +51,15 @@ pub(crate) enum Failure {
     /// It was tried and did not work.
     Failed(String),
     /// It did not work, and everything about it is already on standard output.
-    Told,
+    Told(u8),
     /// Whoever read our output has stopped reading.
     OutputClosed,
 }
 
 impl Failure {
-    /// Exit code for wrong usage.
+    /// Exit code when the tool or the action failed.
+    pub(crate) const FAILED: u8 = 1;
+    /// Exit code for wrong usage and unknown names.
     pub(crate) const USAGE: u8 = 2;
 
     pub(crate) fn usage(why: impl Display) -> Self {
@@ -65,10 +70,19 @@ impl Failure {
         Self::Failed(why.to_string())
     }
 
+    /// What is still to be said about it.
+    pub(crate) fn why(&self) -> Option<&str> {
+        match self {
+            Self::Usage(why) | Self::Failed(why) => Some(why),
+            Self::Told(_) | Self::OutputClosed => None,
+        }
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => Self::USAGE,
-            Self::Failed(_) | Self::Told => 1,
+            Self::Failed(_) => Self::FAILED,
+            Self::Told(code) => *code,
             Self::OutputClosed => 0,
         }
     }
@@ -89,14 +103,34 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-impl From<hermes::core::toolset::SelectionError> for Failure {
-    fn from(wrong: hermes::core::toolset::SelectionError) -> Self {
-        Self::usage(wrong)
+impl From<SelectionError> for Failure {
+    fn from(wrong: SelectionError) -> Self {
+        match wrong {
+            SelectionError::Unknown(names) => {
+                let told: Vec<String> = names.iter().map(unknown).collect();
+                Self::usage(told.join("\n       "))
+            }
+            other => Self::usage(other),
+        }
     }
 }
 
-impl From<hermes::store::StoreError> for Failure {
-    fn from(wrong: hermes::store::StoreError) -> Self {
-        Self::failed(wrong)
+/// That a name means nothing, and what to do about it.
+fn unknown(name: &UnknownName) -> String {
+    if name.suggestions.is_empty() {
+        format!("{name}; `hermes toolsets list` and `hermes tools list` show all names")
+    } else {
+        name.to_string()
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(wrong: StoreError) -> Self {
+        match wrong {
+            StoreError::NoHome { .. } | StoreError::ProfileName { .. } | StoreError::NoProfile { .. } => {
+                Self::usage(wrong)
+            }
+            other => Self::failed(other),
+        }
     }
 }

@@ -1,12 +1,20 @@
 //! The `hermes` command line: reads the process once, hands values down, turns failures into words
 //! and exit codes.
 
+mod approval;
+mod broken;
 mod command;
 mod commands;
+mod input;
+mod interrupt;
 mod output;
+mod policy;
+mod sessions;
 mod shell;
+mod table;
 mod tools;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -25,17 +33,29 @@ struct Global {
     profile: Option<String>,
 }
 
+/// Below the list of commands.
+const AFTER_HELP: &str = "\
+Examples:
+  hermes tools list
+  hermes tools call read_file '{\"path\": \"README.md\", \"limit\": 20}'
+  hermes tools explain search_files
+
+Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name.";
+
 fn main() -> ExitCode {
+    broken::tell_in_one_line();
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
         Err(told) => return told_by_clap(&told),
     };
-    match run(&matches) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            output::complain(&failure);
+    match panic::catch_unwind(AssertUnwindSafe(|| run(&matches))) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            failure.why().into_iter().for_each(output::complain);
             ExitCode::from(failure.exit_code())
         }
+        // What broke was told when it broke.
+        Err(_) => ExitCode::from(Failure::FAILED),
     }
 }
 
@@ -51,13 +71,13 @@ fn told_by_clap(told: &clap::Error) -> ExitCode {
 
 /// The whole command line, made from the table of commands.
 fn command_line() -> clap::Command {
-    let base = clap::Command::new("hermes")
+    // The shared options come first: their own description must not become that of the program.
+    let base = <Global as clap::Args>::augment_args(clap::Command::new("hermes"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Lets a language model use tools: fast, small, and safe by construction")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .after_help("Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name.");
-    let base = <Global as clap::Args>::augment_args(base);
+        .after_help(AFTER_HELP);
     commands::COMMANDS.iter().fold(base, |line, command| line.subcommand(command.clap()))
 }
 

@@ -5,13 +5,17 @@
 #![expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use hermes::Runtime;
+use hermes::core::policy::{Approver, Nobody};
 use hermes::store::{Home, HomeInputs};
+use hermes::{BuildError, Runtime, RuntimeBuilder};
 
+use crate::approval::TerminalApprover;
 use crate::command::Failure;
-use crate::output::Output;
+use crate::output::{self, Output};
 
 /// The values a command works with.
 pub(crate) struct Shell {
@@ -20,6 +24,7 @@ pub(crate) struct Shell {
     env: BTreeMap<String, String>,
     cwd: PathBuf,
     profile: Option<String>,
+    colour: bool,
 }
 
 impl Shell {
@@ -31,7 +36,12 @@ impl Shell {
         let plain = env.get("NO_COLOR").is_some_and(|value| !value.is_empty())
             || env.get("TERM").is_some_and(|term| term == "dumb");
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        Self { out: Output::new(json, plain), env, cwd, profile }
+        Self { out: Output::new(json, plain), env, cwd, profile, colour: !plain }
+    }
+
+    /// The folder the program was started in.
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
     }
 
     /// The state folder; nothing is created.
@@ -43,23 +53,52 @@ impl Shell {
             user_home: user_home.as_deref(),
             profile: self.profile.as_deref(),
         };
-        Home::resolve(&inputs).map_err(Failure::usage)
+        Ok(Home::resolve(&inputs)?)
     }
 
     /// A runtime on this process's directory, home and variables.
     pub(crate) fn runtime(&self) -> Result<Runtime, Failure> {
-        let mut builder = Runtime::builder().cwd(&self.cwd).home(self.home()?).env(self.env.clone());
+        self.built(Runtime::builder())
+    }
+
+    /// The same, with every call recorded in the home's store of sessions.
+    pub(crate) fn recording_runtime(&self) -> Result<Runtime, Failure> {
+        self.built(Runtime::builder().record_calls())
+    }
+
+    fn built(&self, builder: RuntimeBuilder) -> Result<Runtime, Failure> {
+        let home = self.home()?;
+        let config = home.config();
+        let mut builder = builder.cwd(&self.cwd).home(home).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
         }
-        let runtime = builder.build().map_err(Failure::failed)?;
+        // Background processes are looked after by this very program.
+        if let Some(own) = std::env::current_exe().ok().and_then(|own| own.to_str().map(str::to_owned)) {
+            builder = builder.keeper([own, "keep-process".to_owned()]);
+        }
+        let runtime = builder.build().map_err(|wrong| match wrong {
+            BuildError::Store(wrong) => Failure::from(wrong),
+            other => Failure::failed(other),
+        })?;
         for warning in runtime.warnings() {
-            self.out.warn(&warning);
+            output::warn(&format!("{}, {warning}", config.display()));
         }
         Ok(runtime)
     }
 
-    fn user_home(&self) -> Option<PathBuf> {
+    /// Who is asked when policy wants to know: the person at the terminal, if there is one.
+    pub(crate) fn approver(&self, runtime: &Runtime) -> Arc<dyn Approver> {
+        let there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if there {
+            Arc::new(TerminalApprover { host: runtime.host(), colour: self.colour })
+        } else {
+            Arc::new(Nobody)
+        }
+    }
+
+    /// The user's own home folder.
+    pub(crate) fn user_home(&self) -> Option<PathBuf> {
         self.env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
 }

@@ -84,8 +84,9 @@ impl ToolSearch {
             When::Off => false,
             When::On => tokens > 0,
             When::Auto => {
-                let limit = context.map_or(UNKNOWN_CONTEXT, |all| all * u64::from(self.threshold_pct) / 100);
-                tokens > 0 && tokens >= limit
+                let share = |all: u64| u128::from(all) * u128::from(self.threshold_pct) / 100;
+                let limit = context.map_or(u128::from(UNKNOWN_CONTEXT), share);
+                tokens > 0 && u128::from(tokens) >= limit
             }
         }
     }
@@ -122,10 +123,10 @@ pub(crate) fn entries(hidden: Vec<Hidden>, settings: ToolSearch) -> Vec<Arc<Tool
         .collect()
 }
 
-/// The call inside a `tool_call`.
+/// The call inside a `tool_call`, and whether its arguments were cut off.
 pub(crate) fn unwrap_call(
     mut arguments: Map<String, Value>,
-) -> Result<(String, Map<String, Value>), ToolError> {
+) -> Result<(String, Map<String, Value>, bool), ToolError> {
     let wrong = |why: &str| ToolError::Arguments(format!("{CALL}: {why}"));
     let name = match arguments.get("name") {
         Some(Value::String(name)) if !name.trim().is_empty() => name.trim().to_owned(),
@@ -134,15 +135,16 @@ pub(crate) fn unwrap_call(
     if is_bridge(&name) {
         return Err(wrong("call the search tools directly"));
     }
-    let inner = match arguments.remove("arguments") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(inner)) => inner,
+    let (inner, cut_off) = match arguments.remove("arguments") {
+        None | Some(Value::Null) => (Map::new(), false),
+        Some(Value::Object(inner)) => (inner, false),
         Some(Value::String(text)) => {
-            parse_arguments(&text).map_err(|bad| wrong(&format!("`arguments`: {bad}")))?.value
+            let parsed = parse_arguments(&text).map_err(|bad| wrong(&format!("`arguments`: {bad}")))?;
+            (parsed.value, parsed.truncated)
         }
         Some(_) => return Err(wrong("`arguments` must be an object")),
     };
-    Ok((name, inner))
+    Ok((name, inner, cut_off))
 }
 
 struct Bridge {
@@ -215,7 +217,8 @@ impl Shelf {
         let found = self.hidden.iter().find(|tool| tool.name.as_ref() == name.trim());
         let tool = found.ok_or_else(|| {
             let near = crate::suggest::suggest(name, self.hidden.iter().map(|tool| tool.name.as_ref()), 3);
-            ToolError::UnknownTool(format!("no tool `{name}` behind the search; near: {}", near.join(", ")))
+            let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
+            ToolError::UnknownTool(format!("no tool `{name}` behind the search{near}"))
         })?;
         Ok(json!({
             "name": tool.name.as_ref(),

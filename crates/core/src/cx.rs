@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::CallId;
 use crate::checkpoint::{Before, Checkpoints, Moment, State};
 use crate::effect::Command;
+use crate::environment::{Environments, Workplace};
 use crate::error::ToolError;
 use crate::files::{
     Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
@@ -40,6 +41,8 @@ pub struct Services {
     pub host: Arc<dyn Host>,
     /// Files of the environment.
     pub files: Arc<dyn Files>,
+    /// Where commands run.
+    pub environments: Environments,
     /// Keeps what files held before they are changed, if anything does.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     others: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
@@ -48,7 +51,13 @@ pub struct Services {
 impl Services {
     /// The two that are always there.
     pub fn new(host: Arc<dyn Host>, files: Arc<dyn Files>) -> Self {
-        Self { host, files, checkpoints: None, others: HashMap::new() }
+        Self { host, files, environments: Environments::default(), checkpoints: None, others: HashMap::new() }
+    }
+
+    /// Adds the places where commands run.
+    pub fn environments(mut self, environments: Environments) -> Self {
+        self.environments = environments;
+        self
     }
 
     /// Adds a service that tools can ask for by its type.
@@ -57,7 +66,8 @@ impl Services {
         self
     }
 
-    fn find<T: Any + Send + Sync>(&self) -> Option<&T> {
+    /// A service of this type, if there is one.
+    pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.others.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
@@ -89,9 +99,14 @@ impl ToolCx {
         self.0.session.id()
     }
 
-    /// Where the session stands.
-    pub fn place(&self) -> &Place {
+    /// Where the session stands now.
+    pub fn place(&self) -> Arc<Place> {
         self.0.session.place()
+    }
+
+    /// The session goes to another directory.
+    pub fn move_to(&self, cwd: &Path) {
+        self.0.session.move_to(cwd);
     }
 
     /// Clock, timer and threads.
@@ -106,7 +121,7 @@ impl ToolCx {
 
     /// A service of the composition root, if there is one of this type.
     pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.0.services.find()
+        self.0.services.service()
     }
 
     /// Uses this tool's state in the session.
@@ -127,6 +142,21 @@ impl ToolCx {
     /// Permission to run the declared command.
     pub fn may_run(&self, command: &Command) -> Result<Permit<Exec>, ToolError> {
         self.0.clearance.exec(command)
+    }
+
+    /// Permission to run the one command this call declared, just as it was declared.
+    pub fn may_run_declared(&self) -> Result<Permit<Exec>, ToolError> {
+        self.0.clearance.declared_exec()
+    }
+
+    /// The place where a permitted command runs.
+    pub fn workplace(&self, permit: &Permit<Exec>) -> Result<Arc<dyn Workplace>, ToolError> {
+        Ok(self.0.services.environments.find(&permit.command().environment)?)
+    }
+
+    /// The places where commands run.
+    pub fn environments(&self) -> &Environments {
+        &self.0.services.environments
     }
 
     /// Permission to connect to a declared host.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::environment::EnvError;
 use crate::files::FileError;
 use crate::host::WorkerLost;
 
@@ -35,6 +36,9 @@ pub enum ToolError {
     /// It went on too long.
     #[error("still running after {} s; it was stopped", .0.as_secs_f64())]
     TimedOut(Duration),
+    /// The time for all calls of one answer was over before its turn came.
+    #[error("not run: the {} s for all calls of this answer were over", .0.as_secs_f64())]
+    OutOfTime(Duration),
     /// The caller took it back.
     #[error("cancelled before it finished")]
     Cancelled,
@@ -50,9 +54,24 @@ pub enum ToolError {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A command could not be run.
+    #[error(transparent)]
+    Environment(#[from] EnvError),
 }
 
 impl ToolError {
+    /// Whether the words are the runtime's own: no handler, and so no stranger, had a part in them.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut(_)
+                | Self::OutOfTime(_)
+                | Self::Cancelled
+                | Self::Unrecorded(_)
+                | Self::NeedsSession(_)
+        )
+    }
+
     /// The handler panicked with this payload.
     pub(crate) fn broken(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload

@@ -7,12 +7,13 @@
 //! | which are there now | [`gate`], [`availability`] |
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
-//! | what it may do | [`effect`], [`permit`], [`policy`], [`hook`] |
-//! | what others bring | [`host`], [`files`], [`checkpoint`], [`journal`] |
+//! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
+//! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`], [`model`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
+pub mod approval_queue;
 pub mod availability;
 pub mod bridge;
 pub mod call;
@@ -21,14 +22,17 @@ pub mod cx;
 pub mod definitions;
 mod digest;
 pub mod effect;
+pub mod environment;
 pub mod error;
 pub mod files;
 pub mod gate;
 pub mod hook;
 pub mod host;
+pub mod jobs;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;
+pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod permit;
@@ -37,6 +41,7 @@ pub mod registry;
 pub mod road;
 pub mod session;
 pub mod shape;
+pub mod smart;
 pub mod suggest;
 pub mod tool;
 pub mod tool_index;

@@ -43,10 +43,15 @@ pub struct Scope {
 pub struct Snapshot {
     generation: u64,
     scopes: Vec<Arc<Scope>>,
-    tools: BTreeMap<Arc<str>, Registered>,
+    tools: Tools,
     catalog: Catalog,
     hooks: Vec<Arc<dyn Hook>>,
 }
+
+type Tools = BTreeMap<Arc<str>, Registered>;
+
+/// The owner of a name, and who came later and may not have it.
+type Clash = (Registered, Registered);
 
 #[derive(Clone)]
 struct Registered {
@@ -196,24 +201,25 @@ fn is_tool_name(name: &str) -> bool {
 }
 
 impl Snapshot {
-    fn of(generation: u64, scopes: Vec<Arc<Scope>>) -> Result<Self, RegisterError> {
-        let mut tools: BTreeMap<Arc<str>, Registered> = BTreeMap::new();
-        for scope in &scopes {
+    /// All tools of these scopes. A later scope takes a name over where it may; where it may not,
+    /// the clash is told and the earlier scope keeps the name.
+    fn owners(scopes: &[Arc<Scope>]) -> (Tools, Vec<Clash>) {
+        let mut tools = Tools::new();
+        let mut clashes = Vec::new();
+        for scope in scopes {
             for entry in &scope.tools {
-                if let Some(owner) =
-                    tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source))
-                {
-                    return Err(RegisterError::Taken {
-                        name: entry.name().to_string(),
-                        source_name: scope.source.clone(),
-                        owner: owner.source.clone(),
-                        owner_toolset: owner.entry.toolset().to_string(),
-                    });
-                }
                 let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
-                tools.insert(Arc::clone(entry.name()), registered);
+                match tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source)) {
+                    Some(owner) => clashes.push((owner.clone(), registered)),
+                    None => drop(tools.insert(Arc::clone(entry.name()), registered)),
+                }
             }
         }
+        (tools, clashes)
+    }
+
+    fn of(generation: u64, scopes: Vec<Arc<Scope>>) -> Self {
+        let (tools, _) = Self::owners(&scopes);
         let mut hooks: Vec<_> = scopes.iter().flat_map(|scope| scope.hooks.iter().cloned()).collect();
         hooks.sort_by_key(|hook| hook.order());
         let catalog = Catalog::new(CatalogParts {
@@ -231,7 +237,7 @@ impl Snapshot {
                 .map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone()))
                 .collect(),
         });
-        Ok(Self { generation, scopes, tools, catalog, hooks })
+        Self { generation, scopes, tools, catalog, hooks }
     }
 
     /// Counts the changes since the start.
@@ -273,7 +279,7 @@ impl Registry {
     /// A registry with nothing but this scope.
     pub fn new(first: Scope) -> Result<Self, RegisterError> {
         first.check()?;
-        let snapshot = Snapshot::of(1, vec![Arc::new(first)])?;
+        let snapshot = Snapshot::of(1, vec![Arc::new(first)]);
         Ok(Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::default() })
     }
 
@@ -293,7 +299,8 @@ impl Registry {
             Some(known) => *known = Arc::clone(&scope),
             None => scopes.push(Arc::clone(&scope)),
         }
-        let after = Snapshot::of(before.generation + 1, scopes)?;
+        refuse_clashes(&scopes, &scope.source)?;
+        let after = Snapshot::of(before.generation + 1, scopes);
         let installed = report(&before, &after, &scope);
         self.current.store(Arc::new(after));
         Ok(installed)
@@ -307,20 +314,38 @@ impl Registry {
         if scopes.len() == before.scopes.len() {
             return false;
         }
-        // Fewer scopes cannot clash where more did not.
-        match Snapshot::of(before.generation + 1, scopes) {
-            Ok(after) => {
-                self.current.store(Arc::new(after));
-                true
-            }
-            Err(_) => false,
-        }
+        self.current.store(Arc::new(Snapshot::of(before.generation + 1, scopes)));
+        true
+    }
+}
+
+/// Whether a newcomer would take a name from somebody, or somebody a name from it, unasked. Clashes
+/// between others are not its fault: one can appear when a source goes on which another stood.
+fn refuse_clashes(scopes: &[Arc<Scope>], newcomer: &Source) -> Result<(), RegisterError> {
+    let (_, clashes) = Snapshot::owners(scopes);
+    let other = clashes.into_iter().find_map(|(owner, later)| match newcomer {
+        source if *source == later.source => Some(owner),
+        source if *source == owner.source => Some(later),
+        _ => None,
+    });
+    match other {
+        None => Ok(()),
+        Some(other) => Err(RegisterError::Taken {
+            name: other.entry.name().to_string(),
+            source_name: newcomer.clone(),
+            owner_toolset: other.entry.toolset().to_string(),
+            owner: other.source,
+        }),
     }
 }
 
 fn report(before: &Snapshot, after: &Snapshot, scope: &Scope) -> Installed {
     let (mut added, mut replaced) = (Vec::new(), Vec::new());
     for tool in &scope.tools {
+        if after.source(tool.name()) != Some(&scope.source) {
+            // Somebody installed later overrides it.
+            continue;
+        }
         match before.source(tool.name()) {
             None => added.push(tool.name().to_string()),
             Some(owner) if *owner != scope.source => replaced.push((tool.name().to_string(), owner.clone())),

@@ -5,16 +5,21 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
 use crate::effect::lexical;
 use crate::loop_guard::{self, LoopGuard};
 use crate::policy::{Approver, Nobody};
+
+/// Bytes of a dot and the largest number of a call.
+const LONGEST_NUMBER: usize = 21;
 
 /// State that one tool keeps in a session.
 pub trait Slot: Default + Send + 'static {
@@ -28,7 +33,7 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     id: Arc<str>,
-    place: Place,
+    place: ArcSwap<Place>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
     turns: AtomicU64,
@@ -86,7 +91,7 @@ impl Session {
     fn make(spec: SessionSpec, slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>) -> Self {
         Self(Arc::new(Inner {
             id: spec.id.into(),
-            place: spec.place,
+            place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
             turns: AtomicU64::new(0),
@@ -106,19 +111,24 @@ impl Session {
         Arc::clone(&self.0.id)
     }
 
-    /// Where it stands.
-    pub fn place(&self) -> &Place {
-        &self.0.place
+    /// Where it stands now.
+    pub fn place(&self) -> Arc<Place> {
+        self.0.place.load_full()
     }
 
-    /// Its working directory.
-    pub fn cwd(&self) -> &Path {
-        &self.0.place.cwd
+    /// Goes to another directory: what is relative from now on starts there.
+    pub fn move_to(&self, cwd: &Path) {
+        self.0.place.rcu(|place| Place { cwd: cwd.to_path_buf(), ..Place::clone(place) });
     }
 
     /// Stops every call of the session, now and later.
     pub fn cancel(&self) {
         self.0.cancel.cancel();
+    }
+
+    /// Fires when the session is stopped.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.0.cancel
     }
 
     /// A token that ends with the session; cancel it to stop one call or batch.
@@ -141,7 +151,11 @@ impl Session {
     /// The runtime's own id for the next call.
     pub(crate) fn next_call_id(&self) -> CallId {
         let number = self.0.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        CallId::from(format!("{}.{number}", self.0.id))
+        let mut text = String::with_capacity(self.0.id.len() + LONGEST_NUMBER);
+        text.push_str(&self.0.id);
+        // Writing into a string cannot fail.
+        let _ = write!(text, ".{number}");
+        CallId::from(text)
     }
 
     /// Starts a new turn: what was repeated before counts no more.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use hermes_core::host::Host;
+use hermes_store::sessions::Clock;
 use tokio::runtime::{Builder, Runtime};
 
 /// Threads that may block at once; a handler that never returns costs one of them, not the program.
@@ -81,6 +82,16 @@ impl Host for Machine {
             // Dropping the job tells whoever waits for it that the worker is lost.
             None => drop(job),
         }
+    }
+}
+
+impl Clock for Machine {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 }
 

@@ -16,20 +16,33 @@
 
 mod checkpoints;
 mod host;
+mod policy;
 mod probe;
+mod redact;
 mod rollback;
 mod runtime;
 mod session;
+mod sessions;
 mod settings;
 mod spill;
 mod wait;
+mod workplace;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_guard as guard;
 pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
+pub use hermes_env::jobs::run_as_keeper;
+pub use policy::{GuardPolicy, PolicyError, PolicySettings};
 pub use rollback::{Restored, Rollback, RollbackError};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
+pub use sessions::{existing_sessions, open_sessions};
+
+/// The page for people who embed the runtime: its examples are run as tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}

@@ -14,24 +14,31 @@ use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
 use hermes_core::host::Host;
+use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
-use hermes_core::policy::{Careful, Policy};
+use hermes_core::policy::Policy;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Redact, Road, RoadLimits};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
+use hermes_guard::Mode;
+use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
 use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
+use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
+use crate::redact::WorldRedact;
 use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
+use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
+use crate::workplace;
 use crate::world::World;
 
 /// The tools runtime. Clones are the same runtime.
@@ -46,7 +53,9 @@ struct Inner {
     registry: Registry,
     availability: Availability,
     definitions: DefinitionCache,
+    secrets: Arc<WorldRedact>,
     road: Road,
+    sessions: Option<SessionStore>,
 }
 
 /// Why a runtime could not be made.
@@ -56,6 +65,9 @@ pub enum BuildError {
     /// The state folder is not usable.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The user's rules make no sense.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A tool cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
@@ -67,11 +79,14 @@ pub struct RuntimeBuilder {
     home: Option<Home>,
     env: BTreeMap<String, String>,
     scopes: Vec<Scope>,
-    policy: Arc<dyn Policy>,
+    policy: Option<Arc<dyn Policy>>,
+    mode: Option<Mode>,
     journal: Option<Arc<dyn Journal>>,
+    record: bool,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
+    keeper: Option<Vec<String>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -81,11 +96,14 @@ impl Default for RuntimeBuilder {
             home: None,
             env: BTreeMap::new(),
             scopes: Vec::new(),
-            policy: Arc::new(Careful),
+            policy: None,
+            mode: None,
             journal: None,
+            record: false,
             redact: None,
             limits: None,
             context_tokens: None,
+            keeper: None,
         }
     }
 }
@@ -121,19 +139,31 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Decides what may run. The default lets calls look and asks about everything else.
+    /// Decides what may run, instead of the guard with the user's settings.
     pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
-        self.policy = Arc::new(policy);
+        self.policy = Some(Arc::new(policy));
         self
     }
 
-    /// Records every call.
+    /// How questions are handled, instead of what the configuration says.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Records every call in the home's store of sessions; it is opened with the first call.
+    pub fn record_calls(mut self) -> Self {
+        self.record = true;
+        self
+    }
+
+    /// Records every call somewhere else.
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
         self
     }
 
-    /// Takes secrets out of results.
+    /// Takes secrets out of results, instead of by known values and recognisable formats.
     pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
         self.redact = Some(redact);
         self
@@ -151,6 +181,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// The program and arguments that end in [`run_as_keeper`](crate::run_as_keeper), so that
+    /// background processes outlive this one. Without it they end with it.
+    pub fn keeper(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        self.keeper = Some(words.into_iter().collect());
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -164,36 +201,65 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let mut services = Services::new(Arc::clone(&host), files);
+        let environments =
+            workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
+        let mut services = Services::new(Arc::clone(&host), files)
+            .environments(environments)
+            .with(workplace::terminal_settings(&world));
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let mut road = Road::new(services, self.policy).limits(limits);
+        let policy = match self.policy {
+            Some(policy) => policy,
+            None => guard_policy(&world, self.home.clone(), self.mode)?,
+        };
+        let mut road = Road::new(services, policy).limits(limits);
+        let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
+        let journal = match (self.journal, &sessions) {
+            (Some(journal), _) => Some(journal),
+            (None, _) if !self.record => None,
+            (None, Some(sessions)) => Some(Arc::new(sessions.clone()) as Arc<dyn Journal>),
+            (None, None) => {
+                let why = "calls are to be recorded, and there is no home to record them in".to_owned();
+                return Err(StoreError::NoHome { why }.into());
+            }
+        };
         if let Some(home) = self.home {
             let max_bytes = settings::spill_bytes(&settings);
             road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
         }
-        if let Some(journal) = self.journal {
+        if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        if let Some(redact) = self.redact {
-            road = road.redact(redact);
-        }
         let world = Arc::new(RwLock::new(world));
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
+        road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
         Ok(Runtime(Arc::new(Inner {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
+            secrets,
             machine,
             checkpoints,
             place: self.place,
             world,
             registry,
             road,
+            sessions,
         })))
     }
+}
+
+fn guard_policy(
+    world: &World,
+    home: Option<Home>,
+    mode: Option<Mode>,
+) -> Result<Arc<dyn Policy>, PolicyError> {
+    let mut settings = world.policy()?;
+    settings.mode = mode.unwrap_or(settings.mode);
+    Ok(Arc::new(GuardPolicy::new(settings, home)))
 }
 
 impl Runtime {
@@ -232,6 +298,21 @@ impl Runtime {
         self.world(|world| world.home().cloned())
     }
 
+    /// The home's store of sessions, if there is a home. Nothing is opened before it is used.
+    pub fn sessions(&self) -> Option<&SessionStore> {
+        self.0.sessions.as_ref()
+    }
+
+    /// Clock, timer and threads of this runtime.
+    pub fn host(&self) -> Arc<dyn Host> {
+        self.0.machine.clone()
+    }
+
+    /// What the configuration says about policy.
+    pub fn policy_settings(&self) -> Result<PolicySettings, PolicyError> {
+        self.world(World::policy)
+    }
+
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.
     pub fn refresh(&self) -> Result<(), StoreError> {
         let changes = self.0.world.write().unwrap_or_else(PoisonError::into_inner).refresh()?;
@@ -251,6 +332,7 @@ impl Runtime {
     pub fn announce(&self, change: &Change) {
         self.0.availability.changed(change);
         self.0.definitions.clear();
+        self.0.secrets.forget();
     }
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).
@@ -311,6 +393,13 @@ impl Runtime {
     /// The same, from code that just waits.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         wait(self.call(call))
+    }
+
+    /// What happened to background processes since this was last asked, for the sessions that
+    /// wanted to be told.
+    pub fn notices(&self) -> Vec<Notice> {
+        let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
+        place.jobs().map(Jobs::notices).unwrap_or_default()
     }
 
     /// What files in the working directory held before calls changed them; nothing when it is not kept.

@@ -8,6 +8,7 @@ use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Approver, Nobody};
 use hermes_core::registry::Snapshot;
 use hermes_core::session::{Place, Session as State, SessionSpec};
+use hermes_core::smart::{RiskModel, SmartApprover};
 use hermes_core::toolset::{Plan, Selection, SelectionError};
 
 use crate::runtime::Runtime;
@@ -65,6 +66,13 @@ impl SessionBuilder {
     /// Who answers when policy asks; the default is nobody, which means no.
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
+        self
+    }
+
+    /// Lets a second model say yes to what is of little risk, in the mode that allows it.
+    pub fn risk_model(mut self, model: Arc<dyn RiskModel>) -> Self {
+        let person = Arc::clone(&self.approver);
+        self.approver = Arc::new(SmartApprover { model, person, host: self.runtime.host() });
         self
     }
 

@@ -17,6 +17,7 @@ pub(crate) fn road_limits(settings: &Settings, context_tokens: Option<u64>) -> R
     let share = cap::Limits::for_context(context_tokens);
     RoadLimits {
         batch: limits.batch_timeout.unwrap_or(Duration::MAX),
+        ask: settings.approvals.timeout,
         at_once: usize::try_from(limits.max_parallel).unwrap_or(usize::MAX).max(1),
         results: cap::Limits {
             per_result: chars(limits.result_chars).min(share.per_result),

@@ -3,12 +3,14 @@
 //! It is taken once and handed round as a value; nothing below reads the process environment. A
 //! refresh takes it again and tells which part changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::availability::Change;
 use hermes_store::config::KeyPath;
 use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
 use serde_json::Value;
+
+use crate::policy::{PolicyError, PolicySettings};
 
 /// Variables, secrets and configuration at one moment.
 #[derive(Default)]
@@ -56,6 +58,22 @@ impl World {
         self.env.get(name)
     }
 
+    /// Every variable, the home's own first.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.secrets.names().filter_map(|name| Some((name, self.secrets.get(name)?)));
+        own.chain(self.process.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
+    /// Names in the home's `.env`.
+    pub(crate) fn secret_names(&self) -> BTreeSet<String> {
+        self.secrets.names().map(str::to_owned).collect()
+    }
+
+    /// The variables of the process part.
+    pub(crate) fn process(&self) -> &BTreeMap<String, String> {
+        &self.process
+    }
+
     /// The value at a dotted key of the configuration.
     pub(crate) fn config(&self, key: &str) -> Option<Value> {
         let path: KeyPath = key.parse().ok()?;
@@ -64,6 +82,11 @@ impl World {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// What the configuration says about policy.
+    pub(crate) fn policy(&self) -> Result<PolicySettings, PolicyError> {
+        self.config.as_ref().map(PolicySettings::read).transpose().map(Option::unwrap_or_default)
     }
 
     /// What is odd in the configuration but usable, in words.

@@ -138,17 +138,22 @@ pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreErro
 /// by a file or by a link, which is then left alone.
 pub(crate) fn create_new(path: &Path, content: impl AsRef<[u8]>) -> Result<bool, StoreError> {
     let failed = |source| StoreError::Io { doing: "create", path: path.to_owned(), source };
-    let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        Err(e) => return Err(failed(e)),
-    };
+    let Some(mut file) = open_new(path)? else { return Ok(false) };
     if let Err(e) = file.write_all(content.as_ref()) {
         // A half-written result is worse than none.
         let _ = fs::remove_file(path);
         return Err(failed(e));
     }
     Ok(true)
+}
+
+/// Opens a file that must not exist yet, readable by its owner only. Nothing if the name is taken.
+pub(crate) fn open_new(path: &Path) -> Result<Option<File>, StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(source) => Err(StoreError::Io { doing: "create", path: path.to_owned(), source }),
+    }
 }
 
 /// Makes a folder and its missing parents, each readable by its owner only. Existing ones stay as they are.
@@ -184,6 +189,21 @@ pub(crate) fn own_folder(path: &Path) -> Result<(), StoreError> {
 /// Whether `path` is a folder, or a link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+/// Brings what was written to a file to the disk. A missing file has nothing to bring.
+pub(crate) fn sync(path: &Path) -> Result<(), StoreError> {
+    match File::open(path).and_then(|file| file.sync_data()) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::Io { doing: "write to disk", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether `path` is a regular file, or a link to one.
+pub(crate) fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 /// What a folder holds, oldest first, then by name. A folder that is not there, or is a link, holds nothing.
@@ -253,6 +273,22 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
         }
     }
     Err(StoreError::Locked { path: lock })
+}
+
+/// Takes the lock on the file itself, made if it is not there, without waiting; nothing when somebody
+/// else holds it.
+pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "lock", path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        make_private_folder(folder)?;
+    }
+    let mut open = OpenOptions::new();
+    let file = open.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
 }
 
 /// The file a chain of links ends at, whether or not it exists.

@@ -58,7 +58,9 @@ places! {
     auth = "auth.json";
     /// The agent's identity, `SOUL.md`.
     soul = "SOUL.md";
-    /// Sessions and messages, `state.db`.
+    /// Sessions, messages and the journal, `hermes.db`.
+    sessions_db = "hermes.db";
+    /// The original's sessions and messages, `state.db`; only ever read.
     state_db = "state.db";
     /// Typed lines, `.hermes_history`.
     history = ".hermes_history";
@@ -224,6 +226,8 @@ fn no_home(why: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
+
     use super::*;
 
     fn inputs(user: &Path) -> HomeInputs<'_> {

@@ -5,8 +5,10 @@
 //! | [`home`] | which folder is the home, and where its files are |
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`processes`] | background processes that outlive the program |
 //! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
+//! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`error`] | what can go wrong, always with the path |
 //!
 //! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
@@ -19,12 +21,15 @@ mod disk;
 mod dotenv;
 pub mod error;
 pub mod home;
+pub mod processes;
 pub mod secrets;
+pub mod sessions;
 pub mod spill;
 
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
 pub use home::{Home, HomeInputs};
+pub use processes::Processes;
 pub use secrets::{EnvView, Secrets};
 pub use spill::Spill;

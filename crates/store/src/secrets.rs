@@ -243,6 +243,8 @@ fn all(text: &str) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
+
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 

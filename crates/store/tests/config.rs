@@ -1,7 +1,6 @@
 //! What `config.yaml` may say, and what is said about it when it is wrong.
 
 #![expect(clippy::disallowed_methods, reason = "a test sets up files and processes of its own")]
-
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails like a test")]
 
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Edits of `config.yaml`: what was asked for happens, and not one other byte moves.
 
 #![expect(clippy::disallowed_methods, reason = "a test sets up files and processes of its own")]
-
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::fs;

@@ -1,7 +1,6 @@
 //! Saving `config.yaml`: whole or not at all, links and modes kept, no writer lost.
 
 #![expect(clippy::disallowed_methods, reason = "a test sets up files and processes of its own")]
-
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::fs;

@@ -6,6 +6,7 @@ use hermes_core::session::Session;
 use hermes_core::tool::ToolDef;
 use hermes_core::toolset::Toolset;
 
+mod command;
 mod core_tools;
 pub mod diff;
 mod documents;
@@ -20,6 +21,8 @@ mod text_file;
 mod tools;
 mod toolsets;
 pub mod v4a;
+
+pub use command::settings::TerminalSettings;
 
 /// Every built-in tool, sorted by name.
 pub fn tools() -> &'static [&'static ToolDef] {

@@ -1,11 +1,11 @@
 //! `hermes toolsets`: the named groups of tools.
 
-use hermes::core::toolset::{Catalog, Member, Resolution};
+use hermes::core::toolset::{Catalog, Member, Resolution, Selection};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
-use crate::output::{Cell, Tone};
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Toolsets>("toolsets", "List the named groups of tools, and what is in them");
@@ -51,6 +51,8 @@ fn list(catalog: &Catalog, shell: &Shell) -> Result<(), Failure> {
                 json!({
                     "name": name,
                     "description": fixed.map(|toolset| toolset.description),
+                    "includes": fixed.map(|toolset| toolset.includes).unwrap_or_default(),
+                    "preset_of": fixed.map(|toolset| toolset.preset_of).unwrap_or_default(),
                     "tools": names_of(&members.tools),
                     "missing": names_of(&members.missing),
                 })
@@ -65,15 +67,18 @@ fn list(catalog: &Catalog, shell: &Shell) -> Result<(), Failure> {
             let tone = if here == 0 { Tone::Faint } else { Tone::Good };
             vec![
                 Cell::new(*name).tone(Tone::Strong),
-                Cell::new(format!("{here}/{all}")).tone(tone),
+                Cell::new(format!("{here}/{all}")).tone(tone).right(),
                 Cell::new(fixed.map_or("", |toolset| toolset.description)),
             ]
         })
         .collect();
-    shell.out.table(&["TOOLSET", "TOOLS", "WHAT FOR"], &rows)
+    shell.out.table(&["TOOLSET", "TOOLS", "WHAT FOR"], &rows)?;
+    shell.out.remark("TOOLS counts those that are built, of those that are named.")
 }
 
 fn resolve(catalog: &Catalog, names: &[String], shell: &Shell) -> Result<(), Failure> {
+    // All wrong names are told at once.
+    Selection::of(names.iter().cloned()).plan(catalog)?;
     let mut found = Vec::new();
     for name in names {
         found.push((name.as_str(), catalog.resolve(name)?));
@@ -88,7 +93,7 @@ fn resolve(catalog: &Catalog, names: &[String], shell: &Shell) -> Result<(), Fai
     }
     let mut rows = Vec::new();
     for (name, members) in &found {
-        let built = members.tools.iter().map(|member| (member, Cell::new("built in").tone(Tone::Good)));
+        let built = members.tools.iter().map(|member| (member, Cell::new("built").tone(Tone::Good)));
         let missing = members.missing.iter().map(|member| (member, Cell::new("not built").tone(Tone::Faint)));
         for (member, state) in built.chain(missing) {
             let tool = Cell::new(member.tool.as_ref());

@@ -1,58 +1,104 @@
 //! `hermes tools call NAME 'JSON'`: one call on the road, under the same rules as a model's.
+//!
+//! Standard output always gets exactly one JSON document, also when the call fails.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use hermes::core::toolset::Selection;
+use hermes::store::sessions::{NewSession, SessionError};
 use hermes::{Outcome, Status, ToolCall};
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
+use crate::interrupt::Interrupt;
 use crate::shell::Shell;
-use crate::tools::no_such_tool;
+use crate::{input, output};
 
-/// Most bytes of arguments read from standard input.
-const MAX_INPUT: u64 = 64 * 1024 * 1024;
+/// Below the options.
+const AFTER_HELP: &str = "\
+Examples:
+  hermes tools call read_file '{\"path\": \"README.md\"}'
+  hermes tools call search_files @query.json
+  echo '{\"pattern\": \"TODO\"}' | hermes tools call search_files -
+
+One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not
+(the document says why), 2 there is no such tool, 130 stopped by Ctrl-C.";
 
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Call {
     /// Name of the tool
     name: String,
-    /// Its arguments as JSON; `-` reads them from standard input
+    /// Its arguments as JSON; `@FILE` reads them from a file, `-` from standard input
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     /// Only these toolsets or tools can be called
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     toolsets: Option<Vec<String>>,
+    /// Record the call in this session, which is made if there is none
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
 }
 
 impl Run for Call {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        let runtime = shell.runtime()?;
-        let selection = self.toolsets.map_or_else(Selection::everything, Selection::of);
-        let arguments = if self.arguments == "-" { from_stdin()? } else { self.arguments };
-        let session = runtime.session().select(selection).open()?;
+        let arguments = input::text(&self.arguments, shell.cwd())?;
+        let (runtime, id) = match &self.session {
+            Some(name) => (shell.recording_runtime()?, Some(recorded_in(name, shell)?)),
+            None => (shell.runtime()?, None),
+        };
+        let selection = match &self.toolsets {
+            Some(names) => Selection::of(super::words(names)),
+            None => Selection::everything(),
+        };
+        let mut session = runtime.session().select(selection).approver(shell.approver(&runtime));
+        if let Some(id) = id {
+            session = session.id(id);
+        }
+        let session = Arc::new(session.open()?);
+        let cancelled = Arc::clone(&session);
+        // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
+        let interrupt = Interrupt::watch(move || cancelled.cancel()).ok();
         let outcome = session.call_blocking(ToolCall::new(&self.name, arguments));
         for note in &outcome.notes {
-            shell.out.warn(note);
-        }
-        if outcome.status == Status::Unknown && runtime.tools().tool(&self.name).is_none() {
-            return Err(no_such_tool(&self.name, &Arc::clone(&runtime.tools())));
+            output::warn(note);
         }
         if shell.out.wants_json() {
-            shell.out.json(&described(&outcome))?
+            shell.out.json(&described(&outcome))?;
         } else {
-            shell.out.json_text(&outcome.body)?
+            shell.out.json_text(&outcome.body)?;
         }
-        if outcome.status.is_ok() { Ok(()) } else { Err(Failure::Told) }
+        match outcome.status {
+            Status::Ok => Ok(()),
+            Status::Unknown if !self.is_there(&runtime) => Err(Failure::Told(Failure::USAGE)),
+            Status::Cancelled => {
+                let code = interrupt.as_ref().and_then(Interrupt::exit_code);
+                Err(Failure::Told(code.unwrap_or(Failure::FAILED)))
+            }
+            _ => Err(Failure::Told(Failure::FAILED)),
+        }
     }
 }
 
-fn from_stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text);
-    read.map_err(|wrong| Failure::usage(format!("cannot read the arguments from standard input: {wrong}")))?;
-    Ok(text)
+impl Call {
+    /// Whether the tool exists and was not left out: then it is unavailable, not unknown.
+    fn is_there(&self, runtime: &hermes::Runtime) -> bool {
+        self.toolsets.is_none() && runtime.tools().tool(&self.name).is_some()
+    }
+}
+
+/// The id of the session that is meant, which is made if there is none.
+fn recorded_in(name: &str, shell: &Shell) -> Result<String, Failure> {
+    let store = hermes::open_sessions(&shell.home()?)?;
+    match store.find(name) {
+        Ok(session) => Ok(session.id),
+        Err(SessionError::Unknown { .. }) => {
+            let cwd = shell.cwd().to_string_lossy().into_owned();
+            let new = NewSession { id: Some(name.to_owned()), cwd: Some(cwd), ..NewSession::from("cli") };
+            Ok(store.create(&new)?)
+        }
+        Err(wrong) => Err(wrong.into()),
+    }
 }
 
 fn described(outcome: &Outcome) -> Value {

@@ -7,8 +7,8 @@ use hermes::core::registry::Snapshot;
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
-use crate::output::{Cell, Tone};
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 use crate::tools::{Choice, first_sentence, source_word, whole_toolbox};
 
 #[derive(clap::Args)]
@@ -24,9 +24,6 @@ impl Run for List {
         let rows = rows(toolbox.snapshot(), &toolbox);
         if shell.out.wants_json() {
             return shell.out.json(&rows.iter().map(Row::json).collect::<Vec<_>>());
-        }
-        if rows.is_empty() {
-            return shell.out.line("There are no tools.");
         }
         let cells: Vec<Vec<Cell>> = rows.iter().map(Row::cells).collect();
         shell.out.table(&["TOOL", "TOOLSET", "STATE", "WHAT FOR"], &cells)
@@ -51,7 +48,7 @@ enum State {
 fn rows(snapshot: &Snapshot, toolbox: &Toolbox) -> Vec<Row> {
     let on: BTreeSet<&str> = toolbox.offered().iter().map(|tool| tool.name().as_ref()).collect();
     let closed = |name: &str| toolbox.unavailable().iter().find(|tool| tool.name.as_ref() == name);
-    let row = |name: &str| {
+    let state = |name: &str| {
         if on.contains(name) {
             State::On
         } else if let Some(tool) = closed(name) {
@@ -68,7 +65,7 @@ fn rows(snapshot: &Snapshot, toolbox: &Toolbox) -> Vec<Row> {
             emoji: tool.emoji_text().to_owned(),
             description: tool.definition().description.clone(),
             source: source_word(snapshot.source(tool.name())),
-            state: row(tool.name()),
+            state: state(tool.name()),
         })
         .collect()
 }
@@ -91,16 +88,43 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<Cell> {
-        let state = match &self.state {
-            State::On => Cell::new("on").tone(Tone::Good),
-            State::Off => Cell::new("off").tone(Tone::Faint),
-            State::Unavailable(why) => Cell::new(why).tone(Tone::Bad),
+        let what = first_sentence(&self.description);
+        let (state, what) = match &self.state {
+            State::On => (Cell::new("on").tone(Tone::Good), Cell::new(what)),
+            State::Off => (Cell::new("off").tone(Tone::Faint), Cell::new(what)),
+            State::Unavailable(why) => {
+                (Cell::new("not available").tone(Tone::Bad), Cell::new(format!("{why}: {what}")))
+            }
         };
-        vec![
-            Cell::new(&self.name).tone(Tone::Strong),
-            Cell::new(&self.toolset),
+        vec![Cell::new(&self.name).tone(Tone::Strong), Cell::new(&self.toolset), state, what]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Look;
+
+    fn row(state: State) -> Row {
+        Row {
+            name: "web_search".to_owned(),
+            toolset: "web".to_owned(),
+            emoji: "🔍".to_owned(),
+            description: "Search the web. Use short queries.".to_owned(),
+            source: "builtin".to_owned(),
             state,
-            Cell::new(first_sentence(&self.description)),
-        ]
+        }
+    }
+
+    #[test]
+    fn what_is_missing_stands_before_what_it_would_be_for() {
+        let closed = row(State::Unavailable("needs WEB_KEY".to_owned()));
+
+        let text = Look { colour: false, columns: None }.table(&["", "", "", ""], &[closed.cells()]);
+
+        assert_eq!(text, "web_search  web  not available  needs WEB_KEY: Search the web\n");
+        assert_eq!(closed.json()["reason"], "needs WEB_KEY");
+        assert_eq!((&closed.json()["enabled"], &closed.json()["available"]), (&json!(true), &json!(false)));
+        assert_eq!(row(State::Off).json().get("reason"), None);
     }
 }

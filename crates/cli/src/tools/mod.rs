@@ -15,7 +15,7 @@ use hermes::core::bridge::{ToolSearch, When};
 use hermes::core::definitions::{DefinitionSettings, Toolbox};
 use hermes::core::registry::{Snapshot, Source};
 use hermes::core::suggest::suggest;
-use hermes::core::toolset::Selection;
+use hermes::core::toolset::{Catalog, Member, Selection, SelectionError};
 
 use crate::command::Failure;
 
@@ -37,11 +37,29 @@ impl Choice {
     /// The selection these options stand for.
     pub(crate) fn selection(&self, runtime: &Runtime) -> Result<Selection, Failure> {
         let chosen = match &self.toolsets {
-            Some(names) => Selection::of(names.iter().filter(|name| !name.is_empty())),
-            None => runtime.platform(&self.platform)?,
+            Some(names) => Selection::of(words(names)),
+            None => self.configured(runtime)?,
         };
-        Ok(chosen.without(self.disable.clone()))
+        Ok(chosen.without(words(&self.disable)))
     }
+
+    /// What the configuration selects; an error says that it comes from there.
+    fn configured(&self, runtime: &Runtime) -> Result<Selection, Failure> {
+        let snapshot = runtime.tools();
+        let chosen = runtime.platform(&self.platform).and_then(|chosen| {
+            chosen.plan(snapshot.catalog())?;
+            Ok(chosen)
+        });
+        chosen.map_err(|wrong| match (wrong, runtime.home()) {
+            (wrong @ SelectionError::Platform(_), _) | (wrong, None) => wrong.into(),
+            (wrong, Some(home)) => Failure::usage(format!("{}: {wrong}", home.config().display())),
+        })
+    }
+}
+
+/// The names of a list as it was typed: `a, b,` is two.
+fn words(list: &[String]) -> Vec<String> {
+    list.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
 /// The definitions of a selection with nothing left out for room.
@@ -51,12 +69,22 @@ pub(crate) fn whole_toolbox(runtime: &Runtime, selection: &Selection) -> Result<
     Ok(runtime.toolbox_blocking(selection, &settings)?)
 }
 
+/// A tool that some toolset names and nobody has built.
+pub(crate) fn not_built(name: &str, catalog: &Catalog) -> Option<Member> {
+    catalog.resolve("all").ok()?.missing.into_iter().find(|member| member.tool.as_ref() == name)
+}
+
 /// That there is no such tool, with the names that come near.
 pub(crate) fn no_such_tool(name: &str, snapshot: &Snapshot) -> Failure {
+    if not_built(name, snapshot.catalog()).is_some() {
+        return Failure::usage(format!(
+            "tool `{name}` is not built yet; `hermes tools list` shows those that are"
+        ));
+    }
     let near = suggest(name, snapshot.tools().map(|tool| tool.name().as_ref()), 3);
     Failure::usage(match near.as_slice() {
-        [] => format!("no tool `{name}`; `hermes tools list` shows all"),
-        near => format!("no tool `{name}`; did you mean {}?", near.join(", ")),
+        [] => format!("there is no tool `{name}`; `hermes tools list` shows all"),
+        near => format!("there is no tool `{name}`; did you mean `{}`?", near.join("` or `")),
     })
 }
 
@@ -76,5 +104,21 @@ pub(crate) fn first_sentence(text: &str) -> &str {
     match text.split_once(". ") {
         Some((first, _)) => first,
         None => text.trim_end_matches('.'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_list_may_have_spaces_and_empty_places() {
+        assert_eq!(words(&["a".to_owned(), " b ".to_owned(), String::new()]), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_first_sentence_ends_at_its_full_stop() {
+        assert_eq!(first_sentence("Read a file. Use it often."), "Read a file");
+        assert_eq!(first_sentence("Read v1.2 files."), "Read v1.2 files");
     }
 }

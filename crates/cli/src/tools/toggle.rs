@@ -1,12 +1,13 @@
 //! `hermes tools enable|disable NAME…`: switches toolsets or tools for a platform, in `config.yaml`.
 
 use hermes::Runtime;
-use hermes::core::toolset::{PlatformLists, SelectionError};
+use hermes::core::toolset::{Catalog, PlatformLists, SelectionError};
 use hermes::store::config::KeyPath;
 use hermes::store::{Change, ConfigFile, Settings, StoreError};
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
+use crate::output;
 use crate::shell::Shell;
 
 #[derive(clap::Args)]
@@ -35,49 +36,87 @@ struct What {
     dry_run: bool,
 }
 
-type Switch =
-    fn(&PlatformLists, &hermes::core::toolset::Catalog, &str, &str) -> Result<PlatformLists, SelectionError>;
+type Switch = fn(&PlatformLists, &Catalog, &str, &str) -> Result<PlatformLists, SelectionError>;
 
 impl Run for Enable {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        self.what.switch(shell, PlatformLists::with, "enabled")
+        let runtime = shell.runtime()?;
+        let change = self.what.switch(shell, &runtime, PlatformLists::with)?;
+        if !self.what.dry_run {
+            self.what.warn_of_what_stays_out(&runtime)?;
+        }
+        self.what.report(shell, &change, "enabled")
     }
 }
 
 impl Run for Disable {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        self.what.switch(shell, PlatformLists::without, "disabled")
+        let change = self.what.switch(shell, &shell.runtime()?, PlatformLists::without)?;
+        self.what.report(shell, &change, "disabled")
     }
 }
 
 impl What {
-    fn switch(&self, shell: &Shell, switch: Switch, done: &str) -> Result<(), Failure> {
-        let runtime = shell.runtime()?;
-        let before = lists(&runtime.settings(), &self.platform);
-        let after = self.wanted(&runtime, &before, switch)?;
+    fn switch(&self, shell: &Shell, runtime: &Runtime, switch: Switch) -> Result<Change, Failure> {
         let home = shell.home()?;
-        let change = if self.dry_run {
+        // A name that is wrong is told before anything is locked or made.
+        self.wanted(runtime, switch)?;
+        if self.dry_run {
             let mut file = ConfigFile::open(&home)?;
+            let (before, after) = self.wanted(runtime, switch)?;
             write(&mut file, &self.platform, &before, &after)?;
-            file.change()
-        } else {
-            ConfigFile::update(&home, |file| write(file, &self.platform, &before, &after))?
-        };
-        self.report(shell, &change, done)
+            return Ok(file.change());
+        }
+        let mut refused = None;
+        let change = ConfigFile::update(&home, |file| {
+            // Somebody else may have switched something since we looked: look again, now that
+            // nobody can.
+            runtime.refresh()?;
+            match self.wanted(runtime, switch) {
+                Ok((before, after)) => write(file, &self.platform, &before, &after),
+                Err(wrong) => {
+                    refused = Some(wrong);
+                    Ok(())
+                }
+            }
+        })?;
+        match refused {
+            Some(wrong) => Err(wrong.into()),
+            None => Ok(change),
+        }
     }
 
+    /// The lists as they are and as they are to be.
     fn wanted(
         &self,
         runtime: &Runtime,
-        before: &PlatformLists,
         switch: Switch,
-    ) -> Result<PlatformLists, Failure> {
+    ) -> Result<(PlatformLists, PlatformLists), SelectionError> {
         let snapshot = runtime.tools();
-        let mut lists = before.clone();
+        let before = lists(&runtime.settings(), &self.platform);
+        let mut after = before.clone();
         for name in &self.names {
-            lists = switch(&lists, snapshot.catalog(), &self.platform, name)?;
+            after = switch(&after, snapshot.catalog(), &self.platform, name)?;
         }
-        Ok(lists)
+        Ok((before, after))
+    }
+
+    /// Switching something on may not be enough: another setting can keep it out.
+    fn warn_of_what_stays_out(&self, runtime: &Runtime) -> Result<(), Failure> {
+        runtime.refresh()?;
+        let snapshot = runtime.tools();
+        let explanation = runtime.platform(&self.platform)?.explain(snapshot.catalog())?;
+        for name in &self.names {
+            let members = snapshot.catalog().resolve(name)?;
+            if members.tools.is_empty() {
+                output::warn(&format!("nothing in `{name}` is built yet, so nothing changes for now"));
+            }
+            let stories = members.tools.iter().filter_map(|member| explanation.of(&member.tool).ok());
+            for story in stories.filter(|story| !story.verdict.is_in()) {
+                output::warn(&story.to_string());
+            }
+        }
+        Ok(())
     }
 
     fn report(&self, shell: &Shell, change: &Change, done: &str) -> Result<(), Failure> {
@@ -92,12 +131,13 @@ impl What {
                 "after": if self.dry_run { json!(change.after) } else { Value::Null },
             }));
         }
-        let names = self.names.join(", ");
         if self.dry_run && changed {
             return shell.out.line(change.after.trim_end());
         }
-        let note = if changed { "" } else { " (it already was)" };
-        shell.out.line(&format!("{names}: {done} for {}{note}", self.platform))
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        let verb = if self.names.len() == 1 { "is" } else { "are" };
+        let again = if changed { "" } else { ", as before" };
+        shell.out.line(&format!("{} {verb} {done} for {}{again}", names.join(", "), self.platform))
     }
 }
 

@@ -8,30 +8,49 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::{Either, select};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::digest::digest_fields;
+use crate::digest::{digest_fields, digest_pair, digest_text};
 use crate::effect::Effect;
 use crate::error::ToolError;
-use crate::policy::{Answer, ApprovalRequest, PolicyRequest, Reason, Verdict};
+use crate::policy::{Answer, ApprovalRequest, Grant, PolicyRequest, Reason, Verdict};
 use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
 use crate::session::Session;
 use crate::tool::PreparedCall;
 
-/// What a cleared call needs to run: itself, what it may do, and the digest of its arguments.
-type Cleared = (Box<dyn PreparedCall>, Arc<[Effect]>, u64);
+/// A call that may run.
+pub(super) struct Cleared {
+    pub(super) prepared: Box<dyn PreparedCall>,
+    pub(super) effects: Arc<[Effect]>,
+    /// Fingerprint of its arguments.
+    pub(super) digest: u64,
+}
+
+/// What became of a call that was asked about.
+pub(super) enum Decided {
+    Cleared(Cleared),
+    /// Not this one, but one with these arguments may run.
+    Changed(Map<String, Value>),
+}
+
+/// What an approver said, short of no.
+enum Said {
+    Yes(Grant),
+    Edit(Map<String, Value>),
+}
 
 impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
-    ) -> Result<Cleared, Refusal> {
-        let arguments = digest_fields(&taken.view.arguments);
-        if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, arguments)) {
+    ) -> Result<Decided, Refusal> {
+        let digest = digest_fields(&taken.view.arguments);
+        if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, digest)) {
             return Err(Refusal::Repeated(block.refusal()));
         }
         let (prepared, effects) = self.declared(session, taken)?;
@@ -40,33 +59,74 @@ impl Road {
                 "the arguments were cut off before their end; nothing was run, send the whole call again";
             return Err(ToolError::Arguments(why.to_owned()).into());
         }
-        let question = match self.judge(session, taken, &effects) {
-            Verdict::Deny(reason) => {
-                return Err(ToolError::Denied { by: reason.rule, why: reason.why }.into());
-            }
+        match self.agreed(session, taken, &effects, asked_by_hook, cancel).await? {
+            Some(arguments) => Ok(Decided::Changed(arguments)),
+            None => Ok(Decided::Cleared(Cleared { prepared, effects: effects.into(), digest })),
+        }
+    }
+
+    /// Policy's verdict on the call as it stands, and a person's where one is needed. What comes
+    /// back is what the person wants instead, if they changed it.
+    async fn agreed(
+        &self,
+        session: &Session,
+        taken: &Taken<'_>,
+        effects: &[Effect],
+        asked_by_hook: Option<Reason>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Map<String, Value>>, ToolError> {
+        let asked_by_policy = match self.judge(session, taken, effects) {
+            Verdict::Deny(reason) => return Err(ToolError::Denied { by: reason.rule, why: reason.why }),
             Verdict::Ask(reason) => Some(reason),
             Verdict::Allow => None,
         };
-        for reason in question.into_iter().chain(asked_by_hook) {
-            self.ask(session, taken, &effects, reason, cancel).await?;
+        if let Some(reason) = asked_by_policy {
+            let offered = reason.grants.clone();
+            match self.ask(session, taken, effects, reason, cancel).await? {
+                Said::Edit(arguments) => return Ok(Some(arguments)),
+                // A yes that reaches further than was offered is a yes for this call.
+                Said::Yes(grant) if grant == Grant::Once || !offered.contains(&grant) => {}
+                Said::Yes(grant) => {
+                    let asked = request(session, taken, effects);
+                    // A policy that cannot remember the yes asks again; this call was agreed to.
+                    drop(catch_unwind(AssertUnwindSafe(|| self.policy.granted(&asked, grant))));
+                }
+            }
         }
-        Ok((prepared, effects.into(), arguments))
+        if let Some(reason) = asked_by_hook {
+            // What a hook asks about is asked each time: the hook keeps its own memory.
+            if let Said::Edit(arguments) = self.ask(session, taken, effects, reason, cancel).await? {
+                return Ok(Some(arguments));
+            }
+        }
+        Ok(None)
     }
 
     /// The call behind the arguments, and what it says it would do.
     fn declared(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let effects = prepared.effects(session.place());
+            let mut effects = prepared.effects(&session.place());
+            self.follow_links(&mut effects);
+            self.name_environment(&mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
-        let (prepared, mut effects) = stated.map_err(|payload| ToolError::broken(payload.as_ref()))??;
-        self.follow_links(&mut effects);
-        Ok((prepared, effects))
+        stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
+    }
+
+    /// A command that names no environment runs in the default one.
+    fn name_environment(&self, effects: &mut [Effect]) {
+        for effect in effects {
+            if let Effect::Exec(command) = effect
+                && command.environment.is_empty()
+            {
+                self.services.environments.default_name().clone_into(&mut command.environment);
+            }
+        }
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.
@@ -83,40 +143,56 @@ impl Road {
         }
     }
 
-    fn judge(&self, session: &Session, taken: &Taken, effects: &[Effect]) -> Verdict {
-        let request =
-            PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects };
+    fn judge(&self, session: &Session, taken: &Taken<'_>, effects: &[Effect]) -> Verdict {
+        let request = request(session, taken, effects);
         catch_unwind(AssertUnwindSafe(|| self.policy.judge(&request))).unwrap_or_else(|_| {
-            let why = "the policy broke while judging this call, so it is not run".to_owned();
-            Verdict::Deny(Reason { rule: "policy".to_owned(), why })
+            Verdict::Deny(Reason::new("policy", "the policy broke while judging this call, so it is not run"))
         })
     }
 
     async fn ask(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
-    ) -> Result<(), ToolError> {
+    ) -> Result<Said, ToolError> {
         let request = ApprovalRequest {
             call: taken.view.id.clone(),
             session: session.id().to_owned(),
             tool: taken.view.tool.to_string(),
             arguments: serde_json::to_string(&taken.view.arguments).unwrap_or_default(),
+            digest: digest_pair(digest_text(&taken.view.tool), digest_fields(&taken.view.arguments)),
             effects: effects.to_vec(),
             reason,
+            expires_after: self.limits.ask,
         };
-        let answer = AssertUnwindSafe(session.approver().ask(&request)).catch_unwind();
-        match select(Box::pin(answer), Box::pin(cancel.cancelled())).await {
-            Either::Left((Ok(Answer::Approved), _)) => Ok(()),
-            Either::Left((Ok(Answer::Refused { by, why }), _)) => Err(ToolError::Denied { by, why }),
-            Either::Left((Err(_), _)) => {
-                let why = "the approver broke before it answered".to_owned();
-                Err(ToolError::Denied { by: request.reason.rule.clone(), why })
+        let refused = |why: &str| ToolError::Denied { by: request.reason.rule.clone(), why: why.to_owned() };
+        let mut answer =
+            Box::pin(AssertUnwindSafe(async { session.approver().ask(&request).await }).catch_unwind());
+        // One that answers at once needs no timer.
+        let answer = if let Some(answer) = (&mut answer).now_or_never() {
+            answer
+        } else {
+            let given_up = select(self.services.host.sleep(self.limits.ask), Box::pin(cancel.cancelled()));
+            match select(answer, given_up).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right((Either::Left(_), _)) => {
+                    return Err(refused("it needs approval and nobody answered in time"));
+                }
+                Either::Right((Either::Right(_), _)) => return Err(ToolError::Cancelled),
             }
-            Either::Right(_) => Err(ToolError::Cancelled),
+        };
+        match answer {
+            Ok(Answer::Approved(grant)) => Ok(Said::Yes(grant)),
+            Ok(Answer::Edited(arguments)) => Ok(Said::Edit(arguments)),
+            Ok(Answer::Refused { by, why }) => Err(ToolError::Denied { by, why }),
+            Err(_) => Err(refused("the approver broke before it answered")),
         }
     }
+}
+
+fn request<'a>(session: &'a Session, taken: &'a Taken<'_>, effects: &'a [Effect]) -> PolicyRequest<'a> {
+    PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects }
 }

@@ -25,7 +25,7 @@ use crate::tool::Parallel;
 impl Road {
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, session: &Session, toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<Outcome> {
-        self.batch_until(session, toolbox, calls, &session.child_token()).await
+        self.batch_until(session, toolbox, calls, session.token()).await
     }
 
     /// Takes all calls of one answer, unless `cancel` fires first.
@@ -36,7 +36,7 @@ impl Road {
         calls: Vec<ToolCall>,
         cancel: &CancellationToken,
     ) -> Vec<Outcome> {
-        let ends = self.services.host.now() + self.limits.batch;
+        let ends = self.services.host.now().saturating_add(self.limits.batch);
         let batch = Batch { road: self, session, toolbox, cancel, preparing: cancel.child_token(), ends };
         let mut outcomes = batch.work_off(calls).await;
         self.fit_turn(session, toolbox, &mut outcomes).await;
@@ -164,7 +164,7 @@ impl Batch<'_> {
             }
             Err(mut refused) => {
                 if late && matches!(refused.why, Refusal::Error(ToolError::Cancelled)) {
-                    refused.why = ToolError::TimedOut(self.road.limits.batch).into();
+                    refused.why = ToolError::OutOfTime(self.road.limits.batch).into();
                 }
                 slots.push(Slot { stage: Stage::Running, footprint: Footprint::none() });
                 events.push(Box::pin(async move {
@@ -177,7 +177,7 @@ impl Batch<'_> {
     fn start_what_may<'b>(&'b self, slots: &mut [Slot], events: &Events<'b>) {
         let mut running = slots.iter().filter(|slot| matches!(slot.stage, Stage::Running)).count();
         for at in 0..slots.len() {
-            if running >= self.road.limits.at_once {
+            if running >= self.road.limits.at_once.max(1) {
                 return;
             }
             let (earlier, rest) = slots.split_at_mut(at);

@@ -4,6 +4,7 @@
 //! file. It is done again after hooks have changed the answer, so no hook can undo it.
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::hook::{CallEnd, CallView};
 use crate::loop_guard::digest;
 use crate::outcome::{Outcome, Status};
 use crate::road::run::Ran;
-use crate::road::{Redact, Refusal, Refused, Road};
+use crate::road::{Redact, Refusal, Refused, Road, unbroken};
 use crate::session::Session;
 use crate::shape::cap::{MaxSize, Oversize, ResultSize, is_over, pageable, replacement, turn_budget};
 use crate::shape::error_text::sanitise_error;
@@ -40,16 +41,24 @@ impl Road {
         ran: Ran,
         end: Result<Reply, ToolError>,
     ) -> Outcome {
+        let trust = match &end {
+            Err(error) if error.is_ours() => Trust::Trusted,
+            _ => ran.entry.trust(),
+        };
         let (status, mut value) = answer(end);
         value = note_repetition(session, &ran, status, value);
         let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
         let mut end = CallEnd { status, result: Value::Null, took };
-        let shaped = if toolbox.hooks().is_empty() {
+        let mut shaped = if toolbox.hooks().is_empty() {
             shaped
         } else {
             self.through_hooks(session, toolbox, (&view, &entry), &mut end, shaped, &mut notes).await
         };
+        // The mark comes last: whatever is inside it, nothing stands outside.
+        if trust == Trust::Untrusted {
+            shaped.body = to_text(&mark(entry.name(), shaped.value));
+        }
         let outcome = Outcome {
             id: view.id,
             given_id: view.given_id,
@@ -92,10 +101,12 @@ impl Road {
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
         if self.transform(toolbox, view, end, notes).await {
-            shaped = self.shape(session, &view.id, entry, std::mem::take(&mut end.result)).await;
+            let changed = std::mem::take(&mut end.result);
+            shaped = self.shape(session, &view.id, entry, changed).await;
             end.result = std::mem::take(&mut shaped.value);
         }
         self.after(toolbox, view, end, notes).await;
+        shaped.value = std::mem::take(&mut end.result);
         shaped
     }
 
@@ -106,10 +117,6 @@ impl Road {
         let limit = self.limits.results.threshold(entry.max_result_size(), None);
         if limit.is_some_and(|limit| is_over(&body, limit)) {
             (value, spilled) = self.move_to_file(session, id.as_str(), &value, &body).await;
-            body = to_text(&value);
-        }
-        if entry.trust() == Trust::Untrusted {
-            value = mark(entry.name(), value);
             body = to_text(&value);
         }
         Shaped { value, body, spilled }
@@ -125,7 +132,9 @@ impl Road {
     ) -> (Value, Option<PathBuf>) {
         let page = pageable(value);
         let saved = match &self.spill {
-            Some(spill) => spill.keep(session.id(), id, page.text.clone()).await.ok(),
+            Some(spill) => {
+                unbroken(async { spill.keep(session.id(), id, page.text.clone()).await }).await.ok()
+            }
             None => None,
         };
         let named = saved.as_ref().map(|path| path.to_string_lossy());
@@ -165,7 +174,10 @@ impl Road {
 
     fn without_secrets(&self, mut value: Value) -> Value {
         if let Some(redact) = &self.redact {
-            redact_strings(redact.as_ref(), &mut value);
+            let cleaned = catch_unwind(AssertUnwindSafe(|| redact_strings(redact.as_ref(), &mut value)));
+            if cleaned.is_err() {
+                return json!({ "error": "the result is withheld: it could not be searched for secrets" });
+            }
         }
         value
     }
@@ -179,7 +191,8 @@ impl Road {
 
     /// Writes the end of a call down; what comes back is why that failed.
     async fn unwritten(&self, session: &Session, outcome: &Outcome) -> Option<String> {
-        let written = self.journal.as_ref()?.finished(session.id(), outcome).await;
+        let journal = self.journal.as_ref()?;
+        let written = unbroken(async { journal.finished(session.id(), outcome).await }).await;
         written.err().map(|why| format!("the result could not be recorded: {why}"))
     }
 }
@@ -214,12 +227,14 @@ fn status_of(error: &ToolError) -> Status {
         ToolError::Arguments(_) => Status::Invalid,
         ToolError::UnknownTool(_) => Status::Unknown,
         ToolError::Denied { .. } | ToolError::Undeclared(_) => Status::Denied,
-        ToolError::TimedOut(_) => Status::TimedOut,
+        ToolError::TimedOut(_) | ToolError::OutOfTime(_) => Status::TimedOut,
         ToolError::Cancelled => Status::Cancelled,
         ToolError::Broken(_) => Status::Broken,
-        ToolError::NeedsSession(_) | ToolError::Unrecorded(_) | ToolError::Failed(_) | ToolError::File(_) => {
-            Status::Failed
-        }
+        ToolError::NeedsSession(_)
+        | ToolError::Unrecorded(_)
+        | ToolError::Failed(_)
+        | ToolError::File(_)
+        | ToolError::Environment(_) => Status::Failed,
     }
 }
 
@@ -253,5 +268,5 @@ fn redact_strings(redact: &dyn Redact, value: &mut Value) {
 
 /// A value as text; values always can be written.
 fn to_text(value: &Value) -> String {
-    value.to_string()
+    serde_json::to_string(value).unwrap_or_default()
 }

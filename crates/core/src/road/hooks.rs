@@ -1,6 +1,6 @@
 //! Step 4, and the hooks' part of step 9: each hook under its own deadline and panic guard.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -12,7 +12,7 @@ use crate::definitions::Toolbox;
 use crate::error::ToolError;
 use crate::hook::{Before, CallEnd, CallView, Hook, HookFailure};
 use crate::policy::Reason;
-use crate::road::intake::{Taken, fit};
+use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
 
 impl Road {
@@ -20,7 +20,7 @@ impl Road {
     pub(super) async fn before(
         &self,
         toolbox: &Toolbox,
-        taken: &mut Taken,
+        taken: &mut Taken<'_>,
         cancel: &CancellationToken,
     ) -> Result<Option<Reason>, Refusal> {
         let mut ask = None;
@@ -28,20 +28,20 @@ impl Road {
             if cancel.is_cancelled() {
                 return Err(ToolError::Cancelled.into());
             }
-            match self.guarded(hook, hook.before(&taken.view)).await {
+            let asked = Box::pin(self.guarded(hook, || hook.before(&taken.view)));
+            let answer = match select(asked, Box::pin(cancel.cancelled())).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right(_) => return Err(ToolError::Cancelled.into()),
+            };
+            match answer {
                 Ok(Before::Continue) => {}
                 Ok(Before::Block { message }) => {
                     return Err(ToolError::Denied { by: hook.name().to_owned(), why: message }.into());
                 }
-                Ok(Before::Rewrite(arguments)) => {
-                    taken.view.arguments = arguments;
-                    // What a hook wrote is no longer what was cut off.
-                    taken.cut_off = false;
-                    fit(&taken.parameters, &mut taken.view.arguments)?;
-                }
+                Ok(Before::Rewrite(arguments)) => taken.change(arguments)?,
                 Ok(Before::Ask { message }) => {
                     // The first question stands; a later hook cannot soften it.
-                    ask.get_or_insert(Reason { rule: hook.name().to_owned(), why: message });
+                    ask.get_or_insert_with(|| Reason::new(hook.name(), message));
                 }
                 Err(failure) if hook.is_policy() => {
                     let why = format!("the policy hook failed ({failure}), so the call is not run");
@@ -63,7 +63,7 @@ impl Road {
     ) -> bool {
         let mut changed = false;
         for hook in interested(toolbox, &view.tool) {
-            match self.guarded(hook, hook.transform(view, end)).await {
+            match self.guarded(hook, || hook.transform(view, end)).await {
                 Ok(None) => {}
                 Ok(Some(result)) => {
                     end.result = result;
@@ -88,19 +88,19 @@ impl Road {
         notes: &mut Vec<String>,
     ) {
         for hook in interested(toolbox, &view.tool) {
-            let told = hook.after(view, end).map(Ok);
-            if let Err(failure) = self.guarded(hook, Box::pin(told)).await {
+            if let Err(failure) = self.guarded(hook, || Box::pin(hook.after(view, end).map(Ok))).await {
                 notes.push(format!("hook {}: {failure}", hook.name()));
             }
         }
     }
 
-    async fn guarded<T>(
+    /// One answer of a hook; it may break before it has become a future.
+    async fn guarded<'a, T>(
         &self,
-        hook: &Arc<dyn Hook>,
-        answer: BoxFuture<'_, Result<T, HookFailure>>,
+        hook: &'a Arc<dyn Hook>,
+        ask: impl FnOnce() -> BoxFuture<'a, Result<T, HookFailure>> + Send,
     ) -> Result<T, HookFailure> {
-        let mut answer = Box::pin(AssertUnwindSafe(answer).catch_unwind());
+        let mut answer = Box::pin(AssertUnwindSafe(async move { ask().await }).catch_unwind());
         let answer = match (&mut answer).now_or_never() {
             Some(answer) => answer,
             None => match select(answer, self.services.host.sleep(hook.deadline())).await {
@@ -119,7 +119,10 @@ fn interested<'a>(
     tool: &Arc<str>,
 ) -> impl Iterator<Item = &'a Arc<dyn Hook>> + use<'a> {
     let tool = Arc::clone(tool);
-    toolbox.hooks().iter().filter(move |hook| hook.wants(&tool))
+    // A hook that cannot say what it wants is asked.
+    let wants =
+        move |hook: &Arc<dyn Hook>| catch_unwind(AssertUnwindSafe(|| hook.wants(&tool))).unwrap_or(true);
+    toolbox.hooks().iter().filter(move |hook| wants(hook))
 }
 
 /// What the model reads when a policy hook that should have cleaned a result failed.

@@ -19,10 +19,12 @@ mod intake;
 mod run;
 
 use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -64,6 +66,8 @@ pub struct RoadLimits {
     pub call: Duration,
     /// A whole batch.
     pub batch: Duration,
+    /// A question to an approver; after that the answer is no.
+    pub ask: Duration,
     /// Calls running at the same time.
     pub at_once: usize,
     /// Size of results.
@@ -75,11 +79,15 @@ impl Default for RoadLimits {
         Self {
             call: Duration::from_mins(5),
             batch: Duration::from_mins(7),
+            ask: Duration::from_mins(1),
             at_once: 8,
             results: Limits::for_context(None),
         }
     }
 }
+
+/// How often an approver may change a call before it is run or refused.
+const EDITS: usize = 8;
 
 /// The one way a call takes.
 pub struct Road {
@@ -125,10 +133,20 @@ impl<E: Into<ToolError>> From<E> for Refusal {
     }
 }
 
+/// The answer of a service that may break: a panic is a failure like any other.
+async fn unbroken<T>(ask: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    AssertUnwindSafe(ask).catch_unwind().await.unwrap_or_else(|_| Err("it panicked".to_owned()))
+}
+
 impl Road {
     /// A road without record, spill or redaction.
     pub fn new(services: Arc<Services>, policy: Arc<dyn Policy>) -> Self {
         Self { services, policy, journal: None, spill: None, redact: None, limits: RoadLimits::default() }
+    }
+
+    /// The doors and services its tools share.
+    pub fn services(&self) -> &Arc<Services> {
+        &self.services
     }
 
     /// Records every call.
@@ -157,7 +175,7 @@ impl Road {
 
     /// Takes one call all the way.
     pub async fn call(&self, session: &Session, toolbox: &Toolbox, call: ToolCall) -> Outcome {
-        self.call_until(session, toolbox, call, &session.child_token()).await
+        self.call_until(session, toolbox, call, session.token()).await
     }
 
     /// Takes one call all the way, unless `cancel` fires first.
@@ -183,17 +201,32 @@ impl Road {
         cancel: &CancellationToken,
     ) -> Result<Ready, Box<Refused>> {
         let mut taken = intake::take_in(session, toolbox, call)?;
-        let asked = match self.before(toolbox, &mut taken, cancel).await {
-            Ok(asked) => asked,
-            Err(why) => return Err(taken.refuse(why)),
-        };
-        match self.clear(session, &taken, asked, cancel).await {
-            Ok((prepared, effects, digest)) => {
+        match self.decide(session, toolbox, &mut taken, cancel).await {
+            Ok(authorise::Cleared { prepared, effects, digest }) => {
                 let intake::Taken { view, entry, notes, .. } = taken;
                 Ok(Ready { view, entry, prepared, effects, digest, notes })
             }
             Err(why) => Err(taken.refuse(why)),
         }
+    }
+
+    /// Steps 4 and 5, again from the start whenever an approver changes the call.
+    async fn decide(
+        &self,
+        session: &Session,
+        toolbox: &Toolbox,
+        taken: &mut intake::Taken<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<authorise::Cleared, Refusal> {
+        for _ in 0..EDITS {
+            let asked = self.before(toolbox, taken, cancel).await?;
+            match self.clear(session, taken, asked, cancel).await? {
+                authorise::Decided::Cleared(cleared) => return Ok(cleared),
+                authorise::Decided::Changed(arguments) => taken.change(arguments)?,
+            }
+        }
+        let why = format!("it was changed {EDITS} times without being approved");
+        Err(ToolError::Denied { by: "approval".to_owned(), why }.into())
     }
 
     /// Steps 6 to 10, in no more than the time that is left.

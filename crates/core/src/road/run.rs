@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::hook::CallView;
 use crate::journal::Starting;
 use crate::permit::Clearance;
-use crate::road::{Ready, Road};
+use crate::road::{Ready, Road, unbroken};
 use crate::session::Session;
 use crate::tool::{PreparedCall, Reply, ToolEntry};
 
@@ -40,6 +40,9 @@ impl Road {
         if cancel.is_cancelled() {
             return (ran, Err(ToolError::Cancelled));
         }
+        if left.is_zero() {
+            return (ran, Err(ToolError::OutOfTime(self.limits.batch)));
+        }
         if let Some(journal) = &self.journal {
             let start = Starting {
                 id: &ran.view.id,
@@ -49,7 +52,7 @@ impl Road {
                 arguments: &ran.view.arguments,
                 effects: &effects,
             };
-            if let Err(why) = journal.starting(&start).await {
+            if let Err(why) = unbroken(async { journal.starting(&start).await }).await {
                 return (ran, Err(ToolError::Unrecorded(why)));
             }
         }

@@ -9,8 +9,10 @@ use serde_json::Value;
 
 use crate::gate::Gate;
 use crate::tool::def::{Options, ToolDef};
-use crate::tool::typed::{Async, describe};
-use crate::tool::{DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust};
+use crate::tool::typed::{Async, Blocking, describe};
+use crate::tool::{
+    BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust,
+};
 
 /// A registered tool, built-in or foreign.
 pub struct ToolEntry {
@@ -93,6 +95,12 @@ impl ToolEntry {
     /// A foreign tool made from a type, like a built-in one.
     pub fn of<T: Tool>(name: impl Into<Arc<str>>, toolset: impl Into<Arc<str>>) -> Self {
         let handler = Async::<T>(PhantomData);
+        Self::new(name, toolset, describe::<T>(), handler).trusted()
+    }
+
+    /// The same for a type whose handler blocks.
+    pub fn blocking<T: BlockingTool>(name: impl Into<Arc<str>>, toolset: impl Into<Arc<str>>) -> Self {
+        let handler = Blocking::<T>(PhantomData);
         Self::new(name, toolset, describe::<T>(), handler).trusted()
     }
 

@@ -2,12 +2,13 @@
 //!
 //! - here: the traits a tool implements, and what a handler hands back
 //! - [`ToolDef`]: the table entry of a built-in tool, said in its own file
-//! - [`ToolEntry`]: a registered tool, built-in or foreign
+//! - [`ToolEntry`]: a registered tool, built-in or foreign; from a type, a handler or closures
 //!
 //! Foreign tools (plugins, MCP servers, embedders) are made at run time and take the same road.
 
 mod def;
 mod entry;
+mod from_fn;
 mod typed;
 
 use std::sync::Arc;

@@ -104,29 +104,37 @@ impl Explanation {
     }
 }
 
-impl fmt::Display for Story {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Story { tool, toolset, verdict } = self;
+impl Story {
+    /// How it came in or what keeps it out, without the tool's name: for tables that have it already.
+    pub fn why(&self) -> String {
+        let Story { toolset, verdict, .. } = self;
         match verdict {
-            Verdict::In { chain } => write!(f, "`{tool}` is in {}", way(chain)),
-            Verdict::NotSelected => {
-                write!(f, "`{tool}` is out: nothing selected has it (toolset `{toolset}` does)")
-            }
+            Verdict::In { chain } => way(chain),
+            Verdict::NotSelected => format!("nothing selected has it (toolset `{toolset}` does)"),
             Verdict::Disabled { by, chain } => {
-                write!(f, "`{tool}` is out: `{by}` is disabled (else it would be in {})", way(chain))
+                format!("`{by}` is disabled (else it would be in {})", way(chain))
             }
             Verdict::ToolDisabled { chain } => {
-                write!(f, "`{tool}` is out: the tool is disabled (else it would be in {})", way(chain))
+                format!("the tool is disabled (else it would be in {})", way(chain))
             }
             Verdict::Withheld { toolset, why: WithheldWhy::DefaultOff } => {
-                write!(f, "`{tool}` is out: toolset `{toolset}` is off unless it is named")
+                format!("toolset `{toolset}` is off unless it is named")
             }
             Verdict::Withheld { toolset, why: WithheldWhy::OtherPlatform } => {
-                write!(f, "`{tool}` is out: toolset `{toolset}` does not work on this platform")
+                format!("toolset `{toolset}` does not work on this platform")
             }
-            Verdict::McpNotAllowed => {
-                write!(f, "`{tool}` is out: MCP server `{toolset}` is not among those let in")
-            }
+            Verdict::McpNotAllowed => format!("MCP server `{toolset}` is not among those let in"),
+        }
+    }
+}
+
+impl fmt::Display for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tool, why) = (&self.tool, self.why());
+        if self.verdict.is_in() {
+            write!(f, "`{tool}` is in {why}")
+        } else {
+            write!(f, "`{tool}` is out: {why}")
         }
     }
 }

@@ -1,13 +1,12 @@
-//! What somebody probably meant by a name nobody knows.
+//! A name nobody knows, with what was probably meant, as an error people read.
 
-use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::suggest::suggest;
+
 /// Most names that are offered: more is a list, not an answer.
 const MOST: usize = 3;
-/// How alike two names must be, from 0 to 1, to be worth offering.
-const ALIKE: f64 = 0.55;
 
 /// A name that nothing answers to, and the ones that come nearest, best first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +20,7 @@ pub struct UnknownName {
 impl UnknownName {
     /// Looks for names like `name` among those that exist.
     pub fn among<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
-        let wanted = plain(name);
-        let mut ranked: Vec<(Reverse<u32>, &str)> = known
-            .into_iter()
-            .filter_map(|known| likeness(&wanted, &plain(known)).map(|score| (Reverse(score), known)))
-            .collect();
-        ranked.sort_unstable();
-        ranked.dedup();
-        let suggestions = ranked.into_iter().take(MOST).map(|(_, known)| Arc::from(known)).collect();
+        let suggestions = suggest(name, known, MOST).into_iter().map(Arc::from).collect();
         UnknownName { name: name.to_owned(), suggestions }
     }
 }
@@ -43,23 +35,6 @@ impl fmt::Display for UnknownName {
         }
         if self.suggestions.is_empty() { Ok(()) } else { f.write_str("?") }
     }
-}
-
-/// Letters and digits only, in lower case: `Web-Search` and `web_search` are the same word.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// In thousandths, so that it can be sorted; nothing when the two are not worth comparing.
-fn likeness(wanted: &str, known: &str) -> Option<u32> {
-    if wanted.is_empty() || known.is_empty() {
-        return None;
-    }
-    let part = known.contains(wanted) || (known.len() > 2 && wanted.contains(known));
-    let edits = strsim::normalized_damerau_levenshtein(wanted, known);
-    let score = if part { 0.5_f64.mul_add(edits, 0.5) } else { edits };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1000")]
-    (score >= ALIKE).then_some((score * 1000.0) as u32)
 }
 
 #[cfg(test)]
@@ -77,12 +52,15 @@ mod tests {
     fn the_nearest_name_comes_first() {
         assert_eq!(say("wbe"), "`wbe` is not known; did you mean `web`?");
         assert_eq!(say("terminl"), "`terminl` is not known; did you mean `terminal`?");
-        assert_eq!(say("hermes"), "`hermes` is not known; did you mean `hermes-acp` or `hermes-cli`?");
+        assert_eq!(say("hermes"), "`hermes` is not known; did you mean `hermes-cli` or `hermes-acp`?");
     }
 
     #[test]
     fn case_and_separators_do_not_count() {
-        assert_eq!(say("Web-Search"), "`Web-Search` is not known; did you mean `web_search` or `web`?");
+        assert_eq!(
+            say("Web-Search"),
+            "`Web-Search` is not known; did you mean `web_search` or `web_extract` or `web`?"
+        );
     }
 
     #[test]

@@ -168,7 +168,8 @@ fn approvals<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Approvals {
     const CRON: &[(&str, CronMode)] = &[("deny", CronMode::Deny), ("approve", CronMode::Approve)];
     let default = Approvals::default();
     let section = reader.section(root, "approvals", "approvals");
-    let keys = ["mode", "timeout", "cron_mode", "deny", "mcp_reload_confirm", "destructive_slash_confirm"];
+    let keys =
+        ["mode", "timeout", "cron_mode", "deny", "rules", "mcp_reload_confirm", "destructive_slash_confirm"];
     reader.check_keys(section, &keys, Keys::Some);
     Approvals {
         mode: reader.word(section, "mode", MODES).unwrap_or(default.mode),

@@ -1,0 +1,198 @@
+//! What the person is shown: the command with the guilty part marked, where it would run, what
+//! was found, and what each answer grants.
+
+use std::fmt::Write;
+
+use hermes::core::effect::Effect;
+use hermes::core::policy::{ApprovalRequest, Finding, Grant};
+
+use crate::approval::answer::{command, letter, offered};
+
+/// Most lines of a command that are shown.
+const MAX_LINES: usize = 40;
+
+/// Most characters of one shown line.
+const MAX_CHARS: usize = 400;
+
+/// The question, without the prompt.
+pub(super) fn card(request: &ApprovalRequest, colour: bool) -> String {
+    let paint = |text: &str, code: &str| {
+        if colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    };
+    let mut card = format!("\n{}\n\n", paint(&format!("{} needs your approval", request.tool), "1;33"));
+    let text = command(request).unwrap_or_else(|| request.arguments.clone());
+    for line in marked(&text, &request.reason.findings) {
+        let code = if line.mark { "31" } else { "1" };
+        let _ = writeln!(card, "    {}", paint(&line.text, code));
+    }
+    card.push('\n');
+    if let Some(place) = place(request) {
+        let _ = writeln!(card, "  where   {place}");
+    }
+    if request.reason.findings.is_empty() {
+        let _ = writeln!(card, "  effect  {}", visible(&request.reason.why));
+    }
+    for finding in &request.reason.findings {
+        let targets = finding.targets.join(", ");
+        let on = if targets.is_empty() { String::new() } else { format!(": {}", visible(&targets)) };
+        let _ = writeln!(card, "  effect  {}{on}  ({})", finding.effect, finding.rule);
+    }
+    card.push('\n');
+    for grant in offered(request) {
+        let _ = writeln!(card, "  [{}] {}", letter(grant), meaning(grant, request));
+    }
+    if command(request).is_some() {
+        card.push_str("  [e COMMAND] run this command instead; it is judged anew\n");
+    }
+    card.push_str("  [d] no, do not run it\n  [?] explain\n");
+    card
+}
+
+/// The line the person types behind.
+pub(super) fn prompt(request: &ApprovalRequest, colour: bool) -> String {
+    let seconds = request.expires_after.as_secs();
+    let text = format!("approve? ({seconds} s, then no) > ");
+    if colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text }
+}
+
+/// More about why it is asked.
+pub(super) fn explanation(request: &ApprovalRequest) -> String {
+    let mut text = format!("\n  {}\n", visible(&request.reason.why));
+    for effect in &request.effects {
+        let _ = writeln!(text, "  - {}", visible(&effect.to_string()));
+    }
+    let _ = writeln!(text, "  decided by the rule `{}`; see `hermes policy rules`", request.reason.rule);
+    text
+}
+
+fn meaning(grant: Grant, request: &ApprovalRequest) -> String {
+    let targets: Vec<&str> = request
+        .reason
+        .findings
+        .iter()
+        .flat_map(|finding| finding.targets.iter().map(String::as_str))
+        .collect();
+    match grant {
+        Grant::Once => "yes, this once".to_owned(),
+        Grant::Exact => "yes, and this exact command for the rest of the session".to_owned(),
+        Grant::Targets => {
+            format!(
+                "yes, and the same effect on {} for the rest of the session",
+                visible(&targets.join(", "))
+            )
+        }
+        Grant::Class => {
+            format!("yes, and everything of `{}` for the rest of the session", request.reason.rule)
+        }
+        Grant::Always => {
+            format!("yes, and everything of `{}` from now on (config.yaml)", request.reason.rule)
+        }
+    }
+}
+
+fn place(request: &ApprovalRequest) -> Option<String> {
+    request.effects.iter().find_map(|effect| match effect {
+        Effect::Exec(command) => Some(format!("{}, in {}", command.environment, command.workdir.display())),
+        _ => None,
+    })
+}
+
+/// A line of the card.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    text: String,
+    /// Whether it points at the line above rather than being part of the command.
+    mark: bool,
+}
+
+/// The command, with a line of carets below each line that holds something that was found.
+fn marked(command: &str, findings: &[Finding]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for text in command.split('\n') {
+        if lines.len() >= MAX_LINES {
+            lines.push(Line { text: "…".to_owned(), mark: false });
+            break;
+        }
+        let guilty = |at: usize| findings.iter().any(|finding| finding.span.contains(&at));
+        let mut shown = String::new();
+        let mut carets = String::new();
+        for (at, letter) in text.char_indices().take(MAX_CHARS) {
+            let seen = visible(letter.encode_utf8(&mut [0; 4]));
+            let caret = if guilty(start + at) { '^' } else { ' ' };
+            carets.extend(std::iter::repeat_n(caret, seen.chars().count()));
+            shown.push_str(&seen);
+        }
+        lines.push(Line { text: shown, mark: false });
+        if carets.contains('^') {
+            lines.push(Line { text: carets.trim_end().to_owned(), mark: true });
+        }
+        start += text.len() + 1;
+    }
+    lines
+}
+
+/// The text with everything that would not show, or would move the cursor, written out.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let hidden = matches!(
+            letter,
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+        );
+        if letter == '\t' {
+            shown.push(' ');
+        } else if letter.is_control() || hidden {
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(letter));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::answer::tests::request;
+
+    #[test]
+    fn the_card_shows_command_place_effect_and_what_each_answer_grants() {
+        let card = card(&request("rm -rf /srv/data", vec![Grant::Exact, Grant::Targets]), false);
+
+        let expected = "
+terminal needs your approval
+
+    rm -rf /srv/data
+    ^^^^^^
+
+  where   local, in /home/ann/app
+  effect  deletes recursively: /srv/data  (recursive-delete)
+
+  [o] yes, this once
+  [s] yes, and this exact command for the rest of the session
+  [t] yes, and the same effect on /srv/data for the rest of the session
+  [e COMMAND] run this command instead; it is judged anew
+  [d] no, do not run it
+  [?] explain
+";
+        assert_eq!(card, expected);
+    }
+
+    #[test]
+    fn letters_that_would_not_show_are_written_out() {
+        let shown = card(&request("ls \u{1b}[2J\u{202e}x", vec![]), false);
+
+        assert!(shown.contains("ls \\u{1b}[2J\\u{202e}x"), "{shown}");
+    }
+
+    #[test]
+    fn marks_stand_below_the_line_they_mean() {
+        let findings = [Finding { rule: String::new(), effect: String::new(), targets: vec![], span: 5..7 }];
+
+        let lines = marked("make\nrm x", &findings);
+
+        let text: Vec<(&str, bool)> = lines.iter().map(|line| (line.text.as_str(), line.mark)).collect();
+        assert_eq!(text, [("make", false), ("rm x", false), ("^^", true)]);
+    }
+}

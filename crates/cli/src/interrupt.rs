@@ -1,0 +1,87 @@
+//! Ctrl-C: the first one asks the work at hand to stop, the second ends the program.
+//!
+//! Only a command that runs something long listens; all others end at once, as the system does it.
+
+#![expect(clippy::disallowed_methods, reason = "the door to signals: one thread that waits for them")]
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::thread::{self, JoinHandle};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::iterator::{Handle, Signals};
+
+/// Exit codes of programs ended by a signal begin here.
+const BY_SIGNAL: u8 = 128;
+
+/// Listens until it is dropped.
+pub(crate) struct Interrupt {
+    first: Arc<AtomicI32>,
+    signals: Handle,
+    waiter: Option<JoinHandle<()>>,
+}
+
+impl Interrupt {
+    /// Calls `stop` when somebody wants the program to end.
+    pub(crate) fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // In this order: the first signal only raises the flag, the second finds it raised.
+            flag::register_conditional_shutdown(signal, i32::from(exit_code(signal)), Arc::clone(&asked))?;
+            flag::register(signal, Arc::clone(&asked))?;
+        }
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let (handle, first) = (signals.handle(), Arc::new(AtomicI32::new(0)));
+        let seen = Arc::clone(&first);
+        let wait = move || {
+            if let Some(signal) = signals.forever().next() {
+                seen.store(signal, Ordering::Release);
+                stop();
+            }
+        };
+        let waiter = thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(Self { first, signals: handle, waiter: Some(waiter) })
+    }
+
+    /// The exit code that says by which signal the work was stopped, if it was.
+    pub(crate) fn exit_code(&self) -> Option<u8> {
+        match self.first.load(Ordering::Acquire) {
+            0 => None,
+            signal => Some(exit_code(signal)),
+        }
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        self.signals.close();
+        if let Some(waiter) = self.waiter.take() {
+            // It has nothing to say, and a panic in it was told when it happened.
+            let _ = waiter.join();
+        }
+    }
+}
+
+fn exit_code(signal: i32) -> u8 {
+    u8::try_from(signal).map_or(BY_SIGNAL, |signal| BY_SIGNAL.saturating_add(signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_the_one_shells_know() {
+        assert_eq!(exit_code(SIGINT), 130);
+        assert_eq!(exit_code(SIGTERM), 143);
+    }
+
+    #[test]
+    fn nobody_is_stopped_when_no_signal_comes() {
+        let watch = Interrupt::watch(|| panic!("no signal was sent")).unwrap();
+
+        assert_eq!(watch.exit_code(), None);
+    }
+}

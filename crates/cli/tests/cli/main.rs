@@ -1,0 +1,30 @@
+//! The command line as a person or a script meets it: the real program, in temporary homes.
+//!
+//! | module | what it proves |
+//! |---|---|
+//! | `answers` | what every command says, in words and in JSON |
+//! | `call` | one JSON document per call, where arguments come from, Ctrl-C |
+//! | `contract` | definitions and toolsets are those of the contract |
+//! | `docs` | every documented command works, and says what the page shows |
+//! | `sessions` | sessions, import, recorded calls |
+//! | `switch` | enable and disable, on files with comments and all at once |
+//! | `terminal` | colours, widths, pipes that close, completion scripts |
+//! | `wrong` | what happens when something is wrong: words and exit codes |
+
+#![expect(clippy::disallowed_methods, reason = "the tests start the program and write the files it finds")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers are part of the tests"
+)]
+
+mod answers;
+mod call;
+mod contract;
+mod docs;
+mod home;
+mod sessions;
+mod switch;
+mod terminal;
+mod wrong;

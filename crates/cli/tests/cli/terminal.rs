@@ -1,0 +1,121 @@
+//! Colours, widths, completion scripts: what depends on where the output goes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+
+use rustix::fs::OFlags;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::home::{Home, Said};
+
+/// What a command writes on a terminal of so many columns.
+fn on_a_terminal(home: &Home, columns: u16, words: &[&str], variables: &[(&str, &str)]) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&master, size).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let slave =
+        rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, rustix::fs::Mode::empty()).unwrap();
+    let mut child = {
+        // The command owns our last copy of the terminal's other end; it goes with it.
+        let mut command = home.command(words);
+        command.envs(variables.iter().copied()).stdout(File::from(slave)).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let mut written = Vec::new();
+    // Linux reports the end of the other side as an error.
+    let _ = File::from(master).read_to_end(&mut written);
+    assert!(child.wait().unwrap().success());
+    String::from_utf8(written).unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+fn a_person_gets_headings_colours_and_lines_that_fit() {
+    let home = Home::new();
+
+    let shown = on_a_terminal(&home, 50, &["tools", "list"], &[("TERM", "xterm")]);
+
+    assert!(shown.contains("\u{1b}[2mTOOLSET\u{1b}[0m"), "{shown:?}");
+    assert!(shown.contains("\u{1b}[32mon\u{1b}[0m"), "{shown:?}");
+    assert!(shown.lines().nth(1).unwrap().ends_with('…'), "{shown:?}");
+    let shown = on_a_terminal(&home, 80, &["tools", "call", "todo"], &[]);
+    assert!(shown.starts_with("{\n  \"todos\": [],\n"), "{shown:?}");
+}
+
+#[test]
+fn colours_can_be_refused() {
+    let home = Home::new();
+    for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let shown = on_a_terminal(&home, 80, &["tools", "list"], &[variable]);
+
+        assert!(shown.starts_with("TOOL ") && !shown.contains('\u{1b}'), "{variable:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn what_is_piped_has_neither_colours_nor_headings() {
+    let home = Home::new();
+    let commands: [&[&str]; 5] = [
+        &["tools", "list"],
+        &["tools", "explain"],
+        &["tools", "cost"],
+        &["toolsets", "list"],
+        &["tools", "info", "todo"],
+    ];
+    for words in commands {
+        let said = home.say(words);
+        assert!(
+            !said.contains('\u{1b}') && !said.contains("TOOLSET") && !said.contains("WHAT FOR"),
+            "{said}"
+        );
+        assert!(said.lines().all(|line| line == line.trim_end()), "{said}");
+    }
+}
+
+#[test]
+fn every_shell_gets_a_completion_script() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = home.say(&["completion", shell]);
+
+        for word in ["tools", "toolsets", "completion", "explain", "--json"] {
+            let known = script.contains(word) || script.contains(word.trim_start_matches('-'));
+            assert!(known, "{word} for {shell}");
+        }
+        assert_eq!(home.json(&["completion", shell])["shell"], shell);
+    }
+}
+
+/// Lets the shell read its script without running it; shells that are not installed cannot.
+#[test]
+fn completion_scripts_are_understood_by_their_shells() {
+    let home = Home::new();
+    for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
+        let script = home.say(&["completion", shell]);
+        let home = Home::new().file("script", script);
+        let there = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+            .any(|folder| Path::new(&folder).join(shell).is_file());
+        assert!(there || shell != "bash", "bash is needed");
+        if there {
+            let said = Said::of(home.program(shell, &[check, "script"]).output().unwrap());
+            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{shell}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn bash_completes_what_is_typed() {
+    let script = Home::new().say(&["completion", "bash"]);
+    let home = Home::new().file("script", script);
+    let asked = "source ./script; COMP_WORDS=(hermes tools ex); COMP_CWORD=2; COMP_LINE='hermes tools ex'; \
+                 _hermes hermes ex tools; echo \"${COMPREPLY[@]}\"";
+
+    let said = Said::of(home.program("bash", &["-c", asked]).output().unwrap());
+
+    assert_eq!(said.out, "explain\n", "{said:?}");
+}

@@ -1,0 +1,379 @@
+//! The lists behind [`crate::place`]: names of folders and files that mean something.
+
+use crate::place::{Ground, Place, within};
+
+/// Folders a system does not survive losing.
+pub(crate) const SYSTEM_TOPS: [&str; 22] = [
+    "/etc",
+    "/usr",
+    "/var",
+    "/bin",
+    "/sbin",
+    "/boot",
+    "/lib",
+    "/lib64",
+    "/lib32",
+    "/sys",
+    "/proc",
+    "/dev",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/sbin",
+    "/usr/local",
+    "/usr/share",
+    "/var/lib",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/run",
+];
+
+/// Homes and the folders that hold them.
+pub(crate) const HOME_TOPS: [&str; 4] = ["/home", "/root", "/Users", "/var/root"];
+
+/// Folders for temporary files.
+pub(crate) const TEMP: [&str; 6] =
+    ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/var/folders", "/run/user"];
+
+/// Folder names whose content can be made again.
+const REBUILT: [&str; 72] = [
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "out",
+    "output",
+    ".next",
+    ".nuxt",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".venv",
+    "venv",
+    ".cache",
+    "coverage",
+    "htmlcov",
+    ".coverage",
+    ".gradle",
+    ".parcel-cache",
+    ".turbo",
+    ".eggs",
+    ".terraform",
+    ".svelte-kit",
+    "tmp",
+    "temp",
+    ".tmp",
+    ".temp",
+    "obj",
+    "Debug",
+    "Release",
+    ".angular",
+    "bower_components",
+    ".sass-cache",
+    ".output",
+    ".vite",
+    "storybook-static",
+    "_build",
+    ".stack-work",
+    "dist-newstyle",
+    "elm-stuff",
+    ".dart_tool",
+    "Pods",
+    "DerivedData",
+    ".serverless",
+    ".aws-sam",
+    "cdk.out",
+    "_site",
+    "test-results",
+    "playwright-report",
+    ".nyc_output",
+    "cache",
+    "caches",
+    ".docusaurus",
+    ".expo",
+    ".yarn",
+    ".pnpm-store",
+    "zig-cache",
+    ".zig-cache",
+    "zig-out",
+    "CMakeFiles",
+    ".ipynb_checkpoints",
+    "_cacache",
+    ".hypothesis",
+    "lcov-report",
+    "deps",
+    ".astro",
+    ".wrangler",
+    "env",
+    ".DS_Store",
+];
+
+/// File endings of things that can be made again.
+const REBUILT_ENDINGS: [&str; 22] = [
+    ".pyc",
+    ".pyo",
+    ".o",
+    ".obj",
+    ".class",
+    ".log",
+    ".tmp",
+    ".swp",
+    ".swo",
+    ".bak",
+    ".orig",
+    ".rej",
+    ".egg-info",
+    ".tsbuildinfo",
+    ".gcda",
+    ".gcno",
+    ".elc",
+    "~",
+    ".cache",
+    ".pid",
+    ".lock",
+    ".DS_Store",
+];
+
+/// Whether a component of the path says that it can be made again.
+pub(crate) fn rebuilt_folder(path: &str) -> bool {
+    for part in path.split('/') {
+        if part.is_empty() {
+            continue;
+        }
+        if part.starts_with("cmake-build-") || part.starts_with("bazel-") || REBUILT.contains(&part) {
+            return true;
+        }
+        if part == "vendor" && path.contains("/vendor/bundle") {
+            return true;
+        }
+        let lower = part.trim_start_matches(['.', '_']);
+        for sign in ["tmp", "temp", "scratch", "build"] {
+            if let Some(rest) = lower.strip_prefix(sign)
+                && (rest.is_empty()
+                    || rest.starts_with(['-', '_', '.', '*'])
+                    || rest.bytes().all(|b| b.is_ascii_digit()))
+            {
+                return true;
+            }
+            if let Some(rest) = lower.strip_suffix(sign)
+                && rest.ends_with(['-', '_', '.'])
+            {
+                return true;
+            }
+        }
+        if ["-cache", "_cache", "-output", "_output"].iter().any(|end| part.ends_with(end)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The same, or a file ending that says so.
+pub(crate) fn rebuilt(path: &str) -> bool {
+    if rebuilt_folder(path) {
+        return true;
+    }
+    let last = path.rsplit('/').next().unwrap_or(path);
+    matches!(last, "package-lock.json" | "yarn.lock" | "pnpm-lock.yaml")
+        || last.len() > 2 && REBUILT_ENDINGS.iter().any(|end| last.ends_with(end))
+}
+
+/// Files and folders with a meaning of their own, wherever the workspace is.
+pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
+    if let Some(inside) = home_relative(path, ground)
+        && let Some(place) = home_file(inside)
+    {
+        return Some(place);
+    }
+    if let Some(place) = system_file(path) {
+        return Some(place);
+    }
+    let last = path.rsplit('/').next().unwrap_or(path);
+    if let Some((_, inside)) = path.split_once("/.git/") {
+        if inside.starts_with("hooks/") || inside == "hooks" {
+            return (!inside.ends_with(".sample")).then_some(Place::Startup);
+        }
+        return Some(if inside == "config" { Place::Startup } else { Place::GitData });
+    }
+    match last {
+        ".git" => Some(Place::GitData),
+        "config.yaml" => Some(Place::ProjectEnv),
+        ".envrc" | ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" => Some(Place::Startup),
+        ".git-credentials" | "master.key" | "credentials.json" | "service-account.json" => {
+            Some(Place::Credential)
+        }
+        "id_rsa" | "id_ed25519" | "id_ecdsa" | "id_dsa" | "authorized_keys" => Some(Place::Credential),
+        _ if last.starts_with(".env") => env_file(last),
+        _ => None,
+    }
+}
+
+fn env_file(name: &str) -> Option<Place> {
+    let rest = name.strip_prefix(".env")?;
+    if [".md", ".txt", ".rb", ".js", ".ts", ".py", ".rs", ".go"].iter().any(|end| name.ends_with(end)) {
+        return None;
+    }
+    let template = ["example", "sample", "template", "dist", "defaults", "schema", "test", "ci"]
+        .iter()
+        .any(|t| rest.contains(t));
+    ((rest.is_empty() || rest.starts_with(['.', '*', '-', '_'])) && !template).then_some(Place::ProjectEnv)
+}
+
+/// The part of the path below a home, also below somebody else's.
+fn home_relative<'p>(path: &'p str, ground: Ground<'_>) -> Option<&'p str> {
+    if ground.home.len() > 1
+        && let Some(rest) = path.strip_prefix(ground.home).and_then(|rest| rest.strip_prefix('/'))
+    {
+        return Some(rest);
+    }
+    if let Some(rest) = path.strip_prefix("/root/") {
+        return Some(rest);
+    }
+    let rest = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
+    rest.split_once('/').map(|(_, inside)| inside)
+}
+
+const PROFILES: [&str; 24] = [
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    ".bash_profile",
+    ".zprofile",
+    ".bash_login",
+    ".bash_logout",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".gitconfig",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".bash_aliases",
+    ".inputrc",
+    ".vimrc",
+    ".tmux.conf",
+    ".condarc",
+    ".pam_environment",
+];
+
+const SECRETS: [&str; 22] = [
+    ".aws/credentials",
+    ".aws/sso/cache",
+    ".config/gcloud",
+    ".kube/config",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".local/share/keyrings",
+    ".config/op",
+    ".terraform.d/credentials.tfrc.json",
+    "Library/Keychains",
+    ".mozilla/firefox",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/rclone/rclone.conf",
+    ".config/sops",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".config/hcloud",
+    ".snowflake",
+];
+
+const RUNS: [&str; 9] = [
+    ".config/autostart",
+    ".config/systemd/user",
+    ".config/fish",
+    ".config/git/config",
+    ".config/environment.d",
+    "Library/LaunchAgents",
+    ".local/share/systemd/user",
+    ".config/nushell",
+    ".config/direnv",
+];
+
+fn home_file(inside: &str) -> Option<Place> {
+    let first = inside.split('/').next().unwrap_or(inside);
+    if inside == first && PROFILES.contains(&first) {
+        return Some(Place::Startup);
+    }
+    match first {
+        ".ssh" => {
+            let name = inside.strip_prefix(".ssh").unwrap_or_default().trim_start_matches('/');
+            let public = name.ends_with(".pub") || name.starts_with("known_hosts");
+            return Some(if name.is_empty() || name.starts_with("config") || name == "rc" || public {
+                Place::Startup
+            } else {
+                Place::Credential
+            });
+        }
+        ".hermes" => return agent_file(inside),
+        ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" | ".git-credentials" | ".vault-token" | ".my.cnf"
+        | ".boto" | ".s3cfg" | ".password-store" | ".gnupg" | ".azure" => return Some(Place::Credential),
+        _ if (inside.ends_with(".pem")
+            || inside.ends_with(".key")
+            || inside.ends_with(".p12")
+            || inside.ends_with(".kdbx"))
+            && !inside.contains(".pub") =>
+        {
+            return Some(Place::Credential);
+        }
+        _ => {}
+    }
+    if SECRETS.iter().any(|known| within(inside, known)) {
+        return Some(Place::Credential);
+    }
+    RUNS.iter().any(|known| within(inside, known)).then_some(Place::Startup)
+}
+
+fn agent_file(inside: &str) -> Option<Place> {
+    let name = inside.strip_prefix(".hermes/")?;
+    match name {
+        "config.yaml" | ".env" | "auth.json" | "SOUL.md" => Some(Place::AgentConfig),
+        _ if name.starts_with("mcp-tokens") => Some(Place::Credential),
+        _ if name.starts_with("hooks") || name.starts_with("plugins") || name.starts_with("policy") => {
+            Some(Place::AgentConfig)
+        }
+        _ => None,
+    }
+}
+
+fn system_file(path: &str) -> Option<Place> {
+    match path {
+        "/etc/shadow" | "/etc/gshadow" | "/etc/shadow-" | "/etc/master.passwd" | "/etc/krb5.keytab"
+        | "/etc/sudoers" => return Some(Place::Credential),
+        "/etc/ld.so.preload" | "/etc/rc.local" | "/etc/crontab" | "/etc/profile" | "/etc/bash.bashrc" => {
+            return Some(Place::Startup);
+        }
+        _ => {}
+    }
+    if path.starts_with("/proc/") && path.ends_with("/environ") {
+        return Some(Place::Credential);
+    }
+    if path.starts_with("/etc/ssh/ssh_host_") && path.ends_with("_key")
+        || path.starts_with("/etc/ssl/private/")
+    {
+        return Some(Place::Credential);
+    }
+    if path.starts_with("/run/secrets/") || path.starts_with("/var/run/secrets/") {
+        return Some(Place::Credential);
+    }
+    let runs = path.starts_with("/etc/cron")
+        || path.starts_with("/var/spool/cron")
+        || path.starts_with("/etc/systemd/system")
+        || path.starts_with("/usr/lib/systemd/")
+        || path.starts_with("/lib/systemd/")
+        || path.starts_with("/etc/init.d/")
+        || path.starts_with("/etc/profile.d")
+        || path.starts_with("/Library/LaunchDaemons")
+        || path.starts_with("/Library/LaunchAgents");
+    runs.then_some(Place::Startup)
+}

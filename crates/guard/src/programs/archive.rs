@@ -1,0 +1,223 @@
+//! Archives: what they unpack where, and the options that run programs.
+
+use super::Handler;
+use super::opts::{Spec, parse};
+use crate::effect::{How, Kind};
+use crate::place::Place;
+use crate::walk::{Call, Flow, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "tar" | "gtar" | "bsdtar" => tar,
+        "zip" => zip,
+        "unzip" | "7z" | "7za" | "unrar" | "unar" => unzip,
+        "cpio" => cpio,
+        _ => return None,
+    })
+}
+
+fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    for (at, arg) in call.args.iter().enumerate() {
+        let text = &*arg.text;
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let value = if value.is_empty() { words.get(at + 1).copied().unwrap_or_default() } else { value };
+        match name {
+            "--to-command" | "--info-script" | "--new-volume-script" | "--rsh-command" | "--rmt-command" => {
+                walk.emit_names(Kind::ToolProgram, "makes tar run a program", arg.span, &[value]);
+                walk.run_text(value, &Flow::none(), arg.span);
+            }
+            "--checkpoint-action" => {
+                if let Some(command) = value.strip_prefix("exec=") {
+                    walk.emit_names(Kind::ToolProgram, "makes tar run a program", arg.span, &[command]);
+                    walk.run_text(command, &Flow::none(), arg.span);
+                }
+            }
+            "--use-compress-program" | "-I" => {
+                let program = value.split_whitespace().next().unwrap_or_default();
+                if !matches!(
+                    super::base_name(program),
+                    "gzip"
+                        | "pigz"
+                        | "zstd"
+                        | "xz"
+                        | "bzip2"
+                        | "pbzip2"
+                        | "lz4"
+                        | "lzip"
+                        | "lzop"
+                        | "brotli"
+                        | "pixz"
+                        | "zstdmt"
+                        | "pxz"
+                ) {
+                    walk.emit_names(Kind::ToolProgram, "makes tar run a program", arg.span, &[value]);
+                    walk.run_text(value, &Flow::none(), arg.span);
+                }
+            }
+            "--remove-files" => walk.emit(Kind::Delete, "deletes files after packing them", arg.span),
+            _ => {}
+        }
+    }
+    let first = words.first().copied().unwrap_or_default();
+    let letters = |letter: char| {
+        first.trim_start_matches('-').contains(letter) && !first.starts_with("--")
+            || words
+                .iter()
+                .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
+    let extracts = letters('x') || words.contains(&"--extract") || words.contains(&"--get");
+    let creates = letters('c') || words.contains(&"--create");
+    let folder = words
+        .iter()
+        .position(|word| matches!(*word, "-C" | "--directory"))
+        .and_then(|at| words.get(at + 1))
+        .copied()
+        .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
+    if extracts && (letters('P') || words.contains(&"--absolute-names")) {
+        walk.emit(Kind::Write, "unpacks to absolute paths", call.span);
+        let target = crate::effect::Target { text: "/".to_owned(), place: Place::System };
+        walk.emit_on(
+            Kind::Write,
+            "unpacks to absolute paths",
+            call.span,
+            vec![target],
+            How { recursive: true, ..How::default() },
+        );
+    }
+    if extracts {
+        if let Some(folder) = folder {
+            let target = walk.target(folder);
+            if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
+                walk.emit_on(
+                    Kind::Write,
+                    "unpacks over system files",
+                    call.span,
+                    vec![target],
+                    How { recursive: true, ..How::default() },
+                );
+            }
+        }
+        if letters('O') || words.contains(&"--to-stdout") {
+            return Flow::unknown(Origin {
+                decoded: true,
+                network: call.stdin.origin.network,
+                ..Origin::default()
+            });
+        }
+    }
+    if creates {
+        return packed(walk, call);
+    }
+    Flow::none()
+}
+
+/// Reading what goes into an archive; an archive on standard output carries it on.
+fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let mut credential = false;
+    let archive = call
+        .args
+        .iter()
+        .position(|arg| {
+            arg.text.starts_with('-') && arg.text.ends_with('f')
+                || !arg.text.starts_with('-') && arg.text.ends_with('f') && arg.text.len() < 6
+        })
+        .map(|at| at + 1);
+    for (at, arg) in call.args.iter().enumerate().skip(1) {
+        if Some(at) == archive || arg.text.starts_with('-') {
+            continue;
+        }
+        let place = walk.target(&arg.text).place;
+        if place == Place::Credential
+            || (place == Place::Startup && arg.text.trim_end_matches('/').ends_with(".ssh"))
+        {
+            credential = true;
+            walk.read_file(&arg.text, arg.span);
+            let target = walk.target(&arg.text);
+            if place == Place::Startup {
+                walk.emit_on(
+                    Kind::ReadCredential,
+                    "packs credentials",
+                    arg.span,
+                    vec![target],
+                    How::default(),
+                );
+            }
+        }
+    }
+    Flow::unknown(Origin { credential, local: true, ..Origin::default() })
+}
+
+fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(call.args, Spec { short: "tbnixUs", long: &["unzip-command"], stops: false });
+    for (at, arg) in call.args.iter().enumerate() {
+        if &*arg.text == "-TT"
+            && let Some(program) = call.args.get(at + 1)
+        {
+            walk.emit_names(Kind::ToolProgram, "makes zip run a program", arg.span, &[&program.text]);
+            walk.run_text(&program.text, &Flow::none(), program.span);
+        } else if let Some(program) = arg.text.strip_prefix("-TT").filter(|rest| !rest.is_empty()) {
+            walk.emit_names(Kind::ToolProgram, "makes zip run a program", arg.span, &[program]);
+            walk.run_text(program, &Flow::none(), arg.span);
+        }
+    }
+    for (program, span) in parsed.values("", "unzip-command") {
+        walk.emit_names(Kind::ToolProgram, "makes zip run a program", span, &[program]);
+        walk.run_text(program, &Flow::none(), span);
+    }
+    if parsed.has("m", "move") {
+        walk.emit(Kind::Delete, "deletes files after packing them", call.span);
+    }
+    for arg in parsed.rest().skip(1) {
+        if walk.target(&arg.text).place == Place::Credential
+            || arg.text.trim_end_matches('/').ends_with(".ssh")
+            || arg.text.trim_end_matches('/').ends_with(".aws")
+        {
+            let target = walk.target(&arg.text);
+            walk.emit_on(Kind::ReadCredential, "packs credentials", arg.span, vec![target], How::default());
+        }
+    }
+    Flow::none()
+}
+
+fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(call.args, Spec { short: "dx", long: &[], stops: false });
+    let folder = parsed.value("d", "").or_else(|| {
+        call.args
+            .iter()
+            .find_map(|arg| arg.text.strip_prefix("-o"))
+            .filter(|folder| !folder.is_empty() && call.name.starts_with('7'))
+    });
+    if let Some(folder) = folder {
+        let target = walk.target(folder);
+        if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
+            walk.emit_on(
+                Kind::Write,
+                "unpacks over system files",
+                call.span,
+                vec![target],
+                How { recursive: true, ..How::default() },
+            );
+        }
+    }
+    if call.args.iter().any(|arg| &*arg.text == "-sdel") {
+        walk.emit(Kind::Delete, "deletes files after packing them", call.span);
+    }
+    if parsed.has("p", "") && call.name == "unzip" {
+        return Flow::unknown(Origin { decoded: true, ..Origin::default() });
+    }
+    Flow::none()
+}
+
+fn cpio(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(
+        call.args,
+        Spec { short: "DFIOHRCE", long: &["directory", "file", "rsh-command"], stops: false },
+    );
+    for (program, span) in parsed.values("", "rsh-command") {
+        walk.emit_names(Kind::ToolProgram, "makes cpio run a program", span, &[program]);
+        walk.run_text(program, &Flow::none(), span);
+    }
+    Flow::unknown(call.stdin.origin)
+}

@@ -1,0 +1,249 @@
+//! Cloud accounts and infrastructure tools: deleting what runs elsewhere.
+
+use super::Handler;
+use crate::effect::Kind;
+use crate::walk::{Call, Flow, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    match name {
+        "aws" | "gcloud" | "az" | "gsutil" | "doctl" | "heroku" | "flyctl" | "fly" | "vercel" | "netlify"
+        | "firebase" | "linode-cli" | "hcloud" | "oci" | "ibmcloud" | "aliyun" | "cf" | "eb" | "railway"
+        | "render" | "supabase" | "wrangler" | "s3cmd" | "mc" | "b2" | "azcopy" | "scw" | "upctl" | "exo"
+        | "civo" | "vultr-cli" | "pscale" | "neonctl" | "turso" | "ngrok" | "cloudflared" | "openstack"
+        | "serverless" | "sls" | "sam" | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
+        "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdktf" | "ansible" | "ansible-playbook"
+        | "packer" | "nomad" | "salt" | "puppet" => Some(infrastructure),
+        _ => None,
+    }
+}
+
+/// Whether a word is a verb that deletes or stops.
+fn destroys(word: &str) -> bool {
+    const VERBS: [&str; 18] = [
+        "delete",
+        "remove",
+        "rm",
+        "rb",
+        "destroy",
+        "terminate",
+        "purge",
+        "stop",
+        "down",
+        "deprovision",
+        "undeploy",
+        "del",
+        "deregister",
+        "drop",
+        "reset",
+        "rollback",
+        "teardown",
+        "detach",
+    ];
+    let lower = word.to_ascii_lowercase();
+    let head = lower.split([':', '-', '_']).next().unwrap_or_default();
+    let tail = lower.rsplit([':', '-']).next().unwrap_or_default();
+    VERBS.contains(&lower.as_str())
+        || VERBS.contains(&head)
+        || matches!(tail, "destroy" | "delete" | "remove")
+        || lower == "apps:destroy"
+        || lower == "pg:reset"
+}
+
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let dry = words
+        .iter()
+        .any(|word| matches!(*word, "--dry-run" | "--dryrun" | "--what-if") || word.starts_with("--dry-run"));
+    let verbs = plain
+        .iter()
+        .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
+    let bad = verbs.clone().any(|word| destroys(word) && !word.contains('/'))
+        || words.contains(&"--delete") && words.contains(&"sync")
+        || call.name == "gsutil" && plain.iter().any(|word| *word == "rm" || *word == "rb")
+        || call.name == "gsutil"
+            && plain.contains(&"rsync")
+            && words.iter().any(|word| word.starts_with('-') && word.contains('d'))
+        || matches!(call.name, "aws")
+            && plain.iter().any(|word| {
+                matches!(
+                    *word,
+                    "put-bucket-policy"
+                        | "put-bucket-acl"
+                        | "attach-user-policy"
+                        | "create-access-key"
+                        | "put-user-policy"
+                        | "authorize-security-group-ingress"
+                        | "schedule-key-deletion"
+                        | "modify-db-instance-delete"
+                )
+            });
+    if bad && !dry {
+        walk.emit_names(Kind::Cloud, "deletes or stops resources of an account", call.span, &plain);
+    }
+    if let Some(command) = words
+        .iter()
+        .position(|word| *word == "--command")
+        .and_then(|at| words.get(at + 1))
+        .copied()
+        .or_else(|| words.iter().find_map(|word| word.strip_prefix("--command=")))
+    {
+        walk.run_text(command, &Flow::none(), call.span);
+    }
+    if let Some(command) = words
+        .iter()
+        .find_map(|word| word.strip_prefix("commands="))
+        .filter(|_| plain.contains(&"send-command"))
+    {
+        walk.run_text(command.trim_matches(['[', ']', '"', '\'']), &Flow::none(), call.span);
+    }
+    if call.name == "ngrok" && plain.first() == Some(&"tcp")
+        || call.name == "cloudflared" && words.iter().any(|word| word.contains("ssh://"))
+    {
+        walk.emit(Kind::ReverseShell, "opens this machine to the network", call.span);
+    }
+    if plain.windows(2).any(|pair| matches!(pair, ["configure", "get"]))
+        && plain.iter().any(|word| word.contains("secret") || word.contains("token"))
+    {
+        walk.emit(Kind::ReadCredential, "prints secrets of an account", call.span);
+    }
+    let secret = plain.iter().any(|word| {
+        matches!(
+            *word,
+            "get-secret-value"
+                | "print-access-token"
+                | "get-access-token"
+                | "print-identity-token"
+                | "get-session-token"
+                | "get-parameter"
+                | "get-parameters"
+                | "export-credentials"
+        )
+    }) || plain
+        .windows(2)
+        .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
+    if secret {
+        if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters") {
+            walk.emit_names(Kind::ReadCredential, "prints secrets of an account", call.span, &plain);
+        }
+        return Flow::unknown(Origin { credential: true, ..Origin::default() });
+    }
+    upload(walk, call, &plain);
+    if matches!(call.name, "aws" | "gsutil" | "s3cmd" | "mc")
+        && plain.contains(&"cp")
+        && plain.last() == Some(&"-")
+        || words.last() == Some(&"-")
+    {
+        return Flow::unknown(Origin { network: true, ..Origin::default() });
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// Files sent to object storage.
+fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
+    let remote = |word: &str| word.contains("://");
+    if !plain.iter().any(|word| matches!(*word, "cp" | "mv" | "sync" | "put" | "rsync" | "copy")) {
+        return;
+    }
+    let paths: Vec<&str> =
+        plain.iter().copied().filter(|word| remote(word) || word.contains(['/', '.', '~'])).collect();
+    if let [from, to, ..] = paths.as_slice()
+        && remote(to)
+        && !remote(from)
+    {
+        let flow = walk.read_file(from, call.span);
+        if flow.origin.credential || call.stdin.origin.credential {
+            walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[to]);
+        }
+    }
+}
+
+fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    match call.name {
+        "ansible" => return ansible(walk, call, &words),
+        "ansible-playbook" => {
+            for verb in ["shell: ", "command: ", "raw: "] {
+                if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
+                    walk.run_text(
+                        rest.split(['}', '\n', ',']).next().unwrap_or_default(),
+                        &Flow::none(),
+                        call.span,
+                    );
+                }
+            }
+            return Flow::none();
+        }
+        "salt" => {
+            if let Some(at) = words.iter().position(|word| *word == "cmd.run") {
+                walk.run_text(words.get(at + 1).copied().unwrap_or_default(), &Flow::none(), call.span);
+            }
+            return Flow::none();
+        }
+        "puppet" => {
+            if let Some(at) = words.iter().position(|word| *word == "-e")
+                && let Some((_, rest)) = words.get(at + 1).copied().unwrap_or_default().split_once("exec")
+            {
+                let command = rest.split(['\'', '"']).nth(1).unwrap_or_default();
+                walk.run_text(command, &Flow::none(), call.span);
+            }
+            return Flow::none();
+        }
+        _ => {}
+    }
+    let bad = plain.iter().take(3).any(|word| {
+        matches!(
+            *word,
+            "destroy" | "taint" | "force-unlock" | "down" | "cancel" | "refresh-destroy" | "purge"
+        )
+    }) || words.iter().any(|word| *word == "-destroy" || *word == "--destroy")
+        && plain.first() == Some(&"apply")
+        || plain.windows(2).any(|pair| {
+            matches!(
+                pair,
+                ["state" | "stack", "rm"]
+                    | ["state", "push" | "delete"]
+                    | ["workspace", "delete"]
+                    | ["job", "stop"]
+                    | ["run-all", "destroy"]
+            )
+        })
+        || (plain.first() == Some(&"stop") && call.name == "nomad")
+        || (plain.first() == Some(&"apply") || plain.first() == Some(&"up"))
+            && words.iter().any(|word| matches!(*word, "-auto-approve" | "--auto-approve" | "--yes" | "-y"));
+    if bad {
+        walk.emit_names(Kind::Cloud, "destroys or changes infrastructure without asking", call.span, &plain);
+    }
+    Flow::none()
+}
+
+/// `ansible hosts -m shell -a 'command'`.
+fn ansible(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
+    let value =
+        |flag: &str| words.iter().position(|word| *word == flag).and_then(|at| words.get(at + 1)).copied();
+    let module = value("-m").or_else(|| value("--module-name")).unwrap_or("command");
+    let text = value("-a").or_else(|| value("--args")).unwrap_or_default();
+    match module {
+        "shell" | "command" | "raw" | "ansible.builtin.shell" | "ansible.builtin.command" | "script" => {
+            walk.run_text(text, &Flow::none(), call.span);
+        }
+        "file" if text.contains("state=absent") => {
+            if let Some(path) = text
+                .split_whitespace()
+                .find_map(|word| word.strip_prefix("path=").or_else(|| word.strip_prefix("dest=")))
+            {
+                let command = format!("rm -rf {path}");
+                walk.run_text(&command, &Flow::none(), call.span);
+            }
+        }
+        "reboot" => walk.emit_grave(Kind::Power, "restarts machines", call.span),
+        "service" | "systemd" if text.contains("stopped") || text.contains("restarted") => {
+            walk.emit(Kind::Service, "stops or restarts services", call.span);
+        }
+        "user" if text.contains("absent") => walk.emit(Kind::Users, "removes an account", call.span),
+        _ => {}
+    }
+    Flow::none()
+}

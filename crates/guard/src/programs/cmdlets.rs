@@ -1,0 +1,249 @@
+//! Commands of `cmd` and cmdlets of PowerShell, by name.
+
+use super::windows::text;
+use crate::effect::{How, Kind, Span, Target};
+use crate::place::Place;
+use crate::walk::{Flow, Walk};
+
+pub(super) fn names(words: &[&str]) -> Vec<Target> {
+    words
+        .iter()
+        .filter(|word| !word.starts_with(['-', '/']) || word.len() > 3)
+        .map(|word| Target { text: (*word).to_owned(), place: windows_place(word) })
+        .collect()
+}
+
+fn windows_place(path: &str) -> Place {
+    let lower = path.to_ascii_lowercase().replace('/', "\\");
+    let bare = lower.trim_end_matches(['\\', '*', '.', '"']);
+    if matches!(bare, "c:" | "d:" | "%systemdrive%" | "$env:systemdrive" | "\\")
+        || (bare.len() == 2 && bare.ends_with(':'))
+    {
+        Place::Root
+    } else if [
+        "c:\\windows",
+        "c:windows",
+        "%windir%",
+        "%systemroot%",
+        "$env:windir",
+        "$env:systemroot",
+        "c:\\program files",
+        "c:program",
+    ]
+    .iter()
+    .any(|top| bare.starts_with(top))
+    {
+        Place::SystemTop
+    } else if matches!(bare, "c:\\users" | "c:users" | "%userprofile%" | "$home" | "$env:userprofile" | "~") {
+        Place::HomeTop
+    } else {
+        Place::Elsewhere
+    }
+}
+
+#[expect(clippy::too_many_lines, reason = "a table of commands")]
+/// One command or cmdlet, in lower case; false when it is not known.
+pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flow) -> bool {
+    let lower: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+    let has = |wanted: &str| lower.iter().any(|word| word == wanted);
+    let short = |prefix: &str| lower.iter().any(|word| word.starts_with(prefix));
+    let recursive = How { recursive: true, ..How::default() };
+    match name {
+        "del" | "erase" => walk.emit_on(
+            Kind::Delete,
+            "deletes files",
+            span,
+            names(words),
+            How { recursive: has("/s") || has("/f") || has("/q"), ..How::default() },
+        ),
+        "rd" => walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive),
+        "rmdir" if has("/s") || has("/q") => {
+            walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive);
+        }
+        "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
+            let how =
+                How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };
+            walk.emit_on(Kind::Delete, "deletes files or folders", span, names(words), how);
+        }
+        "format"
+            if lower.iter().any(|word| {
+                word.ends_with(':') || word.starts_with("/fs") || word == "/q" || word == "/y"
+            }) =>
+        {
+            walk.emit_on(
+                Kind::Device,
+                "formats a disk",
+                span,
+                names(words),
+                How { grave: true, ..How::default() },
+            );
+        }
+        "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "diskpart" | "set-disk" => {
+            walk.emit_on(
+                Kind::Device,
+                "changes what is on a disk",
+                span,
+                names(words),
+                How { grave: matches!(name, "format-volume" | "clear-disk"), ..How::default() },
+            );
+        }
+        "stop-computer" | "restart-computer" => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
+        "shutdown" if has("/s") || has("/r") || has("/p") || has("/g") || has("-s") || has("-r") => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
+        "stop-process" | "taskkill" | "spps" => {
+            let forced = short("-f") || has("/f");
+            walk.emit_on(
+                Kind::Kill,
+                if forced { "ends processes by force" } else { "ends processes" },
+                span,
+                Vec::new(),
+                How { recursive: forced, ..How::default() },
+            );
+        }
+        "stop-service" | "restart-service" | "suspend-service" | "remove-service" => {
+            walk.emit_names(Kind::Service, "stops a service", span, words);
+        }
+        "sc" if lower.iter().any(|word| matches!(word.as_str(), "stop" | "delete" | "config")) => {
+            walk.emit_names(Kind::Service, "stops or removes a service", span, words);
+        }
+        "net" | "net1" => match lower.first().map(String::as_str) {
+            Some("stop") => walk.emit_names(Kind::Service, "stops a service", span, words),
+            Some("user" | "localgroup") if lower.len() > 2 => {
+                walk.emit_names(Kind::Users, "changes accounts or groups", span, words);
+            }
+            _ => return false,
+        },
+        "reg"
+            if lower
+                .iter()
+                .any(|word| matches!(word.as_str(), "delete" | "add" | "import" | "restore" | "save")) =>
+        {
+            if has("delete")
+                || has("import")
+                || has("restore")
+                || has("save")
+                || lower.iter().any(|word| word.contains("\\run") || word.contains("currentversion"))
+            {
+                walk.emit_names(Kind::Kernel, "changes the registry", span, words);
+            }
+        }
+        "remove-itemproperty" => walk.emit_names(Kind::Kernel, "changes the registry", span, words),
+        "vssadmin" | "wbadmin" | "wmic" if lower.iter().any(|word| word == "delete" || word == "resize") => {
+            walk.emit_names(Kind::Security, "deletes backups", span, words);
+        }
+        "wmic" if lower.iter().any(|word| word == "call" || word == "terminate") => {
+            walk.emit_names(Kind::Kill, "runs or ends processes", span, words);
+        }
+        "robocopy" if has("/mir") || has("/purge") => {
+            walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive);
+        }
+        "fsutil"
+            if lower.iter().any(|word| {
+                word == "setzerodata" || word == "delete" || word == "deletejournal" || word == "usn"
+            }) =>
+        {
+            walk.emit_names(Kind::Device, "changes what is on a disk", span, words);
+        }
+        "attrib" if has("/s") => {
+            walk.emit_names(Kind::Permissions, "changes many files' attributes", span, words);
+        }
+        "wsl" if has("--unregister") => {
+            walk.emit_names(Kind::Container, "removes a Linux system", span, words);
+        }
+        "cipher" if short("/w") => walk.emit(Kind::Delete, "wipes free space", span),
+        "bcdedit" => walk.emit_names(Kind::Security, "changes how the machine starts", span, words),
+        "set-executionpolicy" => walk.emit_names(Kind::Security, "lets any script run", span, words),
+        "set-mppreference"
+        | "add-mppreference"
+        | "disable-netfirewallrule"
+        | "set-netfirewallprofile"
+        | "uninstall-windowsfeature"
+        | "disable-windowsoptionalfeature" => {
+            walk.emit_names(Kind::Security, "switches a protection off", span, words);
+        }
+        "clear-eventlog" | "remove-eventlog" | "clear-history" | "wevtutil" => {
+            walk.emit_names(Kind::Traces, "wipes logs", span, words);
+        }
+        "invoke-expression" | "iex" => {
+            let fetched = stdin.origin.network
+                || lower.iter().any(|word| {
+                    word.contains("iwr")
+                        || word.contains("irm")
+                        || word.contains("invoke-web")
+                        || word.contains("invoke-rest")
+                        || word.contains("download")
+                        || word.contains("http")
+                });
+            if fetched {
+                walk.emit(Kind::RunDownloaded, "runs text from the network", span);
+            } else {
+                walk.emit(Kind::RunUnseen, "runs text as a command", span);
+            }
+        }
+        "takeown" | "icacls" | "cacls" | "set-acl" => {
+            if name == "takeown"
+                || name == "set-acl"
+                || lower.iter().any(|word| {
+                    word.contains("everyone") || word.contains("/grant") || word.contains("/reset")
+                })
+            {
+                walk.emit_names(Kind::Permissions, "changes who may use files", span, words);
+            }
+        }
+        "schtasks" if has("/create") || has("/delete") || has("/change") => {
+            walk.emit_startup("changes scheduled tasks", span);
+        }
+        "register-scheduledtask" | "new-service" => {
+            walk.emit_startup("starts something by itself from now on", span);
+        }
+        "start-process" => {
+            if short("-verb") {
+                walk.emit_names(Kind::Privilege, "starts a program with more rights", span, words);
+            }
+            if let Some((first, rest)) = words.split_first() {
+                verb(walk, &first.to_ascii_lowercase(), rest, span, &Flow::none());
+            }
+        }
+        "certutil" if lower.iter().any(|word| word.contains("urlcache") || word.contains("decode")) => {
+            walk.emit_names(Kind::RunDecoded, "fetches or decodes a file with certutil", span, words);
+        }
+        "mshta" | "regsvr32" | "rundll32" | "bitsadmin"
+            if lower.iter().any(|word| word.contains("http") || word.contains("javascript")) =>
+        {
+            walk.emit_names(Kind::RunDownloaded, "runs text from the network", span, words);
+        }
+        "powershell" | "pwsh" => {
+            let line = words.join(" ");
+            if lower.iter().any(|word| {
+                word.starts_with("-e") && word != "-executionpolicy" && word != "-ep" && word != "-ex"
+            }) {
+                walk.emit(Kind::RunDecoded, "runs an encoded PowerShell command", span);
+            }
+            let rest = line
+                .split_once("-Command")
+                .or_else(|| line.split_once("-command"))
+                .or_else(|| line.split_once("-c "))
+                .map_or(line.as_str(), |(_, rest)| rest)
+                .to_owned();
+            text(walk, &rest, span);
+        }
+        "cmd" => {
+            if let Some((_, rest)) = words.split_first() {
+                text(walk, &rest.join(" "), span);
+            }
+        }
+        "remove-aduser"
+        | "remove-localuser"
+        | "new-localuser"
+        | "disable-localuser"
+        | "add-localgroupmember" => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
+        "remove-azresourcegroup" | "remove-azvm" | "remove-vm" | "stop-vm" => {
+            walk.emit_names(Kind::Cloud, "deletes machines", span, words);
+        }
+        _ => return false,
+    }
+    true
+}

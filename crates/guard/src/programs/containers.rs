@@ -1,0 +1,383 @@
+//! Containers and clusters.
+
+use super::opts::{Spec, parse};
+use super::{Handler, code};
+use crate::effect::{How, Kind};
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "buildah" | "crictl"
+        | "lxc" | "incus" | "machinectl" | "ctr" => docker,
+        "lxc-destroy" | "lxc-stop" | "istioctl" | "cilium" | "linkerd" => machine,
+        "kubectl" | "oc" | "k" | "k9s" | "k3s" | "microk8s" | "minikube" | "kind" | "k3d" | "eksctl"
+        | "kubeadm" => kubectl,
+        "helm" | "helmfile" | "argocd" | "flux" => helm,
+        "vagrant" | "virsh" | "VBoxManage" | "qm" | "pct" | "multipass" | "limactl" | "colima" | "tart"
+        | "orb" => machine,
+        _ => return None,
+    })
+}
+
+const DOCKER: Spec = Spec {
+    short: "HclfpvewuhtmaDkgn",
+    long: &[
+        "host",
+        "context",
+        "config",
+        "log-level",
+        "file",
+        "project-name",
+        "profile",
+        "env-file",
+        "project-directory",
+        "tlscacert",
+        "url",
+        "connection",
+    ],
+    stops: true,
+};
+const RUN: Spec = Spec {
+    short: "eavpuwlhmcnit",
+    long: &[
+        "env",
+        "volume",
+        "publish",
+        "user",
+        "workdir",
+        "name",
+        "network",
+        "net",
+        "entrypoint",
+        "mount",
+        "memory",
+        "cpus",
+        "label",
+        "hostname",
+        "env-file",
+        "add-host",
+        "platform",
+        "pull",
+        "restart",
+        "device",
+        "cap-add",
+        "security-opt",
+        "pid",
+        "ipc",
+        "shm-size",
+        "tmpfs",
+        "gpus",
+        "log-driver",
+        "ulimit",
+        "dns",
+        "index",
+        "detach-keys",
+        "container",
+        "namespace",
+    ],
+    stops: true,
+};
+
+fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let global = parse(call.args, DOCKER);
+    let rest: Vec<Arg<'_>> = global.rest().map(Arg::shared).collect();
+    let Some((first, mut args)) = rest.split_first() else { return Flow::none() };
+    let mut verb = first.text.to_string();
+    let compose = call.name.ends_with("compose") || verb == "compose";
+    if verb == "compose" {
+        let inner = parse(args, DOCKER);
+        let inner_rest: Vec<Arg<'_>> =
+            inner.rest().map(|arg| Arg { text: arg.text.to_string().into(), span: arg.span }).collect();
+        let inner_call =
+            Call { name: "docker-compose", args: &inner_rest, span: call.span, stdin: call.stdin };
+        return docker(walk, inner_call);
+    }
+    let object = matches!(
+        verb.as_str(),
+        "c" | "containers"
+            | "images"
+            | "container"
+            | "image"
+            | "volume"
+            | "network"
+            | "system"
+            | "builder"
+            | "buildx"
+            | "swarm"
+            | "stack"
+            | "service"
+            | "node"
+            | "secret"
+            | "config"
+            | "plugin"
+            | "context"
+            | "pod"
+            | "machine"
+            | "checkpoint"
+    );
+    let mut group = String::new();
+    if object && let Some((next, tail)) = args.split_first() {
+        group = std::mem::replace(&mut verb, next.text.to_string());
+        args = tail;
+    }
+    match verb.as_str() {
+        "stop" | "restart" | "kill" | "down" | "pause" => walk.emit_on(
+            Kind::Container,
+            "stops or restarts containers",
+            call.span,
+            Vec::new(),
+            How::default(),
+        ),
+        "rm" | "remove" | "rmi" | "delete" | "prune" | "leave" | "destroy" | "reset" | "drop"
+        | "terminate" => {
+            let forced = args.iter().any(|arg| {
+                arg.text.starts_with('-') && arg.text.contains(['f', 'a', 'v']) || arg.text.contains(HOLE)
+            }) || verb != "rm"
+                || !group.is_empty()
+                || compose;
+            let what = if forced { "removes containers, images or volumes" } else { "removes a container" };
+            walk.emit_on(
+                Kind::Container,
+                what,
+                call.span,
+                Vec::new(),
+                How { all: verb == "prune", ..How::default() },
+            );
+        }
+        "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
+            walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
+        }
+        "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
+        "cp" => {
+            if let [from, to] = args {
+                if from.text.contains(':') {
+                    walk.write_file(
+                        &to.text,
+                        Flow::unknown(Origin::default()),
+                        false,
+                        "copies out of a container",
+                        call.span,
+                    );
+                } else {
+                    walk.read_file(&from.text, from.span);
+                }
+            }
+        }
+        _ => {}
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// A command inside a container: harmless to this machine unless its disks are handed in.
+fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> Flow {
+    let parsed = parse(args, RUN);
+    let mut host = verb == "exec" || verb == "shell";
+    for (mount, span) in parsed.values("v", "volume").chain(parsed.values("", "mount")) {
+        let source = mount
+            .split(',')
+            .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")))
+            .unwrap_or_else(|| mount.split(':').next().unwrap_or(mount));
+        if source.starts_with(['/', '~', '.']) || source.contains(HOLE) {
+            host = true;
+            let target = walk.target(source);
+            if source == "/"
+                || target.place >= crate::place::Place::SystemTop
+                || matches!(target.place, crate::place::Place::Credential)
+                || target.text.ends_with("/.ssh")
+                || target.text.ends_with("/.aws")
+                || target.text.ends_with("docker.sock")
+            {
+                walk.emit_on(
+                    Kind::Privilege,
+                    "hands this machine's disk to a container",
+                    span,
+                    vec![target],
+                    How::default(),
+                );
+            }
+        }
+    }
+    if parsed.has("", "privileged") || parsed.value("", "pid").is_some_and(|pid| pid == "host") {
+        walk.emit(Kind::Privilege, "runs a container with the rights of this machine", call.span);
+        host = true;
+    }
+    let mut command: Vec<Arg<'_>> = Vec::new();
+    if let Some(program) = parsed.value("", "entrypoint") {
+        command.push(Arg { text: program.into(), span: call.span });
+    }
+    command.extend(parsed.rest().skip(1).map(Arg::shared));
+    if command.is_empty() {
+        return Flow::none();
+    }
+    let cwd = std::mem::replace(&mut walk.scope.cwd, "/container".to_owned());
+    let before = walk.effects.len();
+    let stdin = if parsed.has("i", "interactive") { call.stdin.clone() } else { Flow::none() };
+    let flow = super::run(walk, &command, &stdin, call.span);
+    walk.scope.cwd = cwd;
+    if !host {
+        // Nothing of this machine is in there: only what leaves it or hides its text still counts.
+        let kept: Vec<_> = walk.effects.drain(before.min(walk.effects.len())..).collect();
+        walk.effects.extend(kept.into_iter().filter(|effect| {
+            matches!(
+                effect.kind,
+                Kind::SendOut
+                    | Kind::ReverseShell
+                    | Kind::ForkBomb
+                    | Kind::RunUnseen
+                    | Kind::RunDecoded
+                    | Kind::Cloud
+                    | Kind::Cluster
+                    | Kind::Database
+            ) || effect.targets.iter().any(|target| target.place >= crate::place::Place::SystemTop)
+        }));
+    }
+    flow
+}
+
+fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let spec = Spec {
+        short: "nfclospLkv",
+        long: &[
+            "namespace",
+            "context",
+            "kubeconfig",
+            "cluster",
+            "user",
+            "filename",
+            "selector",
+            "output",
+            "container",
+            "replicas",
+            "server",
+            "token",
+            "as",
+            "name",
+        ],
+        stops: false,
+    };
+    let dashes = call.args.iter().position(|arg| &*arg.text == "--");
+    let (own, command) = match dashes {
+        Some(at) => (call.args.get(..at).unwrap_or_default(), call.args.get(at + 1..).unwrap_or_default()),
+        None => (call.args, &[][..]),
+    };
+    let parsed = parse(own, spec);
+    let mut words: Vec<&str> = parsed.rest().map(|arg| &*arg.text).collect();
+    if words.first() == Some(&"kubectl") {
+        words.remove(0);
+    }
+    let verb = words.first().copied().unwrap_or_default();
+    let dry = call.args.iter().any(|arg| arg.text.starts_with("--dry-run") && !arg.text.ends_with("=none"));
+    match verb {
+        "exec" | "run" | "debug" if !command.is_empty() => {
+            let cwd = std::mem::replace(&mut walk.scope.cwd, "/container".to_owned());
+            super::run(walk, command, call.stdin, call.span);
+            walk.scope.cwd = cwd;
+        }
+        "exec" => {
+            // Old form without `--`: the pod first, then the command.
+            let rest: Vec<Arg<'_>> = parsed.rest().skip(2).map(Arg::shared).collect();
+            super::run(walk, &rest, call.stdin, call.span);
+        }
+        _ if dry => {}
+        "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => {
+            walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span);
+        }
+        _ if matches!(call.name, "k3d" | "kind" | "minikube" | "eksctl" | "k3s" | "microk8s" | "kubeadm")
+            && words.iter().take(3).any(|word| matches!(*word, "delete" | "stop" | "reset" | "drain")) =>
+        {
+            walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
+        }
+        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict"
+            if (verb != "replace" || parsed.has("", "force")) =>
+        {
+            walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
+        }
+        "scale"
+            if call.args.iter().any(|arg| &*arg.text == "--replicas=0")
+                || parsed.value("", "replicas") == Some("0") =>
+        {
+            walk.emit_names(Kind::Cluster, "scales something down to nothing", call.span, &words);
+        }
+        "rollout" if matches!(words.get(1), Some(&("restart" | "undo"))) => {
+            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words);
+        }
+        "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
+            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
+        }
+        "get"
+            if words.iter().any(|word| word.starts_with("secret"))
+                && call.args.iter().any(|arg| {
+                    arg.text.contains("yaml") || arg.text.contains("json") || arg.text.contains("template")
+                }) =>
+        {
+            walk.emit_names(Kind::ReadCredential, "prints secrets of a cluster", call.span, &words);
+            return Flow::unknown(Origin { credential: true, ..Origin::default() });
+        }
+        "patch" if call.args.iter().any(|arg| arg.text.contains("finalizers")) => {
+            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
+        }
+        _ => {}
+    }
+    if verb == "apply"
+        && parsed.value("f", "filename").is_some_and(|file| file == "-")
+        && call.stdin.origin.network
+    {
+        code::fed(walk, &Flow::none(), call.span);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+fn helm(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let dry = words.iter().any(|word| word.starts_with("--dry-run"));
+    if !dry
+        && words
+            .iter()
+            .any(|word| matches!(*word, "uninstall" | "delete" | "rollback" | "destroy" | "del" | "un"))
+    {
+        walk.emit_names(Kind::Cluster, "removes or rolls back a release", call.span, &words);
+    }
+    for (at, word) in words.iter().enumerate() {
+        if *word == "--post-renderer"
+            && let Some(program) = words.get(at + 1)
+        {
+            walk.emit_names(Kind::ToolProgram, "makes helm run a program", call.span, &[program]);
+        }
+    }
+    Flow::none()
+}
+
+fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let bad = words.iter().take(3).any(|word| {
+        matches!(
+            *word,
+            "destroy"
+                | "undefine"
+                | "delete"
+                | "unregistervm"
+                | "halt"
+                | "shutdown"
+                | "poweroff"
+                | "stop"
+                | "reset"
+                | "purge"
+                | "vol-delete"
+                | "pool-delete"
+                | "--delete"
+                | "rollback"
+        )
+    });
+    let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.contains(&"uninstall");
+    if bad {
+        walk.emit_names(Kind::Container, "stops or deletes virtual machines", call.span, &words);
+    }
+    if call.name == "vagrant"
+        && words.first() == Some(&"ssh")
+        && let Some(at) = words.iter().position(|word| *word == "-c")
+    {
+        walk.run_text(words.get(at + 1).copied().unwrap_or_default(), &Flow::none(), call.span);
+    }
+    Flow::none()
+}

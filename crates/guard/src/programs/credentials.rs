@@ -1,0 +1,87 @@
+//! Stores of secrets and the tools that print them.
+
+use super::Handler;
+use crate::effect::Kind;
+use crate::walk::{Call, Flow, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "security" | "secret-tool" | "pass" | "bw" | "lpass" | "keyring" | "gopass" | "1password"
+        | "kwallet-query" | "cmdkey" | "keepassxc-cli" => store,
+        "ssh-add" | "ssh-keygen" => keys,
+        "getent" => getent,
+        "unshadow" | "john" | "hashcat" | "mimikatz" | "hydra" | "responder" | "msfconsole" | "msfvenom"
+        | "xmrig" | "minerd" => attack,
+        _ => return None,
+    })
+}
+
+fn store(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let prints = match call.name {
+        "security" => words.iter().any(|word| {
+            matches!(*word, "find-generic-password" | "find-internet-password" | "dump-keychain" | "export")
+        }),
+        "secret-tool" => words.first().is_some_and(|verb| matches!(*verb, "lookup" | "search")),
+        "pass" | "gopass" => {
+            !words.is_empty()
+                && !matches!(
+                    words.first(),
+                    Some(
+                        &("ls"
+                            | "list"
+                            | "git"
+                            | "init"
+                            | "insert"
+                            | "generate"
+                            | "find"
+                            | "grep"
+                            | "help"
+                            | "version")
+                    )
+                )
+        }
+        "bw" | "lpass" => words.iter().any(|word| matches!(*word, "get" | "show" | "export" | "list")),
+        "keyring" => words.first() == Some(&"get"),
+        _ => words.iter().any(|word| matches!(*word, "show" | "export" | "/list" | "clip")),
+    };
+    if prints {
+        walk.emit_names(Kind::ReadCredential, "prints stored secrets", call.span, &words);
+        return Flow::unknown(Origin { credential: true, ..Origin::default() });
+    }
+    if words.iter().any(|word| word.starts_with("delete") || *word == "rm" || *word == "clear") {
+        walk.emit_names(Kind::Delete, "deletes stored secrets", call.span, &words);
+    }
+    Flow::none()
+}
+
+fn getent(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.first().is_some_and(|arg| matches!(&*arg.text, "shadow" | "gshadow")) {
+        walk.emit(Kind::ReadCredential, "prints password hashes", call.span);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+fn keys(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.name == "ssh-keygen" {
+        if call.args.iter().any(|arg| matches!(&*arg.text, "-y" | "-p")) {
+            walk.emit(Kind::ReadCredential, "reads or changes a private key", call.span);
+        }
+        // With `-y` a private key is only turned into its public half; with `-f` an existing key
+        // may be replaced, which the program itself asks about.
+        for (at, arg) in call.args.iter().enumerate() {
+            if &*arg.text == "-D"
+                && let Some(library) = call.args.get(at + 1)
+            {
+                walk.emit_names(Kind::RunUnseen, "loads code from a library", arg.span, &[&library.text]);
+            }
+        }
+    }
+    Flow::none()
+}
+
+fn attack(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    walk.emit_names(Kind::ReadCredential, "runs a tool made to attack", call.span, &[call.name]);
+    Flow::none()
+}

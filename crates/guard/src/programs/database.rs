@@ -1,0 +1,237 @@
+//! Databases: SQL given to a client, and the clients' own destructive verbs.
+
+use super::opts::{Spec, parse};
+use super::{Handler, sql};
+use crate::effect::Kind;
+use crate::walk::{Call, Flow, HOLE, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus"
+        | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
+        | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
+        | "impala-shell" => client,
+        "dropdb" | "dropuser" => drop_database,
+        "mysqladmin" => mysqladmin,
+        "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
+        "mongo" | "mongosh" => mongo,
+        "influx" | "etcdctl" | "consul" | "vault" | "cqlsh-expansion" => keyed,
+        "pg_restore" | "mongorestore" | "pg_resetwal" | "pg_dropcluster" => restore,
+        "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase"
+        | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx" | "django-admin" | "goose"
+        | "dbmate" => migrate,
+        "supabase" | "wrangler" => super::cloud::run,
+        _ => return None,
+    })
+}
+
+fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let mut texts: Vec<String> = Vec::new();
+    let spec = match call.name {
+        "psql" | "pgcli" => Spec {
+            short: "cdfhpULovFRPT",
+            long: &["command", "dbname", "file", "host", "port", "username", "output", "variable", "set"],
+            stops: false,
+        },
+        "mysql" | "mariadb" | "mycli" => Spec {
+            short: "ehuPDS",
+            long: &["execute", "host", "user", "port", "database", "init-command", "socket"],
+            stops: false,
+        },
+        "sqlite3" | "sqlite" | "duckdb" | "litecli" => Spec { short: "", long: &[], stops: false },
+        _ => Spec {
+            short: "qQesiSUPdcChupfl",
+            long: &["query", "command", "execute", "host", "port", "user", "database", "password"],
+            stops: false,
+        },
+    };
+    let parsed = parse(call.args, spec);
+    if matches!(call.name, "sqlite3" | "sqlite" | "duckdb")
+        && let Some(file) = parsed.operand(0)
+        && walk.target(&file.text).place == crate::place::Place::Credential
+    {
+        walk.read_file(&file.text, file.span);
+    }
+    for flag in &parsed.flags {
+        let runs = match call.name {
+            "psql" | "pgcli" => flag.is("c", "command"),
+            "mysql" | "mariadb" | "mycli" => flag.is("e", "execute") || flag.is("", "init-command"),
+            _ => {
+                flag.is("q", "query")
+                    || flag.is("Q", "")
+                    || flag.is("e", "execute")
+                    || flag.is("c", "command")
+            }
+        };
+        if runs && let Some(value) = flag.value {
+            texts.push(value.to_owned());
+        }
+        if flag.is("f", "file")
+            && call.name == "psql"
+            && let Some(file) = flag.value
+        {
+            texts.push(walk.read_file(file, flag.span).seen().to_owned());
+        }
+    }
+    if matches!(call.name, "sqlite3" | "sqlite" | "duckdb" | "litecli") {
+        texts.extend(parsed.rest().skip(1).map(|arg| arg.text.to_string()));
+        for (at, arg) in call.args.iter().enumerate() {
+            if matches!(&*arg.text, "-cmd" | "-c" | "-init")
+                && let Some(next) = call.args.get(at + 1)
+            {
+                texts.push(next.text.to_string());
+            }
+        }
+    } else if matches!(call.name, "bq") {
+        texts.extend(parsed.rest().map(|arg| arg.text.to_string()));
+        if parsed.text(0) == "rm" {
+            walk.emit(Kind::Database, "deletes a table or dataset", call.span);
+        }
+    }
+    if call.stdin.present() {
+        texts.push(call.stdin.seen().to_owned());
+    }
+    for text in texts {
+        if walk.spend(text.len()) {
+            sql::judge(walk, &text, call.span);
+        }
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+fn drop_database(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if !call.args.iter().any(|arg| matches!(&*arg.text, "--help" | "--version")) {
+        walk.emit(Kind::Database, "drops a database", call.span);
+    }
+    Flow::none()
+}
+
+fn mysqladmin(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.iter().any(|arg| matches!(&*arg.text, "drop" | "shutdown" | "kill" | "password")) {
+        walk.emit(Kind::Database, "drops or stops a database", call.span);
+    }
+    Flow::none()
+}
+
+fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words = call
+        .args
+        .iter()
+        .map(|arg| arg.text.to_ascii_lowercase())
+        .chain(call.stdin.seen().split_whitespace().take(256).map(str::to_ascii_lowercase));
+    let words: Vec<String> = words.collect();
+    let bad = words.iter().enumerate().any(|(at, word)| {
+        matches!(word.as_str(), "flushall" | "flushdb" | "shutdown")
+            || word.contains("flushall")
+            || word.contains("flushdb")
+            || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set"))
+            || (word == "del" && words.get(at + 1).is_some_and(|key| key.contains(HOLE) || key.contains('*')))
+            || (word == "script" && words.get(at + 1).is_some_and(|next| next == "flush"))
+            || word == "debug"
+    });
+    if bad {
+        walk.emit(Kind::Database, "empties or stops a database", call.span);
+    }
+    if words.iter().any(|word| word == "del") && call.args.iter().any(|arg| arg.text.contains(HOLE)) && !bad {
+        walk.emit(Kind::Database, "deletes keys that cannot be known", call.span);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let text: String =
+        call.args.iter().map(|arg| &*arg.text).chain([call.stdin.seen()]).collect::<Vec<_>>().join("\n");
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let bad = [
+        "dropDatabase(",
+        ".drop(",
+        "deleteMany({}",
+        "remove({}",
+        "dropIndexes(",
+        "shutdownServer(",
+        "dropUser(",
+        ".deleteMany()",
+        "dropAllUsers(",
+    ]
+    .iter()
+    .any(|call| compact.contains(call));
+    if bad {
+        walk.emit(Kind::Database, "drops or empties collections", call.span);
+    }
+    super::inline::judge(walk, "node", &text, call.span);
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let bad = words.iter().any(|word| {
+        matches!(*word, "del" | "delete" | "destroy" | "leave" | "purge" | "seal" | "disable" | "revoke")
+    }) || (words.first() == Some(&"kv") && words.contains(&"destroy"));
+    let query = words
+        .iter()
+        .position(|word| matches!(*word, "-execute" | "--execute" | "query"))
+        .and_then(|at| words.get(at + 1))
+        .copied()
+        .unwrap_or_default();
+    sql::judge(walk, query, call.span);
+    if bad {
+        walk.emit_names(Kind::Database, "deletes entries of a store", call.span, &words);
+    }
+    let prints = words.first() == Some(&"read") || words.windows(2).any(|pair| pair == ["kv", "get"]);
+    if call.name == "vault" && prints {
+        walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &words);
+        return Flow::unknown(Origin { credential: true, ..Origin::default() });
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+fn restore(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.iter().any(|arg| matches!(&*arg.text, "-c" | "--clean" | "--drop" | "-f" | "--force"))
+        || call.name == "pg_dropcluster"
+        || call.name == "pg_resetwal"
+    {
+        walk.emit(Kind::Database, "replaces what is in a database", call.span);
+    }
+    Flow::none()
+}
+
+fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let bad = words.iter().any(|word| {
+        matches!(
+            *word,
+            "db:drop"
+                | "db:reset"
+                | "db:purge"
+                | "db:migrate:reset"
+                | "migrate:reset"
+                | "migrate:fresh"
+                | "db:wipe"
+                | "db:truncate_all"
+                | "clean"
+                | "drop-all"
+                | "dropAll"
+                | "schema:drop"
+                | "db:schema:load"
+                | "ecto.drop"
+                | "ecto.reset"
+                | "flush"
+                | "reset_db"
+                | "sqlflush"
+        )
+    }) || words.windows(2).any(|pair| {
+        matches!(pair, ["migrate" | "db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"])
+    }) || call.name == "dbmate" && words.contains(&"drop")
+        || (words.contains(&"push") && words.contains(&"--force-reset"))
+        || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
+    // Only for flyway does `clean` mean the database.
+    let bad = bad && (call.name == "flyway" || !words.contains(&"clean"));
+    if bad {
+        walk.emit_names(Kind::Database, "drops or resets a database", call.span, &words);
+    }
+    if matches!(call.name, "rails") && matches!(words.first(), Some(&("runner" | "r"))) {
+        super::inline::judge(walk, "ruby", words.get(1).copied().unwrap_or_default(), call.span);
+    }
+    Flow::none()
+}

@@ -1,0 +1,196 @@
+//! Disks: formatting, partitioning, overwriting.
+
+use super::Handler;
+use super::opts::{Spec, parse};
+use crate::effect::{How, Kind, Target};
+use crate::place::Place;
+use crate::walk::{Call, Flow, HOLE, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    if name.starts_with("mkfs") || name.starts_with("newfs") {
+        return Some(format);
+    }
+    Some(match name {
+        "mke2fs" | "mkdosfs" | "mkntfs" | "mkswap" | "mkexfatfs" | "mkudffs" | "mkreiserfs" => format,
+        "wipefs" | "blkdiscard" | "sgdisk" | "fdisk" | "sfdisk" | "cfdisk" | "gdisk" | "parted"
+        | "hdparm" | "nvme" | "badblocks" | "partprobe" | "dmsetup" | "cryptsetup" | "mdadm" | "lvremove"
+        | "vgremove" | "pvremove" | "lvreduce" | "zpool" | "zfs" | "btrfs" | "diskutil" | "tune2fs"
+        | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
+        | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart"
+        | "swapoff" => partition,
+        "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
+        _ => return None,
+    })
+}
+
+fn devices(walk: &Walk<'_>, call: Call<'_>) -> Vec<Target> {
+    call.args
+        .iter()
+        .filter(|arg| !arg.text.starts_with('-'))
+        .map(|arg| walk.target(&arg.text))
+        .filter(|target| target.place == Place::Device)
+        .collect()
+}
+
+fn format(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.iter().any(|arg| matches!(&*arg.text, "-V" | "--version" | "--help" | "-h"))
+        && call.args.len() == 1
+    {
+        return Flow::none();
+    }
+    let parsed =
+        parse(call.args, Spec { short: "tLbFUmOEIiNTJGgCDKMorSsn", long: &["type", "label"], stops: false });
+    let named: Vec<Target> =
+        call.args.iter().filter(|arg| !arg.text.starts_with('-')).map(|arg| walk.target(&arg.text)).collect();
+    let _ = parsed;
+    // A disk image in the workspace is a file like any other.
+    let image = !named.is_empty()
+        && named.iter().all(|target| target.place != Place::Device && !target.text.contains('…'))
+        && named.iter().any(|target| {
+            target.text.contains('.')
+                && matches!(
+                    target.place,
+                    Place::Workspace | Place::Temp | Place::Made | Place::Rebuilt | Place::Home
+                )
+        });
+    if !image {
+        walk.emit_on(
+            Kind::Device,
+            "makes a new file system",
+            call.span,
+            named,
+            How { grave: true, ..How::default() },
+        );
+    }
+    Flow::none()
+}
+
+fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let targets = devices(walk, call);
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let harmful = match call.name {
+        "wipefs" => has(&["-a", "--all", "-o", "--offset", "-af", "-fa"]) && !has(&["-n", "--no-act"]),
+        "fdisk" | "sfdisk" | "gdisk" | "cfdisk" => {
+            !has(&["-l", "--list", "-d", "--dump", "-s", "-x", "-V"])
+                && (call.stdin.present() || !targets.is_empty())
+        }
+        "parted" if ["mklabel", "rm ", "mkpart"].iter().any(|verb| call.stdin.seen().contains(verb)) => true,
+        "parted" => words.iter().any(|word| {
+            ["mklabel", "mktable", "rm", "mkpart", "resizepart", "rescue"]
+                .iter()
+                .any(|verb| word.split_whitespace().any(|part| part == *verb))
+        }),
+        "sgdisk" => {
+            has(&["-Z", "-z", "--zap-all", "--zap", "-o", "--clear"])
+                || words.iter().any(|word| {
+                    word.starts_with("-d") || word.starts_with("--delete") || word.starts_with("-oZ")
+                })
+        }
+        "hdparm" => words.iter().any(|word| {
+            word.contains("security-erase")
+                || word.contains("trim-sector")
+                || word.contains("write-sector")
+                || word.contains("make-bad-sector")
+        }),
+        "nvme" => has(&["format", "sanitize", "write", "write-zeroes", "dsm"]),
+        "badblocks" => words.iter().any(|word| word.starts_with('-') && word.contains('w')),
+        "partprobe" => false,
+        "tune2fs" | "resize2fs" | "xfs_repair" => words.len() > 1 && !has(&["-l", "-n"]),
+        "fsck" => has(&["-y", "-a", "-p"]) || words.iter().any(|word| word.starts_with("-y")),
+        "swapoff" => has(&["-a"]),
+        "dmsetup" => has(&["remove", "remove_all", "wipe_table"]),
+        "cryptsetup" => {
+            has(&["luksFormat", "erase", "luksErase", "luksKillSlot", "reencrypt", "luksRemoveKey"])
+        }
+        "mdadm" => has(&["--zero-superblock", "--stop", "-S", "--fail", "--remove", "--create", "-C"]),
+        "zpool" => has(&["destroy", "labelclear", "remove", "detach"]),
+        "zfs" => has(&["destroy", "rollback"]),
+        "btrfs" => has(&["delete", "remove"]) || words.windows(2).any(|pair| pair == ["subvolume", "delete"]),
+        "diskutil" => words.first().is_some_and(|verb| {
+            let verb = verb.to_ascii_lowercase();
+            verb.starts_with("erase")
+                || verb.starts_with("zero")
+                || verb.starts_with("secureerase")
+                || verb.starts_with("partition")
+                || verb.starts_with("reformat")
+                || verb.starts_with("randomdisk")
+                || verb == "apfs"
+        }),
+        "debugfs" => has(&["-w"]),
+        "asr" => has(&["restore", "--erase"]),
+        "ddrescue" | "e2image" => {
+            targets.len() > 1
+                || targets.len() == 1 && words.last().is_some_and(|word| word.starts_with("/dev/"))
+        }
+        _ => true,
+    };
+    if harmful {
+        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "badblocks");
+        walk.emit_on(
+            Kind::Device,
+            "changes what is on a disk",
+            call.span,
+            targets,
+            How { grave, ..How::default() },
+        );
+    }
+    Flow::none()
+}
+
+fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let mut input = call.stdin.clone();
+    let mut output = None;
+    for arg in call.args {
+        if let Some(path) = arg.text.strip_prefix("if=") {
+            input = walk.read_file(path, arg.span);
+        } else if let Some(path) = arg.text.strip_prefix("of=")
+            && (walk.target(path).place == Place::Device || output.is_none())
+        {
+            output = Some((path.to_owned(), arg.span));
+        }
+    }
+    let Some((path, span)) = output else { return input };
+    let target = walk.target(&path);
+    match target.place {
+        Place::Device => walk.emit_on(
+            Kind::Device,
+            "overwrites a device",
+            span,
+            vec![target],
+            How { grave: true, ..How::default() },
+        ),
+        Place::Unseen => walk.emit_on(
+            Kind::Device,
+            "overwrites something that cannot be known",
+            span,
+            vec![target],
+            How::default(),
+        ),
+        Place::Elsewhere | Place::Home if path.contains(HOLE) => walk.emit_on(
+            Kind::Device,
+            "overwrites something that cannot be known",
+            span,
+            vec![target],
+            How::default(),
+        ),
+        Place::Elsewhere | Place::Home => {
+            walk.emit_on(
+                Kind::Device,
+                "copies raw data over a file outside the workspace",
+                span,
+                vec![target],
+                How { recursive: true, ..How::default() },
+            );
+        }
+        _ => walk.write_file(
+            &path,
+            if input.present() { input } else { Flow::unknown(Origin::default()) },
+            false,
+            "copies raw data over a file",
+            span,
+        ),
+    }
+    Flow::known(String::new())
+}

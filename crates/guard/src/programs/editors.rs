@@ -1,0 +1,185 @@
+//! Editors driven from the command line or by a script on standard input.
+
+use super::Handler;
+use crate::effect::{How, Kind, Span};
+use crate::walk::{Call, Flow, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "vi" | "vim" | "nvim" | "ex" | "view" | "vimdiff" | "gvim" | "rvim" => vim,
+        "ed" | "red" => ed,
+        "emacs" | "emacsclient" => emacs,
+        _ => return None,
+    })
+}
+
+fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let mut next = false;
+    let mut files: Vec<String> = Vec::new();
+    let mut saves = false;
+    for arg in call.args {
+        let text = &*arg.text;
+        if std::mem::take(&mut next) {
+            saves |= command(walk, text, arg.span);
+            continue;
+        }
+        if let Some(inline) = text.strip_prefix('+').filter(|rest| !rest.is_empty()) {
+            saves |= command(walk, inline, arg.span);
+        } else if matches!(text, "-c" | "--cmd" | "-S" | "-s")
+            || (text.starts_with('-') && !text.starts_with("--") && text.len() <= 5 && text.ends_with('c'))
+        {
+            next = text == "--cmd" || text.ends_with('c');
+        } else if let Some(inline) = text.strip_prefix("-c").filter(|rest| !rest.is_empty()) {
+            saves |= command(walk, inline, arg.span);
+        } else if !text.starts_with('-') {
+            files.push(text.to_owned());
+        }
+    }
+    for file in &files {
+        walk.read_file(file, call.span);
+    }
+    let script: Vec<String> = call.stdin.seen().lines().take(200).map(str::to_owned).collect();
+    for line in &script {
+        saves |= command(walk, line, call.span);
+    }
+    if saves {
+        for file in files {
+            let target = walk.target(&file);
+            walk.emit_on(Kind::Write, "edits a file", call.span, vec![target], How::default());
+        }
+    }
+    Flow::none()
+}
+
+/// One editor command; answers whether it saves.
+fn command(walk: &mut Walk<'_>, text: &str, span: Span) -> bool {
+    let mut saves = false;
+    for part in text.split('|') {
+        let part = part
+            .trim_start_matches([':', ' ', '%'])
+            .trim_start_matches("silent ")
+            .trim_start_matches("silent!")
+            .trim_start();
+        if let Some(shell) = part
+            .strip_prefix('!')
+            .or_else(|| part.strip_prefix("r !"))
+            .or_else(|| part.strip_prefix("r!"))
+            .or_else(|| part.strip_prefix("term "))
+            .or_else(|| part.strip_prefix("w !"))
+        {
+            let whole = text.split_once('!').map_or(shell, |(_, rest)| rest);
+            walk.run_text(whole, &Flow::none(), span);
+            return saves;
+        }
+        for call in ["system(", "systemlist(", "jobstart(", "termopen("] {
+            if let Some((_, rest)) = part.split_once(call) {
+                let inner =
+                    rest.trim_start_matches(['"', '\'', '[']).split(['"', '\'']).next().unwrap_or_default();
+                walk.run_text(inner, &Flow::none(), span);
+            }
+        }
+        for (verb, language) in [
+            ("py3 ", "python"),
+            ("python3 ", "python"),
+            ("py ", "python"),
+            ("python ", "python"),
+            ("lua ", "lua"),
+            ("ruby ", "ruby"),
+            ("perl ", "perl"),
+        ] {
+            if let Some(code) = part.strip_prefix(verb) {
+                super::inline::judge(walk, language, code, span);
+            }
+        }
+        if part.starts_with("call delete(") {
+            let path = part.split(['"', '\'']).nth(1).unwrap_or_default();
+            walk.run_text(&format!("rm -rf {}", crate::walk::quote(path)), &Flow::none(), span);
+        }
+        if let Some(file) = part
+            .strip_prefix("w ")
+            .or_else(|| part.strip_prefix("w! "))
+            .or_else(|| part.strip_prefix("saveas "))
+        {
+            walk.write_file(
+                file.trim(),
+                Flow::unknown(crate::walk::Origin::default()),
+                false,
+                "writes a file from an editor",
+                span,
+            );
+        }
+        saves |= matches!(part.trim_end_matches('!'), "w" | "wq" | "x" | "wqa" | "xa" | "wa" | "update");
+    }
+    saves
+}
+
+fn ed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let lines: Vec<String> = call.stdin.seen().lines().take(200).map(str::to_owned).collect();
+    let mut saves = false;
+    for line in &lines {
+        let line = line.trim();
+        if let Some(shell) = line
+            .strip_prefix('!')
+            .or_else(|| line.strip_prefix("r !"))
+            .or_else(|| line.strip_prefix("e !"))
+            .or_else(|| line.split_once("w !").map(|(_, rest)| rest))
+        {
+            walk.run_text(shell, &Flow::none(), call.span);
+        }
+        if let Some(file) = line.strip_prefix("w ") {
+            walk.write_file(
+                file,
+                Flow::unknown(crate::walk::Origin::default()),
+                false,
+                "writes a file from an editor",
+                call.span,
+            );
+        }
+        saves |= matches!(line, "w" | "wq" | "x");
+    }
+    for file in call.args.iter().filter(|arg| !arg.text.starts_with('-')) {
+        if let Some(shell) = file.text.strip_prefix('!') {
+            walk.run_text(shell, &Flow::none(), file.span);
+        } else if saves {
+            let target = walk.target(&file.text);
+            walk.emit_on(Kind::Write, "edits a file", file.span, vec![target], How::default());
+        }
+    }
+    Flow::none()
+}
+
+fn emacs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    for (at, arg) in call.args.iter().enumerate() {
+        let text = match arg.text.split_once('=') {
+            Some(("--eval" | "--execute", value)) => value.to_owned(),
+            _ if matches!(&*arg.text, "--eval" | "-eval" | "--execute" | "-e") => {
+                call.args.get(at + 1).map_or_else(String::new, |arg| arg.text.to_string())
+            }
+            _ => continue,
+        };
+        for verb in [
+            "shell-command",
+            "shell-command-to-string",
+            "async-shell-command",
+            "call-process",
+            "start-process",
+            "delete-directory",
+            "delete-file",
+            "call-process-shell-command",
+        ] {
+            if let Some((_, rest)) = text.split_once(&format!("({verb} ")) {
+                let strings: Vec<&str> = rest.split('"').skip(1).step_by(2).collect();
+                let line = match verb {
+                    "delete-directory" | "delete-file" => {
+                        format!("rm -rf {}", strings.first().copied().unwrap_or_default())
+                    }
+                    "call-process" | "start-process" => strings.join(" "),
+                    _ => strings.first().copied().unwrap_or_default().to_owned(),
+                };
+                walk.run_text(&line, &Flow::none(), arg.span);
+            }
+        }
+    }
+    Flow::none()
+}

@@ -1,0 +1,115 @@
+//! Variables that make other programs run something.
+
+use crate::effect::{Kind, Span};
+use crate::place::Place;
+use crate::walk::{Flow, HOLE, Walk};
+
+/// Looks at an assignment for what it does by itself. `alone` tells `X=…` from `X=… command`.
+pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, span: Span) {
+    match name {
+        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" if !value.is_empty() && !known_library(value) => {
+            walk.emit_names(Kind::Environment, "loads a library into every program", span, &[name, value]);
+        }
+        "PROMPT_COMMAND"
+        | "GIT_SSH_COMMAND"
+        | "GIT_SSH"
+        | "GIT_PAGER"
+        | "PAGER"
+        | "MANPAGER"
+        | "EDITOR"
+        | "VISUAL"
+        | "GIT_EDITOR"
+        | "GIT_EXTERNAL_DIFF"
+        | "GIT_PROXY_COMMAND"
+        | "GIT_SEQUENCE_EDITOR"
+        | "LESSOPEN"
+        | "LESSCLOSE"
+        | "BROWSER"
+        | "SUDO_ASKPASS"
+        | "SSH_ASKPASS"
+        | "GIT_ASKPASS"
+        | "SUDO_EDITOR"
+        | "BASH_COMMAND"
+        | "FZF_DEFAULT_COMMAND"
+        | "RSYNC_RSH"
+        | "CC"
+        | "CXX"
+        | "RUSTC_WRAPPER" => {
+            command(walk, value, span);
+        }
+        "BASH_ENV" | "ENV" if !value.is_empty() && value.contains('/') => {
+            if !walk.scope.files.contains_key(&walk.path(value)) {
+                walk.emit_names(
+                    Kind::Environment,
+                    "makes every shell read a file first",
+                    span,
+                    &[name, value],
+                );
+            }
+            super::shells::script(walk, value, &[], &Flow::none(), span);
+        }
+        "PS1" | "PS2" | "PS4" if value.contains(['$', '`']) => {
+            if let Some(inner) = value.split_once("$(").map(|(_, rest)| rest.trim_end_matches([')', ' '])) {
+                command(walk, inner, span);
+            }
+        }
+        "PERL5OPT" | "RUBYOPT" | "PYTHONSTARTUP" | "PYTHONINSPECT" if value.contains(['M', '/', 'r']) => {
+            walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
+        }
+        "NODE_OPTIONS"
+            if value.contains("--require") || value.contains("-r ") || value.contains("--import") =>
+        {
+            walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
+        }
+        "HISTFILE" if alone && (value == "/dev/null" || value.is_empty()) => {
+            walk.emit(Kind::Traces, "switches shell history off", span);
+        }
+        "HISTSIZE" | "HISTFILESIZE" if alone && value == "0" => {
+            walk.emit(Kind::Traces, "switches shell history off", span);
+        }
+        "PATH" => path(walk, value, span),
+        "HERMES_YOLO_MODE" if !matches!(value, "" | "0" | "false") => {
+            walk.emit_names(Kind::Agent, "switches the agent's questions off", span, &[name]);
+        }
+        _ => {}
+    }
+}
+
+fn command(walk: &mut Walk<'_>, value: &str, span: Span) {
+    if !value.is_empty() && !value.chars().all(|c| c == HOLE) {
+        walk.run_text(value, &Flow::none(), span);
+    }
+}
+
+fn known_library(value: &str) -> bool {
+    value.split([':', ' ']).all(|library| {
+        [
+            "jemalloc",
+            "tcmalloc",
+            "mimalloc",
+            "libasan",
+            "libtsan",
+            "libubsan",
+            "libfaketime",
+            "libeatmydata",
+            "stdbuf",
+        ]
+        .iter()
+        .any(|known| library.contains(known))
+    })
+}
+
+/// A folder for temporary files in front of the search path lets anybody replace programs.
+fn path(walk: &mut Walk<'_>, value: &str, span: Span) {
+    let first = value.split(':').next().unwrap_or_default();
+    if matches!(first, "." | "/tmp" | "/var/tmp" | "/dev/shm")
+        || (walk.target(first).place == Place::Temp && first.starts_with('/') && value.contains(':'))
+    {
+        walk.emit_names(
+            Kind::Environment,
+            "searches for programs in a folder anybody can write",
+            span,
+            &[first],
+        );
+    }
+}

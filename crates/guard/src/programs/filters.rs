@@ -1,0 +1,403 @@
+//! Programs that only print: their output is computed when it can be, and passed on when not.
+
+use super::opts::{Spec, parse};
+use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
+use super::{Handler, encode};
+use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
+
+/// The filter with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "echo" => echo,
+        "printf" => printf,
+        "cat" | "tac" | "less" | "more" | "bat" | "batcat" | "nl" | "zcat" | "bzcat" | "xzcat"
+        | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "vis" => cat,
+        "head" | "tail" => ends,
+        "rev" => rev,
+        "tr" => encode::translate,
+        "base64" | "base32" | "base16" | "basenc" | "gbase64" | "uudecode" | "b64decode" => encode::base,
+        "xxd" | "hexdump" | "od" | "hd" => encode::hex,
+        "openssl" => encode::openssl,
+        "gpg" | "gpg2" | "age" | "sops" | "ansible-vault" => encode::decrypt,
+        "gunzip" | "gzip" | "bunzip2" | "bzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "lz4" | "lzma"
+        | "unlzma" | "brotli" | "uncompress" | "zlib-flate" | "pigz" => encode::unpack,
+        "cut" => cut,
+        "which" | "type" | "whence" => which,
+        "basename" => basename,
+        "dirname" => dirname,
+        "pwd" => pwd,
+        "realpath" | "readlink" => realpath,
+        "seq" => seq,
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ugrep" => grep,
+        "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst"
+        | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
+        | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
+        "yes" => yes,
+        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
+        | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
+        | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
+        _ => return None,
+    })
+}
+
+/// The text a filter reads: its files, or standard input.
+pub(crate) fn source(walk: &mut Walk<'_>, files: &[&Arg<'_>], stdin: &Flow) -> Flow {
+    let mut out: Option<Flow> = None;
+    if let Some(command) = files.iter().find_map(|file| file.text.strip_prefix("+!")) {
+        walk.run_text(command, &Flow::none(), crate::effect::Span::default());
+    }
+    for file in files.iter().take(64) {
+        let flow = if &*file.text == "-" { stdin.clone() } else { walk.read_file(&file.text, file.span) };
+        out = Some(match out {
+            None => flow,
+            Some(before) => Flow {
+                text: Some(format!("{}{}", before.seen(), flow.seen()).into()),
+                origin: before.origin.and(flow.origin),
+            },
+        });
+    }
+    out.unwrap_or_else(|| stdin.clone())
+}
+
+fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let files: Vec<&Arg<'_>> =
+        call.args.iter().filter(|arg| !arg.text.starts_with('-') || &*arg.text == "-").collect();
+    if files.is_empty() && !call.stdin.present() {
+        return Flow::unknown(Origin::default());
+    }
+    let mut flow = source(walk, &files, call.stdin);
+    match call.name {
+        "tac" => {
+            if let Some(text) = flow.exact() {
+                let lines: Vec<&str> = text.lines().rev().collect();
+                flow.text = Some((lines.join("\n") + "\n").into());
+            }
+        }
+        "zcat" | "bzcat" | "xzcat" | "zstdcat" | "gzcat" => {
+            flow = Flow::unknown(Origin { decoded: true, file: false, ..flow.origin });
+        }
+        _ => {}
+    }
+    flow
+}
+
+fn ends(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(
+        call.args,
+        Spec { short: "ncs", long: &["lines", "bytes", "pid", "sleep-interval"], stops: false },
+    );
+    let files: Vec<&Arg<'_>> = parsed.rest().collect();
+    let flow = source(walk, &files, call.stdin);
+    let Some(text) = flow.exact() else { return flow };
+    let first = call.name == "head";
+    let digits =
+        call.args.first().and_then(|arg| arg.text.strip_prefix('-')).and_then(|n| n.parse::<usize>().ok());
+    let out = if let Some(count) = parsed.value("c", "bytes") {
+        let Ok(count) = count.trim_start_matches(['-', '+']).parse::<usize>() else { return flow };
+        let length = text.len();
+        let from = parsed.value("c", "bytes").is_some_and(|c| c.starts_with('+'));
+        let range = if first {
+            0..count.min(length)
+        } else if from {
+            count.saturating_sub(1).min(length)..length
+        } else {
+            length.saturating_sub(count)..length
+        };
+        text.get(range).unwrap_or_default().to_owned()
+    } else {
+        let given = parsed.value("n", "lines");
+        let count = digits
+            .or_else(|| given.and_then(|n| n.trim_start_matches(['-', '+']).parse().ok()))
+            .unwrap_or(10);
+        let lines: Vec<&str> = text.lines().collect();
+        let from = given.is_some_and(|n| n.starts_with('+'));
+        let kept = if first {
+            lines.get(..count.min(lines.len()))
+        } else if from {
+            lines.get(count.saturating_sub(1).min(lines.len())..)
+        } else {
+            lines.get(lines.len().saturating_sub(count)..)
+        };
+        kept.unwrap_or_default().join("\n") + "\n"
+    };
+    Flow { text: Some(out.into()), origin: flow.origin }
+}
+
+fn rev(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let files: Vec<&Arg<'_>> = call.args.iter().collect();
+    let flow = source(walk, &files, call.stdin);
+    let Some(text) = flow.exact() else { return flow };
+    let lines: Vec<String> = text.lines().map(|line| line.chars().rev().collect()).collect();
+    Flow { text: Some((lines.join("\n") + "\n").into()), origin: flow.origin }
+}
+
+fn cut(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: "dfcb",
+            long: &["delimiter", "fields", "characters", "bytes", "output-delimiter"],
+            stops: false,
+        },
+    );
+    let files: Vec<&Arg<'_>> = parsed.rest().collect();
+    let flow = source(walk, &files, call.stdin);
+    let Some(text) = flow.exact() else { return flow };
+    let Some(list) = parsed
+        .value("c", "characters")
+        .or_else(|| parsed.value("b", "bytes"))
+        .or_else(|| parsed.value("f", "fields"))
+    else {
+        return flow;
+    };
+    let by_field = parsed.value("f", "fields").is_some();
+    let mark = parsed.value("d", "delimiter").unwrap_or("\t").to_owned();
+    let mut out = String::new();
+    for line in text.lines() {
+        if by_field {
+            let fields: Vec<&str> = line.split(&*mark).collect();
+            let kept: Vec<&str> = fields
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| in_list(list, at + 1))
+                .map(|(_, field)| *field)
+                .collect();
+            out.push_str(&kept.join(&mark));
+        } else {
+            out.extend(
+                line.chars().enumerate().filter(|(at, _)| in_list(list, at + 1)).map(|(_, letter)| letter),
+            );
+        }
+        out.push('\n');
+    }
+    walk.spend(out.len());
+    Flow { text: Some(out.into()), origin: flow.origin }
+}
+
+/// Whether a list such as `1,3-5,7-` holds a number.
+fn in_list(list: &str, number: usize) -> bool {
+    list.split(',').take(64).any(|range| match range.split_once('-') {
+        None => range.parse() == Ok(number),
+        Some((low, high)) => {
+            number >= low.parse().unwrap_or(1) && number <= high.parse().unwrap_or(usize::MAX)
+        }
+    })
+}
+
+fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let spec = Spec {
+        short: "efmABCdDgtTjE",
+        long: &[
+            "regexp",
+            "file",
+            "max-count",
+            "after-context",
+            "before-context",
+            "context",
+            "include",
+            "exclude",
+            "exclude-dir",
+            "glob",
+            "type",
+            "pre",
+            "pager",
+            "hostname-bin",
+            "pre-glob",
+        ],
+        stops: false,
+    };
+    let parsed = parse(call.args, spec);
+    for option in ["pre", "pager", "hostname-bin"] {
+        for (program, span) in parsed.values("", option) {
+            walk.emit_names(
+                crate::effect::Kind::ToolProgram,
+                "makes a search run a program",
+                span,
+                &[program],
+            );
+            walk.run_text(program, &Flow::none(), span);
+        }
+    }
+    let skip =
+        usize::from(!parsed.has("e", "regexp") && !parsed.has("f", "file") && !parsed.has("", "files"));
+    let recursive =
+        parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rg" | "ag" | "ack");
+    let quiet = parsed.has("q", "quiet") || parsed.has("l", "files-with-matches") || parsed.has("c", "count");
+    let files: Vec<&Arg<'_>> = if quiet { Vec::new() } else { parsed.rest().skip(skip).collect() };
+    if recursive && parsed.has("", "files") {
+        let folder = parsed.text(0);
+        return Flow {
+            text: Some(format!("{folder}/{HOLE}\n").into()),
+            origin: Origin { local: true, ..Origin::default() },
+        };
+    }
+    let flow = source(walk, &files, call.stdin);
+    Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
+}
+
+/// Data goes through, changed or not.
+fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let short = if call.name == "split" { "bnCal" } else { "oktSTdfwLl" };
+    let parsed = parse(
+        call.args,
+        Spec {
+            short,
+            long: &[
+                "output",
+                "compress-program",
+                "files0-from",
+                "key",
+                "buffer-size",
+                "temporary-directory",
+                "filter",
+            ],
+            stops: false,
+        },
+    );
+    for (program, span) in parsed.values("", "compress-program") {
+        if !matches!(program, "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "lzop" | "pigz") {
+            walk.emit_names(crate::effect::Kind::ToolProgram, "makes sort run a program", span, &[program]);
+            walk.run_text(program, &Flow::none(), span);
+        }
+    }
+    if call.name == "split" {
+        for (program, span) in parsed.values("", "filter") {
+            walk.run_text(program, call.stdin, span);
+        }
+    }
+    if matches!(call.name, "sort" | "shuf")
+        && let Some(path) = parsed.value("o", "output")
+    {
+        walk.write_file(
+            path,
+            Flow::unknown(Origin::default()),
+            false,
+            "writes its output to a file",
+            call.span,
+        );
+    }
+    if call.name == "sponge"
+        && let Some(file) = parsed.operand(0)
+    {
+        walk.write_file(
+            &file.text,
+            call.stdin.clone(),
+            parsed.has("a", ""),
+            "writes standard input to a file",
+            file.span,
+        );
+        return Flow::none();
+    }
+    let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
+    let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
+    let flow = source(walk, &files, call.stdin);
+    if matches!(call.name, "jq" | "yq" | "xq" | "envsubst") {
+        if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {
+            for file in files.iter().filter(|arg| arg.text.contains('.')) {
+                let target = walk.target(&file.text);
+                walk.emit_on(
+                    crate::effect::Kind::Write,
+                    "edits a file in place",
+                    file.span,
+                    vec![target],
+                    crate::effect::How::default(),
+                );
+            }
+        }
+        return Flow { text: Some(HOLE_STR.into()), origin: flow.origin };
+    }
+    if call.name == "split"
+        && let Some(prefix) = parsed.operand(1)
+    {
+        walk.write_file(
+            &prefix.text,
+            Flow::unknown(Origin::default()),
+            false,
+            "writes parts of a file",
+            prefix.span,
+        );
+    }
+    let keeps = matches!(call.name, "fold" | "fmt" | "column" | "pv" | "iconv" | "uniq" | "shuf")
+        || (call.name == "sort" && flow.seen().lines().count() <= 1);
+    if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
+}
+
+fn listing(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    match call.name {
+        "ls" => {
+            let folder = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);
+            if folder.is_empty() {
+                return Flow {
+                    text: Some(HOLE_STR.into()),
+                    origin: Origin { local: true, ..Origin::default() },
+                };
+            }
+            Flow {
+                text: Some(format!("{folder}\n").into()),
+                origin: Origin { local: true, ..Origin::default() },
+            }
+        }
+        _ => Flow::unknown(Origin { local: true, ..Origin::default() }),
+    }
+}
+
+/// A program nobody knows: its output is unknown, and carries where its input came from.
+pub(crate) fn unknown(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let settings = prints_settings(call);
+    let mut hidden = call.stdin.origin;
+    hidden.secret = false;
+    Flow::unknown(Origin { settings, ..hidden })
+}
+
+/// Whether a program is asked to print settings for a shell, as `direnv hook bash` is.
+pub(crate) fn prints_settings(call: Call<'_>) -> bool {
+    if call.stdin.present() {
+        return false;
+    }
+    call.args.iter().take(4).any(|arg| {
+        matches!(
+            &*arg.text,
+            "init"
+                | "hook"
+                | "completion"
+                | "completions"
+                | "shellenv"
+                | "env"
+                | "activate"
+                | "export"
+                | "docker-env"
+                | "-s"
+                | "shell-init"
+                | "init-shell"
+                | "--completion"
+                | "alias"
+                | "print-env"
+                | "printenv"
+                | "integrate"
+                | "podman-env"
+                | "--export"
+                | "--bash"
+                | "--zsh"
+                | "gen-completions"
+                | "--show-completion"
+                | "config"
+                | "shell-hook"
+        )
+    }) || matches!(
+        call.name,
+        "ssh-agent"
+            | "dircolors"
+            | "lesspipe"
+            | "thefuck"
+            | "keychain"
+            | "register-python-argcomplete"
+            | "docker-machine"
+            | "resize"
+            | "brew"
+    )
+}
+
+/// Whether a text is nothing but unknown.
+pub(crate) fn is_unknown(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c == HOLE || c.is_whitespace())
+}

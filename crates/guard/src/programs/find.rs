@@ -1,0 +1,202 @@
+//! `find` and `fd`: deleting what they find, or running something on it.
+
+use crate::effect::{How, Kind, Span};
+use crate::place::Place;
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+
+/// Runs a `find` expression.
+pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let starts: Vec<&Arg<'_>> = call
+        .args
+        .iter()
+        .skip_while(|arg| matches!(&*arg.text, "-H" | "-L" | "-P") || arg.text.starts_with("-O"))
+        .take_while(|arg| !arg.text.starts_with(['-', '(', '!']) && &*arg.text != "\\(")
+        .collect();
+    let expression = call.args.get(
+        call.args
+            .iter()
+            .position(|arg| arg.text.starts_with('-') && !matches!(&*arg.text, "-H" | "-L" | "-P"))
+            .unwrap_or(call.args.len())..,
+    );
+    let expression = expression.unwrap_or_default();
+    let names = found(expression);
+    let mut paths: Vec<String> = Vec::new();
+    let start_texts: Vec<&str> =
+        if starts.is_empty() { vec!["."] } else { starts.iter().map(|arg| &*arg.text).collect() };
+    for start in start_texts.iter().take(64) {
+        paths.extend(names.paths(start));
+    }
+    let mut at = 0;
+    while let Some(arg) = expression.get(at) {
+        at += 1;
+        match &*arg.text {
+            "-delete" => {
+                let kept: Vec<String> = paths
+                    .iter()
+                    .filter(|path| {
+                        !names.empty
+                            || !matches!(
+                                walk.target(path).place,
+                                Place::Workspace | Place::WorkspaceTop | Place::Temp | Place::Made
+                            )
+                    })
+                    .cloned()
+                    .collect();
+                if !kept.is_empty() {
+                    delete(walk, &kept, arg.span);
+                }
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let end = expression
+                    .iter()
+                    .skip(at)
+                    .position(|arg| matches!(&*arg.text, ";" | "+" | "\\;"))
+                    .map_or(expression.len(), |step| at + step);
+                run_on(walk, expression.get(at..end).unwrap_or_default(), &paths, call.span);
+                at = end + 1;
+            }
+            "-fprintf" | "-fprint" | "-fls" | "-fprint0" => {
+                if let Some(file) = expression.get(at) {
+                    walk.write_file(
+                        &file.text,
+                        Flow::unknown(Origin::default()),
+                        false,
+                        "writes a list of files",
+                        file.span,
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    let text = paths.join("\n") + "\n";
+    Flow { text: Some(text.into()), origin: Origin { local: true, ..Origin::default() } }
+}
+
+/// What the tests of an expression say about the names found.
+struct Found {
+    patterns: Vec<String>,
+    empty: bool,
+    shallow: bool,
+}
+
+fn found(expression: &[Arg<'_>]) -> Found {
+    let mut out = Found { patterns: Vec::new(), empty: false, shallow: false };
+    let mut negated = false;
+    for (at, arg) in expression.iter().enumerate() {
+        let value = expression.get(at + 1).map_or("", |arg| &*arg.text);
+        match &*arg.text {
+            "!" | "-not" => {
+                negated = true;
+                continue;
+            }
+            "-name" | "-iname" if !negated => out.patterns.push(value.to_owned()),
+            "-path" | "-wholename" | "-ipath" | "-regex" if !negated => {
+                let last = value.trim_end_matches("/*").rsplit('/').next().unwrap_or(value);
+                out.patterns.push(last.to_owned());
+            }
+            "-empty" if !negated => out.empty = true,
+            "-maxdepth" => out.shallow = value == "0",
+            _ => {}
+        }
+        negated = false;
+    }
+    out
+}
+
+impl Found {
+    /// The paths found below `start`, unknown parts as holes.
+    fn paths(&self, start: &str) -> Vec<String> {
+        let base = start.trim_end_matches('/');
+        if self.patterns.is_empty() || self.shallow {
+            // Everything, the start itself included.
+            return vec![start.to_owned()];
+        }
+        self.patterns
+            .iter()
+            .map(|pattern| {
+                if pattern.bytes().all(|b| matches!(b, b'*' | b'?' | b'.')) {
+                    start.to_owned()
+                } else {
+                    format!("{base}/{HOLE}/{}", pattern.replace(['*', '?'], &HOLE.to_string()))
+                }
+            })
+            .collect()
+    }
+}
+
+fn delete(walk: &mut Walk<'_>, paths: &[String], span: Span) {
+    let targets = paths.iter().map(|path| walk.target(path)).collect();
+    walk.emit_on(
+        Kind::Delete,
+        "deletes everything that is found",
+        span,
+        targets,
+        How { recursive: true, ..How::default() },
+    );
+}
+
+fn run_on(walk: &mut Walk<'_>, command: &[Arg<'_>], paths: &[String], span: Span) {
+    let Some(first) = command.first() else { return };
+    let deletes = matches!(
+        super::base_name(&first.text),
+        "rm" | "unlink" | "shred" | "srm" | "chmod" | "chown" | "chgrp"
+    );
+    let flag = if super::base_name(&first.text).starts_with('c') { "-R" } else { "-r" };
+    for path in paths.iter().take(16) {
+        let mut args: Vec<Arg<'_>> = command
+            .iter()
+            .map(|arg| Arg { text: arg.text.replace("{}", path).into(), span: arg.span })
+            .collect();
+        if deletes && !args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('r')) {
+            // What is found may be many files in many folders.
+            args.insert(1, Arg { text: flag.into(), span });
+        }
+        let saved = walk.last_unknown;
+        walk.last_unknown = Origin { local: true, file: true, ..Origin::default() };
+        super::run(walk, &args, &Flow::none(), span);
+        walk.last_unknown = saved;
+    }
+}
+
+/// `fd pattern -x command`, `fd -X command`.
+pub(crate) fn fd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let start =
+        call.args.iter().position(|arg| matches!(&*arg.text, "-x" | "-X" | "--exec" | "--exec-batch"));
+    let pattern = call
+        .args
+        .iter()
+        .find(|arg| !arg.text.starts_with('-'))
+        .map_or(String::new(), |arg| arg.text.to_string());
+    let extension = call
+        .args
+        .iter()
+        .position(|arg| matches!(&*arg.text, "-e" | "--extension"))
+        .and_then(|at| call.args.get(at + 1));
+    let name = match extension {
+        Some(extension) => format!("{HOLE}.{}", extension.text),
+        None => pattern.trim_matches(['^', '$']).replace('\\', ""),
+    };
+    let start_at = start.unwrap_or(call.args.len());
+    let folder = call
+        .args
+        .iter()
+        .take(start_at)
+        .filter(|arg| !arg.text.starts_with('-'))
+        .rfind(|arg| {
+            arg.text.starts_with(['/', '~'])
+                || walk.target(&arg.text).place >= Place::Elsewhere && arg.text.contains('/')
+        })
+        .map_or(".", |arg| &*arg.text);
+    let path =
+        if matches!(name.as_str(), "" | ".") { folder.to_owned() } else { format!("{folder}/{HOLE}/{name}") };
+    if let Some(at) = start {
+        let mut command: Vec<Arg<'_>> =
+            call.args.iter().skip(at + 1).take_while(|arg| &*arg.text != ";").cloned().collect();
+        if !command.iter().any(|arg| arg.text.contains("{}")) {
+            command.push(Arg { text: "{}".into(), span: call.span });
+        }
+        run_on(walk, &command, std::slice::from_ref(&path), call.span);
+    }
+    Flow { text: Some(format!("{path}\n").into()), origin: Origin { local: true, ..Origin::default() } }
+}

@@ -1,0 +1,68 @@
+//! Code hosts and version control other than git.
+
+use super::opts::{Spec, parse};
+use crate::effect::Kind;
+use crate::walk::{Call, Flow, Origin, Walk};
+
+/// `gh repo delete` and its kin.
+pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(
+        call.args,
+        Spec { short: "RXfFHq", long: &["repo", "method", "field", "header", "jq"], stops: false },
+    );
+    let verb = parsed.text(1);
+    if matches!(verb, "delete" | "archive" | "delete-asset" | "remove")
+        || (parsed.text(0) == "api"
+            && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))
+    {
+        walk.emit_names(Kind::Cloud, "deletes something at the code host", call.span, &[parsed.text(0)]);
+    }
+    if parsed.text(0) == "auth" && verb == "token" {
+        walk.emit(Kind::ReadCredential, "prints an access token", call.span);
+        return Flow::unknown(Origin { credential: true, ..Origin::default() });
+    }
+    if matches!((parsed.text(0), verb), ("gist" | "snippet", "create")) {
+        let mut credential = call.stdin.origin.credential || call.stdin.origin.local;
+        for file in parsed.rest().skip(2) {
+            credential |= walk.read_file(&file.text, file.span).origin.credential;
+        }
+        if credential {
+            walk.emit(Kind::SendOut, "publishes local data", call.span);
+        }
+    }
+    if parsed.text(0) == "api" || parsed.text(0) == "gist" {
+        return Flow::unknown(Origin { network: true, ..Origin::default() });
+    }
+    Flow::unknown(Origin::default())
+}
+
+pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    let bad = match call.name {
+        "hg" => {
+            matches!(words.first(), Some(&("strip" | "purge")))
+                || (words.first() == Some(&"update")
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean")))
+        }
+        "svn" if matches!(words.as_slice(), ["delete" | "rm" | "remove" | "del", url, ..] if url.contains("://")) => {
+            true
+        }
+        "svn" => {
+            matches!(words.first(), Some(&"cleanup"))
+                && call.args.iter().any(|arg| arg.text.starts_with("--remove"))
+                || words.first() == Some(&"revert")
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive"))
+        }
+        _ => matches!(words.as_slice(), ["op", "abandon", ..] | ["abandon", ..]),
+    };
+    if bad {
+        walk.emit(Kind::Git, "throws away local work", call.span);
+    }
+    Flow::unknown(Origin::default())
+}
+
+pub(super) fn rewrite(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    walk.emit(Kind::Git, "rewrites history", call.span);
+    Flow::none()
+}

@@ -1,0 +1,214 @@
+//! git: history, remote refs, uncommitted work, and the options that run programs.
+
+use super::Handler;
+use super::forge::{forge, other, rewrite};
+use super::git_verbs::verb_effects;
+use super::opts::{Parsed, Spec, parse};
+use crate::effect::Kind;
+use crate::place::Place;
+use crate::walk::{Arg, Call, Flow, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    match name {
+        "git" | "hub" => Some(git),
+        "gh" | "glab" => Some(forge),
+        "hg" | "svn" | "jj" => Some(other),
+        "git-filter-repo" | "bfg" => Some(rewrite),
+        _ => None,
+    }
+}
+
+const GLOBAL: Spec = Spec {
+    short: "Cc",
+    long: &["git-dir", "work-tree", "namespace", "exec-path", "super-prefix", "config-env"],
+    stops: true,
+};
+
+fn git(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let global = parse(call.args, GLOBAL);
+    let cwd = walk.scope.cwd.clone();
+    for flag in &global.flags {
+        match (flag.name, flag.value) {
+            ("C", Some(folder)) => walk.scope.cwd = walk.path(folder),
+            ("c", Some(setting)) => {
+                let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+                configured(walk, key, value, call);
+            }
+            ("exec-path", Some(_)) => {
+                walk.emit(Kind::ToolProgram, "makes git run programs from another folder", flag.span);
+            }
+            _ => {}
+        }
+    }
+    let rest: Vec<Arg<'_>> = global.rest().map(Arg::shared).collect();
+    if let Some((verb, args)) = rest.split_first() {
+        let inner = Call { name: "git", args, span: call.span, stdin: call.stdin };
+        verb_effects(walk, &verb.text, inner);
+    }
+    walk.scope.cwd = cwd;
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// A setting whose value git runs.
+fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
+    let lower = key.to_ascii_lowercase();
+    if let Some(name) = lower.strip_prefix("alias.") {
+        let body = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
+        walk.scope.aliases.insert(format!("git {name}"), body.into());
+        return;
+    }
+    let runs = matches!(
+        &*lower,
+        "core.pager"
+            | "core.editor"
+            | "core.sshcommand"
+            | "core.fsmonitor"
+            | "core.askpass"
+            | "sequence.editor"
+            | "diff.external"
+            | "credential.helper"
+            | "gpg.program"
+            | "core.gitproxy"
+            | "uploadpack.packobjectshook"
+            | "gpg.ssh.program"
+            | "interactive.difffilter"
+    ) || (lower.starts_with("pager.")
+        || lower.starts_with("filter.")
+        || lower.starts_with("diff.")
+        || lower.starts_with("merge.")
+        || lower.starts_with("difftool.")
+        || lower.starts_with("mergetool."))
+        && (lower.ends_with(".cmd")
+            || lower.ends_with(".clean")
+            || lower.ends_with(".smudge")
+            || lower.ends_with(".driver")
+            || lower.ends_with(".textconv")
+            || lower.ends_with(".command")
+            || lower.starts_with("pager."));
+    if runs && !value.is_empty() {
+        let command = value.trim_start_matches('!');
+        let everyday = matches!(
+            command.split_whitespace().next().unwrap_or_default(),
+            "cat"
+                | "less"
+                | "more"
+                | "delta"
+                | "bat"
+                | "vim"
+                | "vi"
+                | "nano"
+                | "code"
+                | "emacs"
+                | "nvim"
+                | "true"
+                | "false"
+                | ":"
+                | "ssh"
+                | "store"
+                | "cache"
+                | "osxkeychain"
+                | "manager"
+                | "git-lfs"
+                | "meld"
+                | "vimdiff"
+                | "diff-so-fancy"
+                | "subl"
+                | "hx"
+                | "micro"
+                | "gpg"
+                | "libsecret"
+                | "wincred"
+                | "manager-core"
+                | "gpg2"
+                | "ssh-keygen"
+        ) || value.starts_with('/') && matches!(super::base_name(command), "gh" | "gpg")
+            || matches!(value, "true" | "false");
+        if !everyday {
+            walk.emit_names(Kind::ToolProgram, "makes git run a program", call.span, &[key, value]);
+        }
+        walk.run_text(command, &Flow::none(), call.span);
+    }
+    if lower == "clean.requireforce" && value == "false" {
+        walk.scope.aliases.insert("git clean.requireForce".to_owned(), "".into());
+    }
+    if lower == "core.hookspath" {
+        let place = walk.target(value).place;
+        if matches!(place, Place::Temp | Place::Elsewhere | Place::Unseen) && value != "/dev/null" {
+            walk.emit_names(
+                Kind::ToolProgram,
+                "makes git run hooks from another folder",
+                call.span,
+                &[key, value],
+            );
+        }
+    }
+    if lower == "protocol.ext.allow" {
+        walk.emit_names(Kind::ToolProgram, "lets git run commands as addresses", call.span, &[key, value]);
+    }
+}
+
+pub(super) fn lost(walk: &mut Walk<'_>, what: &'static str, call: Call<'_>) {
+    walk.emit(Kind::Git, what, call.span);
+}
+
+pub(super) fn config(walk: &mut Walk<'_>, call: Call<'_>) {
+    let parsed = parse(call.args, Spec { short: "f", long: &["file", "type", "default"], stops: false });
+    let words: Vec<&str> =
+        parsed.rest().map(|arg| &*arg.text).filter(|text| !matches!(*text, "set")).collect();
+    if let [key, value, ..] = words.as_slice() {
+        configured(walk, key, value, call);
+        if let Some(command) =
+            value.strip_prefix('!').filter(|_| key.to_ascii_lowercase().starts_with("alias."))
+        {
+            walk.run_text(command, &Flow::none(), call.span);
+        }
+        if key.eq_ignore_ascii_case("credential.helper") && *value == "store" {
+            walk.emit_startup("keeps passwords in a plain file", call.span);
+        }
+    }
+}
+
+pub(super) fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
+    let short = call
+        .args
+        .iter()
+        .position(|arg| &*arg.text == "-u")
+        .and_then(|at| call.args.get(at + 1))
+        .map(|arg| (&*arg.text, arg.span))
+        .filter(|_| verb == "clone");
+    for (program, span) in parsed.values("", "upload-pack").chain(short) {
+        walk.emit_names(Kind::ToolProgram, "makes git run a program", span, &[program]);
+        walk.run_text(program, &Flow::none(), span);
+    }
+    for arg in parsed.rest() {
+        if let Some(command) = arg.text.strip_prefix("ext::") {
+            walk.emit_names(Kind::ToolProgram, "makes git run a command as an address", arg.span, &[command]);
+            walk.run_text(command, &Flow::none(), arg.span);
+        }
+    }
+    for (setting, _) in parsed.values("c", "config") {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        configured(walk, key, value, call);
+    }
+    if verb == "clone" {
+        let folder = parsed.operand(1).map_or_else(
+            || {
+                parsed
+                    .text(0)
+                    .trim_end_matches('/')
+                    .trim_end_matches(".git")
+                    .rsplit(['/', ':'])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            },
+            |arg| arg.text.to_string(),
+        );
+        if !folder.is_empty() {
+            walk.made(&folder);
+            let path = walk.path(&folder);
+            walk.scope.cloned.insert(path);
+        }
+    }
+}

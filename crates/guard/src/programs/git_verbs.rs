@@ -1,0 +1,225 @@
+//! What the verbs of git do to history, remote refs and uncommitted work.
+
+use super::git::{config, lost, transport};
+use super::opts::{Parsed, Spec, parse};
+use crate::effect::{How, Kind};
+use crate::walk::{Call, Flow, Walk};
+
+pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
+    if let Some(alias) = walk.scope.aliases.get(&format!("git {verb}")).cloned() {
+        let mut text = alias.to_string();
+        for arg in call.args {
+            text.push(' ');
+            text.push_str(&arg.text);
+        }
+        walk.run_text(&text, call.stdin, call.span);
+        return;
+    }
+    let spec = Spec {
+        short: "mFCcbBnSo",
+        long: &[
+            "message",
+            "file",
+            "author",
+            "date",
+            "depth",
+            "branch",
+            "upload-pack",
+            "receive-pack",
+            "exec",
+            "onto",
+            "strategy",
+            "config",
+            "output",
+        ],
+        stops: false,
+    };
+    let spec = match verb {
+        "clean" => Spec { short: "e", long: &["exclude"], stops: false },
+        "push" => Spec { short: "o", long: &["push-option", "repo", "receive-pack", "exec"], stops: false },
+        "branch" | "tag" | "stash" | "worktree" | "restore" | "reset" | "checkout" | "switch" | "rm" => {
+            Spec {
+                short: "mu",
+                long: &["message", "source", "set-upstream-to", "pathspec-from-file"],
+                stops: false,
+            }
+        }
+        "rebase" => Spec { short: "xsX", long: &["exec", "onto", "strategy"], stops: false },
+        "submodule" => Spec { short: "b", long: &["branch"], stops: false },
+        _ => spec,
+    };
+    let parsed = parse(call.args, spec);
+    match verb {
+        "reset"
+            if parsed
+                .flags
+                .iter()
+                .any(|flag| flag.long && flag.name.len() >= 2 && "hard".starts_with(flag.name)) =>
+        {
+            lost(walk, "throws away uncommitted work (reset --hard)", call);
+        }
+        "clean"
+            if (parsed.has("f", "force") || walk.scope.aliases.contains_key("git clean.requireForce"))
+                && !parsed.has("n", "dry-run") =>
+        {
+            lost(walk, "deletes files git does not track (clean -f)", call);
+        }
+        "push" => push(walk, &parsed, call),
+        "branch" if parsed.has("D", "") || (parsed.has("d", "delete") && parsed.has("f", "force")) => {
+            lost(walk, "deletes a branch that may not be merged (branch -D)", call);
+        }
+        "branch"
+            if parsed.has("M", "") && parsed.rest().count() >= 2
+                || parsed.has("f", "force") && parsed.rest().count() >= 1 && !parsed.has("M", "") =>
+        {
+            lost(walk, "moves a branch by force", call);
+        }
+        "checkout" | "switch" => checkout(walk, verb, &parsed, call),
+        "restore" if (!parsed.has("S", "staged") || parsed.has("W", "worktree")) => {
+            lost(walk, "throws away uncommitted work (restore)", call);
+        }
+        "stash" if matches!(parsed.text(0), "drop" | "clear") => lost(walk, "throws away stashed work", call),
+        "reflog" if matches!(parsed.text(0), "expire" | "delete") => {
+            lost(walk, "throws away the record of old commits", call);
+        }
+        "filter-branch" | "filter-repo" => {
+            lost(walk, "rewrites history", call);
+            for (text, span) in parsed
+                .values("", "tree-filter")
+                .chain(parsed.values("", "index-filter"))
+                .chain(parsed.values("", "msg-filter"))
+            {
+                walk.run_text(text, &Flow::none(), span);
+            }
+        }
+        "update-ref"
+            if parsed.has("d", "") || parsed.has("", "stdin") || parsed.text(0).starts_with("refs/heads") =>
+        {
+            lost(walk, "deletes a ref", call);
+        }
+        "gc" if call
+            .args
+            .iter()
+            .any(|arg| arg.text.starts_with("--prune=now") || arg.text.starts_with("--prune=all")) =>
+        {
+            lost(walk, "deletes unreachable commits at once", call);
+        }
+        "prune" if !parsed.has("n", "dry-run") => lost(walk, "deletes unreachable commits", call),
+        "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => {
+            lost(walk, "removes a worktree with its changes", call);
+        }
+        "worktree" if parsed.text(0) == "add" => {
+            if let Some(folder) = parsed.operand(1) {
+                walk.made(&folder.text);
+            }
+        }
+        "tag" if parsed.has("d", "delete") => lost(walk, "deletes a tag", call),
+        "rm" if parsed.has("r", "") && !parsed.has("", "cached") => remove(walk, &parsed, call),
+        "rm" if parsed.has("f", "force") && !parsed.has("", "cached") => {
+            lost(walk, "deletes files with their changes", call);
+        }
+        "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
+        "config" => config(walk, call),
+        "clone" | "fetch" | "pull" | "ls-remote" => transport(walk, verb, &parsed, call),
+        "rebase" | "bisect" => {
+            for (text, span) in parsed.values("x", "exec") {
+                walk.run_text(text, &Flow::none(), span);
+            }
+            if verb == "bisect" && parsed.text(0) == "run" {
+                walk.run(call.args.get(1..).unwrap_or_default(), call.stdin, call.span);
+            }
+        }
+        "submodule" if parsed.text(0) == "foreach" => {
+            let words: Vec<&str> = call
+                .args
+                .iter()
+                .skip(1)
+                .map(|arg| &*arg.text)
+                .skip_while(|text| matches!(*text, "--recursive" | "--quiet" | "-q"))
+                .collect();
+            walk.run_text(&words.join(" "), &Flow::none(), call.span);
+        }
+        "submodule" if parsed.text(0) == "deinit" && parsed.has("f", "force") => {
+            lost(walk, "removes a submodule with its changes", call);
+        }
+        "difftool" | "mergetool" | "archive" => {
+            for (at, arg) in call.args.iter().enumerate() {
+                let program = match arg.text.split_once('=') {
+                    Some(("--extcmd" | "--exec", program)) => Some(program.to_owned()),
+                    _ if matches!(&*arg.text, "-x" | "--extcmd" | "--exec") => {
+                        call.args.get(at + 1).map(|arg| arg.text.to_string())
+                    }
+                    _ => None,
+                };
+                if let Some(program) = program {
+                    walk.emit_names(Kind::ToolProgram, "makes git run a program", arg.span, &[&program]);
+                    walk.run_text(&program, &Flow::none(), arg.span);
+                }
+            }
+        }
+        "credential" if parsed.text(0) == "fill" => {
+            walk.emit(Kind::ReadCredential, "prints stored credentials", call.span);
+        }
+        "replace" if parsed.has("f", "force") => lost(walk, "replaces history", call),
+        "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),
+        "checkout-index" if parsed.has("f", "force") => lost(walk, "throws away uncommitted work", call),
+        "grep" => {
+            for arg in call.args {
+                if arg.text.starts_with("--open-files-in-pager=")
+                    || arg.text.starts_with("-O") && arg.text.len() > 2
+                {
+                    walk.emit(Kind::ToolProgram, "makes git run a program", arg.span);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn remove(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
+    let targets = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
+    walk.emit_on(
+        Kind::Delete,
+        "deletes tracked folders",
+        call.span,
+        targets,
+        How { recursive: true, ..How::default() },
+    );
+}
+
+fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
+    if parsed.has("n", "dry-run") {
+        return;
+    }
+    let forced = parsed.has("f", "force")
+        || parsed.flags.iter().any(|flag| flag.long && flag.name.starts_with("force"));
+    if forced || parsed.rest().skip(1).any(|arg| arg.text.starts_with('+')) {
+        lost(walk, "overwrites history on the remote (push --force)", call);
+    }
+    if parsed.has("d", "delete")
+        || parsed.rest().skip(1).any(|arg| arg.text.starts_with(':') && arg.text.len() > 1)
+    {
+        lost(walk, "deletes refs on the remote", call);
+    }
+    if parsed.has("", "mirror") || parsed.has("", "prune") {
+        lost(walk, "makes the remote equal to this copy, deleting what it lacks", call);
+    }
+    for (program, span) in parsed.values("", "receive-pack").chain(parsed.values("", "exec")) {
+        walk.emit_names(Kind::ToolProgram, "makes git run a program", span, &[program]);
+        walk.run_text(program, &Flow::none(), span);
+    }
+}
+
+fn checkout(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
+    if parsed.has("f", "force") || parsed.has("", "discard-changes") {
+        lost(walk, "throws away uncommitted work (checkout --force)", call);
+        return;
+    }
+    if verb == "checkout" && !parsed.has("b", "") && !parsed.has("B", "") {
+        let dashes = call.args.iter().position(|arg| &*arg.text == "--");
+        let paths = dashes.map_or(&[][..], |at| call.args.get(at + 1..).unwrap_or_default());
+        if !paths.is_empty() || parsed.rest().any(|arg| matches!(&*arg.text, "." | "./" | "*" | ":/" | ":")) {
+            lost(walk, "throws away uncommitted work (checkout of paths)", call);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What programs do, by name: the tables and small readers that turn arguments into effects.
+//!
+//! Every file here knows one family. A program nobody knows is taken to do nothing dangerous;
+//! a program whose name cannot be known is an effect of its own.
+
+mod agent;
+mod archive;
+mod batch;
+mod builtins;
+mod cloud;
+mod cmdlets;
+mod code;
+mod containers;
+mod credentials;
+mod database;
+mod devices;
+mod editors;
+mod encode;
+mod environment;
+mod files;
+mod filters;
+mod find;
+mod forge;
+mod git;
+mod git_verbs;
+mod inline;
+mod kernel;
+mod network;
+mod odd;
+mod opts;
+mod packages;
+mod perms;
+mod print;
+mod processes;
+mod scripting;
+mod services;
+mod sessions;
+mod shells;
+mod sql;
+mod stream;
+mod sync;
+mod tokens;
+mod unseen;
+mod users;
+mod windows;
+mod wrappers;
+
+use crate::effect::Span;
+use crate::walk::{Arg, Call, Flow, HOLE, Walk};
+
+pub(crate) use environment::set as environment;
+
+/// Runs one program: finds out which, and lets its family state what it does.
+pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
+    let Some((first, rest)) = args.split_first() else { return Flow::none() };
+    let raw = &*first.text;
+    if raw.contains(HOLE) {
+        return unseen::run(walk, raw, args, stdin, span);
+    }
+    if raw.contains('/')
+        && let Some(flow) = shells::known_script(walk, raw, rest, stdin, span)
+    {
+        return flow;
+    }
+    let name = base_name(raw);
+    if name != "[" && (name.contains(['*', '?', '[']) || raw.contains(['*', '?'])) {
+        return unseen::globbed(walk, raw, rest, stdin, span);
+    }
+    if raw.contains('/') && !raw.starts_with('/') && !in_system_folder(&walk.path(raw)) {
+        return own_program(walk, raw, name, rest, stdin, span);
+    }
+    named(walk, name, rest, stdin, span)
+}
+
+/// Whether a path leads into a folder that holds the system's programs.
+fn in_system_folder(path: &str) -> bool {
+    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/system/bin/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// A program of the project's own, which only shares a name with one we know. Interpreters and
+/// the plainest file tools are still taken for what they are called.
+fn own_program(
+    walk: &mut Walk<'_>,
+    raw: &str,
+    name: &str,
+    args: &[Arg<'_>],
+    stdin: &Flow,
+    span: Span,
+) -> Flow {
+    let installed =
+        raw.contains("node_modules/.bin/") || raw.contains("venv/bin/") || raw.contains("vendor/bin/");
+    if installed
+        || shells::handler(name).is_some()
+        || inline::handler(name).is_some()
+        || matches!(name, "rm" | "dd" | "shred" | "busybox" | "toybox" | "sudo" | "env")
+    {
+        return named(walk, name, args, stdin, span);
+    }
+    walk.programs.push((name.to_owned(), span));
+    if walk.scope.cloned.iter().any(|folder| crate::place::within(&walk.path(raw), folder))
+        && !shells::everyday_script(raw)
+    {
+        walk.emit(crate::effect::Kind::RunDownloaded, "runs a script that was just fetched", span);
+    }
+    Flow::unknown(stdin.origin)
+}
+
+/// Runs a program whose name is known.
+pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
+    if walk.programs.len() < 200 {
+        walk.programs.push((name.to_owned(), span));
+    }
+    let call = Call { name, args, span, stdin };
+    if let Some(handler) = lookup(name) {
+        if !walk.down(span) {
+            return Flow::none();
+        }
+        if args.len() > 16 {
+            walk.spend(args.len());
+        }
+        let mut flow = handler(walk, call);
+        walk.up();
+        if flow.seen().contains(HOLE) && filters::prints_settings(call) {
+            flow.origin.settings = true;
+        }
+        return flow;
+    }
+    if let Some(path) = walk
+        .scope
+        .files
+        .keys()
+        .find(|path| {
+            path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
+        })
+        .cloned()
+        && let Some(flow) = shells::known_script(walk, &path, args, stdin, span)
+    {
+        return flow;
+    }
+    if let Some(flow) = windows::run(walk, call) {
+        return flow;
+    }
+    filters::unknown(walk, call)
+}
+
+/// A family's reader.
+pub(crate) type Handler = fn(&mut Walk<'_>, Call<'_>) -> Flow;
+
+/// The reader for a program, tried family by family.
+pub(crate) fn lookup(name: &str) -> Option<Handler> {
+    builtins::handler(name)
+        .or_else(|| filters::handler(name))
+        .or_else(|| files::handler(name))
+        .or_else(|| git::handler(name))
+        .or_else(|| shells::handler(name))
+        .or_else(|| wrappers::handler(name))
+        .or_else(|| stream::handler(name))
+        .or_else(|| inline::handler(name))
+        .or_else(|| network::handler(name))
+        .or_else(|| perms::handler(name))
+        .or_else(|| processes::handler(name))
+        .or_else(|| services::handler(name))
+        .or_else(|| containers::handler(name))
+        .or_else(|| packages::handler(name))
+        .or_else(|| devices::handler(name))
+        .or_else(|| users::handler(name))
+        .or_else(|| kernel::handler(name))
+        .or_else(|| database::handler(name))
+        .or_else(|| cloud::handler(name))
+        .or_else(|| archive::handler(name))
+        .or_else(|| editors::handler(name))
+        .or_else(|| sync::handler(name))
+        .or_else(|| credentials::handler(name))
+        .or_else(|| agent::handler(name))
+}
+
+/// The last part of a path, without a Windows ending.
+pub(crate) fn base_name(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
+        Some((stem, end))
+            if !stem.is_empty() && (end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".com")) =>
+        {
+            stem
+        }
+        _ => name,
+    }
+}

@@ -1,0 +1,397 @@
+//! Downloads, uploads, and connections with a shell behind them.
+
+use super::Handler;
+use super::opts::{Parsed, Spec, parse};
+use crate::effect::Kind;
+use crate::walk::{Call, Flow, HOLE, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "curl" => curl,
+        "wget" | "wget2" | "aria2c" | "axel" => wget,
+        "http" | "https" | "xh" | "httpie" | "lynx" | "w3m" | "links" | "GET" | "fetch" => page,
+        "nc" | "ncat" | "netcat" | "nc.openbsd" | "nc.traditional" => netcat,
+        "socat" => socat,
+        "telnet" => telnet,
+        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" => mail,
+        "dig" | "nslookup" | "host" | "ping" => lookup,
+        "ftp" | "tftp" | "lftp" => ftp,
+        _ => return None,
+    })
+}
+
+const CURL: Spec = Spec {
+    short: "AbcCdDeEFhHKmoPQrTtuUwxXyYz",
+    long: &[
+        "output",
+        "data",
+        "data-binary",
+        "data-raw",
+        "data-urlencode",
+        "form",
+        "header",
+        "request",
+        "upload-file",
+        "user",
+        "user-agent",
+        "config",
+        "proxy",
+        "cookie",
+        "cookie-jar",
+        "max-time",
+        "connect-timeout",
+        "retry",
+        "retry-delay",
+        "referer",
+        "range",
+        "cert",
+        "key",
+        "cacert",
+        "write-out",
+        "url",
+        "json",
+        "resolve",
+        "limit-rate",
+        "interface",
+        "unix-socket",
+        "output-dir",
+    ],
+    stops: false,
+};
+
+fn from_network() -> Flow {
+    Flow::unknown(Origin { network: true, ..Origin::default() })
+}
+
+/// Whether an address is this machine.
+fn is_local(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or(url);
+    let host = host.split(['/', '?']).next().unwrap_or(host);
+    let host = host.rsplit('@').next().unwrap_or(host);
+    host.starts_with("localhost")
+        || host.starts_with("127.")
+        || host.starts_with("[::1]")
+        || host.starts_with("0.0.0.0")
+}
+
+fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(call.args, CURL);
+    let urls: Vec<&str> =
+        parsed.rest().map(|arg| &*arg.text).chain(parsed.values("", "url").map(|(url, _)| url)).collect();
+    let local = !urls.is_empty() && urls.iter().all(|url| is_local(url));
+    sent(walk, &parsed, call, local);
+    let deletes = parsed.value("X", "request").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
+    if deletes && !local {
+        walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
+    }
+    if deletes && local && urls.iter().any(|url| url.contains(":9200")) {
+        walk.emit_names(Kind::Database, "deletes an index", call.span, &urls);
+    }
+    for url in &urls {
+        if let Some(path) = url.strip_prefix("file://") {
+            let flow = walk.read_file(path, call.span);
+            if parsed.value("o", "output").is_none() {
+                return flow;
+            }
+        }
+        metadata(walk, url, call);
+    }
+    saved(walk, &parsed, &urls, call, parsed.has("O", "remote-name"));
+    if let Some(file) = parsed.value("K", "config")
+        && matches!(walk.target(file).place, crate::place::Place::Temp | crate::place::Place::Elsewhere)
+    {
+        walk.emit_names(Kind::RunUnseen, "takes options from a file nobody has seen", call.span, &[file]);
+    }
+    if parsed.has("K", "config") || parsed.value("o", "output").is_some_and(|file| file != "-") {
+        return Flow::known(String::new());
+    }
+    from_network()
+}
+
+/// Credentials of the machine itself, at the address clouds give them out.
+fn metadata(walk: &mut Walk<'_>, url: &str, call: Call<'_>) {
+    if ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254"]
+        .iter()
+        .any(|host| url.contains(host))
+    {
+        walk.emit_names(
+            Kind::ReadCredential,
+            "asks the cloud for this machine's credentials",
+            call.span,
+            &[url],
+        );
+    }
+}
+
+/// What a download is saved as.
+fn saved(walk: &mut Walk<'_>, parsed: &Parsed<'_>, urls: &[&str], call: Call<'_>, by_name: bool) {
+    let folder =
+        parsed.value("", "output-dir").or_else(|| parsed.value("P", "directory-prefix")).unwrap_or(".");
+    let mut files: Vec<String> = if call.name == "curl" {
+        parsed.values("o", "output").map(|(file, _)| file.to_owned()).collect()
+    } else {
+        Vec::new()
+    };
+    if by_name && files.is_empty() {
+        for url in urls {
+            let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or_default();
+            if !name.is_empty() {
+                files.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    for file in files.iter().filter(|file| *file != "-") {
+        walk.write_file(file, from_network(), false, "saves a download", call.span);
+        walk.made(file);
+    }
+}
+
+/// Local data that leaves in a request.
+fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
+    let unknown = walk.last_unknown;
+    let mut credential = unknown.credential;
+    let mut bulk = false;
+    for flag in &parsed.flags {
+        let Some(value) = flag.value else { continue };
+        let carries = flag.is("d", "data")
+            || flag.name.starts_with("data") && flag.long
+            || flag.is("F", "form")
+            || flag.is("", "json");
+        let upload = flag.is("T", "upload-file");
+        let file = if upload {
+            Some(value)
+        } else if carries {
+            value
+                .rsplit_once('@')
+                .filter(|(before, _)| {
+                    before.is_empty() || before.ends_with('=') || flag.name == "data-urlencode"
+                })
+                .map(|(_, file)| file.split(';').next().unwrap_or(file))
+        } else {
+            None
+        };
+        let Some(file) = file else { continue };
+        if file == "-" || file == "." {
+            credential |= call.stdin.origin.credential;
+            bulk |= call.stdin.origin.local && !call.stdin.origin.network;
+            continue;
+        }
+        let flow = walk.read_file(file, flag.span);
+        credential |= flow.origin.credential;
+        bulk |= upload && !local;
+    }
+    if local {
+        return;
+    }
+    if credential {
+        walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+    } else if bulk
+        || unknown.local
+            && parsed.flags.iter().any(|flag| {
+                flag.value.is_some_and(|value| value.contains(HOLE))
+                    && (flag.is("d", "data") || flag.name.starts_with("data"))
+            })
+    {
+        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
+    } else if unknown.credential
+        || (unknown.local
+            && unknown.file
+            && !call.args.iter().any(|arg| arg.text.starts_with(HOLE))
+            && parsed.rest().any(|arg| arg.text.contains(HOLE)))
+    {
+        walk.emit(Kind::SendOut, "sends local data in an address", call.span);
+    }
+}
+
+fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let spec = Spec {
+        short: "OoPaetTwQUDIRAXBild",
+        long: &[
+            "output-document",
+            "output-file",
+            "directory-prefix",
+            "post-file",
+            "post-data",
+            "body-file",
+            "header",
+            "user-agent",
+            "tries",
+            "timeout",
+            "input-file",
+            "execute",
+            "use-askpass",
+            "out",
+            "dir",
+        ],
+        stops: false,
+    };
+    let parsed = parse(call.args, spec);
+    let urls: Vec<&str> = parsed.rest().map(|arg| &*arg.text).collect();
+    for option in ["post-file", "body-file"] {
+        for (file, span) in parsed.values("", option) {
+            let flow = walk.read_file(file, span);
+            if !urls.iter().all(|url| is_local(url)) {
+                let what = if flow.origin.credential {
+                    "sends credentials to another machine"
+                } else {
+                    "sends a local file to another machine"
+                };
+                walk.emit(Kind::SendOut, what, call.span);
+            }
+        }
+    }
+    if parsed.value("", "post-data").is_some_and(|data| data.contains(HOLE))
+        && (walk.last_unknown.local || walk.last_unknown.credential)
+    {
+        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
+    }
+    for (program, span) in parsed.values("", "use-askpass") {
+        walk.emit_names(Kind::ToolProgram, "makes wget run a program", span, &[program]);
+        walk.run_text(program, &Flow::none(), span);
+    }
+    for url in &urls {
+        metadata(walk, url, call);
+    }
+    let to = parsed
+        .value("O", "output-document")
+        .or_else(|| parsed.value("o", "out").filter(|_| call.name == "aria2c"));
+    match to {
+        Some("-" | "/dev/stdout") => return from_network(),
+        Some(file) => {
+            walk.write_file(file, from_network(), false, "saves a download", call.span);
+            walk.made(file);
+        }
+        None if parsed.flags.iter().any(|flag| !flag.long && flag.name == "O" && flag.value == Some("-")) => {
+            return from_network();
+        }
+        None => saved(walk, &parsed, &urls, call, true),
+    }
+    Flow::known(String::new())
+}
+
+fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    for arg in call.args {
+        if let Some((_, file)) = arg.text.split_once('@')
+            && arg.text.contains("=@")
+            && walk.read_file(file, arg.span).origin.credential
+        {
+            walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+        }
+    }
+    from_network()
+}
+
+fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(
+        call.args,
+        Spec { short: "eciopqsTwxXIOGgm", long: &["exec", "sh-exec", "lua-exec", "ssl-cert"], stops: false },
+    );
+    let program = parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")).next();
+    if let Some((program, span)) = program {
+        walk.emit_names(Kind::ReverseShell, "connects a program to the network", span, &[program]);
+        return Flow::none();
+    }
+    if parsed.has("z", "") && !call.stdin.present() {
+        return Flow::none();
+    }
+    if call.stdin.present() {
+        if call.stdin.origin.credential {
+            walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+        } else if call.stdin.origin.local {
+            walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
+        }
+    }
+    from_network()
+}
+
+fn socat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let mut remote = false;
+    for arg in call.args {
+        let upper = arg.text.to_ascii_uppercase();
+        remote |= ["TCP", "UDP", "OPENSSL", "SSL", "SCTP"].iter().any(|kind| upper.starts_with(kind));
+    }
+    for arg in call.args {
+        let upper = arg.text.to_ascii_uppercase();
+        if upper.starts_with("EXEC:") || upper.starts_with("SYSTEM:") {
+            let command = arg
+                .text
+                .split_once(':')
+                .map_or("", |(_, command)| command.split(',').next().unwrap_or(command))
+                .trim_matches(['\'', '"']);
+            if remote {
+                walk.emit_names(
+                    Kind::ReverseShell,
+                    "connects a program to the network",
+                    arg.span,
+                    &[command],
+                );
+            }
+            walk.run_text(command, &Flow::none(), arg.span);
+        } else if let Some(file) = arg.text.strip_prefix("FILE:").or_else(|| arg.text.strip_prefix("OPEN:")) {
+            let flow = walk.read_file(file, arg.span);
+            if remote && (flow.origin.credential || flow.origin.local) {
+                walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
+            }
+        }
+    }
+    if call.stdin.present() && call.stdin.origin.local && remote {
+        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
+    }
+    from_network()
+}
+
+fn telnet(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.stdin.origin.local {
+        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
+    }
+    from_network()
+}
+
+fn mail(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(call.args, Spec { short: "sacbrS", long: &["attach", "subject"], stops: false });
+    let mut leaks = call.stdin.origin.credential || call.stdin.origin.local;
+    for (file, span) in parsed.values("a", "attach").chain(parsed.values("A", "")) {
+        leaks |= walk.read_file(file, span).origin.local;
+    }
+    if leaks {
+        walk.emit(Kind::SendOut, "mails local data", call.span);
+    }
+    Flow::none()
+}
+
+/// Data hidden in a name that is looked up.
+fn lookup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let leaks = call.args.iter().any(|arg| arg.text.contains(HOLE) && arg.text.contains('.'));
+    if leaks && (walk.last_unknown.credential || walk.last_unknown.local) {
+        walk.emit(Kind::SendOut, "sends local data in a name that is looked up", call.span);
+    }
+    from_network()
+}
+
+fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(call.args, Spec { short: "ceuTp", long: &[], stops: false });
+    let script: Vec<&str> = parsed
+        .values("e", "")
+        .map(|(text, _)| text)
+        .chain(parsed.values("c", "").map(|(text, _)| text))
+        .chain([call.stdin.seen()])
+        .collect();
+    for line in script.iter().flat_map(|text| text.split([';', '\n'])) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["put" | "mput" | "send", file, ..] => {
+                walk.read_file(file, call.span);
+                walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
+            }
+            ["mirror", flag, ..] if flag.contains('R') => {
+                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span);
+            }
+            [first, ..] if first.starts_with('!') => {
+                walk.run_text(line.trim().trim_start_matches('!'), &Flow::none(), call.span);
+            }
+            _ => {}
+        }
+    }
+    from_network()
+}

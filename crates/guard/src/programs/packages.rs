@@ -1,0 +1,247 @@
+//! Package managers: removing what is installed.
+
+use super::Handler;
+use crate::effect::Kind;
+use crate::walk::{Arg, Call, Flow, Origin, Walk};
+
+/// The program with that name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "apt"
+        | "apt-get"
+        | "aptitude"
+        | "dpkg"
+        | "yum"
+        | "dnf"
+        | "microdnf"
+        | "zypper"
+        | "pacman"
+        | "yay"
+        | "paru"
+        | "apk"
+        | "emerge"
+        | "snap"
+        | "flatpak"
+        | "brew"
+        | "port"
+        | "nix-env"
+        | "rpm"
+        | "pkg"
+        | "opkg"
+        | "xbps-remove"
+        | "eopkg"
+        | "choco"
+        | "scoop"
+        | "winget"
+        | "nix-collect-garbage"
+        | "guix"
+        | "pkgutil"
+        | "rpm-ostree" => system,
+        "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "gem" | "cargo" | "go" | "composer" | "pipx" | "npx"
+        | "bunx" | "pnpx" | "uvx" | "dlx" | "rustup" => language,
+        _ => return None,
+    })
+}
+
+/// Packages whose loss stops the machine.
+const VITAL: [&str; 14] = [
+    "linux-image",
+    "linux-generic",
+    "systemd",
+    "libc6",
+    "glibc",
+    "bash",
+    "coreutils",
+    "sudo",
+    "openssh-server",
+    "grub",
+    "kernel",
+    "python3",
+    "network-manager",
+    "apt",
+];
+
+fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    if words
+        .iter()
+        .any(|word| matches!(*word, "-s" | "--simulate" | "--dry-run" | "--just-print" | "-n" | "--no-act"))
+        && !matches!(call.name, "pacman" | "yay" | "paru")
+    {
+        return Flow::none();
+    }
+    let verbs: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let verb = verbs.first().copied().unwrap_or_default();
+    for arg in call.args.iter().filter(|_| call.name == "dpkg" || call.name == "rpm") {
+        if walk.scope.files.get(&walk.path(&arg.text)).is_some_and(|flow| flow.origin.network) {
+            walk.emit(Kind::RunDownloaded, "installs a package that was just fetched", arg.span);
+        }
+    }
+    if words.iter().any(|word| {
+        matches!(
+            *word,
+            "--allow-unauthenticated"
+                | "--nogpgcheck"
+                | "--no-gpg-check"
+                | "--force-yes"
+                | "--allow-untrusted"
+        )
+    }) {
+        walk.emit(Kind::Security, "installs packages without checking them", call.span);
+    }
+    let removes = match call.name {
+        "apt" | "apt-get" | "aptitude" => {
+            verbs.iter().take(3).any(|verb| matches!(*verb, "remove" | "purge" | "autopurge"))
+                || verb == "autoremove" && words.contains(&"--purge")
+        }
+        "snap" if verb == "stop" || verb == "disable" => true,
+        "dpkg" => words.iter().any(|word| {
+            matches!(*word, "-r" | "-P" | "--remove" | "--purge") || word.starts_with("--force-all")
+        }),
+        "rpm" => words.iter().any(|word| {
+            *word == "--erase"
+                || (word.starts_with('-')
+                    && !word.starts_with("--")
+                    && word.contains('e')
+                    && !word.contains('q'))
+        }),
+        "pacman" | "yay" | "paru" => words.iter().any(|word| (word.starts_with("-R")) || *word == "--remove"),
+        "emerge" => words.iter().any(|word| matches!(*word, "-C" | "--unmerge" | "-c" | "--depclean")),
+        "nix-env" => words.iter().any(|word| matches!(*word, "-e" | "--uninstall")),
+        "nix-collect-garbage" => words.contains(&"-d"),
+        "xbps-remove" => true,
+        "pkgutil" => words.contains(&"--forget"),
+        "guix" => verb == "remove" || verb == "gc",
+        _ => {
+            matches!(
+                verb,
+                "remove"
+                    | "erase"
+                    | "uninstall"
+                    | "purge"
+                    | "del"
+                    | "delete"
+                    | "rm"
+                    | "autoremove"
+                    | "un"
+                    | "unregister"
+            ) && !(call.name == "brew" && verb == "cleanup")
+        }
+    };
+    if removes {
+        let what = if verbs.iter().skip(1).any(|name| VITAL.iter().any(|vital| name.starts_with(vital))) {
+            "removes packages the machine needs"
+        } else {
+            "removes packages"
+        };
+        walk.emit_names(Kind::Package, what, call.span, verbs.get(1..).unwrap_or_default());
+    }
+    if call.name == "brew"
+        && verb == "services"
+        && matches!(verbs.get(1), Some(&("stop" | "restart" | "kill")))
+    {
+        walk.emit_names(Kind::Service, "stops or restarts a service", call.span, &verbs);
+    }
+    for arg in call.args {
+        // apt can be told to run commands.
+        if let Some((key, value)) = arg.text.split_once('=')
+            && (key.contains("Pre-Invoke") || key.contains("Post-Invoke") || key.contains("Pre-Install-Pkgs"))
+        {
+            walk.emit_names(Kind::ToolProgram, "makes the package manager run a program", arg.span, &[value]);
+            walk.run_text(value, &Flow::none(), arg.span);
+        }
+    }
+    let settings = call.name == "brew" && matches!(verb, "shellenv" | "--prefix");
+    Flow::unknown(Origin { settings, local: true, ..Origin::default() })
+}
+
+/// Options of build tools that start programs.
+fn tool_options(walk: &mut Walk<'_>, call: Call<'_>) {
+    for (at, arg) in call.args.iter().enumerate() {
+        let next = call.args.get(at + 1).map_or("", |arg| &*arg.text);
+        let program = match (call.name, &*arg.text) {
+            ("go", "-exec" | "-toolexec") => Some(next),
+            ("cargo", "--config")
+                if ["runner", "rustc-wrapper", "linker", "rustc=\""].iter().any(|key| next.contains(key)) =>
+            {
+                next.split_once('=').map(|(_, value)| value.trim_matches(['"', '\'']))
+            }
+            ("npm" | "pnpm" | "yarn", text) => text.strip_prefix("--script-shell="),
+            _ => None,
+        };
+        if let Some(program) = program {
+            walk.emit_names(Kind::ToolProgram, "makes a build tool run a program", arg.span, &[program]);
+            walk.run_text(program, &Flow::none(), arg.span);
+        }
+    }
+}
+
+fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let verbs: Vec<&Arg<'_>> = call.args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+    let words: Vec<&str> = verbs.iter().map(|arg| &*arg.text).collect();
+    tool_options(walk, call);
+    let verb = words.first().copied().unwrap_or_default();
+    match (call.name, verb) {
+        ("rustup", "self") if words.contains(&"uninstall") => {
+            walk.emit_names(Kind::Package, "removes the toolchain", call.span, &words);
+        }
+        ("npm" | "pnpm" | "yarn", "config" | "set") if words.contains(&"script-shell") => {
+            walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words);
+        }
+        ("pip" | "pip3", "install")
+            if call.args.iter().any(|arg| arg.text.starts_with("http://"))
+                || call.args.iter().any(|arg| arg.text.starts_with("--index-url=http://")) =>
+        {
+            walk.emit_names(
+                Kind::RunDownloaded,
+                "installs packages from an unsafe address",
+                call.span,
+                &words,
+            );
+        }
+        ("npm" | "pnpm" | "yarn" | "cargo", "unpublish" | "yank" | "deprecate") => {
+            walk.emit_names(Kind::Package, "takes a published package back", call.span, &words);
+        }
+        ("npm" | "pnpm" | "yarn", "exec" | "dlx") | ("npx" | "bunx" | "pnpx" | "uvx" | "dlx", _) => {
+            let code = call
+                .args
+                .iter()
+                .position(|arg| matches!(&*arg.text, "-c" | "--call"))
+                .and_then(|at| call.args.get(at + 1));
+            if let Some(code) = code {
+                walk.run_text(&code.text, &Flow::none(), code.span);
+                return Flow::none();
+            }
+            let skip = usize::from(matches!(call.name, "npm" | "pnpm" | "yarn"));
+            let at = call
+                .args
+                .iter()
+                .position(|arg| words.get(skip) == Some(&&*arg.text))
+                .unwrap_or(call.args.len());
+            let rest = call.args.get(at..).unwrap_or_default();
+            let rest = if rest.first().is_some_and(|arg| &*arg.text == "--") {
+                rest.get(1..).unwrap_or_default()
+            } else {
+                rest
+            };
+            return super::run(walk, rest, call.stdin, call.span);
+        }
+        ("pip" | "pip3", "uninstall")
+            if call.args.iter().any(|arg| matches!(&*arg.text, "-r" | "--requirement"))
+                || words.iter().any(|word| word.contains(crate::walk::HOLE)) =>
+        {
+            walk.emit_names(Kind::Package, "removes packages", call.span, &words);
+        }
+        ("cargo", "new" | "init") => {
+            if let Some(folder) = verbs.get(1) {
+                walk.made(&folder.text);
+            }
+        }
+        ("go", "env") if call.args.iter().any(|arg| &*arg.text == "-w") => {}
+        _ => {}
+    }
+    Flow::unknown(Origin {
+        settings: words.iter().any(|word| matches!(*word, "completion" | "completions")),
+        ..Origin::default()
+    })
+}

@@ -1,0 +1,334 @@
+//! Calls that run something: commands of the system, or code of the same language.
+
+use super::file_calls::deletes;
+use super::{NETWORK, Program, judge};
+use crate::effect::Span;
+use crate::programs::tokens::Token;
+use crate::programs::{base_name, code};
+use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
+
+/// Functions that hand a text or words to the system.
+pub(super) const RUNS: [&str; 48] = [
+    "system",
+    "popen",
+    "popen2",
+    "popen3",
+    "execSync",
+    "execFile",
+    "execFileSync",
+    "spawn",
+    "spawnSync",
+    "spawnl",
+    "spawnlp",
+    "spawnv",
+    "spawnvp",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "pcntl_exec",
+    "getoutput",
+    "getstatusoutput",
+    "check_call",
+    "check_output",
+    "Popen",
+    "execl",
+    "execlp",
+    "execle",
+    "execv",
+    "execvp",
+    "execvpe",
+    "execve",
+    "execute",
+    "posix_spawn",
+    "capture2",
+    "capture3",
+    "capture2e",
+    "qx",
+    "system2",
+    "shell",
+    "cmd",
+    "spawn_link",
+    "backtick",
+    "os_cmd",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+    "startfile",
+    "syscmd",
+    "readProcess",
+    "callCommand",
+    "Command",
+];
+
+/// Words that mean the program decodes something.
+const DECODES: [&str; 18] = [
+    "b64decode",
+    "base64_decode",
+    "decode64",
+    "fromhex",
+    "unhexlify",
+    "a85decode",
+    "b32decode",
+    "b85decode",
+    "decompress",
+    "gzinflate",
+    "gzuncompress",
+    "str_rot13",
+    "rot13",
+    "loads",
+    "atob",
+    "unpack",
+    "decode_base64",
+    "rot_13",
+];
+
+impl Program {
+    pub(super) fn call(&self, walk: &mut Walk<'_>, language: &str, at: usize, name: &str, span: Span) {
+        let open = self.sign(at + 1, '(')
+            || (self.sign(at + 1, '!') && self.sign(at + 2, '('))
+            || self.sign(at + 1, '{') && name == "cmd";
+        let bare = matches!(
+            language,
+            "perl" | "ruby" | "php" | "raku" | "tcl" | "lua" | "awk" | "julia" | "haskell" | "lisp"
+        ) && matches!(self.list.get(at + 1), Some(Token::Text(_) | Token::Sign('[')))
+            || (matches!(language, "perl" | "ruby" | "php")
+                && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_)))
+                && (deletes(name, None).is_some()
+                    || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
+        if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
+            let paths: String = self
+                .list
+                .iter()
+                .skip(at + 2)
+                .filter_map(|token| match token {
+                    Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
+                    Token::Sign('/') => Some("/".to_owned()),
+                    _ => None,
+                })
+                .collect();
+            walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
+            return;
+        }
+        if matches!(name, "send" | "public_send" | "__send__") && open {
+            let verb = (at..at + 8)
+                .find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
+            if verb.is_some()
+                && let Some(text) = self.second(at + 2)
+            {
+                walk.run_text(&text, &Flow::none(), span);
+            }
+            return;
+        }
+        if language == "tcl" && name == "exec" {
+            return self.tcl(walk, at, span);
+        }
+        if !(open || bare) {
+            return;
+        }
+        let first = if open && self.sign(at + 1, '!') {
+            at + 3
+        } else if open {
+            at + 2
+        } else {
+            at + 1
+        };
+        let before = (at > 1 && (self.sign(at - 1, '.') || self.sign(at - 1, ':')))
+            .then(|| self.qualifier(at))
+            .flatten();
+        let method = at > 0
+            && (self.sign(at - 1, '.')
+                || self.sign(at - 1, ':')
+                || (at > 1 && self.sign(at - 1, '>') && self.sign(at - 2, '-')));
+        if self.runs(language, name, before.as_deref(), method) {
+            return self.run_call(walk, first, span);
+        }
+        if code_call(language, name, method) {
+            return self.code(walk, language, first, span);
+        }
+        if language == "julia" && name == "rm" && !method {
+            return self.delete_call(walk, at, first, self.mentions(&["recursive"]), span);
+        }
+        if let Some(tree) = deletes(
+            name,
+            before.as_deref().or_else(|| {
+                (!method && name != "remove" && name != "delete" && name != "rm").then_some("os")
+            }),
+        ) {
+            let tree = tree || self.mentions(&["recursive"]) && matches!(name, "rm" | "unlink" | "rmdir");
+            return self.delete_call(walk, at, first, tree, span);
+        }
+        self.file_call(walk, at, first, name, before.as_deref(), span);
+    }
+
+    /// The name two tokens before a method: `os` in `os.system`, `child_process` in
+    /// `require('child_process').exec`.
+    pub(super) fn qualifier(&self, at: usize) -> Option<String> {
+        match self.list.get(at - 2) {
+            Some(Token::Name(name)) => Some(self.renamed.get(name).cloned().unwrap_or_else(|| name.clone())),
+            Some(Token::Sign(')' | ':')) => {
+                match (self.list.get(at.checked_sub(3)?), at.checked_sub(5).and_then(|at| self.list.get(at)))
+                {
+                    (Some(Token::Text(text)), Some(Token::Name(name)))
+                        if matches!(name.as_str(), "require" | "__import__" | "import_module" | "import") =>
+                    {
+                        Some(text.trim_start_matches("node:").to_owned())
+                    }
+                    (Some(Token::Text(_)), Some(Token::Name(name))) => Some(name.clone()),
+                    (Some(Token::Name(name)), _) => Some(name.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn runs(&self, language: &str, name: &str, before: Option<&str>, method: bool) -> bool {
+        if RUNS.contains(&name) {
+            return match name {
+                "cmd" | "shell" | "Command" | "execute" | "spawn" => {
+                    matches!(
+                        before,
+                        Some(
+                            "System"
+                                | "os"
+                                | "subprocess"
+                                | "child_process"
+                                | "cp"
+                                | "pty"
+                                | "Process"
+                                | "Deno"
+                                | "Bun"
+                        )
+                    ) || (matches!(language, "perl" | "ruby" | "raku" | "lua" | "erl") && name != "execute")
+                        || (name == "spawn" && !method)
+                }
+                _ => true,
+            };
+        }
+        match name {
+            "exec" => {
+                matches!(language, "perl" | "ruby" | "php" | "node" | "c")
+                    && !matches!(before, Some("db" | "re" | "regex" | "cursor" | "pattern"))
+                    && !(language == "node"
+                        && method
+                        && before.is_none_or(|b| !matches!(b, "child_process" | "cp" | "c" | "shell")))
+            }
+            "run" | "call" => {
+                matches!(before, Some("subprocess" | "sp" | "Deno" | "Process" | "s"))
+                    || (matches!(language, "raku" | "julia") && !method)
+                    || (name == "run" && self.mentions(&["subprocess"]) && !method)
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn run_call(&self, walk: &mut Walk<'_>, first: usize, span: Span) {
+        if let Some(words) = self.words(first) {
+            let args: Vec<Arg<'_>> =
+                words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
+            walk.run(&args, &Flow::none(), span);
+            return;
+        }
+        let Some(text) = self.constant(first) else {
+            if matches!(self.list.get(first), Some(Token::Sign(')')) | None) {
+                return;
+            }
+            code::unseen(walk, self.origin(), span);
+            return;
+        };
+        // `execvp("rm", ["rm", "-rf", "/"])`, `spawn("rm", ["-rf", "/"])`, `system("rm", "-rf", "/")`.
+        let mut words = vec![text.clone()];
+        let mut next = first;
+        while next < self.list.len()
+            && !self.sign(next, ',')
+            && !self.sign(next, ')')
+            && !self.sign(next, ';')
+        {
+            next += 1;
+        }
+        if self.sign(next, ',') {
+            if let Some(list) = self.words(next + 1) {
+                let skip = usize::from(list.first().is_some_and(|word| base_name(word) == base_name(&text)));
+                words.extend(list.into_iter().skip(skip));
+            } else {
+                while self.sign(next, ',') {
+                    if let Some(word) = self.constant(next + 1) {
+                        words.push(word);
+                    }
+                    next += 1;
+                    while next < self.list.len()
+                        && !self.sign(next, ',')
+                        && !self.sign(next, ')')
+                        && !self.sign(next, ';')
+                    {
+                        next += 1;
+                    }
+                }
+            }
+        }
+        if words.len() > 1 && !text.contains(' ') {
+            let args: Vec<Arg<'_>> =
+                words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
+            walk.run(&args, &Flow::none(), span);
+        }
+        code::shell(walk, &text, self.origin(), &Flow::none(), span);
+    }
+
+    /// Where unknown text in this program is likely to come from.
+    pub(super) fn origin(&self) -> Origin {
+        Origin { network: self.mentions(&NETWORK), decoded: self.mentions(&DECODES), ..Origin::default() }
+    }
+
+    pub(super) fn code(&self, walk: &mut Walk<'_>, language: &str, first: usize, span: Span) {
+        match self.constant(first) {
+            Some(text) if !text.contains(HOLE) => {
+                if walk.spend(text.len() + 64) {
+                    judge(walk, language, &text, span);
+                }
+            }
+            _ if self.sign(first, '{') || matches!(self.list.get(first), Some(Token::Sign(')')) | None) => {}
+            // `compile(open(…).read(), …)` of a local file is running a script.
+            _ if self.name(first) == Some("open") => {}
+            _ => code::unseen(walk, self.origin(), span),
+        }
+    }
+
+    pub(super) fn tcl(&self, walk: &mut Walk<'_>, at: usize, span: Span) {
+        let mut words = String::new();
+        for token in self.list.iter().skip(at + 1) {
+            match token {
+                Token::Name(text) | Token::Text(text) => {
+                    if !words.is_empty() && !words.ends_with(['-', '/']) {
+                        words.push(' ');
+                    }
+                    words.push_str(text);
+                }
+                Token::Sign(';' | ']') => break,
+                Token::Sign('-') => words.push_str(" -"),
+                Token::Sign(sign) => {
+                    if *sign == '/' && words.ends_with(|c: char| c.is_alphanumeric()) {
+                        words.push(' ');
+                    }
+                    words.push(*sign);
+                }
+                _ => {}
+            }
+        }
+        walk.run_text(&words, &Flow::none(), span);
+    }
+}
+
+/// Whether a call runs its argument as code of the same language.
+fn code_call(language: &str, name: &str, method: bool) -> bool {
+    match name {
+        "exec" | "eval" | "compile" => {
+            matches!(language, "python" | "node" | "ruby" | "perl" | "php" | "r" | "lua")
+                && !(method && language != "python")
+                && !(name == "compile" && method)
+        }
+        "Function" | "instance_eval" | "class_eval" | "runInNewContext" | "runInThisContext"
+        | "create_function" | "loadstring" => true,
+        "load" => language == "lua",
+        "assert" => language == "php",
+        _ => false,
+    }
+}

@@ -1,0 +1,253 @@
+//! Calls that delete, write, read or move files, and a few others with weight.
+
+use super::Program;
+use crate::effect::{How, Kind, Span};
+use crate::programs::tokens::Token;
+use crate::programs::{code, files, perms};
+use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
+
+/// Functions that delete; true when a whole tree goes.
+pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
+    let file_module = matches!(
+        before,
+        Some(
+            "os" | "fs"
+                | "FileUtils"
+                | "File"
+                | "Dir"
+                | "promises"
+                | "fsp"
+                | "fsPromises"
+                | "IO"
+                | "Path"
+                | "path"
+                | "Deno"
+                | "shutil"
+                | "pathlib"
+                | "p"
+                | "nt"
+                | "posix"
+        )
+    );
+    match name {
+        "rmtree"
+        | "rm_rf"
+        | "rm_r"
+        | "remove_tree"
+        | "rmSync"
+        | "rmdirSync"
+        | "remove_entry_secure"
+        | "remove_entry"
+        | "rimraf"
+        | "removeSync"
+        | "removedirs"
+        | "RemoveAll"
+        | "remove_dir_all"
+        | "rm_f"
+        | "emptyDirSync"
+        | "emptyDir"
+        | "rmdir_r" => Some(true),
+        "unlinkSync" | "unlink" => Some(false),
+        "rmdir" | "rm" | "remove" | "delete" | "safe_unlink" if file_module => {
+            Some(name == "rm" && before != Some("FileUtils"))
+        }
+        _ => None,
+    }
+}
+
+impl Program {
+    pub(super) fn delete_call(&self, walk: &mut Walk<'_>, at: usize, first: usize, tree: bool, span: Span) {
+        let mut paths: Vec<String> = match self.words(first) {
+            Some(words) => words,
+            None => self.constant(first).into_iter().collect(),
+        };
+        if paths.is_empty() {
+            // `Path('x').unlink()`, or a name bound in a loop: the constants nearby tell.
+            paths = self
+                .list
+                .iter()
+                .take(at)
+                .rev()
+                .filter_map(|token| match token {
+                    Token::Text(text) if text.starts_with(['/', '~', '.', '*']) || text.contains('/') => {
+                        Some(text.clone())
+                    }
+                    _ => None,
+                })
+                .take(4)
+                .collect();
+        }
+        if paths.is_empty() {
+            paths.push(HOLE.to_string());
+        }
+        let tree = tree
+            || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_"))
+            || self.mentions(&["glob", "rglob", "walk", "listdir", "iglob", "readdirSync"]);
+        let args: Vec<Arg<'_>> = paths.iter().map(|path| Arg { text: path.as_str().into(), span }).collect();
+        let refs: Vec<&Arg<'_>> = args.iter().collect();
+        files::delete(walk, &refs, tree, span);
+    }
+
+    pub(super) fn file_call(
+        &self,
+        walk: &mut Walk<'_>,
+        at: usize,
+        first: usize,
+        name: &str,
+        before: Option<&str>,
+        span: Span,
+    ) {
+        let path = self.constant(first);
+        match name {
+            "open" | "fopen" | "File" | "createWriteStream" => {
+                for near in first..first + 8 {
+                    if let Some(Token::Text(text)) = self.list.get(near)
+                        && let Some(command) =
+                            text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
+                    {
+                        walk.run_text(command, &Flow::none(), span);
+                    }
+                }
+                let Some(path) = path else { return };
+                let mode = self.second(first).unwrap_or_default();
+                if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
+                    walk.run_text(command, &Flow::none(), span);
+                } else if mode.contains('|') {
+                    walk.run_text(&self.third(first).unwrap_or_default(), &Flow::none(), span);
+                } else if let Some(file) = path.strip_prefix('>') {
+                    written(walk, file.trim_start_matches('>').trim(), span);
+                } else if mode.contains(['w', 'a', '+', '>', 'x']) || name == "createWriteStream" {
+                    let path = if mode.starts_with('>') { self.third(first).unwrap_or(path) } else { path };
+                    written(walk, &path, span);
+                } else {
+                    walk.read_file(&path, span);
+                }
+            }
+            "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
+            | "truncate" | "truncateSync" | "outputFileSync" => {
+                if let Some(path) = path {
+                    written(walk, &path, span);
+                }
+            }
+            "write" if matches!(before, Some("File" | "IO")) => {
+                if let Some(path) = path {
+                    written(walk, &path, span);
+                }
+            }
+            "write_text" | "write_bytes" | "read_text" | "read_bytes" => {
+                let near =
+                    self.list.iter().take(at).rev().find_map(|token| {
+                        if let Token::Text(text) = token { Some(text.clone()) } else { None }
+                    });
+                match near {
+                    Some(path) if name.starts_with("write") => written(walk, &path, span),
+                    Some(path) => drop(walk.read_file(&path, span)),
+                    None => {}
+                }
+            }
+            "readFileSync" | "readFile" | "file_get_contents" | "read" | "readlines" | "slurp" => {
+                if let Some(path) = path.filter(|path| !path.contains("://")) {
+                    walk.read_file(&path, span);
+                }
+            }
+            "move" | "rename" | "replace" | "copy" | "copyfile" | "copy2" | "copyFileSync" | "renameSync"
+            | "cp" | "mv" | "symlink" | "symlinkSync"
+                if matches!(before, Some("os" | "shutil" | "fs" | "FileUtils" | "File" | "promises"))
+                    || name.ends_with("Sync")
+                    || matches!(name, "copyfile" | "copy2") =>
+            {
+                if let Some(from) = &path {
+                    walk.read_file(from, span);
+                }
+                if let Some(to) = self.second(first) {
+                    written(walk, &to, span);
+                }
+                if matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace")
+                    && let Some(from) = path
+                {
+                    let target = walk.target(&from);
+                    if target.place >= crate::place::Place::System {
+                        walk.emit_on(
+                            Kind::Delete,
+                            "moves things away",
+                            span,
+                            vec![target],
+                            How { recursive: true, ..How::default() },
+                        );
+                    }
+                }
+            }
+            "chmod" | "chmodSync" => {
+                let number =
+                    self.list.iter().skip(first).take(6).find_map(|token| {
+                        if let Token::Number(number) = token { Some(*number) } else { None }
+                    });
+                let octal = number.map(|number| {
+                    if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
+                });
+                let paths: Vec<String> = path.or_else(|| self.second(first)).into_iter().collect();
+                let refs: Vec<&str> = paths.iter().map(String::as_str).collect();
+                perms::mode(walk, &octal.unwrap_or_default(), &refs, false, span);
+            }
+            "kill" | "killpg" => {
+                let minus = self.sign(first, '-') || self.sign(first + 2, '-');
+                if matches!(before, Some("os" | "process" | "Process"))
+                    || !self.sign(at.saturating_sub(1), '.')
+                {
+                    if minus
+                        && (self.list.get(first + 1) == Some(&Token::Number(1))
+                            || self.list.get(first + 3) == Some(&Token::Number(1)))
+                    {
+                        walk.emit_grave(Kind::Kill, "signals every process", span);
+                    } else {
+                        walk.emit(Kind::Kill, "signals a process", span);
+                    }
+                }
+            }
+            "__import__" | "import_module" | "require"
+                if path.is_none() && !matches!(self.list.get(first), Some(Token::Sign(')'))) =>
+            {
+                code::unseen(walk, Origin::default(), span);
+            }
+            "getattr"
+                if matches!(
+                    self.name(first),
+                    Some(
+                        "os" | "subprocess"
+                            | "shutil"
+                            | "__builtins__"
+                            | "builtins"
+                            | "sys"
+                            | "__import__"
+                            | "posix"
+                    )
+                ) =>
+            {
+                code::unseen(walk, Origin::default(), span);
+            }
+            "setuid" | "setresuid" | "setreuid" if self.list.get(first) == Some(&Token::Number(0)) => {
+                walk.emit(Kind::Privilege, "takes the rights of root", span);
+            }
+            "reboot" | "shutdown" if before.is_some_and(|b| b == "os" || b == "System") => {
+                walk.emit_grave(Kind::Power, "restarts the machine", span);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Notes that a program writes a file or a device.
+fn written(walk: &mut Walk<'_>, path: &str, span: Span) {
+    let target = walk.target(path);
+    if target.place == crate::place::Place::Device {
+        walk.emit_on(
+            Kind::Device,
+            "overwrites a device",
+            span,
+            vec![target],
+            How { grave: true, ..How::default() },
+        );
+    } else {
+        walk.write_file(path, Flow::unknown(Origin::default()), false, "writes a file", span);
+    }
+}

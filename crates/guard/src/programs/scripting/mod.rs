@@ -1,0 +1,244 @@
+//! What a program in a scripting language would do, from its calls and constant strings.
+
+mod calls;
+mod constants;
+mod file_calls;
+
+use std::collections::BTreeMap;
+
+use super::sql;
+use super::tokens::{Token, tokens};
+use crate::effect::{Kind, Span};
+use crate::walk::{Flow, Origin, Walk};
+use calls::RUNS;
+use file_calls::deletes;
+
+/// Judges a program.
+pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span) {
+    if text.len() < 4 {
+        return;
+    }
+    let list = tokens(text, language);
+    let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
+    program.learn();
+    let saved = walk.effects.len();
+    program.calls(walk, language, span);
+    program.overall(walk, language, text, span, saved);
+}
+
+/// What a program prints when it only prints constants.
+pub(crate) fn printed(text: &str) -> Option<String> {
+    let list = tokens(text, "python");
+    let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
+    program.learn();
+    for (at, token) in program.list.iter().enumerate() {
+        let Token::Name(name) = token else { continue };
+        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat") {
+            let from = if program.sign(at + 1, '(') { at + 2 } else { at + 1 };
+            return program.constant(from).map(|text| text + "\n");
+        }
+    }
+    None
+}
+
+/// Words that mean the program talks to the network.
+pub(super) const NETWORK: [&str; 24] = [
+    "urlopen",
+    "urlretrieve",
+    "requests",
+    "urllib",
+    "http",
+    "https",
+    "fetch",
+    "axios",
+    "curl_exec",
+    "file_get_contents",
+    "LWP",
+    "HTTP",
+    "open_uri",
+    "Net",
+    "httpx",
+    "aiohttp",
+    "WebClient",
+    "curl_init",
+    "got",
+    "request",
+    "URI",
+    "socket",
+    "Socket",
+    "TCPSocket",
+];
+
+pub(super) struct Program {
+    list: Vec<Token>,
+    constants: BTreeMap<String, String>,
+    renamed: BTreeMap<String, String>,
+}
+
+impl Program {
+    pub(super) fn name(&self, at: usize) -> Option<&str> {
+        match self.list.get(at) {
+            Some(Token::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    pub(super) fn sign(&self, at: usize, sign: char) -> bool {
+        self.list.get(at) == Some(&Token::Sign(sign))
+    }
+
+    pub(super) fn mentions(&self, words: &[&str]) -> bool {
+        self.list.iter().any(|token| matches!(token, Token::Name(name) if words.contains(&name.as_str())))
+    }
+
+    pub(super) fn holds_text(&self, want: &str) -> bool {
+        self.list.iter().any(|token| matches!(token, Token::Text(text) if text.contains(want)))
+    }
+
+    /// Learns constants (`x = 'rm'`) and new names for functions (`r = os.system`, `import … as`).
+    fn learn(&mut self) {
+        for at in 0..self.list.len() {
+            let Some(name) = self.name(at).map(str::to_owned) else { continue };
+            if self.sign(at + 1, '=') && !self.sign(at + 2, '=') {
+                if let Some(value) = self.constant(at + 2) {
+                    self.constants.insert(name, value);
+                } else if let Some(function) = self.path_end(at + 2) {
+                    self.renamed.insert(name, function);
+                }
+            } else if self.name(at + 1) == Some("as")
+                && let Some(new) = self.name(at + 2).map(str::to_owned)
+            {
+                self.renamed.insert(new, name);
+            }
+        }
+    }
+
+    /// The last name of `a.b.c` at `at` when nothing is called.
+    fn path_end(&self, at: usize) -> Option<String> {
+        let mut last = self.name(at)?.to_owned();
+        let mut next = at + 1;
+        while self.sign(next, '.') {
+            self.name(next + 1)?.clone_into(&mut last);
+            next += 2;
+        }
+        (!self.sign(next, '(')
+            && (RUNS.contains(&last.as_str())
+                || deletes(&last, Some("os")).is_some()
+                || matches!(last.as_str(), "exec" | "eval")))
+        .then_some(last)
+    }
+
+    fn calls(&self, walk: &mut Walk<'_>, language: &str, span: Span) {
+        for at in 0..self.list.len() {
+            match self.list.get(at) {
+                Some(Token::Command(text)) => {
+                    walk.run_text(text, &Flow::none(), span);
+                }
+                Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
+                Some(Token::Name(name)) => {
+                    let real = self.renamed.get(name).map_or(name.as_str(), String::as_str);
+                    self.call(walk, language, at, real, span);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
+    fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
+        let printed = at > 1
+            && matches!(self.name(at - 2), Some("print" | "puts" | "log" | "echo" | "printf"))
+            || at > 0 && matches!(self.name(at - 1), Some("print" | "puts" | "echo" | "say" | "printf"));
+        if text.len() > 8 && !printed && sql::looks_destructive(text) {
+            sql::judge(walk, text, span);
+        }
+        if language == "awk" {
+            let piped = self.sign(at + 1, '|')
+                || (self.sign(at + 1, ')') && self.sign(at + 2, '|'))
+                || (at > 0 && self.sign(at - 1, '|'))
+                || (at > 1 && self.sign(at - 1, '&') && self.sign(at - 2, '|'));
+            if text.starts_with("/inet/") {
+                walk.emit_names(Kind::ReverseShell, "opens a connection from awk", span, &[text]);
+            } else if piped {
+                walk.run_text(text, &Flow::none(), span);
+            } else if at > 0 && self.sign(at - 1, '>') {
+                walk.write_file(
+                    text,
+                    Flow::unknown(Origin::default()),
+                    false,
+                    "writes a file from awk",
+                    span,
+                );
+            }
+        }
+        if self.sign(at + 1, '.') && (self.name(at + 2) == Some("execute") || self.sign(at + 2, '!')) {
+            walk.run_text(text, &Flow::none(), span);
+        }
+        if language == "applescript" && at > 0 && self.name(at - 1) == Some("script") {
+            walk.run_text(text, &Flow::none(), span);
+        }
+    }
+
+    /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
+    fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
+        let forks = self.mentions(&["fork", "pcntl_fork"]);
+        let forever =
+            self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
+        if forks && forever && language != "c" {
+            walk.emit_grave(Kind::ForkBomb, "forks without end", span);
+        } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
+            walk.emit(Kind::ForkBomb, "forks again and again", span);
+        }
+        if self.mentions(&NETWORK) && self.list.windows(3).any(|window| matches!(window, [Token::Sign('('), Token::Name(name), Token::Sign(')')] if matches!(name.as_str(), "eval" | "exec" | "Function"))) {
+            walk.emit(Kind::RunDownloaded, "runs text from the network", span);
+        }
+        if language == "applescript"
+            && ["shut down", "restart", "log out"].iter().any(|verb| text.contains(verb))
+        {
+            walk.emit(Kind::Power, "switches the machine off or restarts it", span);
+        }
+        let socket = self.mentions(&[
+            "socket",
+            "Socket",
+            "TCPSocket",
+            "fsockopen",
+            "IO",
+            "net",
+            "createConnection",
+            "stream_socket_client",
+        ]) && self.mentions(&[
+            "connect",
+            "TCPSocket",
+            "fsockopen",
+            "INET",
+            "createConnection",
+            "Socket",
+            "open",
+            "bind",
+            "listen",
+            "stream_socket_client",
+            "sockaddr_in",
+            "Client",
+        ]);
+        let shell = ["/bin/sh", "/bin/bash", "cmd.exe", "powershell", "/bin/zsh", "bash -i", "sh -i"]
+            .iter()
+            .any(|shell| self.holds_text(shell))
+            || text.contains("/bin/sh")
+            || self.mentions(&["dup2"]);
+        if socket && shell {
+            walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
+        }
+        let secret = walk
+            .effects
+            .get(before..)
+            .unwrap_or_default()
+            .iter()
+            .any(|effect| effect.kind == Kind::ReadCredential);
+        if secret && self.mentions(&NETWORK) {
+            walk.emit(Kind::SendOut, "reads credentials and talks to the network", span);
+        }
+        if self.mentions(&["environ"]) && self.mentions(&["post", "urlopen", "Request", "PUT", "POST"]) {
+            walk.emit(Kind::SendOut, "sends the environment to the network", span);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Terminals, debuggers and other machines: places where a command runs out of sight.
+
+use super::batch::joined;
+use super::code;
+use super::opts::{Spec, parse};
+use crate::effect::Kind;
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+
+/// tmux and screen: commands for new windows, and keys typed into them.
+pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let keys = call.args.iter().any(|arg| matches!(&*arg.text, "send-keys" | "send" | "stuff"));
+    let kill = call.args.iter().any(|arg| matches!(&*arg.text, "kill-server"));
+    if kill {
+        walk.emit(Kind::Kill, "ends every terminal session", call.span);
+        return Flow::none();
+    }
+    if keys {
+        let words: Vec<&str> = call
+            .args
+            .iter()
+            .map(|arg| &*arg.text)
+            .skip_while(|text| !matches!(*text, "send-keys" | "send" | "stuff"))
+            .skip(1)
+            .filter(|text| !matches!(*text, "Enter" | "C-m" | "-l"))
+            .collect();
+        let words =
+            if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
+        return joined(walk, call, words);
+    }
+    let parsed = parse(
+        call.args,
+        Spec {
+            short: if call.name == "screen" { "SctTeshpL" } else { "tnscxyFLSfTpeXhl" },
+            long: &[],
+            stops: call.name == "screen",
+        },
+    );
+    for arg in parsed.rest() {
+        if arg.text.contains(' ') {
+            walk.run_text(&arg.text, &Flow::none(), arg.span);
+        }
+    }
+    let skip = usize::from(matches!(
+        parsed.text(0),
+        "new-session"
+            | "new"
+            | "new-window"
+            | "neww"
+            | "split-window"
+            | "splitw"
+            | "run-shell"
+            | "run"
+            | "respawn-pane"
+    ));
+    let args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
+    if (skip == 1 || call.name == "screen") && !args.is_empty() {
+        return super::run(walk, &args, call.stdin, call.span);
+    }
+    Flow::none()
+}
+
+pub(super) fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let mut next = false;
+    for (at, arg) in call.args.iter().enumerate() {
+        if std::mem::take(&mut next) {
+            let text = arg.text.trim_start();
+            let command = text
+                .strip_prefix("shell ")
+                .or_else(|| text.strip_prefix('!'))
+                .or_else(|| text.strip_prefix("platform shell "));
+            if let Some(command) = command {
+                walk.run_text(command, &Flow::none(), arg.span);
+            } else if let Some(python) = text.strip_prefix("python ") {
+                super::inline::judge(walk, "python3", python, arg.span);
+            } else if let Some(called) = text.strip_prefix("call ").or_else(|| text.strip_prefix("print ")) {
+                super::inline::judge(walk, "c", called, arg.span);
+            }
+        }
+        if matches!(&*arg.text, "-p" | "--pid" | "attach")
+            && !call.args.get(at + 1).is_some_and(|pid| pid.text.contains(crate::walk::OWN_PID))
+            && call.args.iter().any(|arg| arg.text.contains("call") || arg.text.contains("kill"))
+        {
+            walk.emit(Kind::Kill, "takes hold of a running process", call.span);
+        }
+        next =
+            matches!(&*arg.text, "-ex" | "-iex" | "--eval-command" | "-o" | "-eval-command" | "--one-line");
+        if &*arg.text == "--args" {
+            return super::run(walk, call.args.get(at + 1..).unwrap_or_default(), call.stdin, call.span);
+        }
+    }
+    Flow::none()
+}
+
+pub(super) fn expect(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let parsed = parse(call.args, Spec { short: "cf", long: &[], stops: true });
+    let text = parsed.value("c", "").map_or_else(|| call.stdin.seen().to_owned(), str::to_owned);
+    for line in text.split([';', '\n']) {
+        let line = line.trim();
+        if let Some(command) = ["spawn ", "exec ", "system "].iter().find_map(|verb| line.strip_prefix(verb))
+        {
+            walk.run_text(command, &Flow::none(), call.span);
+        }
+    }
+    Flow::none()
+}
+
+/// `ssh host command`: the command runs in a shell over there, and is judged as if here.
+pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let spec = Spec { short: "bcDEeFIiJLlmOopQRSWwBp", long: &["ssh"], stops: true };
+    if call.name == "sshpass" {
+        let parsed = parse(call.args, Spec { short: "pfd", long: &[], stops: true });
+        let args: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
+        return super::run(walk, &args, call.stdin, call.span);
+    }
+    let parsed = parse(call.args, spec);
+    for (option, span) in parsed.values("o", "") {
+        let (key, value) = option.split_once(['=', ' ']).unwrap_or((option, ""));
+        if matches!(
+            &*key.to_ascii_lowercase(),
+            "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
+        ) {
+            walk.emit_names(Kind::ToolProgram, "makes ssh run a program", span, &[value]);
+            walk.run_text(value, &Flow::none(), span);
+        }
+    }
+    if parsed.value("R", "").is_some() {
+        walk.emit(Kind::ReverseShell, "opens a port on another machine that leads here", call.span);
+    }
+    let rest: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
+    // Options may also stand between the host and the command.
+    let after = parse(rest.get(1..).unwrap_or_default(), spec);
+    let words: Vec<&str> = after.rest().map(|arg| &*arg.text).collect();
+    let origin = walk.last_unknown;
+    let before = walk.effects.len();
+    let cwd = std::mem::replace(&mut walk.scope.cwd, HOLE.to_string());
+    if words.is_empty() {
+        if call.stdin.present() && call.stdin.exact().is_some() {
+            walk.run_text(call.stdin.seen(), &Flow::none(), call.span);
+        } else if call.stdin.present() {
+            code::fed(walk, call.stdin, call.span);
+        }
+    } else {
+        code::shell(walk, &words.join(" "), origin, call.stdin, call.span);
+    }
+    walk.scope.cwd = cwd;
+    for effect in walk.effects.iter_mut().skip(before) {
+        // Another machine going down is that machine's matter, and may be asked about.
+        if effect.kind == Kind::Power {
+            effect.how.grave = false;
+        }
+    }
+    if call.stdin.origin.credential {
+        walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+    }
+    Flow::unknown(Origin { network: true, ..Origin::default() })
+}

@@ -1,0 +1,215 @@
+//! SQL, statement by statement: what drops, empties or changes everything.
+
+use super::filters;
+use crate::effect::{Kind, Span};
+use crate::walk::{Flow, HOLE, Walk};
+
+/// Whether a text contains a word that could make it destructive; cheap, to skip the rest.
+pub(crate) fn looks_destructive(text: &str) -> bool {
+    let start = text.trim_start();
+    let head =
+        start.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
+    matches!(head.as_str(), "drop" | "truncate" | "delete" | "alter" | "update")
+        && text.split_whitespace().count() >= 2
+        && {
+            let second = text.split_whitespace().nth(1).unwrap_or_default().to_ascii_lowercase();
+            matches!(
+                second.as_str(),
+                "table" | "database" | "schema" | "from" | "index" | "view" | "user" | "role"
+            ) || (head == "truncate" && text.split_whitespace().count() <= 3)
+        }
+}
+
+/// Judges SQL text, statement by statement; strings and comments are not code.
+pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
+    for line in text.lines() {
+        let line = line.trim_start();
+        if let Some(command) = line
+            .strip_prefix("\\!")
+            .or_else(|| line.strip_prefix(".shell "))
+            .or_else(|| line.strip_prefix(".system "))
+            .or_else(|| line.strip_prefix("system "))
+        {
+            walk.run_text(command.trim(), &Flow::none(), span);
+        }
+    }
+    let lower = text.to_ascii_lowercase();
+    if let Some((_, rest)) = lower.split_once(" program ")
+        && lower.contains("copy ")
+    {
+        let start = lower.len() - rest.len();
+        let command = text.get(start..).unwrap_or_default().trim_start().trim_matches(['\'', ';']);
+        walk.emit(Kind::RunUnseen, "makes the database run a program", span);
+        walk.run_text(command, &Flow::none(), span);
+    }
+    if filters::is_unknown(text) {
+        return;
+    }
+    let mut statement: Vec<String> = Vec::new();
+    for word in words(text) {
+        if word == ";" || word == "\\g" {
+            check(walk, &statement, span);
+            statement.clear();
+        } else {
+            statement.push(word);
+        }
+    }
+    check(walk, &statement, span);
+}
+
+fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
+    for start in 0..words.len().min(200) {
+        let rest: Vec<&str> = words.iter().skip(start).take(4).map(String::as_str).collect();
+        let first_of_statement = start == 0
+            || matches!(
+                words.get(start - 1).map(String::as_str),
+                Some(
+                    "begin" | "then" | "do" | "explain" | "analyze" | ")" | "as" | "else" | "(" | "immediate"
+                )
+            );
+        match rest.as_slice() {
+            [
+                "drop",
+                "table" | "database" | "schema" | "tablespace" | "user" | "role" | "view" | "materialized"
+                | "keyspace" | "collection" | "owned" | "index" | "function" | "trigger" | "sequence"
+                | "type" | "extension" | "policy" | "column",
+                ..,
+            ] => {
+                walk.emit(Kind::Database, "drops part of a database", span);
+                return;
+            }
+            ["truncate", ..] if first_of_statement && words.len() > 1 => {
+                walk.emit(Kind::Database, "empties a table", span);
+                return;
+            }
+            ["delete", "from", ..] | ["delete", _, "from", ..]
+                if first_of_statement || rest.get(1) == Some(&"from") =>
+            {
+                if !narrowed(words.get(start..).unwrap_or_default()) {
+                    walk.emit(Kind::Database, "deletes every row of a table", span);
+                }
+                return;
+            }
+            ["update", _, "set", ..] if first_of_statement => {
+                if !narrowed(words.get(start..).unwrap_or_default()) {
+                    walk.emit(Kind::Database, "changes every row of a table", span);
+                }
+                return;
+            }
+            ["alter", "table", ..] if words.iter().any(|word| word == "drop") => {
+                walk.emit(Kind::Database, "drops part of a table", span);
+                return;
+            }
+            ["grant" | "revoke", "all", ..] => {
+                walk.emit(Kind::Users, "changes who may use a database", span);
+                return;
+            }
+            ["alter" | "create", "role" | "user", ..] if first_of_statement => {
+                walk.emit(Kind::Users, "changes who may use a database", span);
+                return;
+            }
+            ["shutdown"] if start == 0 => {
+                walk.emit(Kind::Database, "stops a database", span);
+                return;
+            }
+            ["explain", ..]
+                if start == 0 && !words.iter().any(|word| word == "analyze" || word == "analyse") =>
+            {
+                return;
+            }
+            ["xp_cmdshell", ..] => {
+                walk.emit(Kind::RunUnseen, "makes the database run a program", span);
+                return;
+            }
+            ["flushall" | "flushdb", ..] => {
+                walk.emit(Kind::Database, "empties a database", span);
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a statement has a condition that leaves something out.
+fn narrowed(words: &[String]) -> bool {
+    let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
+    let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
+    !matches!(
+        condition.as_str(),
+        "1=1"
+            | "true"
+            | "1"
+            | "'1'='1'"
+            | "0=0"
+            | "2>1"
+            | "1<2"
+            | "nottrue=false"
+            | "1<>0"
+            | "''=''"
+            | "idisnotnull"
+            | "1=1or1=1"
+    )
+}
+
+/// Words of SQL in lower case; strings become one word, comments vanish.
+fn words(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().take(65_536).collect();
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(letter) = letters.get(at).copied() {
+        match letter {
+            '-' if letters.get(at + 1) == Some(&'-') => {
+                while letters.get(at).is_some_and(|c| *c != '\n') {
+                    at += 1;
+                }
+            }
+            '/' if letters.get(at + 1) == Some(&'*') => {
+                // A MySQL version comment is code.
+                if letters.get(at + 2) == Some(&'!') {
+                    at += 3;
+                    while letters.get(at).is_some_and(char::is_ascii_digit) {
+                        at += 1;
+                    }
+                    continue;
+                }
+                at += 2;
+                while at < letters.len()
+                    && !(letters.get(at) == Some(&'*') && letters.get(at + 1) == Some(&'/'))
+                {
+                    at += 1;
+                }
+                at += 2;
+            }
+            '\'' | '"' | '`' => {
+                let start = at;
+                at += 1;
+                while letters.get(at).is_some_and(|c| *c != letter) {
+                    at += 1;
+                }
+                at += 1;
+                out.push(
+                    letters.get(start..at.min(letters.len())).unwrap_or_default().iter().collect::<String>(),
+                );
+            }
+            c if c.is_alphanumeric() || c == '_' || c == HOLE => {
+                let start = at;
+                while letters
+                    .get(at)
+                    .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.') || *c == HOLE)
+                {
+                    at += 1;
+                }
+                out.push(
+                    letters.get(start..at).unwrap_or_default().iter().collect::<String>().to_lowercase(),
+                );
+            }
+            c if c.is_whitespace() => at += 1,
+            '*' if letters.get(at + 1) == Some(&'/') => at += 2,
+            other => {
+                out.push(other.to_string());
+                at += 1;
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,281 @@
+//! Tokens of scripting languages, read loosely: enough to see calls and constant strings in
+//! Python, Perl, Ruby, JavaScript, PHP, Lua, awk and their kin.
+
+use crate::walk::HOLE;
+
+/// One token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// A name; `$`, `@` and `%` in front of Perl and PHP names are dropped.
+    Name(String),
+    /// A string literal, escapes decoded, with holes for interpolation.
+    Text(String),
+    /// A command literal: backquotes, `qx{}`, `%x{}`.
+    Command(String),
+    /// A number.
+    Number(i64),
+    /// Any other character.
+    Sign(char),
+}
+
+/// Reads `code` into tokens. `backquotes` tells whether backquotes run commands (Perl, Ruby, PHP,
+/// Julia) or quote text (JavaScript, Go).
+pub(crate) fn tokens(code: &str, language: &str) -> Vec<Token> {
+    let letters: Vec<char> = code.chars().take(200_000).collect();
+    let mut reader = Reader { letters, at: 0, language: language.to_owned(), out: Vec::new() };
+    reader.run();
+    reader.out
+}
+
+struct Reader {
+    letters: Vec<char>,
+    at: usize,
+    language: String,
+    out: Vec<Token>,
+}
+
+impl Reader {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.letters.get(self.at + ahead).copied()
+    }
+
+    fn is(&self, names: &[&str]) -> bool {
+        names.contains(&self.language.as_str())
+    }
+
+    fn run(&mut self) {
+        while let Some(letter) = self.peek(0) {
+            match letter {
+                c if c.is_whitespace() => self.at += 1,
+                '#' if !self.is(&["node", "c", "lua", "go"]) && self.peek(1) != Some('{') => self.line(),
+                '/' if self.peek(1) == Some('/') && self.is(&["node", "php", "c", "go", "scala"]) => {
+                    self.line();
+                }
+                '-' if self.peek(1) == Some('-') && self.is(&["lua"]) => self.line(),
+                '\'' | '"' => self.quoted(letter),
+                '`' => self.backquoted(),
+                '%' if self.is(&["ruby"]) && self.peek(1).is_some_and(|c| "xqQwW({[".contains(c)) => {
+                    self.percent();
+                }
+                c if c.is_alphabetic() || c == '_' => self.name(),
+                '$' | '@' if self.peek(1).is_some_and(|c| c.is_alphabetic() || c == '_') => self.at += 1,
+                c if c.is_ascii_digit() => self.number(),
+                other => {
+                    self.out.push(Token::Sign(other));
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    fn line(&mut self) {
+        while self.peek(0).is_some_and(|c| c != '\n') {
+            self.at += 1;
+        }
+    }
+
+    fn name(&mut self) {
+        let start = self.at;
+        while self.peek(0).is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            self.at += 1;
+        }
+        let name: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
+        let next = self.peek(0);
+        if matches!(next, Some('\'' | '"'))
+            && matches!(name.as_str(), "r" | "b" | "f" | "u" | "rb" | "br" | "fr" | "rf" | "R" | "B" | "F")
+        {
+            let quote = next.unwrap_or('"');
+            return self.prefixed(quote, name.contains(['f', 'F']));
+        }
+        if self.is(&["perl", "raku"]) && matches!(name.as_str(), "q" | "qq" | "qx" | "qw") {
+            while self.peek(0).is_some_and(|c| c == ' ') {
+                self.at += 1;
+            }
+            if let Some(open) =
+                self.peek(0).filter(|c| !c.is_alphanumeric() && !matches!(c, ',' | ';' | '=' | ')'))
+            {
+                self.at += 1;
+                let text = self.until(closing(open), Some(open));
+                self.push_form(&name, text);
+                return;
+            }
+        }
+        self.out.push(Token::Name(name));
+    }
+
+    fn push_form(&mut self, form: &str, text: String) {
+        match form {
+            "qx" | "x" => self.out.push(Token::Command(text)),
+            "qw" | "w" | "W" => {
+                self.out.push(Token::Sign('['));
+                for word in text.split_whitespace() {
+                    self.out.push(Token::Text(word.to_owned()));
+                    self.out.push(Token::Sign(','));
+                }
+                self.out.push(Token::Sign(']'));
+            }
+            _ => self.out.push(Token::Text(text)),
+        }
+    }
+
+    fn percent(&mut self) {
+        let Some(form) = self.peek(1) else { return };
+        let (kind, open_at) = if form.is_alphabetic() { (form.to_string(), 2) } else { ("Q".to_owned(), 1) };
+        let Some(open) = self.peek(open_at).filter(|c| !c.is_alphanumeric() && !c.is_whitespace()) else {
+            self.out.push(Token::Sign('%'));
+            self.at += 1;
+            return;
+        };
+        self.at += open_at + 1;
+        let text = self.until(closing(open), Some(open));
+        self.push_form(&kind, text);
+    }
+
+    fn prefixed(&mut self, quote: char, interpolates: bool) {
+        self.quoted(quote);
+        if interpolates && let Some(Token::Text(text)) = self.out.last_mut() {
+            *text = holes(text);
+        }
+    }
+
+    fn quoted(&mut self, quote: char) {
+        if self.peek(1) == Some(quote) && self.peek(2) == Some(quote) {
+            self.at += 3;
+            let start = self.at;
+            while self.at < self.letters.len()
+                && !(self.peek(0) == Some(quote)
+                    && self.peek(1) == Some(quote)
+                    && self.peek(2) == Some(quote))
+            {
+                self.at += 1;
+            }
+            let text: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
+            self.at += 3;
+            self.out.push(Token::Text(text));
+            return;
+        }
+        self.at += 1;
+        let text = self.until(quote, None);
+        let text = if quote == '"' && self.is(&["perl", "ruby", "php", "raku"]) {
+            interpolated(&text)
+        } else {
+            text
+        };
+        self.out.push(Token::Text(text));
+    }
+
+    fn backquoted(&mut self) {
+        self.at += 1;
+        let text = self.until('`', None);
+        if self.is(&["node", "go"]) {
+            self.out.push(Token::Text(if text.contains("${") { template(&text) } else { text }));
+        } else {
+            self.out.push(Token::Command(text));
+        }
+    }
+
+    /// Reads up to `close`, decoding escapes; `open` counts nesting.
+    fn until(&mut self, close: char, open: Option<char>) -> String {
+        let mut raw = String::new();
+        let mut depth = 0;
+        while let Some(letter) = self.peek(0) {
+            self.at += 1;
+            if letter == '\\' {
+                if self.peek(0) == Some(close) {
+                    raw.push(close);
+                } else {
+                    raw.push('\\');
+                    raw.extend(self.peek(0));
+                }
+                self.at += 1;
+                continue;
+            }
+            if Some(letter) == open && open != Some(close) {
+                depth += 1;
+            } else if letter == close {
+                if depth == 0 {
+                    break;
+                }
+                depth -= 1;
+            }
+            raw.push(letter);
+        }
+        if raw.contains('\\') { crate::shell::decode_escapes(&raw) } else { raw }
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        while self.peek(0).is_some_and(|c| c.is_ascii_alphanumeric()) {
+            self.at += 1;
+        }
+        let text: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
+        let lower = text.to_ascii_lowercase();
+        let value = if let Some(hex) = lower.strip_prefix("0x") {
+            i64::from_str_radix(hex, 16).ok()
+        } else if let Some(octal) = lower.strip_prefix("0o") {
+            i64::from_str_radix(octal, 8).ok()
+        } else {
+            text.parse().ok()
+        };
+        self.out.push(Token::Number(value.unwrap_or(-99)));
+    }
+}
+
+fn closing(open: char) -> char {
+    match open {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        other => other,
+    }
+}
+
+/// `{…}` of an f-string becomes a hole.
+fn holes(text: &str) -> String {
+    between(text, "{", '}')
+}
+
+/// `${…}` of a template becomes a hole.
+fn template(text: &str) -> String {
+    between(text, "${", '}')
+}
+
+/// `#{…}`, `$name` and `{$name}` become holes.
+fn interpolated(text: &str) -> String {
+    let text = between(text, "#{", '}');
+    if !text.contains('$') {
+        return text;
+    }
+    let mut out = String::new();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '$' && letters.peek().is_some_and(|c| c.is_alphabetic() || *c == '_') {
+            while letters.peek().is_some_and(|c| c.is_alphanumeric() || *c == '_') {
+                letters.next();
+            }
+            out.push(HOLE);
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+fn between(text: &str, open: &str, close: char) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(open) {
+        out.push_str(before);
+        if let Some((_, tail)) = after.split_once(close) {
+            out.push(HOLE);
+            rest = tail;
+        } else {
+            out.push_str(open);
+            rest = after;
+            break;
+        }
+    }
+    out.push_str(rest);
+    out
+}

@@ -1,0 +1,207 @@
+//! Windows: `cmd` and PowerShell, in the categories people know.
+
+use super::cmdlets::{names, verb};
+use super::code;
+use crate::effect::{How, Kind, Span};
+use crate::walk::{Call, Flow, HOLE, Origin, Walk};
+
+/// A Windows program or cmdlet; `None` when the name is not one.
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
+    let name = call.name.to_ascii_lowercase();
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    match name.as_str() {
+        "cmd" => shell(walk, call, &["/c", "/k", "/r"]),
+        "powershell" | "pwsh" => powershell(walk, call),
+        _ => {
+            return verb(walk, &name, &words, call.span, call.stdin)
+                .then(|| Flow::unknown(call.stdin.origin));
+        }
+    }
+    Some(Flow::unknown(Origin { local: true, ..Origin::default() }))
+}
+
+fn shell(walk: &mut Walk<'_>, call: Call<'_>, switches: &[&str]) {
+    let at = call.args.iter().position(|arg| {
+        switches.iter().any(|switch| {
+            arg.text.eq_ignore_ascii_case(switch) || arg.text.to_ascii_lowercase().starts_with("//c")
+        })
+    });
+    let Some(at) = at else {
+        if call.stdin.present() {
+            text(walk, call.stdin.seen(), call.span);
+        }
+        return;
+    };
+    let words: Vec<&str> = call.args.iter().skip(at + 1).map(|arg| &*arg.text).collect();
+    text(walk, &words.join(" "), call.span);
+}
+
+/// Text of `cmd` or PowerShell, split at its separators.
+pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
+    if !walk.spend(source.len() + 16) {
+        return;
+    }
+    let mut previous: Vec<String> = Vec::new();
+    for part in source.split(['&', '|', ';', '\n', '{', '}']) {
+        let clean: String = part
+            .chars()
+            .map(|c| {
+                if matches!(c, '"' | '\'' | '(' | ')' | '`' | '^') {
+                    if matches!(c, '`' | '^') { '\u{0}' } else { ' ' }
+                } else {
+                    c
+                }
+            })
+            .filter(|c| *c != '\u{0}')
+            .collect();
+        let words: Vec<&str> = clean.split_whitespace().collect();
+        let Some((first, rest)) = words.split_first() else { continue };
+        let name = super::base_name(first).to_ascii_lowercase();
+        if matches!(
+            name.as_str(),
+            "write-output"
+                | "write-host"
+                | "echo"
+                | "get-help"
+                | "get-command"
+                | "get-content"
+                | "rem"
+                | "help"
+        ) {
+            if name == "get-content" {
+                for word in rest {
+                    walk.read_file(word, span);
+                }
+            }
+            continue;
+        }
+        if !verb(walk, &name, rest, span, &Flow::none()) {
+            nested(walk, &words, &previous, span);
+        }
+        previous.extend(words.iter().map(|word| word.to_ascii_lowercase()));
+    }
+}
+
+/// Calls inside an expression: `iex (iwr url)`, `(New-Object Net.WebClient).DownloadString(...) | iex`.
+fn nested(walk: &mut Walk<'_>, words: &[&str], previous: &[String], span: Span) {
+    let lower: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+    let runs = lower.iter().any(|word| matches!(word.as_str(), "iex" | "invoke-expression" | "&"));
+    let all = lower.iter().chain(previous);
+    let downloads = all.clone().any(|word| {
+        word.contains("downloadstring")
+            || matches!(
+                word.as_str(),
+                "iwr" | "irm" | "invoke-webrequest" | "invoke-restmethod" | "curl" | "wget"
+            )
+    });
+    if runs && downloads {
+        walk.emit(Kind::RunDownloaded, "runs text from the network", span);
+    }
+    if let Some(class) = lower.iter().find(|word| word.contains("::delete")) {
+        let class = class.clone();
+        walk.emit_on(
+            Kind::Delete,
+            "deletes files",
+            span,
+            names(words),
+            How { recursive: true, ..How::default() },
+        );
+        let _ = class;
+    }
+    for (at, word) in lower.iter().enumerate() {
+        if at > 0
+            && matches!(
+                word.as_str(),
+                "remove-item" | "stop-computer" | "restart-computer" | "format-volume" | "clear-disk"
+            )
+        {
+            verb(walk, word, words.get(at + 1..).unwrap_or_default(), span, &Flow::none());
+        }
+    }
+}
+
+fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
+    let mut at = 0;
+    while let Some(arg) = call.args.get(at) {
+        let flag = arg.text.trim_start_matches(['-', '/']).to_ascii_lowercase();
+        let dashed = arg.text.starts_with(['-', '/']) && arg.text.len() > 1;
+        if !dashed {
+            break;
+        }
+        let encoded = matches!(flag.as_str(), "e" | "ec" | "enc")
+            || (flag.len() > 2 && "encodedcommand".starts_with(&flag));
+        if encoded {
+            let decoded = call
+                .args
+                .get(at + 1)
+                .and_then(|arg| super::encode::decode64(&arg.text))
+                .map(|bytes| wide(&bytes));
+            walk.emit(Kind::RunDecoded, "runs an encoded PowerShell command", arg.span);
+            if let Some(decoded) = decoded {
+                text(walk, &decoded, call.span);
+            }
+            return;
+        }
+        if !flag.is_empty() && "command".starts_with(&flag) {
+            let words: Vec<&str> = call.args.iter().skip(at + 1).map(|arg| &*arg.text).collect();
+            let joined = words.join(" ");
+            if joined.chars().all(|c| c == HOLE || c.is_whitespace()) && !joined.is_empty() {
+                code::unseen(walk, walk.last_unknown, call.span);
+            }
+            if joined == "-" {
+                text(walk, call.stdin.seen(), call.span);
+            }
+            text(walk, &joined, call.span);
+            return;
+        }
+        if "file".starts_with(&flag) {
+            if bypasses(call) {
+                walk.emit(Kind::Security, "runs a script past the execution policy", call.span);
+            }
+            return;
+        }
+        at += if [
+            "executionpolicy",
+            "windowstyle",
+            "version",
+            "inputformat",
+            "outputformat",
+            "configurationname",
+            "workingdirectory",
+        ]
+        .iter()
+        .any(|name| flag.len() >= 2 && name.starts_with(&flag))
+            || matches!(flag.as_str(), "ep" | "ex" | "w")
+        {
+            2
+        } else {
+            1
+        };
+    }
+    let words: Vec<&str> = call.args.iter().skip(at).map(|arg| &*arg.text).collect();
+    if words.is_empty() {
+        if call.stdin.present() {
+            code::fed(walk, call.stdin, call.span);
+            text(walk, call.stdin.seen(), call.span);
+        }
+    } else {
+        text(walk, &words.join(" "), call.span);
+    }
+}
+
+fn bypasses(call: Call<'_>) -> bool {
+    call.args
+        .iter()
+        .any(|arg| arg.text.eq_ignore_ascii_case("bypass") || arg.text.eq_ignore_ascii_case("unrestricted"))
+}
+
+/// UTF-16 text as bytes.
+fn wide(bytes: &[u8]) -> String {
+    let units: Vec<u16> = bytes
+        .chunks(2)
+        .map(|pair| {
+            u16::from_le_bytes([pair.first().copied().unwrap_or(0), pair.get(1).copied().unwrap_or(0)])
+        })
+        .collect();
+    String::from_utf16_lossy(&units)
+}

@@ -1,0 +1,22 @@
+//! `agent_config_write`: writes to the agent's config, secrets, hooks and plugins.
+
+use super::Rule;
+use crate::effect::{Effect, Kind};
+use crate::place::Place;
+
+pub(crate) const RULE: Rule = Rule {
+    says: "changes the agent's own settings",
+    keys: &["agent-config-write", "write to hermes config"],
+    matches,
+    catches: &[
+        "echo x >> ~/.hermes/config.yaml",
+        "sed -i s/manual/off/ ~/.hermes/config.yaml",
+        "cp x ~/.hermes/.env",
+    ],
+    spares: &["cat ~/.hermes/config.yaml", "ls ~/.hermes"],
+    ..Rule::new("agent_config_write")
+};
+
+fn matches(effect: &Effect) -> bool {
+    effect.kind == Kind::Write && effect.touches(&[Place::AgentConfig])
+}

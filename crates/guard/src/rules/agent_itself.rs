@@ -1,0 +1,24 @@
+//! `agent_itself`: the agent's own life and rules, changed from inside.
+
+use super::Rule;
+use crate::effect::{Effect, Kind};
+
+pub(crate) const RULE: Rule = Rule {
+    says: "stops, restarts, updates or loosens the agent",
+    keys: &["self-lifecycle", "self-kill", "hermes gateway stop", "kill hermes/gateway process"],
+    matches,
+    catches: &[
+        "hermes gateway stop",
+        "hermes update",
+        "pkill hermes",
+        "hermes gateway run &",
+        "launchctl kickstart -k gui/501/ai.hermes.gateway",
+        "HERMES_YOLO_MODE=1 hermes chat",
+    ],
+    spares: &["hermes --version", "hermes chat -q hi", "pgrep hermes"],
+    ..Rule::new("agent_itself")
+};
+
+fn matches(effect: &Effect) -> bool {
+    effect.kind == Kind::Agent
+}

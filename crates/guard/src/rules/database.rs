@@ -1,0 +1,39 @@
+//! `database`: SQL and its kin without a way back.
+
+use super::Rule;
+use crate::effect::{Effect, Kind};
+
+pub(crate) const RULE: Rule = Rule {
+    says: "drops or empties database tables",
+    keys: &[
+        "sql-drop",
+        "sql-delete-all",
+        "sql-truncate",
+        "SQL DROP",
+        "SQL DELETE without WHERE",
+        "SQL TRUNCATE",
+    ],
+    matches,
+    catches: &[
+        "psql -c 'DROP TABLE t'",
+        "mysql -e 'delete from users'",
+        "echo 'TRUNCATE t;' | psql",
+        "sqlite3 a.db 'DELETE FROM t'",
+        "redis-cli FLUSHALL",
+        "mongosh --eval 'db.dropDatabase()'",
+        "psql -c 'DELETE FROM t WHERE 1=1'",
+        "dropdb prod",
+    ],
+    spares: &[
+        "psql -c 'SELECT 1'",
+        "mysql -e 'delete from t where id=1'",
+        "echo 'drop table t'",
+        "grep -r 'DROP TABLE' .",
+        "sqlite3 a.db \"select 'drop table t'\"",
+    ],
+    ..Rule::new("database")
+};
+
+fn matches(effect: &Effect) -> bool {
+    effect.kind == Kind::Database
+}

@@ -1,0 +1,43 @@
+//! `disk_overwrite`: making a file system on a disk, or writing over one.
+
+use super::{Hold, Rule};
+use crate::effect::{Effect, Kind};
+use crate::place::Place;
+
+pub(crate) const RULE: Rule = Rule {
+    says: "formats or overwrites a disk",
+    keys: &[
+        "mkfs",
+        "dd-copy",
+        "block-device-write",
+        "format filesystem",
+        "disk copy",
+        "write to block device",
+    ],
+    hold: Hold::Never,
+    matches,
+    catches: &[
+        "mkfs.ext4 /dev/sda1",
+        "dd if=/dev/zero of=/dev/sda",
+        "echo x > /dev/sda",
+        "cat img > /dev/nvme0n1",
+        "shred /dev/sdb",
+        "wipefs -a /dev/sda",
+        "cp img /dev/sdb",
+        "blkdiscard /dev/sda",
+    ],
+    spares: &[
+        "dd if=/dev/zero of=./disk.img bs=1M count=10",
+        "mkfs.ext4 ./disk.img",
+        "lsblk",
+        "echo x > /dev/null",
+        "fdisk -l",
+        "man mkfs",
+    ],
+    ..Rule::new("disk_overwrite")
+};
+
+fn matches(effect: &Effect) -> bool {
+    (effect.kind == Kind::Device && effect.how.grave)
+        || (effect.kind == Kind::Write && effect.touches(&[Place::Device]))
+}

@@ -1,0 +1,18 @@
+//! `project_env_write`: writes to files that hold a project's secrets and settings.
+
+use super::Rule;
+use crate::effect::{Effect, Kind};
+use crate::place::Place;
+
+pub(crate) const RULE: Rule = Rule {
+    says: "changes a project's `.env` or `config.yaml`",
+    keys: &["project-env-write", "overwrite project env/config file"],
+    matches,
+    catches: &["cp x .env", "echo KEY=1 >> .env", "echo a | tee config.yaml", "mv x .env.production"],
+    spares: &["cp .env.example .env", "source .env", "echo x > .env.example", "grep KEY config.yaml"],
+    ..Rule::new("project_env_write")
+};
+
+fn matches(effect: &Effect) -> bool {
+    effect.kind == Kind::Write && effect.touches(&[Place::ProjectEnv])
+}

@@ -1,0 +1,357 @@
+//! Words: quotes, escapes, substitutions, up to the next blank or operator.
+
+use std::borrow::Cow;
+
+use super::{Part, Parts, Word};
+use crate::effect::Span;
+use crate::shell::parse::Parser;
+
+/// Where a run of parts ends and which characters are special in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// An ordinary word: ends at blanks and operators.
+    Word,
+    /// Inside `"…"`: ends at the closing quote.
+    Double,
+    /// Inside `${…}`: ends at `}`.
+    Brace,
+    /// The pattern of `${x/pattern/…}`: ends at `/` or `}`.
+    Pattern,
+    /// A here-document body: ends with the text, quotes mean nothing.
+    Body,
+}
+
+/// Reads text that expands as inside double quotes: a live here-document, arithmetic.
+pub(crate) fn double_quoted(text: &str) -> Vec<Part<'_>> {
+    let mut parser = Parser::new(text);
+    parser.parts(Mode::Body)
+}
+
+const fn ends_word(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}
+
+/// Whether the byte means something in this mode; everything else is a plain run.
+const fn special(byte: u8, mode: Mode) -> bool {
+    match mode {
+        Mode::Word => ends_word(byte) || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`'),
+        Mode::Double => matches!(byte, b'\\' | b'"' | b'$' | b'`'),
+        Mode::Brace => matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}'),
+        Mode::Pattern => matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}' | b'/'),
+        Mode::Body => matches!(byte, b'\\' | b'$' | b'`'),
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// The word at the position; `None` when an operator or the end stands there.
+    pub(crate) fn word(&mut self) -> Option<Word<'a>> {
+        let start = self.cursor.at();
+        if let Some(text) = self.bare_word() {
+            let span = Span::new(start, self.cursor.at());
+            return Some(Word { parts: Parts::One(Part::Bare(Cow::Borrowed(text))), span });
+        }
+        let mut parts = self.parts(Mode::Word);
+        if self.cursor.at() == start {
+            return None;
+        }
+        let span = Span::new(start, self.cursor.at());
+        let parts = match parts.pop() {
+            Some(only) if parts.is_empty() => Parts::One(only),
+            Some(last) => {
+                parts.push(last);
+                Parts::Many(parts)
+            }
+            None => Parts::Many(parts),
+        };
+        Some(Word { parts, span })
+    }
+
+    /// A word without anything special in it, which is what most words are.
+    fn bare_word(&mut self) -> Option<&'a str> {
+        let bytes = self.cursor.rest_bytes();
+        let length = bytes.iter().position(|b| special(*b, Mode::Word)).unwrap_or(bytes.len());
+        let ends = match bytes.get(length) {
+            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')') => true,
+            _ => false,
+        };
+        if length == 0 || !ends {
+            return None;
+        }
+        let start = self.cursor.at();
+        self.cursor.skip(length);
+        Some(self.cursor.since(start))
+    }
+
+    /// Reads parts until the mode's end; the end itself is left standing.
+    pub(crate) fn parts(&mut self, mode: Mode) -> Vec<Part<'a>> {
+        let mut parts = Vec::new();
+        loop {
+            let start = self.cursor.at();
+            let run = self.cursor.rest_bytes().iter().position(|b| special(*b, mode));
+            self.cursor.skip(run.unwrap_or_else(|| self.cursor.rest_bytes().len()));
+            if self.cursor.at() > start {
+                parts.push(self.plain(start, mode));
+            }
+            let Some(byte) = self.cursor.peek() else { break };
+            if !self.special_part(byte, mode, &mut parts) {
+                break;
+            }
+        }
+        parts
+    }
+
+    fn plain(&self, start: usize, mode: Mode) -> Part<'a> {
+        let text = Cow::Borrowed(self.cursor.since(start));
+        if matches!(mode, Mode::Double | Mode::Body) { Part::Quoted(text) } else { Part::Bare(text) }
+    }
+
+    /// Handles one special byte; false when it ends the run.
+    fn special_part(&mut self, byte: u8, mode: Mode, parts: &mut Vec<Part<'a>>) -> bool {
+        match byte {
+            b'\\' => self.backslash(mode, parts),
+            b'$' => self.dollar(mode, parts),
+            b'`' => self.backquote(parts),
+            b'\'' if mode != Mode::Double => self.single(parts),
+            b'"' if mode != Mode::Double => self.double(parts),
+            b'(' if mode == Mode::Word && after_glob_sign(parts) => self.glob_group(parts),
+            b'<' | b'>' if mode == Mode::Word && self.cursor.peek_at(1) == Some(b'(') => {
+                self.process(byte == b'<', parts);
+            }
+            b'\r' if mode == Mode::Word && self.cursor.peek_at(1) != Some(b'\n') => {
+                self.cursor.skip(1);
+                parts.push(Part::Bare(Cow::Borrowed("\r")));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn backslash(&mut self, mode: Mode, parts: &mut Vec<Part<'a>>) {
+        self.cursor.skip(1);
+        let Some(next) = self.cursor.peek() else {
+            parts.push(Part::Quoted(Cow::Borrowed("\\")));
+            return;
+        };
+        if next == b'\n' {
+            self.cursor.skip(1);
+            return;
+        }
+        if next == b'\r' && self.cursor.peek_at(1) == Some(b'\n') {
+            self.cursor.skip(2);
+            return;
+        }
+        let keeps = match mode {
+            Mode::Double | Mode::Body => !matches!(next, b'$' | b'`' | b'"' | b'\\'),
+            _ => false,
+        };
+        if keeps {
+            parts.push(Part::Quoted(Cow::Borrowed("\\")));
+            return;
+        }
+        let step = self.cursor.rest().chars().next().map_or(1, char::len_utf8);
+        let start = self.cursor.at();
+        self.cursor.skip(step);
+        parts.push(Part::Quoted(Cow::Borrowed(self.cursor.since(start))));
+    }
+
+    fn single(&mut self, parts: &mut Vec<Part<'a>>) {
+        self.cursor.skip(1);
+        let start = self.cursor.at();
+        if !self.cursor.seek(b'\'') {
+            self.faults.broken = true;
+        }
+        parts.push(Part::Quoted(Cow::Borrowed(self.cursor.since(start))));
+        self.cursor.skip(1);
+    }
+
+    pub(crate) fn double(&mut self, parts: &mut Vec<Part<'a>>) {
+        self.cursor.skip(1);
+        let inner = self.nested(|parser| parser.parts(Mode::Double)).unwrap_or_default();
+        if !self.cursor.eat("\"") {
+            self.faults.broken = true;
+        }
+        parts.push(Part::Double(inner));
+    }
+
+    fn dollar(&mut self, mode: Mode, parts: &mut Vec<Part<'a>>) {
+        let quoting = !matches!(mode, Mode::Double | Mode::Body);
+        match self.cursor.peek_at(1) {
+            Some(b'\'') if quoting => self.ansi(parts),
+            Some(b'"') if quoting => {
+                self.cursor.skip(1);
+                self.double(parts);
+            }
+            Some(b'(') => self.dollar_paren(parts),
+            Some(b'[') => self.old_arithmetic(parts),
+            _ => {
+                if let Some(param) = self.parameter() {
+                    parts.push(Part::Param(Box::new(param)))
+                } else {
+                    self.cursor.skip(1);
+                    parts.push(Part::Quoted(Cow::Borrowed("$")));
+                }
+            }
+        }
+    }
+
+    fn ansi(&mut self, parts: &mut Vec<Part<'a>>) {
+        self.cursor.skip(2);
+        let start = self.cursor.at();
+        loop {
+            match self.cursor.peek() {
+                None => {
+                    self.faults.broken = true;
+                    break;
+                }
+                Some(b'\'') => break,
+                Some(b'\\') => self.cursor.skip(2),
+                Some(_) => self.cursor.skip(1),
+            }
+        }
+        let text = self.cursor.since(start);
+        self.cursor.skip(1);
+        parts.push(Part::Quoted(Cow::Owned(super::ansi::decode(text))));
+    }
+
+    /// `$((…))` when its parentheses close as arithmetic, otherwise `$(…)`.
+    fn dollar_paren(&mut self, parts: &mut Vec<Part<'a>>) {
+        let start = self.cursor.at();
+        if self.cursor.peek_at(2) == Some(b'(')
+            && let Some(end) = self.arithmetic_end(start + 3)
+        {
+            parts.push(Part::Arithmetic(self.cursor.slice(start + 3, end)));
+            self.cursor.jump(end + 2);
+            return;
+        }
+        self.cursor.skip(2);
+        let list = self.nested(|parser| parser.list(&[])).unwrap_or_default();
+        if !self.cursor.eat(")") {
+            self.faults.broken = true;
+        }
+        parts.push(Part::Command(Box::new(list)));
+    }
+
+    /// Where the `))` of arithmetic that begins at `from` stands. `None` when the parentheses
+    /// close one by one, which makes it a subshell in a substitution.
+    pub(crate) fn arithmetic_end(&self, from: usize) -> Option<usize> {
+        let mut depth = 0u32;
+        let mut probe = self.cursor;
+        probe.jump(from);
+        while let Some(byte) = probe.peek() {
+            match byte {
+                b'(' => depth += 1,
+                b')' if depth > 0 => depth -= 1,
+                b')' => return (probe.peek_at(1) == Some(b')')).then_some(probe.at()),
+                b'\n' if depth == 0 => return None,
+                _ => {}
+            }
+            probe.skip(1);
+        }
+        None
+    }
+
+    fn old_arithmetic(&mut self, parts: &mut Vec<Part<'a>>) {
+        let mut probe = self.cursor;
+        probe.skip(2);
+        let from = probe.at();
+        while let Some(byte) = probe.peek() {
+            match byte {
+                b']' => {
+                    parts.push(Part::Arithmetic(probe.since(from)));
+                    self.cursor.jump(probe.at() + 1);
+                    return;
+                }
+                b'0'..=b'9'
+                | b'a'..=b'z'
+                | b'A'..=b'Z'
+                | b'_'
+                | b'+'
+                | b'-'
+                | b'*'
+                | b'/'
+                | b'%'
+                | b' '
+                | b'$' => {
+                    probe.skip(1);
+                }
+                _ => break,
+            }
+        }
+        self.cursor.skip(1);
+        parts.push(Part::Quoted(Cow::Borrowed("$")));
+    }
+
+    fn backquote(&mut self, parts: &mut Vec<Part<'a>>) {
+        let from = self.cursor.at();
+        self.cursor.skip(1);
+        let start = self.cursor.at();
+        let mut escaped = false;
+        loop {
+            match self.cursor.peek() {
+                None => {
+                    self.faults.broken = true;
+                    break;
+                }
+                Some(b'`') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.cursor.skip(2);
+                }
+                Some(_) => self.cursor.skip(1),
+            }
+        }
+        let text = self.cursor.since(start);
+        self.cursor.skip(1);
+        let text = if escaped { Cow::Owned(unescape_backquote(text)) } else { Cow::Borrowed(text) };
+        parts.push(Part::Backquote(text, Span::new(from, self.cursor.at())));
+    }
+
+    fn process(&mut self, reads: bool, parts: &mut Vec<Part<'a>>) {
+        self.cursor.skip(2);
+        let start = self.cursor.at();
+        let list = self.nested(|parser| parser.list(&[])).unwrap_or_default();
+        let span = Span::new(start, self.cursor.at());
+        if !self.cursor.eat(")") {
+            self.faults.broken = true;
+        }
+        parts.push(Part::Process(Box::new(list), reads, span));
+    }
+
+    fn glob_group(&mut self, parts: &mut Vec<Part<'a>>) {
+        let start = self.cursor.at();
+        let mut depth = 0u32;
+        while let Some(byte) = self.cursor.peek() {
+            self.cursor.skip(1);
+            match byte {
+                b'(' => depth += 1,
+                b')' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                b'\n' => break,
+                _ => {}
+            }
+        }
+        parts.push(Part::Bare(Cow::Borrowed(self.cursor.since(start))));
+    }
+}
+
+fn unescape_backquote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && matches!(letters.peek(), Some('`' | '\\' | '$')) {
+            out.extend(letters.next());
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// Whether the parts so far end in a sign that makes `(` an extended glob.
+fn after_glob_sign(parts: &[Part<'_>]) -> bool {
+    matches!(parts.last(), Some(Part::Bare(text)) if text.ends_with(['@', '?', '*', '+', '!']) && text.len() > 1)
+}

@@ -1,0 +1,91 @@
+//! Commands: what the guard makes of the text, and what a yes to it covers.
+
+use hermes_core::effect::Command;
+use hermes_core::policy::{self, PolicyRequest, Reason, Verdict};
+use hermes_guard::{Context, Decision, Grant, Judgement, decide, glob_matches};
+
+use crate::policy::GuardPolicy;
+
+/// The verdict on one command.
+pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Verdict {
+    let text = command.text.as_str();
+    if let Some(pattern) = denied_by_pattern(policy, text) {
+        let why = format!("the command matches `{pattern}` in approvals.deny");
+        return Verdict::Deny(Reason::new("approvals.deny", why));
+    }
+    let judgement = judged(policy, command, request);
+    let decision = policy.granted_to(request.session.id(), |grants| {
+        decide(policy.settings.mode, text, &judgement, &grants.commands)
+    });
+    match decision {
+        Decision::Run | Decision::Granted => Verdict::Allow,
+        Decision::Ask => Verdict::Ask(reason(&judgement)),
+        Decision::AskModel => Verdict::Ask(Reason { model_may_answer: true, ..reason(&judgement) }),
+        Decision::Refuse(why) => Verdict::Deny(Reason { why, ..reason(&judgement) }),
+    }
+}
+
+/// Remembers a yes, as far as it reaches.
+pub(super) fn grant(
+    policy: &GuardPolicy,
+    command: &Command,
+    request: &PolicyRequest<'_>,
+    grant: policy::Grant,
+) {
+    let judgement = judged(policy, command, request);
+    let for_good = Grant::always_of(&judgement);
+    let remembered = match grant {
+        policy::Grant::Once => return,
+        policy::Grant::Exact => vec![Grant::Exact(command.text.clone())],
+        policy::Grant::Targets => vec![Grant::effects_of(&judgement)],
+        policy::Grant::Class => vec![Grant::classes_of(&judgement)],
+        policy::Grant::Always => for_good.iter().cloned().map(Grant::Always).collect(),
+    };
+    policy.granted_to(request.session.id(), |grants| {
+        remembered.into_iter().for_each(|grant| grants.commands.add(grant));
+    });
+    if grant == policy::Grant::Always {
+        policy.keep(&for_good);
+    }
+}
+
+fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Judgement {
+    let context =
+        Context::new(command.workdir.to_string_lossy(), policy.user_home(request).to_string_lossy())
+            .workspace(request.session.cwd().to_string_lossy())
+            .rules(policy.settings.rules.clone());
+    hermes_guard::judge(&command.text, &context)
+}
+
+fn denied_by_pattern<'a>(policy: &'a GuardPolicy, text: &str) -> Option<&'a str> {
+    let text = text.to_lowercase();
+    policy
+        .settings
+        .deny
+        .iter()
+        .map(String::as_str)
+        .find(|pattern| glob_matches(&pattern.to_lowercase(), &text))
+}
+
+/// What the person is told, and how far they may say yes.
+fn reason(judgement: &Judgement) -> Reason {
+    let findings: Vec<policy::Finding> = judgement
+        .against()
+        .map(|finding| policy::Finding {
+            rule: finding.rule.unwrap_or("your rule").to_owned(),
+            effect: finding.effect.what.to_string(),
+            targets: finding.effect.targets.iter().map(|target| target.text.clone()).collect(),
+            span: finding.effect.span.start..finding.effect.span.end,
+        })
+        .collect();
+    let rule = findings.first().map_or_else(|| "guard".to_owned(), |finding| finding.rule.clone());
+    let mut grants = vec![policy::Grant::Exact];
+    if findings.iter().all(|finding| !finding.targets.is_empty()) {
+        grants.push(policy::Grant::Targets);
+    }
+    grants.push(policy::Grant::Class);
+    if !Grant::always_of(judgement).is_empty() {
+        grants.push(policy::Grant::Always);
+    }
+    Reason { rule, why: judgement.why.clone(), findings, grants, model_may_answer: false }
+}

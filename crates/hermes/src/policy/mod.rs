@@ -1,0 +1,142 @@
+//! The policy of the program: the guard's judgement on commands and paths, the user's settings,
+//! and what was granted.
+//!
+//! The guard is pure and knows nothing of sessions; here its answers meet them. Grants are kept
+//! per session and end with the process; only "always" is written down, in `config.yaml`.
+
+mod commands;
+mod paths;
+mod settings;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hermes_core::effect::Effect;
+use hermes_core::policy::{Grant, Policy, PolicyRequest, Reason, Verdict};
+use hermes_guard::{Grants, Mode};
+use hermes_store::config::KeyPath;
+use hermes_store::{ConfigFile, Home};
+
+pub use settings::{PolicyError, PolicySettings};
+
+/// Where `always` is written.
+const ALLOWLIST: &str = "command_allowlist";
+
+/// Judges calls by the guard's rules, the user's, and what was granted.
+pub struct GuardPolicy {
+    settings: PolicySettings,
+    home: Option<Home>,
+    /// Per session, because a grant ends with it.
+    grants: Mutex<HashMap<String, SessionGrants>>,
+}
+
+/// What somebody has agreed to in one session.
+#[derive(Debug, Clone, Default)]
+struct SessionGrants {
+    commands: Grants,
+    /// Paths, and classes of paths, that may be written.
+    paths: paths::PathGrants,
+    /// Whole kinds of other effects, by the rule that asks about them.
+    kinds: Vec<&'static str>,
+}
+
+impl GuardPolicy {
+    /// A policy with these settings; without a home nothing can be granted for good.
+    pub fn new(settings: PolicySettings, home: Option<Home>) -> Self {
+        Self { settings, home, grants: Mutex::default() }
+    }
+
+    fn granted_to<R>(&self, session: &str, look: impl FnOnce(&mut SessionGrants) -> R) -> R {
+        let mut grants = self.lock();
+        let fresh =
+            || SessionGrants { commands: self.settings.allowed_for_good(), ..SessionGrants::default() };
+        look(grants.entry(session.to_owned()).or_insert_with(fresh))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, SessionGrants>> {
+        self.grants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn judge_effect(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
+        match effect {
+            Effect::Exec(command) => commands::judge(self, command, request),
+            Effect::Read(path) => paths::judge(self, path, hermes_guard::paths::Access::Read, request),
+            Effect::Write(path) => paths::judge(self, path, hermes_guard::paths::Access::Write, request),
+            Effect::ReadSlot(_) | Effect::WriteSlot(_) => Verdict::Allow,
+            other => self.judge_other(other, request),
+        }
+    }
+
+    /// Effects that no rule looks into: they are asked about as a kind.
+    fn judge_other(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
+        let rule = kind(effect);
+        let granted = self.granted_to(request.session.id(), |grants| grants.kinds.contains(&rule));
+        let reason =
+            Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
+        match self.settings.mode {
+            _ if granted => Verdict::Allow,
+            Mode::Off => Verdict::Allow,
+            Mode::Deny => Verdict::Deny(reason),
+            Mode::Manual | Mode::Smart => Verdict::Ask(reason),
+        }
+    }
+
+    /// Writes what was granted for good where the next start finds it.
+    fn keep(&self, entries: &[String]) {
+        let Some(home) = &self.home else { return };
+        let Some(path) = KeyPath::new([ALLOWLIST]) else { return };
+        // A configuration that cannot be written costs the user a question next time, not this call.
+        let _ = ConfigFile::update(home, |file| {
+            entries.iter().try_for_each(|entry| file.add_to_list(&path, entry).map(drop))
+        });
+    }
+
+    fn user_home(&self, request: &PolicyRequest<'_>) -> PathBuf {
+        request.session.place().home.clone().unwrap_or_else(|| PathBuf::from("/"))
+    }
+}
+
+/// The name a kind of effect is asked about and granted under.
+fn kind(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Connect(_) => "connect",
+        Effect::Act(_) => "act_for_you",
+        _ => "cannot_be_foreseen",
+    }
+}
+
+impl Policy for GuardPolicy {
+    fn judge(&self, request: &PolicyRequest<'_>) -> Verdict {
+        let mut worst = Verdict::Allow;
+        for effect in request.effects {
+            match (self.judge_effect(effect, request), &mut worst) {
+                (denied @ Verdict::Deny(_), _) => return denied,
+                (Verdict::Ask(reason), Verdict::Ask(known)) => add(known, reason),
+                (asked @ Verdict::Ask(_), worst) => *worst = asked,
+                (Verdict::Allow, _) => {}
+            }
+        }
+        worst
+    }
+
+    fn granted(&self, request: &PolicyRequest<'_>, grant: Grant) {
+        for effect in request.effects {
+            match effect {
+                Effect::Exec(command) => commands::grant(self, command, request, grant),
+                Effect::Read(path) | Effect::Write(path) => paths::grant(self, path, request, grant),
+                Effect::ReadSlot(_) | Effect::WriteSlot(_) => {}
+                other => self.granted_to(request.session.id(), |grants| grants.kinds.push(kind(other))),
+            }
+        }
+    }
+}
+
+/// Two reasons to ask become one question, which may be answered only as far as both allow.
+fn add(known: &mut Reason, more: Reason) {
+    if !known.why.contains(&more.why) {
+        known.why = format!("{}; {}", known.why, more.why);
+    }
+    known.findings.extend(more.findings);
+    known.grants.retain(|grant| more.grants.contains(grant));
+}

@@ -1,0 +1,71 @@
+//! Files: the guard's path policy, and what a yes to a path covers.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use hermes_core::policy::{Grant, PolicyRequest, Reason, Verdict};
+use hermes_guard::Mode;
+use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
+
+use crate::policy::GuardPolicy;
+
+/// What was agreed to about paths in one session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PathGrants {
+    paths: BTreeSet<PathBuf>,
+    rules: BTreeSet<&'static str>,
+}
+
+/// The verdict on one path.
+pub(super) fn judge(
+    policy: &GuardPolicy,
+    path: &Path,
+    access: Access,
+    request: &PolicyRequest<'_>,
+) -> Verdict {
+    match looked_up(policy, path, access, request) {
+        PathVerdict::Allow => Verdict::Allow,
+        PathVerdict::Deny { reason, rule, .. } => Verdict::Deny(Reason::new(rule, words(path, reason))),
+        PathVerdict::Ask { reason, rule, .. } => {
+            let granted = policy.granted_to(request.session.id(), |grants| {
+                grants.paths.rules.contains(rule) || grants.paths.paths.contains(path)
+            });
+            let reason = Reason {
+                grants: vec![Grant::Exact, Grant::Targets, Grant::Class],
+                ..Reason::new(rule, words(path, reason))
+            };
+            match policy.settings.mode {
+                _ if granted => Verdict::Allow,
+                Mode::Off => Verdict::Allow,
+                Mode::Deny => Verdict::Deny(reason),
+                Mode::Manual | Mode::Smart => Verdict::Ask(reason),
+            }
+        }
+    }
+}
+
+/// Remembers a yes, as far as it reaches.
+pub(super) fn grant(policy: &GuardPolicy, path: &Path, request: &PolicyRequest<'_>, grant: Grant) {
+    let asked = looked_up(policy, path, Access::Write, request);
+    policy.granted_to(request.session.id(), |grants| match (grant, asked) {
+        (Grant::Once, _) => {}
+        (Grant::Class, PathVerdict::Ask { rule, .. }) => {
+            grants.paths.rules.insert(rule);
+        }
+        _ => {
+            grants.paths.paths.insert(path.to_path_buf());
+        }
+    });
+}
+
+fn looked_up(policy: &GuardPolicy, path: &Path, access: Access, request: &PolicyRequest<'_>) -> PathVerdict {
+    let home = policy.user_home(request);
+    let hermes_home =
+        policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
+    let cx = PathCx::new(&home, request.session.cwd(), &hermes_home, &policy.settings.temp);
+    judge_path(path, access, &cx)
+}
+
+fn words(path: &Path, reason: &str) -> String {
+    format!("{} {reason}", path.display())
+}

@@ -1,0 +1,84 @@
+//! Secrets of this installation, taken out of every result.
+
+use std::borrow::Cow;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hermes_core::road::Redact;
+use hermes_guard::redact::Redactor;
+use serde_json::Value;
+
+use crate::world::World;
+
+/// Parts of a variable's name that say that its value is a secret.
+const SECRET_WORDS: [&str; 8] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
+
+/// Takes secrets out by what the runtime knows of the world; made when a result first needs it.
+pub(crate) struct WorldRedact {
+    world: Arc<RwLock<World>>,
+    ready: RwLock<Option<Secrets>>,
+}
+
+/// What is known about secrets at one moment.
+#[derive(Clone)]
+enum Secrets {
+    /// The user does not want them taken out.
+    LeftIn,
+    TakenOut(Arc<Redactor>),
+}
+
+impl WorldRedact {
+    pub(crate) fn new(world: Arc<RwLock<World>>) -> Self {
+        Self { world, ready: RwLock::default() }
+    }
+
+    /// Forgets the known values: they have changed.
+    pub(crate) fn forget(&self) {
+        *self.ready.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn secrets(&self) -> Secrets {
+        if let Some(ready) = &*self.ready.read().unwrap_or_else(PoisonError::into_inner) {
+            return ready.clone();
+        }
+        let made = self.look();
+        *self.ready.write().unwrap_or_else(PoisonError::into_inner) = Some(made.clone());
+        made
+    }
+
+    fn look(&self) -> Secrets {
+        let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
+        if world.config("security.redact_secrets") == Some(Value::Bool(false)) {
+            return Secrets::LeftIn;
+        }
+        let values = world.variables().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+        Secrets::TakenOut(Arc::new(Redactor::new(values)))
+    }
+}
+
+impl Redact for WorldRedact {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.secrets() {
+            Secrets::LeftIn => Cow::Borrowed(text),
+            Secrets::TakenOut(redactor) => redactor.redact(text),
+        }
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_secret;
+
+    #[test]
+    fn names_tell_secrets_from_settings() {
+        assert!(is_secret("OPENAI_API_KEY"));
+        assert!(is_secret("hass_token"));
+        assert!(!is_secret("HERMES_MODEL"));
+        assert!(!is_secret("PATH"));
+    }
+}
