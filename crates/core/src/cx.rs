@@ -197,8 +197,8 @@ impl PermittedFiles<'_> {
     /// Makes all of these changes or none; what the files held before is kept first.
     pub async fn change(&self, changes: Vec<Change>) -> Result<Applied, ToolError> {
         let not_kept = self.keep(&changes).await?;
-        let changed = self.cx.0.services.files.change(changes).await?;
-        Ok(Applied { changed, not_kept })
+        let done = self.cx.0.services.files.change(changes).await?;
+        Ok(Applied { changed: done, not_kept })
     }
 
     /// Keeps the old content of what is about to change; what comes back is why something was not.
