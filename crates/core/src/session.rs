@@ -34,6 +34,7 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     id: Arc<str>,
     place: ArcSwap<Place>,
+    started_in: PathBuf,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
     turns: AtomicU64,
@@ -91,6 +92,7 @@ impl Session {
     fn make(spec: SessionSpec, slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>) -> Self {
         Self(Arc::new(Inner {
             id: spec.id.into(),
+            started_in: spec.place.cwd.clone(),
             place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
@@ -162,6 +164,11 @@ impl Session {
     pub fn new_turn(&self) {
         self.0.turns.fetch_add(1, Ordering::Relaxed);
         self.guard(LoopGuard::new_turn);
+    }
+
+    /// The directory it stood in at the beginning.
+    pub fn started_in(&self) -> &Path {
+        &self.0.started_in
     }
 
     /// How many turns there were before this one.
