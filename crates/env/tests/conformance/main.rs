@@ -3,7 +3,7 @@
 //! A backend is added to the table below and nothing else: the promises are the same for all.
 
 #![expect(clippy::disallowed_methods, reason = "tests look at real files, processes and the clock")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "the helpers here are part of the tests")]
+#![expect(clippy::unwrap_used, reason = "the helpers here are part of the tests")]
 
 mod bench;
 mod processes;

@@ -1,7 +1,6 @@
 //! Commands in the foreground and in the background, through the road, on this machine.
 
 #![expect(clippy::disallowed_methods, reason = "tests look at real files, processes and the clock")]
-
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -12,3 +11,4 @@
 mod process;
 mod support;
 mod terminal;
+mod torture;

@@ -15,7 +15,7 @@ fn keeper_process() {
     hermes::run_as_keeper().unwrap();
 }
 
-fn with_keeper(builder: RuntimeBuilder) -> Runtime {
+pub(crate) fn with_keeper(builder: RuntimeBuilder) -> Runtime {
     let own = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let words = [own.as_str(), "--exact", "process::keeper_process", "--ignored", "--nocapture"];
     builder.keeper(words.map(str::to_owned)).build().unwrap()

@@ -18,7 +18,22 @@ impl Policy for Everything {
 
 /// A folder with a user's home, a state folder and a place to work.
 pub(crate) struct Bench {
-    pub(crate) dir: tempfile::TempDir,
+    pub(crate) dir: Folder,
+}
+
+/// The folder of this test, or of the one that started us.
+pub(crate) enum Folder {
+    Own(tempfile::TempDir),
+    Given(PathBuf),
+}
+
+impl Folder {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Own(dir) => dir.path(),
+            Self::Given(path) => path,
+        }
+    }
 }
 
 impl Bench {
@@ -27,7 +42,12 @@ impl Bench {
         for name in ["user", "home", "work"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
-        Self { dir }
+        Self { dir: Folder::Own(dir) }
+    }
+
+    /// The bench of another process.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { dir: Folder::Given(path.to_path_buf()) }
     }
 
     pub(crate) fn work(&self) -> PathBuf {
