@@ -205,8 +205,9 @@ impl PermittedFiles<'_> {
     async fn keep(&self, changes: &[Change]) -> Result<Option<String>, ToolError> {
         let Some(keeper) = &self.cx.0.services.checkpoints else { return Ok(None) };
         let session = &self.cx.0.session;
+        let place = session.place();
         let moment =
-            Moment { session: session.id(), turn: session.turn(), cwd: session.cwd(), tool: self.cx.tool() };
+            Moment { session: session.id(), turn: session.turn(), cwd: &place.cwd, tool: self.cx.tool() };
         let mut files: Vec<Before> = Vec::new();
         let mut too_large = None;
         for path in changes.iter().flat_map(Change::paths) {
