@@ -26,7 +26,7 @@ pub struct Moment<'a> {
     pub session: &'a str,
     /// Which turn of it, counted from 0.
     pub turn: u64,
-    /// Where the session stands.
+    /// Where the session began: a command that changes the directory does not change this.
     pub cwd: &'a Path,
     /// The tool that is about to change them.
     pub tool: &'a str,

@@ -197,17 +197,16 @@ impl PermittedFiles<'_> {
     /// Makes all of these changes or none; what the files held before is kept first.
     pub async fn change(&self, changes: Vec<Change>) -> Result<Applied, ToolError> {
         let not_kept = self.keep(&changes).await?;
-        let changed = self.cx.0.services.files.change(changes).await?;
-        Ok(Applied { changed, not_kept })
+        let done = self.cx.0.services.files.change(changes).await?;
+        Ok(Applied { changed: done, not_kept })
     }
 
     /// Keeps the old content of what is about to change; what comes back is why something was not.
     async fn keep(&self, changes: &[Change]) -> Result<Option<String>, ToolError> {
         let Some(keeper) = &self.cx.0.services.checkpoints else { return Ok(None) };
         let session = &self.cx.0.session;
-        let place = session.place();
-        let moment =
-            Moment { session: session.id(), turn: session.turn(), cwd: &place.cwd, tool: self.cx.tool() };
+        let (turn, cwd) = (session.turn(), session.workspace());
+        let moment = Moment { session: session.id(), turn, cwd, tool: self.cx.tool() };
         let mut files: Vec<Before> = Vec::new();
         let mut too_large = None;
         for path in changes.iter().flat_map(Change::paths) {

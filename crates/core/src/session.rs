@@ -33,6 +33,7 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     id: Arc<str>,
+    workspace: PathBuf,
     place: ArcSwap<Place>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
@@ -91,6 +92,7 @@ impl Session {
     fn make(spec: SessionSpec, slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>) -> Self {
         Self(Arc::new(Inner {
             id: spec.id.into(),
+            workspace: spec.place.cwd.clone(),
             place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
@@ -114,6 +116,12 @@ impl Session {
     /// Where it stands now.
     pub fn place(&self) -> Arc<Place> {
         self.0.place.load_full()
+    }
+
+    /// The folder the session is about: where it began, wherever it has gone since. Policy goes by
+    /// this one, so that no change of directory makes a system folder look like work.
+    pub fn workspace(&self) -> &Path {
+        &self.0.workspace
     }
 
     /// Goes to another directory: what is relative from now on starts there.

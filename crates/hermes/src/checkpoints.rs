@@ -17,7 +17,7 @@ use crate::world::World;
 /// Keeps old content below the home.
 pub(crate) struct HomeCheckpoints {
     pub(crate) store: Arc<hermes_store::Checkpoints>,
-    pub(crate) machine: Arc<Machine>,
+    machine: Arc<Machine>,
     /// Whether old ones were looked for in this process.
     swept: AtomicBool,
 }
@@ -53,7 +53,7 @@ impl Checkpoints for HomeCheckpoints {
     }
 
     fn keep<'a>(&'a self, moment: Moment<'a>, files: Vec<Before>) -> BoxFuture<'a, Result<(), String>> {
-        let (store, now) = (Arc::clone(&self.store), self.machine.wall());
+        let (store, now) = (Arc::clone(&self.store), Machine::wall());
         let host: Arc<dyn Host> = Arc::clone(&self.machine) as Arc<dyn Host>;
         let (session, turn) = (moment.session.to_owned(), moment.turn);
         let (cwd, tool) = (moment.cwd.to_owned(), moment.tool.to_owned());

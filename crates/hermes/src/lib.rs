@@ -15,6 +15,7 @@
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
 mod checkpoints;
+mod fence;
 mod host;
 mod policy;
 mod probe;
@@ -30,6 +31,7 @@ mod workplace;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_env as env;
 pub use hermes_guard as guard;
 pub use hermes_store as store;
 

@@ -5,6 +5,7 @@
 //! now is kept as a checkpoint first, so that going back can be undone too.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -17,6 +18,7 @@ use hermes_store::StoreError;
 use hermes_store::checkpoints::{Checkpoint, Kept};
 
 use crate::checkpoints::HomeCheckpoints;
+use crate::host::Machine;
 
 /// The checkpoints of a working directory.
 pub struct Rollback {
@@ -86,7 +88,7 @@ impl Rollback {
     /// How long ago a checkpoint was made.
     pub fn age(&self, checkpoint: &Checkpoint) -> Duration {
         let made = UNIX_EPOCH + Duration::from_secs(checkpoint.at);
-        self.kept.machine.wall().duration_since(made).unwrap_or_default()
+        Machine::wall().duration_since(made).unwrap_or_default()
     }
 
     /// What going back would change, as a unified diff from how files are to how they would be.
@@ -105,7 +107,8 @@ impl Rollback {
             let then = String::from_utf8(step.then.map(|then| then.bytes).unwrap_or_default());
             match (now, then) {
                 (Ok(now), Ok(then)) => text.push_str(&hermes_tools::diff::unified(&old, &new, &now, &then)),
-                _ => text.push_str(&format!("Binary files {old} and {new} differ\n")),
+                // Writing into a string cannot fail.
+                _ => drop(writeln!(text, "Binary files {old} and {new} differ")),
             }
         }
         Ok(text)
@@ -133,7 +136,7 @@ impl Rollback {
         if !files.is_empty() {
             let session = format!("rollback-{}", self.name);
             let moment = Moment { session: &session, turn: 0, cwd: &self.place.cwd, tool: "rollback" };
-            done.undo = Some(self.kept.store.keep(&moment, &before, self.kept.machine.wall())?);
+            done.undo = Some(self.kept.store.keep(&moment, &before, Machine::wall())?);
             hermes_env::files::put_back(files)?;
         }
         Ok(done)
@@ -167,17 +170,11 @@ impl Rollback {
     fn since(&self, id: &str) -> Result<Vec<Checkpoint>, RollbackError> {
         let list = self.list()?;
         let place = id.parse::<usize>().ok().filter(|place| (1..=list.len()).contains(place) && id.len() < 4);
-        let at = match place {
-            Some(place) => place - 1,
-            None => {
-                let known: Vec<usize> =
-                    (0..).zip(&list).filter(|(_, it)| it.id.starts_with(id)).map(|(at, _)| at).collect();
-                match known.as_slice() {
-                    [only] if !id.is_empty() => *only,
-                    [] | [_] => return Err(RollbackError::Unknown(id.to_owned())),
-                    _ => return Err(RollbackError::Unclear(id.to_owned())),
-                }
-            }
+        let at = match (place, known(&list, id).as_slice()) {
+            (Some(place), _) => place - 1,
+            (None, [only]) if !id.is_empty() => *only,
+            (None, [] | [_]) => return Err(RollbackError::Unknown(id.to_owned())),
+            (None, _) => return Err(RollbackError::Unclear(id.to_owned())),
         };
         Ok(list.into_iter().take(at + 1).rev().collect())
     }
@@ -185,4 +182,9 @@ impl Rollback {
 
 fn real(path: &Path) -> PathBuf {
     hermes_env::files::real_path(path)
+}
+
+/// The places of checkpoints whose id begins so.
+fn known(list: &[Checkpoint], id: &str) -> Vec<usize> {
+    (0..).zip(list).filter(|(_, checkpoint)| checkpoint.id.starts_with(id)).map(|(at, _)| at).collect()
 }

@@ -439,7 +439,7 @@ impl Runtime {
         self.0.machine.unique()
     }
 
-    fn world<R>(&self, look: impl FnOnce(&World) -> R) -> R {
+    pub(crate) fn world<R>(&self, look: impl FnOnce(&World) -> R) -> R {
         look(&self.0.world.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,6 +1,6 @@
 //! `write_file`, `patch` and `read_file` on real files, through the whole runtime.
 
-#![expect(clippy::disallowed_methods, reason = "the test makes and looks at real files")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "the test makes and looks at real files")]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -47,6 +47,7 @@ impl Desk {
         fs::read(self.at(name)).unwrap()
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better without a borrow on every literal")]
     fn call(&self, tool: &str, arguments: Value) -> Value {
         let outcome = self.session.call_blocking(ToolCall::new(tool, arguments.to_string()));
         serde_json::from_str(&outcome.body).unwrap()
@@ -124,6 +125,33 @@ fn a_link_stays_a_link_and_its_file_is_changed() {
     assert!(fs::symlink_metadata(desk.at("link")).unwrap().is_symlink());
     assert_eq!(desk.read("real"), b"new\n");
     assert_eq!(desk.read("later"), b"made");
+}
+
+/// Puts a link in place of a folder right after it was judged.
+struct Swap(PathBuf);
+
+impl Policy for Swap {
+    fn judge(&self, _: &PolicyRequest<'_>) -> Verdict {
+        fs::remove_dir(self.0.join("sub")).unwrap();
+        symlink("outside", self.0.join("sub")).unwrap();
+        Verdict::Allow
+    }
+}
+
+#[test]
+fn a_link_planted_after_the_judgement_leads_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["sub", "outside"] {
+        fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    fs::write(dir.path().join("outside/f"), "precious").unwrap();
+    let runtime = Runtime::builder().cwd(dir.path()).policy(Swap(dir.path().to_owned())).build().unwrap();
+    let arguments = json!({ "path": "sub/f", "content": "mine" }).to_string();
+
+    let outcome = runtime.session().open().unwrap().call_blocking(ToolCall::new("write_file", arguments));
+
+    assert!(!outcome.status.is_ok(), "{}", outcome.body);
+    assert_eq!(fs::read_to_string(dir.path().join("outside/f")).unwrap(), "precious");
 }
 
 #[test]

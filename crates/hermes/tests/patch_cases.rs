@@ -1,7 +1,7 @@
 //! The table of patch cases of the tools, each on real files through the whole runtime: what is on
 //! the disk afterwards is what the table says, and after an error it is what was there before.
 
-#![expect(clippy::disallowed_methods, reason = "the test makes and looks at real files")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "the test makes and looks at real files")]
 
 use std::collections::BTreeMap;
 use std::fs;

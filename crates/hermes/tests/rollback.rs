@@ -1,6 +1,6 @@
 //! Checkpoints before writes, and going back to them.
 
-#![expect(clippy::disallowed_methods, reason = "the test makes and looks at real files")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "the test makes and looks at real files")]
 
 use std::fs;
 use std::path::PathBuf;

@@ -9,6 +9,7 @@
 //! size of a file, size of all, number per working directory, and age.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,7 +27,7 @@ use crate::spill::Swept;
 const MAX_LIST: u64 = 64 * 1024 * 1024;
 
 /// Content that nothing lists is left alone this long: its line may be about to be written.
-const SETTLED: Duration = Duration::from_mins(60);
+const SETTLED: Duration = Duration::from_hours(1);
 
 /// Sessions whose present turn is remembered.
 const MOST_SESSIONS: usize = 256;
@@ -284,7 +285,12 @@ fn id(moment: &Moment<'_>) -> String {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes) {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// The lines of a list; one that is cut off or damaged is passed over.
@@ -297,12 +303,11 @@ fn records(list: &Path) -> Result<Vec<Record>, StoreError> {
 fn grouped(records: Vec<Record>) -> Vec<Checkpoint> {
     let mut list: Vec<Checkpoint> = Vec::new();
     for Record { id, session, turn, at, tool, file } in records {
-        let known = list.iter().position(|checkpoint| checkpoint.id == id);
-        if known.is_none() {
+        let place = list.iter().position(|checkpoint| checkpoint.id == id).unwrap_or_else(|| {
             list.push(Checkpoint { id, session, turn, at, tools: Vec::new(), files: Vec::new() });
-        }
-        let last = list.len().saturating_sub(1);
-        let Some(checkpoint) = list.get_mut(known.unwrap_or(last)) else { continue };
+            list.len() - 1
+        });
+        let Some(checkpoint) = list.get_mut(place) else { continue };
         if !checkpoint.tools.contains(&tool) {
             checkpoint.tools.push(tool);
         }

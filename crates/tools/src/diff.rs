@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_change_is_shown_with_its_surroundings() {
-        let old: String = (1..=9).map(|n| format!("line {n}\n")).collect();
+        let old = (1..=9).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
         let new = old.replace("line 5\n", "line five\n");
 
         assert_eq!(
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn texts_that_differ_everywhere_do_not_take_for_ever() {
-        let lines = |word: &str| (0..50_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let lines = |word: &str| (0..50_000).map(|n| format!("{word} {n}\n")).collect::<Vec<_>>().concat();
 
         let diff = unified("a", "b", &format!("x\n{}y\n", lines("old")), &format!("x\n{}y\n", lines("new")));
 

@@ -82,7 +82,7 @@ pub(crate) fn remember(cx: &ToolCx, changed: &[Changed]) {
 }
 
 /// Adds a field unless there is nothing to say.
-pub(crate) fn note(answer: &mut Map<String, Value>, key: &str, notes: Vec<String>) {
+pub(crate) fn note(answer: &mut Map<String, Value>, key: &str, notes: &[String]) {
     if !notes.is_empty() {
         answer.insert(key.to_owned(), json!(notes.join(" ")));
     }

@@ -4,7 +4,12 @@
 //! has the files `before` and the `patch`. Then follows either `after`, or `error`: the kind of a
 //! miss with the line numbers it `says`, or words of the message.
 
-#![expect(clippy::disallowed_methods, reason = "the test reads its table")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "the test reads its table"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +20,8 @@ use serde_json::Value;
 
 fn table(prefix: &str) -> Vec<(String, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/patch_cases");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let mut cases = Vec::new();
     for file in files {
@@ -24,7 +30,9 @@ fn table(prefix: &str) -> Vec<(String, Value)> {
             continue;
         }
         let list: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-        cases.extend(list.into_iter().map(|case| (format!("{theme}: {}", case["name"].as_str().unwrap()), case)));
+        cases.extend(
+            list.into_iter().map(|case| (format!("{theme}: {}", case["name"].as_str().unwrap()), case)),
+        );
     }
     cases
 }

@@ -1,5 +1,7 @@
 //! What holds for any text and any edit.
 
+#![expect(clippy::indexing_slicing, clippy::string_slice, reason = "the places are between characters")]
+
 use std::path::PathBuf;
 
 use hermes_tools::diff::unified;
@@ -30,11 +32,11 @@ fn part(text: &str, from: usize, len: usize) -> Option<(usize, &str)> {
 }
 
 fn patched(text: &str, patch: &str) -> Option<String> {
-    let path = PathBuf::from("f");
-    let mut docs: Docs =
-        Docs::from([(path.clone(), Some(Doc { text: text.to_owned(), from: Some(path.clone()) }))]);
+    let place = PathBuf::from("f");
+    let doc = Doc { text: text.to_owned(), from: Some(place.clone()) };
+    let mut docs = Docs::from([(place.clone(), Some(doc))]);
     apply(&parse(patch).ok()?, &mut docs, &|path| PathBuf::from(path)).ok()?;
-    Some(docs.remove(&path)??.text)
+    Some(docs.remove(&place)??.text)
 }
 
 /// What a unified diff says, as a patch.

@@ -5,7 +5,7 @@ use hermes::{Rollback, RollbackError};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
-use crate::output::{Cell, Tone};
+use crate::table::{Cell, Tone};
 use crate::shell::Shell;
 
 pub(crate) const COMMAND: CommandDef =

@@ -8,10 +8,11 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
-    RestrictSelf, RestrictSelfAttr as _, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, RestrictSelf,
+    RestrictSelfAttr as _, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus,
+    Scope,
 };
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat, AtFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
 use rustix::io::Errno;
 use seccompiler::{
     SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
@@ -25,8 +26,10 @@ const OLDEST: ABI = ABI::V3;
 
 /// Why the fence is not up.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ApplyError {
-    #[error("this kernel has no Landlock that can do it: Linux 6.2 or later is needed, with Landlock on at boot")]
+pub(super) enum ApplyError {
+    #[error(
+        "this kernel has no Landlock that can do it: Linux 6.2 or later is needed, with Landlock on at boot"
+    )]
     NoLandlock,
     #[error("the kernel refused the rules: {0}")]
     Rules(#[from] landlock::RulesetError),
@@ -39,7 +42,7 @@ pub(crate) enum ApplyError {
 }
 
 /// Confines this thread and everything it will start.
-pub(crate) fn apply(spec: &Spec) -> Result<(), ApplyError> {
+pub(super) fn apply(spec: &Spec) -> Result<(), ApplyError> {
     if !landlock_has(OLDEST) {
         return Err(ApplyError::NoLandlock);
     }
@@ -71,7 +74,7 @@ pub(crate) fn apply(spec: &Spec) -> Result<(), ApplyError> {
 }
 
 /// Version of Landlock here; 0 when it is missing or switched off.
-pub(crate) fn landlock_abi() -> u8 {
+pub(super) fn landlock_abi() -> u8 {
     let versions = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7, ABI::V8, ABI::V9];
     versions.into_iter().zip(1..).take_while(|(abi, _)| landlock_has(*abi)).last().map_or(0, |(_, n)| n)
 }
@@ -90,7 +93,7 @@ fn landlock_has(abi: ABI) -> bool {
 }
 
 /// Whether calls of this processor can be filtered.
-pub(crate) fn filters_calls() -> bool {
+pub(super) fn filters_calls() -> bool {
     TargetArch::try_from(std::env::consts::ARCH).is_ok()
 }
 
@@ -117,11 +120,11 @@ impl Granter for Rules {
         open(path)?.map_or(Ok(()), |fd| self.add(fd, rights))
     }
 
-    fn grant_entries<'a>(
+    fn grant_entries(
         &mut self,
         folder: &Path,
         rights: Rights,
-        except: &mut dyn Iterator<Item = &'a OsStr>,
+        except: &mut dyn Iterator<Item = &OsStr>,
     ) -> Result<(), ApplyError> {
         use std::os::unix::ffi::OsStrExt as _;
         let except: Vec<&OsStr> = except.collect();

@@ -5,16 +5,16 @@ use super::spec::Spec;
 /// Why the fence is not up.
 #[derive(Debug, thiserror::Error)]
 #[error("only Linux can confine a process this way")]
-pub(crate) struct ApplyError;
+pub(super) struct ApplyError;
 
-pub(crate) fn apply(_: &Spec) -> Result<(), ApplyError> {
+pub(super) fn apply(_: &Spec) -> Result<(), ApplyError> {
     Err(ApplyError)
 }
 
-pub(crate) fn landlock_abi() -> u8 {
+pub(super) fn landlock_abi() -> u8 {
     0
 }
 
-pub(crate) fn filters_calls() -> bool {
+pub(super) fn filters_calls() -> bool {
     false
 }

@@ -8,6 +8,7 @@
 //! | `apply.rs` | Landlock and seccomp, around the calling process |
 //! | `support.rs` | what this kernel can do |
 //! | `trial.rs` | the proof: forbidden things are tried inside a fence |
+//! | `credentials.rs` | finds what must not be read, by asking about every entry of some folders |
 //! | `resolve.rs` | paths without links |
 //!
 //! An environment asks [`Fence::wrap`] for the words to start instead of a command. The program named
@@ -18,6 +19,7 @@ mod apply;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod apply;
+mod credentials;
 mod launch;
 mod plan;
 mod resolve;
@@ -28,6 +30,7 @@ mod trial;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use credentials::{Kept, kept_from};
 pub use launch::{NOT_RUN, launched};
 use plan::{Plan, Rights};
 pub use resolve::resolved;
@@ -205,9 +208,7 @@ impl Fence {
             return false;
         }
         match effect {
-            Effect::Write(path) => {
-                path.is_absolute() && self.plan.most_at_or_below(path) < Rights::Write
-            }
+            Effect::Write(path) => path.is_absolute() && self.plan.most_at_or_below(path) < Rights::Write,
             Effect::Read(path) => path.is_absolute() && self.plan.most_at_or_below(path) < Rights::Read,
             Effect::Connect => self.spec.no_network,
             Effect::Signal => self.spec.scoped && self.signals,
@@ -284,7 +285,8 @@ mod tests {
 
     #[test]
     fn a_command_is_started_through_the_launcher() {
-        let wrapped = fence(Level::Strict).wrap(Path::new("/bin/sh"), ["sh".into(), "-c".into(), "true".into()]);
+        let wrapped =
+            fence(Level::Strict).wrap(Path::new("/bin/sh"), ["sh".into(), "-c".into(), "true".into()]);
 
         assert_eq!(wrapped.program, Path::new("/usr/bin/hermes"));
         assert_eq!(wrapped.arguments[..2], ["hermes", "__fenced"]);

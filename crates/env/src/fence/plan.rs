@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// What may be done with a path and everything below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rights {
+pub(super) enum Rights {
     /// Its names can be listed, nothing else.
     None,
     /// Read and run.
@@ -21,7 +21,7 @@ pub enum Rights {
 
 /// Rights by path; the longest path that holds a file decides about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(super) struct Plan {
     root: Node,
 }
 
@@ -32,7 +32,7 @@ struct Node {
 }
 
 /// One thing to do, in order, to put a plan into force.
-pub(crate) trait Granter {
+pub(super) trait Granter {
     /// Why it cannot go on.
     type Error;
 
@@ -41,29 +41,29 @@ pub(crate) trait Granter {
 
     /// Adds rights to every entry of this folder except those named. Links are left out: what they
     /// lead to has rights of its own.
-    fn grant_entries<'a>(
+    fn grant_entries(
         &mut self,
         folder: &Path,
         rights: Rights,
-        except: &mut dyn Iterator<Item = &'a OsStr>,
+        except: &mut dyn Iterator<Item = &OsStr>,
     ) -> Result<(), Self::Error>;
 }
 
 impl Plan {
     /// Everything may be read.
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { root: Node { own: Some(Rights::Read), below: BTreeMap::new() } }
     }
 
     /// Sets the rights of an absolute path. Where two speak about the same path the weaker holds.
-    pub(crate) fn set(&mut self, path: &Path, rights: Rights) {
-        let node = names(path)
-            .fold(&mut self.root, |node, name| node.below.entry(name.to_owned()).or_default());
+    pub(super) fn set(&mut self, path: &Path, rights: Rights) {
+        let node =
+            names(path).fold(&mut self.root, |node, name| node.below.entry(name.to_owned()).or_default());
         node.own = Some(node.own.filter(|_| path.parent().is_some()).map_or(rights, |own| own.min(rights)));
     }
 
     /// The rights of a path.
-    pub(crate) fn at(&self, path: &Path) -> Rights {
+    pub(super) fn at(&self, path: &Path) -> Rights {
         let mut found = self.root.own.unwrap_or(Rights::None);
         let mut node = &self.root;
         for name in names(path) {
@@ -75,7 +75,7 @@ impl Plan {
     }
 
     /// The most that may be done with a path or anything below it.
-    pub(crate) fn most_at_or_below(&self, path: &Path) -> Rights {
+    pub(super) fn most_at_or_below(&self, path: &Path) -> Rights {
         let here = self.at(path);
         let node = names(path).try_fold(&self.root, |node, name| node.below.get(name));
         node.map_or(here, |node| node.most(here))
@@ -83,14 +83,14 @@ impl Plan {
 
     /// Folders in which new entries get fewer rights than the folder has, because an exception is
     /// below them.
-    pub(crate) fn frozen(&self) -> Vec<PathBuf> {
+    pub(super) fn frozen(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         self.root.frozen(Path::new("/"), Rights::None, &mut found);
         found
     }
 
     /// Hands out all rights.
-    pub(crate) fn grant<G: Granter>(&self, to: &mut G) -> Result<(), G::Error> {
+    pub(super) fn grant<G: Granter>(&self, to: &mut G) -> Result<(), G::Error> {
         self.root.grant(Path::new("/"), Rights::None, Rights::None, to)
     }
 }
@@ -165,11 +165,11 @@ mod tests {
             Ok(())
         }
 
-        fn grant_entries<'a>(
+        fn grant_entries(
             &mut self,
             folder: &Path,
             rights: Rights,
-            except: &mut dyn Iterator<Item = &'a OsStr>,
+            except: &mut dyn Iterator<Item = &OsStr>,
         ) -> Result<(), ()> {
             let except: Vec<&OsStr> = except.collect();
             let named = NAMES.iter().filter(|name| !except.contains(&OsStr::new(name)));
@@ -188,7 +188,9 @@ mod tests {
 
     fn planned(entries: &[(&str, Rights)]) -> Plan {
         let mut plan = Plan::new();
-        entries.iter().for_each(|(path, rights)| plan.set(Path::new(path), *rights));
+        for (path, rights) in entries {
+            plan.set(Path::new(path), *rights);
+        }
         plan
     }
 
@@ -245,7 +247,9 @@ mod tests {
             asked in path(),
         ) {
             let mut plan = Plan::new();
-            entries.iter().for_each(|(path, rights)| plan.set(path, *rights));
+            for (path, rights) in &entries {
+                plan.set(path, *rights);
+            }
             let mut disk = Disk::default();
             plan.grant(&mut disk).unwrap();
 

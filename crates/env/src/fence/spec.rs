@@ -9,38 +9,35 @@ use std::path::PathBuf;
 use super::plan::{Plan, Rights};
 
 /// First word of a fenced command line.
-pub(crate) const FENCED: &str = "__fenced";
+pub(super) const FENCED: &str = "__fenced";
 
 /// Between the demands and the command.
 const END: &str = "--";
 
 /// What must hold before the command runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Spec {
+pub(super) struct Spec {
     /// Rights by path; all else can be read. Paths are absolute and hold no link.
-    pub(crate) entries: Vec<(Rights, PathBuf)>,
+    pub(super) entries: Vec<(Rights, PathBuf)>,
     /// No sockets but pairs that are connected from the start.
-    pub(crate) no_network: bool,
+    pub(super) no_network: bool,
     /// Sockets that are files may be used even without a network.
-    pub(crate) unix_sockets: bool,
+    pub(super) unix_sockets: bool,
     /// No signals to processes outside, and no unnamed sockets of theirs.
-    pub(crate) scoped: bool,
+    pub(super) scoped: bool,
 }
 
 impl Spec {
-    pub(crate) fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         let mut plan = Plan::new();
         self.entries.iter().for_each(|(rights, path)| plan.set(path, *rights));
         plan
     }
 
     /// The words after `$0`, up to where the command begins.
-    pub(crate) fn words(&self) -> Vec<OsString> {
-        let flags = [
-            (self.no_network, "no-network"),
-            (self.unix_sockets, "unix-sockets"),
-            (self.scoped, "scoped"),
-        ];
+    pub(super) fn words(&self) -> Vec<OsString> {
+        let flags =
+            [(self.no_network, "no-network"), (self.unix_sockets, "unix-sockets"), (self.scoped, "scoped")];
         let flags = flags.into_iter().filter(|(on, _)| *on).map(|(_, word)| OsString::from(word));
         let paths = self.entries.iter().map(|(rights, path)| {
             let mark: &[u8] = match rights {
@@ -54,7 +51,7 @@ impl Spec {
     }
 
     /// Reads the words after the first one, and leaves those of the command.
-    pub(crate) fn read(words: &mut dyn Iterator<Item = OsString>) -> Result<Self, String> {
+    pub(super) fn read(words: &mut dyn Iterator<Item = OsString>) -> Result<Self, String> {
         let mut spec = Self::default();
         for word in words {
             match word.as_bytes() {

@@ -118,7 +118,8 @@ impl Fence {
             unwritable: vec![scratch.at("in/fixed")],
             ..Ground::default()
         };
-        let mut fence = Self::new(self.level, &self.launcher, &ground).map_err(|why: FenceError| why.to_string())?;
+        let mut fence =
+            Self::new(self.level, &self.launcher, &ground).map_err(|why: FenceError| why.to_string())?;
         fence.spec.no_network = self.spec.no_network;
         fence.spec.unix_sockets = self.spec.unix_sockets;
         let mut attempts = file_attempts(scratch);
@@ -224,7 +225,9 @@ impl Scratch {
 
     fn fill(&self) -> io::Result<()> {
         ["in", "in/sub", "out", "secret"].into_iter().try_for_each(|name| fs::create_dir(self.at(name)))?;
-        ["in/fixed", "out/file", "secret/key"].into_iter().try_for_each(|name| fs::write(self.at(name), name))?;
+        ["in/fixed", "out/file", "secret/key"]
+            .into_iter()
+            .try_for_each(|name| fs::write(self.at(name), name))?;
         symlink("../out", self.at("in/link"))?;
         symlink("../secret/key", self.at("in/key"))
     }

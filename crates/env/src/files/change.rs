@@ -168,3 +168,129 @@ fn remove_folders(made: &[PathBuf]) {
         let _ = std::fs::remove_dir(folder);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+
+    use super::super::whole::read_whole;
+    use super::*;
+
+    fn put(path: &Path, text: &str, expect: Expect) -> Act {
+        Act::Put { path: path.to_path_buf(), content: text.as_bytes().to_vec().into(), expect }
+    }
+
+    fn one_put(path: &Path, text: &str, expect: Expect) -> Result<Changed, FileError> {
+        change([put(path, text, expect)]).map(|mut done| done.changed.remove(0))
+    }
+
+    fn count(dir: &Path) -> usize {
+        fs::read_dir(dir).unwrap().count()
+    }
+
+    #[test]
+    fn a_link_at_any_place_of_the_path_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("real")).unwrap();
+        fs::write(at("real/file"), "precious").unwrap();
+        symlink("real", at("folder")).unwrap();
+        symlink("real/file", at("link")).unwrap();
+
+        assert_eq!(one_put(&at("link"), "x", Expect::Anything), Err(FileError::ChangedMeanwhile(at("link"))));
+        assert!(one_put(&at("folder/file"), "x", Expect::Anything).is_err());
+        assert!(one_put(&at("folder/new"), "x", Expect::Anything).is_err());
+        assert!(change([Act::Remove { path: at("link"), expect: Expect::Anything }]).is_err());
+        assert!(read_whole(&at("folder/file"), 100).is_err());
+        assert_eq!(fs::read_to_string(at("real/file")).unwrap(), "precious");
+        assert_eq!((count(dir.path()), count(&at("real"))), (3, 1));
+    }
+
+    #[test]
+    fn only_the_file_that_was_seen_is_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "one").unwrap();
+        let seen = read_whole(&path, 10).unwrap();
+        assert_eq!((seen.bytes.as_slice(), seen.mode.map(|mode| mode & 0o600)), (&b"one"[..], Some(0o600)));
+
+        let now = one_put(&path, "two", Expect::Is(seen.stamp)).unwrap();
+        assert_eq!(
+            one_put(&path, "three", Expect::Is(seen.stamp)),
+            Err(FileError::ChangedMeanwhile(path.clone()))
+        );
+        assert_eq!(one_put(&path, "three", Expect::Absent), Err(FileError::Exists(path.clone())));
+        assert_eq!(read_whole(&path, 10).unwrap().stamp, now.stamp.unwrap());
+        assert!(matches!(read_whole(&path, 2), Err(FileError::TooLarge { size: 3, limit: 2, .. })));
+        assert_eq!(count(dir.path()), 1);
+    }
+
+    #[test]
+    fn owner_and_special_bits_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "one").unwrap();
+        // Only root may give files away; for anybody else the owner stays by itself.
+        let given = chown(&path, Some(4321), Some(4321)).is_ok();
+        fs::set_permissions(&path, Permissions::from_mode(0o2755)).unwrap();
+
+        one_put(&path, "two", Expect::Anything).unwrap();
+
+        let now = fs::metadata(&path).unwrap();
+        assert_eq!((now.mode() & 0o7777, now.uid() == 4321), (0o2755, given));
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_written_as_it_is_also_when_it_gets_shorter() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+        fs::write(&one, "a longer text").unwrap();
+        fs::hard_link(&one, &two).unwrap();
+
+        one_put(&two, "short", Expect::Anything).unwrap();
+
+        assert_eq!(fs::read_to_string(&one).unwrap(), "short");
+        assert_eq!(fs::metadata(&one).unwrap().nlink(), 2);
+    }
+
+    #[test]
+    fn what_was_done_before_a_failure_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("a"), "a").unwrap();
+        fs::write(at("b"), "b").unwrap();
+        fs::write(at("c"), "c").unwrap();
+        fs::set_permissions(at("b"), Permissions::from_mode(0o640)).unwrap();
+
+        let failed = change([
+            put(&at("a"), "A", Expect::Anything),
+            put(&at("x/y/new"), "n", Expect::Absent),
+            Act::Remove { path: at("b"), expect: Expect::Anything },
+            Act::Move { from: at("c"), to: at("z/d"), expect: Expect::Anything },
+            put(&at("z/d"), "changed", Expect::Anything),
+            put(&at("a/below"), "no", Expect::Anything),
+        ]);
+
+        assert!(matches!(failed.err(), Some(FileError::Unwritable { .. })));
+        let text = |name: &str| fs::read_to_string(at(name)).unwrap();
+        assert_eq!((text("a"), text("b"), text("c")), ("a".to_owned(), "b".to_owned(), "c".to_owned()));
+        assert_eq!((fs::metadata(at("b")).unwrap().mode() & 0o777, count(dir.path())), (0o640, 3));
+    }
+
+    #[test]
+    fn nothing_is_moved_onto_something() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+        fs::write(&one, "1").unwrap();
+        fs::write(&two, "2").unwrap();
+
+        let moved = change([Act::Move { from: one.clone(), to: two.clone(), expect: Expect::Anything }]);
+
+        assert_eq!(moved.err(), Some(FileError::Exists(two.clone())));
+        assert_eq!(
+            (fs::read_to_string(one).unwrap(), fs::read_to_string(two).unwrap()),
+            ("1".into(), "2".into())
+        );
+    }
+}

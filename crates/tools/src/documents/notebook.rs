@@ -17,7 +17,8 @@ struct Notebook {
 
 #[derive(Deserialize)]
 struct Cell {
-    cell_type: String,
+    #[serde(rename = "cell_type")]
+    kind: String,
     #[serde(default)]
     source: Text,
     #[serde(default)]
@@ -55,7 +56,7 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
     let mut text = String::new();
     for (cell, number) in notebook.cells.iter().zip(1..) {
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "## Cell {number} ({})\n{}", cell.cell_type, cell.source.0.trim_end());
+        let _ = writeln!(text, "## Cell {number} ({})\n{}", cell.kind, cell.source.0.trim_end());
         for output in cell.outputs.iter().map(shown).filter(|output| !output.is_empty()) {
             let _ = writeln!(text, "### Output\n{output}");
         }

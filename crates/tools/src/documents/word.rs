@@ -31,10 +31,9 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
             },
             Event::Empty(tag) => match tag.local_name().as_ref() {
                 "tab" => text.push('\t'),
-                "br" | "cr" if cells == 0 => text.push('\n'),
+                "br" | "cr" | "p" if cells == 0 => text.push('\n'),
                 "br" | "cr" => text.push(' '),
                 "noBreakHyphen" => text.push('-'),
-                "p" if cells == 0 => text.push('\n'),
                 _ => {}
             },
             Event::Text(words) if in_text => text.push_str(&words),

@@ -84,7 +84,7 @@ impl<'a> Indents<'a> {
     fn style(&self, file: &str) -> Style {
         let own = Style::of(file);
         let others = || self.pairs.iter().flatten().map(|(_, file)| Style::of(file));
-        if own != Style::None { own } else { others().find(|style| *style != Style::None).unwrap_or(own) }
+        if own == Style::None { others().find(|style| *style != Style::None).unwrap_or(own) } else { own }
     }
 
     fn columns(&self, blanks: &str) -> usize {

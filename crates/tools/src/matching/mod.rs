@@ -123,7 +123,7 @@ impl Haystack<'_> {
 
     fn exact(&self, old: &str, new: &str, places: Places) -> Result<Option<Edit>, Miss> {
         let found = occurrences(&self.flat.text, old, places);
-        self.spliced(found, places, None, |_| Cow::Borrowed(new))
+        self.spliced(&found, places, None, |_| Cow::Borrowed(new))
     }
 
     /// Pieces of lines that differ from the file only in typography.
@@ -139,8 +139,8 @@ impl Haystack<'_> {
             }
             let folded = Folded::of(flat, fold);
             let found = occurrences(&folded.text, &fold.text(old), places);
-            let found = found.into_iter().filter_map(|range| folded.original(range, flat)).collect();
-            let edit = self.spliced(found, places, reading.words(), |range| {
+            let found: Vec<_> = found.into_iter().filter_map(|range| folded.original(range, flat)).collect();
+            let edit = self.spliced(&found, places, reading.words(), |range| {
                 Cow::Owned(keeping(old, new, flat.get(range).unwrap_or_default(), reading))
             })?;
             if edit.is_some() {
@@ -153,7 +153,7 @@ impl Haystack<'_> {
     /// Puts new text in place of ranges of the flat text.
     fn spliced<'n>(
         &self,
-        found: Vec<Range<usize>>,
+        found: &[Range<usize>],
         places: Places,
         ignoring: Option<&'static str>,
         new: impl Fn(Range<usize>) -> Cow<'n, str>,
@@ -169,7 +169,7 @@ impl Haystack<'_> {
         }
         let mut text = String::with_capacity(self.text.len());
         let mut done = 0;
-        for range in &found {
+        for range in found {
             let (range, new) = self.changed_part(range.clone(), new(range.clone()));
             let start = self.flat.original(range.start);
             text.push_str(self.text.get(done..start).unwrap_or_default());

@@ -1,6 +1,7 @@
 //! A patch over several files: everything is tried in memory, then written all or nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use hermes_core::cx::ToolCx;
@@ -41,7 +42,7 @@ pub(crate) async fn apply(cx: &ToolCx, patch: &str) -> ToolResult {
     disk.files.keys().for_each(|path| succeeded(cx, path));
     warnings.extend(applied.not_kept);
     warnings.dedup();
-    Ok(outcome.answer(&disk, warnings))
+    Ok(outcome.answer(&disk, &warnings))
 }
 
 fn refused(cx: &ToolCx, disk: &Disk, wrong: &PatchError) -> Value {
@@ -166,9 +167,9 @@ impl Outcome {
         for path in self.deleted.iter().filter(|path| !moved.contains(path)) {
             changes.push(Change::Remove { permit: cx.may_write(path)?, expect: expect(path) });
         }
-        let (moves, rest) = self.ordered_moves();
-        let renamed: BTreeSet<&PathBuf> = moves.iter().map(|(to, _)| *to).collect();
-        for (to, from) in moves {
+        let renames = self.renames();
+        let in_place: BTreeSet<&PathBuf> = renames.iter().map(|(to, _)| *to).collect();
+        for (to, from) in renames {
             let (from_permit, to_permit) = (cx.may_write(from)?, cx.may_write(to)?);
             changes.push(Change::Move { from: from_permit, to: to_permit, expect: expect(from) });
         }
@@ -176,33 +177,32 @@ impl Outcome {
             let origin = self.moves.get(path).unwrap_or(path);
             let (text, before) = (self.texts.get(path).map_or("", String::as_str), disk.before(origin));
             let same = before.is_some_and(|before| before.text == text);
-            if same && renamed.contains(path) {
+            if same && in_place.contains(path) {
                 continue;
             }
             let encoding = before.map_or(Encoding::Utf8 { mark: false }, |before| before.encoding);
             let bytes = encoded(path, encoding, text).map_err(ToolError::Failed)?;
             warnings.extend(encoding_note(path, encoding, text).filter(|_| !same));
-            let expect = if renamed.contains(path) { Expect::Anything } else { expect(path) };
+            let expect = if in_place.contains(path) { Expect::Anything } else { expect(path) };
             let content = Content { bytes, mode: before.and_then(|before| before.file.mode) };
             changes.push(Change::Put { permit: cx.may_write(path)?, content, expect });
         }
-        // Files that only trade their names have all been written by now.
-        debug_assert!(rest.iter().all(|(to, _)| self.modified.contains(*to)));
         Ok((changes, warnings))
     }
 
-    /// Moves in an order in which every target is free, and those that wait for each other.
-    fn ordered_moves(&self) -> (Vec<(&PathBuf, &PathBuf)>, Vec<(&PathBuf, &PathBuf)>) {
+    /// Moves in an order in which every target is free. Files that trade names are not among them:
+    /// each is written with the content of the other.
+    fn renames(&self) -> Vec<(&PathBuf, &PathBuf)> {
         let mut waiting: Vec<_> = self.moves.iter().collect();
         let mut ordered = Vec::new();
         while let Some(free) = waiting.iter().position(|(to, _)| !waiting.iter().any(|(_, from)| from == to))
         {
             ordered.push(waiting.remove(free));
         }
-        (ordered, waiting)
+        ordered
     }
 
-    fn answer(&self, disk: &Disk, warnings: Vec<String>) -> Value {
+    fn answer(&self, disk: &Disk, warnings: &[String]) -> Value {
         let list = |paths: &BTreeSet<PathBuf>| paths.iter().map(|path| shown(path)).collect::<Vec<_>>();
         let mut answer = Map::new();
         answer.insert("success".to_owned(), json!(true));
@@ -243,7 +243,8 @@ impl Outcome {
             };
             let old = disk.before(origin).map_or("", |before| before.text.as_str());
             if let Some(from) = self.moves.get(path) {
-                text.push_str(&format!("rename from {}\nrename to {}\n", disk.named(from), disk.named(path)));
+                // Writing into a string cannot fail.
+                let _ = writeln!(text, "rename from {}\nrename to {}", disk.named(from), disk.named(path));
             }
             text.push_str(&unified(&old_name, &format!("b/{}", disk.named(path)), old, new));
         }

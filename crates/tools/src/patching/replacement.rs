@@ -52,10 +52,10 @@ pub(crate) async fn replace(cx: &ToolCx, wanted: Replacement<'_>) -> ToolResult 
     }
     succeeded(cx, &path);
     warnings.extend(applied.not_kept);
-    Ok(answer(&path, wanted.path, &old.text, &edit, warnings))
+    Ok(answer(&path, wanted.path, &old.text, &edit, &warnings))
 }
 
-fn answer(path: &Path, written: &str, old: &str, edit: &Edit, warnings: Vec<String>) -> Value {
+fn answer(path: &Path, written: &str, old: &str, edit: &Edit, warnings: &[String]) -> Value {
     let mut answer = Map::new();
     answer.insert("success".to_owned(), json!(true));
     let diff = unified(&format!("a/{written}"), &format!("b/{written}"), old, &edit.text);
@@ -68,7 +68,7 @@ fn answer(path: &Path, written: &str, old: &str, edit: &Edit, warnings: Vec<Stri
         hints.push(format!("{} places were changed.", edit.places));
     }
     hints.extend(edit.ignoring.map(|what| format!("old_string was found by ignoring {what}.")));
-    note(&mut answer, "_hint", hints);
+    note(&mut answer, "_hint", &hints);
     note(&mut answer, "_warning", warnings);
     Value::Object(answer)
 }

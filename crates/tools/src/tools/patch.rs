@@ -17,8 +17,8 @@ use crate::v4a;
 pub(crate) const TOOL: ToolDef =
     ToolDef::of::<Patch>("patch", &file::TOOLSET).emoji("🔧").max_result(MaxSize::Chars(100_000));
 
-/// Change files. Mode `replace` puts new_string in place of old_string in one file: old_string must
-/// be in the file exactly once (give enough lines around it) unless replace_all is true; small
+/// Change files. Mode `replace` puts `new_string` in place of `old_string` in one file: `old_string`
+/// must be in the file exactly once (give enough lines around it) unless `replace_all` is true; small
 /// differences in blanks, indentation or quotes are overlooked and the file's own style is kept.
 /// Mode `patch` takes one patch text over any number of files, applied all or nothing:
 /// `*** Update File: path` with `@@ nearby line` hints and lines that begin with a space (kept),
@@ -26,6 +26,7 @@ pub(crate) const TOOL: ToolDef =
 /// `*** Move File: old -> new`. The result is a diff of what changed.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("required" = ["mode"]))]
+#[expect(clippy::struct_field_names, reason = "the names are the contract")]
 struct Patch {
     /// Replace text in one file, or apply a patch text
     #[serde(default)]
@@ -36,7 +37,7 @@ struct Patch {
     old_string: Option<String>,
     /// Mode replace: the text to put in its place; may be empty
     new_string: Option<String>,
-    /// Mode replace: change every place where old_string is found
+    /// Mode replace: change every place where `old_string` is found
     #[serde(default)]
     replace_all: bool,
     /// Mode patch: the patch text

@@ -66,9 +66,8 @@ impl Tool for ReadFile {
             max_chars: MAX_PAGE,
         };
         if let Some((kind, page)) = self.document(cx, request).await {
-            let mut answer = self.unless_known(cx, &page, Seen { stamp: page.stamp, whole: false });
-            answer["extracted_document"] = json!(kind.word());
-            return Ok(answer);
+            let answer = self.unless_known(cx, &page, Seen { stamp: page.stamp, whole: false });
+            return Ok(with(answer, "extracted_document", json!(kind.word())));
         }
         match cx.files().page(&self.path, request).await {
             Ok(FilePage::Text(page)) => {
@@ -100,27 +99,33 @@ impl ReadFile {
 
     /// The page, or only that it is the same as before when the model has it already.
     fn unless_known(&self, cx: &ToolCx, page: &TextPage, seen: Seen) -> Value {
-        let mut answer = shown(self.offset, page);
+        let answer = shown(self.offset, page);
         let path = cx.files().real_path(&self.path);
         let key = PageKey { path: path.clone(), offset: self.offset, limit: self.limit };
-        let content = digest(&answer["content"]);
+        let content = answer.get("content").map_or(0, digest);
         let times = with_log(cx, |log| {
             log.saw(&path, seen);
             log.shown(key, content)
         });
         match times.unwrap_or(1) {
-            2 if !page.lines.is_empty() => return unchanged(&self.path, page),
+            2 if !page.lines.is_empty() => unchanged(&self.path, page),
             times @ 3.. => {
                 let warning = format!(
                     "This is reading {times} of the same unchanged lines; go on with what they say instead of \
                      reading them again."
                 );
-                answer["_warning"] = json!(warning);
+                with(answer, "_warning", json!(warning))
             }
-            _ => {}
+            _ => answer,
         }
-        answer
     }
+}
+
+fn with(mut answer: Value, key: &str, value: Value) -> Value {
+    if let Some(fields) = answer.as_object_mut() {
+        fields.insert(key.to_owned(), value);
+    }
+    answer
 }
 
 /// The model was shown these lines before, and they still say the same.

@@ -76,7 +76,7 @@ impl Tool for WriteFile {
         answer.insert("lint".to_owned(), lint(&path, old_text.as_deref(), &self.content).value());
         answer.insert("resolved_path".to_owned(), json!(shown(&path)));
         answer.insert("files_modified".to_owned(), json!([shown(&path)]));
-        note(&mut answer, "_warning", warnings);
+        note(&mut answer, "_warning", &warnings);
         Ok(Value::Object(answer))
     }
 }
