@@ -5,8 +5,8 @@ use hermes::{Rollback, RollbackError};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
-use crate::table::{Cell, Tone};
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Command>("rollback", "Show and undo changes that calls made to files in this directory");

@@ -189,7 +189,8 @@ fn arguments_of_the_recorded_contracts_can_be_checked() {
     for tool in fixture["tools"].as_array().unwrap() {
         let schema = &tool["parameters"];
         let verdict = validate(schema, &Map::new());
-        let has_default = |name: &Value| schema["properties"][name.as_str().unwrap()].get("default").is_some();
+        let has_default =
+            |name: &Value| schema["properties"][name.as_str().unwrap()].get("default").is_some();
         let needs = schema["required"].as_array().is_some_and(|names| !names.iter().all(has_default));
         assert_eq!(verdict.is_err(), needs, "{}", tool["name"]);
     }

@@ -32,7 +32,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::EnvError;
 use hermes_core::host::{Host, blocking};
-use hermes_core::jobs::{Job, JobInput, JobFolders, JobState, LogLines, LogPage};
+use hermes_core::jobs::{Job, JobFolders, JobInput, JobState, LogLines, LogPage};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 pub use keeper::run_as_keeper;

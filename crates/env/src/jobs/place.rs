@@ -111,7 +111,8 @@ impl Jobs for Shared {
             self.with(session, id, |rack, found| {
                 rack.kill(&found);
                 Ok(())
-            }).await?;
+            })
+            .await?;
             self.look(session, id).await
         })
     }
