@@ -1,6 +1,7 @@
 //! How fast the store of sessions is: one line of JSON per measure.
 //!
-//! `cargo bench -p hermes-store --bench sessions`
+//! `cargo bench -p hermes-store --bench sessions [-- PATH]`: with a path, the large store is kept
+//! there and used again.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock and starts threads")]
 #![expect(clippy::print_stdout, reason = "the numbers are the answer")]
@@ -9,7 +10,7 @@
 #[path = "../tests/support/corpus.rs"]
 mod corpus;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -57,8 +58,11 @@ fn main() {
     for durability in [Durability::Kill, Durability::PowerCut] {
         journal(&dir.path().join(format!("{durability:?}.db")), durability);
     }
-    let path = dir.path().join("big.db");
-    fill(&path);
+    let kept = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let path = kept.map_or_else(|| dir.path().join("big.db"), PathBuf::from);
+    if !path.exists() {
+        fill(&path);
+    }
     opening(&path);
     search(&path);
     append(&path);
