@@ -33,7 +33,7 @@ fn definitions(c: &mut Criterion) {
     c.bench_function("definitions_cold", |b| {
         b.iter(|| {
             runtime.announce(&Change::Config);
-            session.toolbox_blocking()
+            session.toolbox_blocking().json().len()
         });
     });
 }
@@ -96,7 +96,10 @@ fn many_tools(c: &mut Criterion) {
     let offered = crowd::definitions(&registry).unwrap().offered().len();
     assert!(table.len() > 70 && offered > 30, "{} tools, {offered} offered", table.len());
     c.bench_function("crowd_registry", |b| b.iter(|| crowd::registry(&table)));
-    c.bench_function("crowd_start", |b| b.iter(|| crowd::definitions(&crowd::registry(&table).unwrap())));
+    c.bench_function("crowd_list", |b| b.iter(|| crowd::list(&crowd::registry(&table).unwrap())));
+    c.bench_function("crowd_definitions", |b| {
+        b.iter(|| crowd::definitions(&crowd::registry(&table).unwrap()).unwrap().json().len());
+    });
 }
 
 criterion_group!(micro, definitions, dispatch, road, repair, batch, many_tools);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use hermes_core::availability::Availability;
+use hermes_core::bridge::{ToolSearch, When};
 use hermes_core::cx::ToolCx;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::effect::Effect;
@@ -17,7 +18,7 @@ use hermes_core::gate::{Gate, Probe};
 use hermes_core::host::Host;
 use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::session::Place;
-use hermes_core::tool::{Tool, ToolDef};
+use hermes_core::tool::{Tool, ToolDef, ToolEntry};
 use hermes_core::toolset::{Plan, PlatformSettings, SelectionError, Toolset, platform_selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,14 @@ pub fn registry(table: &[&'static ToolDef]) -> Result<Registry, RegisterError> {
     Registry::new(Scope::built_in(table, hermes_tools::toolsets(), hermes_tools::core_tools()))
 }
 
-/// What the command line's selection offers, built for the first time.
+/// What `tools list` looks at: the selection of the command line, and what every tool is for.
+pub fn list(registry: &Registry) -> Result<usize, SelectionError> {
+    let toolbox = definitions(registry)?;
+    let described = |entry: &Arc<ToolEntry>| entry.definition().description.len();
+    Ok(toolbox.offered().len() + toolbox.snapshot().tools().map(described).sum::<usize>())
+}
+
+/// What the command line's selection offers, built for the first time; no text is written yet.
 pub fn definitions(registry: &Registry) -> Result<Arc<Toolbox>, SelectionError> {
     let snapshot = registry.snapshot();
     let settings = PlatformSettings { platform: "cli", ..PlatformSettings::default() };
@@ -109,7 +117,8 @@ pub fn definitions(registry: &Registry) -> Result<Arc<Toolbox>, SelectionError> 
     let plan = Arc::new(Plan::new(snapshot.catalog(), &selection)?);
     let availability = Availability::new(Arc::new(Still), Arc::new(Everything));
     let cache = DefinitionCache::default();
-    let settings = DefinitionSettings::default();
+    let search = ToolSearch { when: When::Off, ..ToolSearch::default() };
+    let settings = DefinitionSettings { search, ..DefinitionSettings::default() };
     Ok(block_on(cache.toolbox(&snapshot, &plan, &settings, &availability, &|_| None)))
 }
 

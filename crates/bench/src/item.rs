@@ -6,6 +6,8 @@ use hermes::store::Home;
 use hermes::{Outcome, Runtime, Session, ToolCall};
 use serde_json::{Value, json};
 
+use crate::process;
+
 /// Measured numbers by their key.
 pub(crate) type Numbers = Vec<(&'static str, f64)>;
 
@@ -41,7 +43,7 @@ impl Work {
     /// A file or folder of the shared data.
     pub(crate) fn data(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.folder.join("data").join(name);
-        if path.exists() {
+        if process::is_there(&path) {
             Ok(path)
         } else {
             Err(format!("{} is not there: generate the data first", path.display()))

@@ -1,12 +1,9 @@
-//! This process as seen by the system: its memory, and fresh copies of it.
+//! This process and the system: its memory, fresh copies of it, what lies on the disk.
 //!
 //! Every item is measured in processes of its own, so that no item finds warm what another one
 //! warmed, and memory counts what the item needs.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the one place that starts the binary again and reads its memory"
-)]
+#![expect(clippy::disallowed_methods, reason = "the one place that looks at the process and the disk")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,6 +17,11 @@ pub(crate) fn peak_mb() -> Result<f64, String> {
     let kib =
         line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<f64>().ok());
     kib.map(|kib| kib / 1024.0).ok_or_else(|| "the system does not tell the peak of memory".to_owned())
+}
+
+/// Whether a file or folder is there.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.exists()
 }
 
 /// Measures an item once in a fresh process.

@@ -5,6 +5,7 @@ mod approval;
 mod broken;
 mod command;
 mod commands;
+mod fence;
 mod input;
 mod interrupt;
 mod output;
@@ -43,6 +44,10 @@ Examples:
 Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name.";
 
 fn main() -> ExitCode {
+    // First of all: a fenced command is started through this program, and should not wait.
+    if let Some(code) = shell::launched() {
+        return code;
+    }
     broken::tell_in_one_line();
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,

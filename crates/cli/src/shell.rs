@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use hermes::core::policy::{Approver, Nobody};
@@ -16,6 +17,11 @@ use hermes::{BuildError, Runtime, RuntimeBuilder};
 use crate::approval::TerminalApprover;
 use crate::command::Failure;
 use crate::output::{self, Output};
+
+/// Becomes a fenced command, when this process was started for that.
+pub(crate) fn launched() -> Option<ExitCode> {
+    hermes::env::fence::launched(std::env::args_os())
+}
 
 /// The values a command works with.
 pub(crate) struct Shell {
@@ -42,6 +48,11 @@ impl Shell {
     /// The folder the program was started in.
     pub(crate) fn cwd(&self) -> &Path {
         &self.cwd
+    }
+
+    /// The value of a variable.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.env.get(name).map(String::as_str)
     }
 
     /// The state folder; nothing is created.
@@ -72,6 +83,10 @@ impl Shell {
         let mut builder = builder.cwd(&self.cwd).home(home).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
+        }
+        // Background processes are looked after by this very program.
+        if let Some(own) = std::env::current_exe().ok().and_then(|own| own.to_str().map(str::to_owned)) {
+            builder = builder.keeper([own, "keep-process".to_owned()]);
         }
         let runtime = builder.build().map_err(|wrong| match wrong {
             BuildError::Store(wrong) => Failure::from(wrong),

@@ -5,15 +5,19 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
+use crate::checkpoint::{Before, Checkpoints, Moment, State};
 use crate::effect::Command;
+use crate::environment::{Environments, Workplace};
 use crate::error::ToolError;
-use crate::files::{FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport};
+use crate::files::{
+    Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
+};
 use crate::host::Host;
 use crate::permit::{Clearance, Connect, Exec, Permit, Write};
 use crate::session::{Place, Session, Slot};
@@ -37,13 +41,23 @@ pub struct Services {
     pub host: Arc<dyn Host>,
     /// Files of the environment.
     pub files: Arc<dyn Files>,
+    /// Where commands run.
+    pub environments: Environments,
+    /// Keeps what files held before they are changed, if anything does.
+    pub checkpoints: Option<Arc<dyn Checkpoints>>,
     others: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
 
 impl Services {
     /// The two that are always there.
     pub fn new(host: Arc<dyn Host>, files: Arc<dyn Files>) -> Self {
-        Self { host, files, others: HashMap::new() }
+        Self { host, files, environments: Environments::default(), checkpoints: None, others: HashMap::new() }
+    }
+
+    /// Adds the places where commands run.
+    pub fn environments(mut self, environments: Environments) -> Self {
+        self.environments = environments;
+        self
     }
 
     /// Adds a service that tools can ask for by its type.
@@ -52,7 +66,8 @@ impl Services {
         self
     }
 
-    fn find<T: Any + Send + Sync>(&self) -> Option<&T> {
+    /// A service of this type, if there is one.
+    pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.others.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
@@ -84,9 +99,14 @@ impl ToolCx {
         self.0.session.id()
     }
 
-    /// Where the session stands.
-    pub fn place(&self) -> &Place {
+    /// Where the session stands now.
+    pub fn place(&self) -> Arc<Place> {
         self.0.session.place()
+    }
+
+    /// The session goes to another directory.
+    pub fn move_to(&self, cwd: &Path) {
+        self.0.session.move_to(cwd);
     }
 
     /// Clock, timer and threads.
@@ -101,7 +121,7 @@ impl ToolCx {
 
     /// A service of the composition root, if there is one of this type.
     pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.0.services.find()
+        self.0.services.service()
     }
 
     /// Uses this tool's state in the session.
@@ -122,6 +142,21 @@ impl ToolCx {
     /// Permission to run the declared command.
     pub fn may_run(&self, command: &Command) -> Result<Permit<Exec>, ToolError> {
         self.0.clearance.exec(command)
+    }
+
+    /// Permission to run the one command this call declared, just as it was declared.
+    pub fn may_run_declared(&self) -> Result<Permit<Exec>, ToolError> {
+        self.0.clearance.declared_exec()
+    }
+
+    /// The place where a permitted command runs.
+    pub fn workplace(&self, permit: &Permit<Exec>) -> Result<Arc<dyn Workplace>, ToolError> {
+        Ok(self.0.services.environments.find(&permit.command().environment)?)
+    }
+
+    /// The places where commands run.
+    pub fn environments(&self) -> &Environments {
+        &self.0.services.environments
     }
 
     /// Permission to connect to a declared host.
@@ -147,4 +182,61 @@ impl PermittedFiles<'_> {
         let permit = self.cx.0.clearance.read(&self.cx.place().resolve(path))?;
         self.cx.0.services.files.search(permit, query).await.map_err(|wrong: FileError| wrong.into())
     }
+
+    /// Where a path as the model wrote it really leads; permits for changes are for such paths.
+    pub fn real_path(&self, path: &str) -> PathBuf {
+        self.cx.0.services.files.real_path(&self.cx.place().resolve(path))
+    }
+
+    /// Everything in a file, if that is no more than `max_bytes`.
+    pub async fn whole(&self, path: &Path, max_bytes: u64) -> Result<WholeFile, ToolError> {
+        let permit = self.cx.0.clearance.read(path)?;
+        Ok(self.cx.0.services.files.whole(permit, max_bytes).await?)
+    }
+
+    /// Makes all of these changes or none; what the files held before is kept first.
+    pub async fn change(&self, changes: Vec<Change>) -> Result<Applied, ToolError> {
+        let not_kept = self.keep(&changes).await?;
+        let done = self.cx.0.services.files.change(changes).await?;
+        Ok(Applied { changed: done, not_kept })
+    }
+
+    /// Keeps the old content of what is about to change; what comes back is why something was not.
+    async fn keep(&self, changes: &[Change]) -> Result<Option<String>, ToolError> {
+        let Some(keeper) = &self.cx.0.services.checkpoints else { return Ok(None) };
+        let session = &self.cx.0.session;
+        let (turn, cwd) = (session.turn(), session.workspace());
+        let moment = Moment { session: session.id(), turn, cwd, tool: self.cx.tool() };
+        let mut files: Vec<Before> = Vec::new();
+        let mut too_large = None;
+        for path in changes.iter().flat_map(Change::paths) {
+            if files.iter().any(|known| known.path == path) || !keeper.wants(&moment, path) {
+                continue;
+            }
+            let state = match self.whole(path, keeper.max_bytes()).await {
+                Ok(WholeFile { bytes, mode, .. }) => State::File { bytes, mode },
+                Err(ToolError::File(FileError::Missing { .. })) => State::Absent,
+                Err(ToolError::File(FileError::TooLarge { .. })) => {
+                    too_large = Some(format!("{} is too large for a checkpoint", path.display()));
+                    continue;
+                }
+                Err(other) => return Err(other),
+            };
+            files.push(Before { path: path.to_path_buf(), state });
+        }
+        if files.is_empty() {
+            return Ok(too_large);
+        }
+        let kept = keeper.keep(moment, files).await;
+        Ok(kept.err().map(|why| format!("no checkpoint could be kept: {why}")).or(too_large))
+    }
+}
+
+/// What came of a list of changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// One answer per change, in their order.
+    pub changed: Vec<Changed>,
+    /// Why the old content of something was not kept.
+    pub not_kept: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::environment::EnvError;
 use crate::files::FileError;
 use crate::host::WorkerLost;
 
@@ -53,6 +54,9 @@ pub enum ToolError {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A command could not be run.
+    #[error(transparent)]
+    Environment(#[from] EnvError),
 }
 
 impl ToolError {

@@ -1,13 +1,18 @@
 //! The contract for file access in an environment.
 //!
 //! A tool never opens a file: it asks for a permit and hands that to the environment's files. The
-//! local ones read the disk; a remote environment answers over its own transport.
+//! local ones read the disk; a remote environment answers over its own transport. Looking is here;
+//! what changes files is in [`change`].
+
+mod change;
 
 use std::path::{Path, PathBuf};
 
 use futures::future::BoxFuture;
 
 use crate::permit::{Permit, Read};
+
+pub use change::{Change, Changed, Content, Expect};
 
 /// Files of one environment.
 pub trait Files: Send + Sync {
@@ -23,6 +28,36 @@ pub trait Files: Send + Sync {
         permit: Permit<Read>,
         query: SearchQuery,
     ) -> BoxFuture<'_, Result<SearchReport, FileError>>;
+
+    /// Everything in a regular file, or an error when that is more than `max_bytes`.
+    fn whole(&self, permit: Permit<Read>, max_bytes: u64) -> BoxFuture<'_, Result<WholeFile, FileError>>;
+
+    /// Makes all of these changes or none of them, in order; one answer for each.
+    ///
+    /// A permit names a path without links in it: should a link stand there by now, nothing is changed.
+    fn change(&self, changes: Vec<Change>) -> BoxFuture<'_, Result<Vec<Changed>, FileError>>;
+}
+
+/// By what a file is known to be as it was: cheap to ask for, and different after every change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    /// Size in bytes.
+    pub size: u64,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub modified: i128,
+    /// Which file it is, where the environment can tell.
+    pub file: u64,
+}
+
+/// A whole file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WholeFile {
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// What it was known by when it was read.
+    pub stamp: Stamp,
+    /// Its permission bits, where there are such.
+    pub mode: Option<u32>,
 }
 
 /// Which part of a file.
@@ -70,6 +105,8 @@ pub struct TextPage {
     pub ended_by: Option<PageEnd>,
     /// Whether bytes that are not UTF-8 were replaced for display.
     pub lossy: bool,
+    /// What the file was known by when it was read.
+    pub stamp: Stamp,
 }
 
 /// One line of a page.
@@ -197,6 +234,38 @@ pub enum FileError {
         path: PathBuf,
         /// The system's words.
         reason: String,
+    },
+    /// The system would not let it be changed.
+    #[error("cannot write {}: {reason}", path.display())]
+    Unwritable {
+        /// What was to be written.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// There is more in it than was asked for.
+    #[error("{} has {size} bytes; at most {limit} can be worked on", path.display())]
+    TooLarge {
+        /// What was asked for.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+        /// The most that was wanted.
+        limit: u64,
+    },
+    /// Something is there that must not be overwritten.
+    #[error("{} exists already", .0.display())]
+    Exists(PathBuf),
+    /// Somebody else changed it between looking and writing.
+    #[error("{} was changed by something else in the meantime; read it again", .0.display())]
+    ChangedMeanwhile(PathBuf),
+    /// A later change failed, and an earlier one could not be taken back.
+    #[error("{cause}; these could not be put back as they were: {}", left.join(", "))]
+    HalfDone {
+        /// What failed.
+        cause: Box<FileError>,
+        /// What is changed all the same, with the reason.
+        left: Vec<String>,
     },
     /// The pattern or glob is not one.
     #[error("bad pattern: {0}")]

@@ -8,7 +8,7 @@
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
-//! | what others bring | [`host`], [`files`], [`journal`], [`model`] |
+//! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`], [`model`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
@@ -17,15 +17,18 @@ pub mod approval_queue;
 pub mod availability;
 pub mod bridge;
 pub mod call;
+pub mod checkpoint;
 pub mod cx;
 pub mod definitions;
 mod digest;
 pub mod effect;
+pub mod environment;
 pub mod error;
 pub mod files;
 pub mod gate;
 pub mod hook;
 pub mod host;
+pub mod jobs;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;

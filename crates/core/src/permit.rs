@@ -105,6 +105,18 @@ impl Clearance {
         self.grant(allowed, Exec(command.clone()), || format!("running `{}`", command.text))
     }
 
+    /// The one command that was declared; with none or several there is no telling which is meant.
+    pub(crate) fn declared_exec(&self) -> Result<Permit<Exec>, ToolError> {
+        let mut commands = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Exec(command) => Some(command),
+            _ => None,
+        });
+        match (commands.next(), commands.next()) {
+            (Some(command), None) => Ok(Permit { call: self.call.clone(), what: Exec(command.clone()) }),
+            _ => Err(ToolError::Undeclared("running a command".to_owned())),
+        }
+    }
+
     pub(crate) fn connect(&self, host: &str) -> Result<Permit<Connect>, ToolError> {
         let allowed = |effect: &Effect| matches!(effect, Effect::Connect(known) if known == host);
         self.grant(allowed, Connect(host.to_owned()), || format!("connecting to {host}"))

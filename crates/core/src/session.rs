@@ -5,16 +5,21 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
 use crate::effect::lexical;
 use crate::loop_guard::{self, LoopGuard};
 use crate::policy::{Approver, Nobody};
+
+/// Bytes of a dot and the largest number of a call.
+const LONGEST_NUMBER: usize = 21;
 
 /// State that one tool keeps in a session.
 pub trait Slot: Default + Send + 'static {
@@ -28,9 +33,11 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     id: Arc<str>,
-    place: Place,
+    workspace: PathBuf,
+    place: ArcSwap<Place>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
+    turns: AtomicU64,
     cancel: CancellationToken,
     approver: Arc<dyn Approver>,
     loop_guard: Mutex<LoopGuard>,
@@ -85,9 +92,11 @@ impl Session {
     fn make(spec: SessionSpec, slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>) -> Self {
         Self(Arc::new(Inner {
             id: spec.id.into(),
-            place: spec.place,
+            workspace: spec.place.cwd.clone(),
+            place: ArcSwap::from_pointee(spec.place),
             slots,
             calls: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
             cancel: CancellationToken::new(),
             approver: spec.approver,
             loop_guard: Mutex::new(LoopGuard::new(spec.loop_guard)),
@@ -104,19 +113,30 @@ impl Session {
         Arc::clone(&self.0.id)
     }
 
-    /// Where it stands.
-    pub fn place(&self) -> &Place {
-        &self.0.place
+    /// Where it stands now.
+    pub fn place(&self) -> Arc<Place> {
+        self.0.place.load_full()
     }
 
-    /// Its working directory.
-    pub fn cwd(&self) -> &Path {
-        &self.0.place.cwd
+    /// The folder the session is about: where it began, wherever it has gone since. Policy goes by
+    /// this one, so that no change of directory makes a system folder look like work.
+    pub fn workspace(&self) -> &Path {
+        &self.0.workspace
+    }
+
+    /// Goes to another directory: what is relative from now on starts there.
+    pub fn move_to(&self, cwd: &Path) {
+        self.0.place.rcu(|place| Place { cwd: cwd.to_path_buf(), ..Place::clone(place) });
     }
 
     /// Stops every call of the session, now and later.
     pub fn cancel(&self) {
         self.0.cancel.cancel();
+    }
+
+    /// Fires when the session is stopped.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.0.cancel
     }
 
     /// A token that ends with the session; cancel it to stop one call or batch.
@@ -139,12 +159,22 @@ impl Session {
     /// The runtime's own id for the next call.
     pub(crate) fn next_call_id(&self) -> CallId {
         let number = self.0.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        CallId::from(format!("{}.{number}", self.0.id))
+        let mut text = String::with_capacity(self.0.id.len() + LONGEST_NUMBER);
+        text.push_str(&self.0.id);
+        // Writing into a string cannot fail.
+        let _ = write!(text, ".{number}");
+        CallId::from(text)
     }
 
     /// Starts a new turn: what was repeated before counts no more.
     pub fn new_turn(&self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
         self.guard(LoopGuard::new_turn);
+    }
+
+    /// How many turns there were before this one.
+    pub fn turn(&self) -> u64 {
+        self.0.turns.load(Ordering::Relaxed)
     }
 
     /// Looks at, or adds to, what was repeated in this turn.

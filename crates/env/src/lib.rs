@@ -1,4 +1,21 @@
 //! Where things run: the environments, and the files in them.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`backends`] | the environments, one file each: they know how to start things there |
+//! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
+//! | [`jobs`] | commands that go on in the background |
+//! | [`shell`] | what a command's shell starts with, and what it leaves |
+//! | [`fence`] | what confines a command: rules of the kernel |
+//! | [`files`] | files of this machine |
+//! | [`probe`] | is a program, a file or a service there? |
 
+pub mod backends;
+mod capture;
+pub mod fence;
 pub mod files;
+pub mod jobs;
 pub mod probe;
+mod process;
+pub mod shell;
+pub mod workplace;

@@ -35,6 +35,11 @@ pub fn file_exists(path: &Path) -> bool {
     path.exists()
 }
 
+/// Whether a directory is at this path.
+pub fn is_directory(path: &Path) -> bool {
+    path.is_dir()
+}
+
 /// Whether something accepts connections at `host:port` or at the address of an http(s) URL.
 ///
 /// Connects and hangs up again. Waits no longer than `timeout` in all; resolving a name goes on

@@ -1,5 +1,7 @@
 //! Recall and false alarms on the corpus, by technique: `cargo run --example corpus [list]`.
 
+#![expect(clippy::disallowed_methods, reason = "it reads the corpus")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs};

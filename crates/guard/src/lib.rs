@@ -3,7 +3,8 @@
 //! [`judge`] reads a command the way a shell would, follows it to its [`Effect`]s, matches those
 //! against [`rules`] and the user's own, and answers with a [`Judgement`]. [`decide`] turns a
 //! judgement, the [`Mode`] and the [`Grants`] into what happens next. Nothing here reads a file,
-//! a clock or the environment: the caller says where the command would run.
+//! a clock or the environment: the caller says where the command would run. [`paths`] and [`urls`]
+//! are the policies for file access and for addresses, [`redact`] takes secrets out of text.
 //!
 //! ```
 //! use hermes_guard::{Context, Verdict, judge};

@@ -150,7 +150,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return place;
     }
     let workspace = ground.workspace;
-    let in_workspace = workspace.len() > 1 && workspace != ground.home && within(path, workspace);
+    let in_workspace = is_workspace(ground) && within(path, workspace);
     if path.starts_with("/proc/sysrq-trigger")
         || path.starts_with("/sys/firmware")
         || path.starts_with("/sys/power")
@@ -160,7 +160,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     if let Some(place) = places::marked(path, ground) {
         return place;
     }
-    if in_workspace || (workspace.len() > 1 && within(path, workspace)) {
+    if in_workspace {
         return inside_workspace(path, all, ground);
     }
     if path.starts_with(HOLE) {
@@ -312,6 +312,32 @@ fn top(path: &str, ground: Ground<'_>) -> Option<Place> {
         return Some(Place::HomeTop);
     }
     places::SYSTEM_TOPS.iter().find(hit).map(|_| Place::SystemTop)
+}
+
+/// Whether the folder the work is about is one that work may be about: not the root, a home, a
+/// folder of the system or the folder for everybody's temporary files.
+fn is_workspace(ground: Ground<'_>) -> bool {
+    let folder = ground.workspace;
+    let system = [
+        "/etc",
+        "/bin",
+        "/sbin",
+        "/boot",
+        "/lib",
+        "/lib64",
+        "/sys",
+        "/proc",
+        "/dev",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/sbin",
+    ];
+    folder.len() > 1
+        && folder != ground.home
+        && !places::TEMP.contains(&folder)
+        && !places::HOME_TOPS.contains(&folder)
+        && !places::SYSTEM_TOPS.contains(&folder)
+        && !system.iter().any(|top| within(folder, top))
 }
 
 fn inside_workspace(path: &str, all: bool, ground: Ground<'_>) -> Place {

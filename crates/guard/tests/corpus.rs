@@ -1,25 +1,27 @@
 //! The corpus, judged whole: recall, false alarms, and the never list.
 
+#![expect(clippy::disallowed_methods, reason = "it reads the corpus")]
+
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
 use hermes_guard::{Context, Verdict, judge};
 use serde_json::Value;
 
-fn entries(side: &str) -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(side);
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+fn entries(side: &str) -> Result<Vec<Value>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(side))? {
+        files.push(entry?.path());
+    }
     files.sort();
-    files
-        .iter()
-        .flat_map(|file| {
-            fs::read_to_string(file)
-                .unwrap()
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect::<Vec<Value>>()
-        })
-        .collect()
+    let mut entries = Vec::new();
+    for file in files {
+        for line in fs::read_to_string(file)?.lines() {
+            entries.push(serde_json::from_str(line)?);
+        }
+    }
+    Ok(entries)
 }
 
 fn context(entry: &Value) -> Context {
@@ -28,7 +30,7 @@ fn context(entry: &Value) -> Context {
 
 #[test]
 fn at_least_99_in_100_disguised_dangers_are_caught() {
-    let all = entries("danger");
+    let all = entries("danger").unwrap();
 
     let missed: Vec<&str> = all
         .iter()
@@ -42,7 +44,7 @@ fn at_least_99_in_100_disguised_dangers_are_caught() {
 
 #[test]
 fn at_most_1_in_100_harmless_commands_is_asked_about_and_none_is_denied() {
-    let all = entries("harmless");
+    let all = entries("harmless").unwrap();
     let mut asked = Vec::new();
     for entry in &all {
         let command = entry["cmd"].as_str().unwrap();

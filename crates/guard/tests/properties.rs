@@ -72,7 +72,7 @@ fn respell(way: usize, command: &str) -> String {
         6 => format!("{head}${{none}}{tail} {rest}"),
         7 => format!("/usr/bin/{first} {rest}"),
         8 => {
-            let hex: String = first.bytes().map(|b| format!("\\x{b:02x}")).collect();
+            let hex = first.bytes().fold(String::new(), |hex, b| hex + &format!("\\x{b:02x}"));
             format!("$'{hex}' {rest}")
         }
         9 => format!("a={head}; b={tail}; $a$b {rest}"),
@@ -127,6 +127,10 @@ proptest! {
 fn deep_and_long_texts_come_to_an_end() {
     let context = context();
     for unit in [
+        "eval $(",
+        "sudo $( ",
+        "f(){ $(",
+        "x=\"${a:-$(",
         "$(",
         "(",
         "{ ",

@@ -33,9 +33,14 @@ impl Machine {
         Self { started: Instant::now(), given: AtomicU64::new(0), runtime: OnceLock::new() }
     }
 
+    /// What the clock on the wall says.
+    pub(crate) fn wall() -> SystemTime {
+        SystemTime::now()
+    }
+
     /// A name no other process and no other call of this gets.
     pub(crate) fn unique(&self) -> String {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_epoch = Self::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         let number = self.given.fetch_add(1, Ordering::Relaxed);
         format!("{:x}-{:x}-{number:x}", since_epoch.as_micros(), std::process::id())
     }

@@ -14,25 +14,32 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+mod checkpoints;
+mod fence;
 mod host;
 mod policy;
 mod probe;
 mod redact;
+mod rollback;
 mod runtime;
 mod session;
 mod sessions;
 mod settings;
 mod spill;
 mod wait;
+mod workplace;
 mod world;
 
 pub use hermes_core as core;
+pub use hermes_env as env;
 pub use hermes_guard as guard;
 pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
+pub use hermes_env::jobs::run_as_keeper;
 pub use policy::{GuardPolicy, PolicyError, PolicySettings};
+pub use rollback::{Restored, Rollback, RollbackError};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};
 pub use sessions::{existing_sessions, open_sessions};

@@ -9,10 +9,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
+use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::files::Files;
 use hermes_core::host::Host;
+use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::journal::Journal;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::Policy;
@@ -25,15 +27,18 @@ use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
+use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
 use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
+use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
 use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
 use crate::wait::wait;
+use crate::workplace;
 use crate::world::World;
 
 /// The tools runtime. Clones are the same runtime.
@@ -42,6 +47,7 @@ pub struct Runtime(Arc<Inner>);
 
 struct Inner {
     machine: Arc<Machine>,
+    checkpoints: Option<Arc<HomeCheckpoints>>,
     place: Place,
     world: Arc<RwLock<World>>,
     registry: Registry,
@@ -80,6 +86,7 @@ pub struct RuntimeBuilder {
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
+    keeper: Option<Vec<String>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -96,6 +103,7 @@ impl Default for RuntimeBuilder {
             redact: None,
             limits: None,
             context_tokens: None,
+            keeper: None,
         }
     }
 }
@@ -173,6 +181,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// The program and arguments that end in [`run_as_keeper`](crate::run_as_keeper), so that
+    /// background processes outlive this one. Without it they end with it.
+    pub fn keeper(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        self.keeper = Some(words.into_iter().collect());
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -186,7 +201,14 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let services = Arc::new(Services::new(Arc::clone(&host), files));
+        let environments =
+            workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
+        let mut services = Services::new(Arc::clone(&host), files)
+            .environments(environments)
+            .with(workplace::terminal_settings(&world));
+        let checkpoints = checkpoints::of(&world, &machine);
+        services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
+        let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let policy = match self.policy {
             Some(policy) => policy,
@@ -220,6 +242,7 @@ impl RuntimeBuilder {
             definitions: DefinitionCache::default(),
             secrets,
             machine,
+            checkpoints,
             place: self.place,
             world,
             registry,
@@ -372,6 +395,19 @@ impl Runtime {
         wait(self.call(call))
     }
 
+    /// What happened to background processes since this was last asked, for the sessions that
+    /// wanted to be told.
+    pub fn notices(&self) -> Vec<Notice> {
+        let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
+        place.jobs().map(Jobs::notices).unwrap_or_default()
+    }
+
+    /// What files in the working directory held before calls changed them; nothing when it is not kept.
+    pub fn rollback(&self) -> Option<Rollback> {
+        let kept = Arc::clone(self.0.checkpoints.as_ref()?);
+        Some(Rollback::new(kept, self.0.place.clone(), self.unique()))
+    }
+
     /// Toolsets that are off by default and that a credential turns on.
     fn unlocked(&self) -> Vec<String> {
         let has =
@@ -403,7 +439,7 @@ impl Runtime {
         self.0.machine.unique()
     }
 
-    fn world<R>(&self, look: impl FnOnce(&World) -> R) -> R {
+    pub(crate) fn world<R>(&self, look: impl FnOnce(&World) -> R) -> R {
         look(&self.0.world.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

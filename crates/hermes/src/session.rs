@@ -162,6 +162,11 @@ impl Session {
         self.state.new_turn();
     }
 
+    /// The model's context was shortened: what it was shown before may be shown again.
+    pub fn context_shortened(&self) {
+        hermes_tools::forget_shown(&self.state);
+    }
+
     /// Stops everything that runs in this session, now and later.
     pub fn cancel(&self) {
         self.state.cancel();

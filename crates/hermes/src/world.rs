@@ -3,7 +3,7 @@
 //! It is taken once and handed round as a value; nothing below reads the process environment. A
 //! refresh takes it again and tells which part changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::availability::Change;
 use hermes_store::config::KeyPath;
@@ -62,6 +62,16 @@ impl World {
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.secrets.names().filter_map(|name| Some((name, self.secrets.get(name)?)));
         own.chain(self.process.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
+    /// Names in the home's `.env`.
+    pub(crate) fn secret_names(&self) -> BTreeSet<String> {
+        self.secrets.names().map(str::to_owned).collect()
+    }
+
+    /// The variables of the process part.
+    pub(crate) fn process(&self) -> &BTreeMap<String, String> {
+        &self.process
     }
 
     /// The value at a dotted key of the configuration.

@@ -53,6 +53,15 @@ pub(crate) struct Lock {
 
 /// The text of a file, `None` if there is none, an error if it is too large or not text.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError> {
+    let Some(bytes) = read_bytes(path, limit)? else { return Ok(None) };
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) => Err(StoreError::NotText { path: path.to_owned(), offset: e.utf8_error().valid_up_to() }),
+    }
+}
+
+/// The bytes of a file, `None` if there is none, an error if there are too many.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
     // Asked before opening: opening a named pipe would wait for its other end.
     match fs::metadata(path) {
@@ -70,10 +79,25 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError
     if bytes.len() as u64 > limit {
         return Err(StoreError::TooLarge { path: path.to_owned(), limit });
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
-        Err(e) => Err(StoreError::NotText { path: path.to_owned(), offset: e.utf8_error().valid_up_to() }),
+    Ok(Some(bytes))
+}
+
+/// Adds to the end of a file that only its owner reads; a planted link is not followed.
+pub(crate) fn append(path: &Path, text: &str) -> Result<(), StoreError> {
+    if path.is_symlink() {
+        return Err(StoreError::Link { path: path.to_owned() });
     }
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|source| StoreError::Io {
+        doing: "write",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// How large a regular file is; `None` if there is none.
+pub(crate) fn size(path: &Path) -> Option<u64> {
+    fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
 }
 
 /// Replaces a file by `text`, whole or not at all. A link stays a link: the file behind it is replaced.
@@ -112,19 +136,24 @@ pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreErro
 
 /// Writes a file that must not exist yet, readable by its owner only. `false` if the name is taken,
 /// by a file or by a link, which is then left alone.
-pub(crate) fn create_new(path: &Path, text: &str) -> Result<bool, StoreError> {
+pub(crate) fn create_new(path: &Path, content: impl AsRef<[u8]>) -> Result<bool, StoreError> {
     let failed = |source| StoreError::Io { doing: "create", path: path.to_owned(), source };
-    let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        Err(e) => return Err(failed(e)),
-    };
-    if let Err(e) = file.write_all(text.as_bytes()) {
+    let Some(mut file) = open_new(path)? else { return Ok(false) };
+    if let Err(e) = file.write_all(content.as_ref()) {
         // A half-written result is worse than none.
         let _ = fs::remove_file(path);
         return Err(failed(e));
     }
     Ok(true)
+}
+
+/// Opens a file that must not exist yet, readable by its owner only. Nothing if the name is taken.
+pub(crate) fn open_new(path: &Path) -> Result<Option<File>, StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(source) => Err(StoreError::Io { doing: "create", path: path.to_owned(), source }),
+    }
 }
 
 /// Makes a folder and its missing parents, each readable by its owner only. Existing ones stay as they are.

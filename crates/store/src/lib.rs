@@ -5,6 +5,8 @@
 //! | [`home`] | which folder is the home, and where its files are |
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`processes`] | background processes that outlive the program |
+//! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`error`] | what can go wrong, always with the path |
@@ -13,17 +15,21 @@
 //! reads, whole-or-nothing writes, private modes, no writing through planted links. The process
 //! environment and the clock are not read here; both are handed in as values.
 
+pub mod checkpoints;
 pub mod config;
 mod disk;
 mod dotenv;
 pub mod error;
 pub mod home;
+pub mod processes;
 pub mod secrets;
 pub mod sessions;
 pub mod spill;
 
+pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
 pub use home::{Home, HomeInputs};
+pub use processes::Processes;
 pub use secrets::{EnvView, Secrets};
 pub use spill::Spill;

@@ -27,6 +27,17 @@ pub struct Spill {
     limit: u64,
 }
 
+/// A result that is written as it comes.
+#[derive(Debug)]
+pub struct Stream {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Takes the bytes.
+    pub file: std::fs::File,
+    /// Most bytes it may hold.
+    pub limit: u64,
+}
+
 /// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
@@ -62,15 +73,37 @@ impl Spill {
         if bytes > self.limit {
             return Err(StoreError::TooLarge { path: self.folder.join(name), limit: self.limit });
         }
+        self.make_folders()?;
+        self.make_room(bytes)?;
+        self.free_name(&name, |path| Ok(disk::create_new(path, text)?.then_some(()))).map(|(path, ())| path)
+    }
+
+    /// Opens a file for a text whose length is not known yet, and says how long it may become. The
+    /// oldest results make room for it. The caller keeps to the limit.
+    pub fn stream(&self, id: &str) -> Result<Stream, StoreError> {
+        self.make_folders()?;
+        self.make_room(self.limit / 2)?;
+        let (path, file) = self.free_name(&safe_name(id), disk::open_new)?;
+        Ok(Stream { path, file, limit: self.limit / 2 })
+    }
+
+    fn make_folders(&self) -> Result<(), StoreError> {
         disk::make_private_folder(&self.cache)?;
         disk::own_folder(&self.results)?;
-        disk::own_folder(&self.folder)?;
-        self.make_room(bytes)?;
+        disk::own_folder(&self.folder)
+    }
+
+    /// Takes the first name that nobody else has.
+    fn free_name<T>(
+        &self,
+        name: &str,
+        take: impl Fn(&Path) -> Result<Option<T>, StoreError>,
+    ) -> Result<(PathBuf, T), StoreError> {
         for n in 1..=MAX_TRIES {
             let file = if n == 1 { format!("{name}.txt") } else { format!("{name}-{n}.txt") };
             let path = self.folder.join(file);
-            if disk::create_new(&path, text)? {
-                return Ok(path);
+            if let Some(taken) = take(&path)? {
+                return Ok((path, taken));
             }
         }
         let source = std::io::ErrorKind::AlreadyExists.into();
@@ -179,6 +212,22 @@ mod tests {
         assert_eq!(second.file_name().unwrap(), "c-2.txt");
         assert_eq!(fs::read_to_string(first).unwrap(), "1");
         assert_eq!(fs::read_to_string(second).unwrap(), "2");
+    }
+
+    #[test]
+    fn a_long_result_can_be_written_as_it_comes() {
+        use std::io::Write;
+        let (_dir, home) = home();
+        let spill = Spill::open(&home, "s").with_limit(1000);
+        spill.keep("c", "1").unwrap();
+
+        let mut stream = spill.stream("c").unwrap();
+        stream.file.write_all(b"\xff2").unwrap();
+
+        assert_eq!(stream.path, spill.folder().join("c-2.txt"));
+        assert_eq!(stream.limit, 500);
+        assert_eq!(fs::read(&stream.path).unwrap(), b"\xff2");
+        assert_eq!(fs::metadata(&stream.path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

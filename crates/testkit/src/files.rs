@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use hermes_core::files::{
-    FileError, FilePage, Files, PageLine, PageRequest, SearchQuery, SearchReport, TextPage,
+    Change, Changed, FileError, FilePage, Files, PageLine, PageRequest, SearchQuery, SearchReport, Stamp,
+    TextPage, WholeFile,
 };
 use hermes_core::permit::{Permit, Read};
 
@@ -68,5 +69,36 @@ impl Files for FakeFiles {
         _query: SearchQuery,
     ) -> BoxFuture<'_, Result<SearchReport, FileError>> {
         Box::pin(std::future::ready(Ok(SearchReport::default())))
+    }
+
+    fn whole(&self, permit: Permit<Read>, _max_bytes: u64) -> BoxFuture<'_, Result<WholeFile, FileError>> {
+        let path = permit.path().to_path_buf();
+        let found = match lock(&self.texts).get(&path) {
+            None => Err(FileError::Missing { path, similar: Vec::new() }),
+            Some(text) => Ok(WholeFile { bytes: text.clone().into_bytes(), ..WholeFile::default() }),
+        };
+        Box::pin(std::future::ready(found))
+    }
+
+    /// Makes the changes without looking at what is expected.
+    fn change(&self, changes: Vec<Change>) -> BoxFuture<'_, Result<Vec<Changed>, FileError>> {
+        let mut texts = lock(&self.texts);
+        let mut apply = |change: Change| {
+            let (path, text) = match change {
+                Change::Put { permit, content, .. } => {
+                    (permit.path().to_path_buf(), Some(String::from_utf8_lossy(&content.bytes).into_owned()))
+                }
+                Change::Remove { permit, .. } => (permit.path().to_path_buf(), None),
+                Change::Move { from, to, .. } => (to.path().to_path_buf(), texts.remove(from.path())),
+            };
+            let stamp = text.as_ref().map(|_| Stamp::default());
+            match text {
+                Some(text) => drop(texts.insert(path.clone(), text)),
+                None => drop(texts.remove(&path)),
+            }
+            Changed { path, stamp, dirs_created: false }
+        };
+        let done = changes.into_iter().map(&mut apply).collect();
+        Box::pin(std::future::ready(Ok(done)))
     }
 }

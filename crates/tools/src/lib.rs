@@ -2,12 +2,27 @@
 //!
 //! What a tool needs beyond its file, or several tools share, is a module beside these folders.
 
+use hermes_core::session::Session;
 use hermes_core::tool::ToolDef;
 use hermes_core::toolset::Toolset;
 
+mod command;
 mod core_tools;
+pub mod diff;
+mod documents;
+mod edited;
+mod guard_rails;
+mod lint;
+pub mod matching;
+mod patching;
+mod read_log;
+mod tell;
+mod text_file;
 mod tools;
 mod toolsets;
+pub mod v4a;
+
+pub use command::settings::TerminalSettings;
 
 /// Every built-in tool, sorted by name.
 pub fn tools() -> &'static [&'static ToolDef] {
@@ -22,4 +37,10 @@ pub fn toolsets() -> &'static [&'static Toolset] {
 /// The tools that every preset but the small ones has; disabling a preset leaves them alone.
 pub fn core_tools() -> &'static [&'static str] {
     core_tools::CORE_TOOLS
+}
+
+/// Tells the session's tools that the model no longer has what it was shown, so that they show it again.
+pub fn forget_shown(session: &Session) {
+    // A session without state was shown nothing that is remembered.
+    let _ = session.with_slot(read_log::ReadLog::forget_pages);
 }

@@ -4,9 +4,9 @@ use hermes::store::sessions::Listing;
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
-use crate::table::{Cell, Tone};
 use crate::sessions::existing;
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 /// Characters of the first message shown where there is no title.
 const PREVIEW: usize = 80;

@@ -3,9 +3,9 @@
 use hermes::store::sessions::{self, Hit, Moment, Order};
 
 use crate::command::{Failure, Run};
-use crate::table::{Cell, Tone};
 use crate::sessions::{date, existing};
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 #[derive(clap::Args)]
 pub(crate) struct Search {

@@ -3,9 +3,9 @@
 use hermes::store::sessions;
 
 use crate::command::{Failure, Run};
-use crate::table::{Cell, Tone};
 use crate::sessions::existing;
 use crate::shell::Shell;
+use crate::table::{Cell, Tone};
 
 #[derive(clap::Args)]
 pub(crate) struct Stats {}
@@ -32,8 +32,10 @@ impl Run for Stats {
             ("file", format!("{} KB", stats.bytes / 1024)),
         ];
         lines.extend(stats.by_source.iter().map(|(source, count)| (source.as_str(), count.to_string())));
-        let rows: Vec<Vec<Cell>> =
-            lines.into_iter().map(|(name, value)| vec![Cell::new(name).tone(Tone::Faint), Cell::new(value)]).collect();
+        let rows: Vec<Vec<Cell>> = lines
+            .into_iter()
+            .map(|(name, value)| vec![Cell::new(name).tone(Tone::Faint), Cell::new(value)])
+            .collect();
         shell.out.table(&["WHAT", "HOW MUCH"], &rows)
     }
 }

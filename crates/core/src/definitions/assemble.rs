@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::availability::{Availability, Verdicts};
-use crate::bridge::{self, Hidden};
-use crate::definitions::{DefinitionSettings, Offered, Toolbox, Unavailable, tokens};
+use crate::bridge::{self, Hidden, When};
+use crate::definitions::{DefinitionSettings, Offered, Toolbox, Unavailable};
 use crate::json::{Dialect, sanitize};
 use crate::registry::{Snapshot, Source};
 use crate::tool::{Definition, SchemaCx, ToolEntry};
@@ -15,7 +16,15 @@ use crate::toolset::Plan;
 /// A tool that made it through the gates, with its definition so far.
 struct Candidate {
     entry: Arc<ToolEntry>,
-    definition: Definition,
+    /// Where it was changed.
+    definition: Option<Arc<Definition>>,
+}
+
+/// What a dynamic definition became.
+enum Patched {
+    AsDeclared,
+    Changed(Definition),
+    LeftOut,
 }
 
 /// Builds the definitions of one plan.
@@ -36,9 +45,9 @@ pub(super) async fn assemble(
     if !deferred.is_empty() {
         offered.extend(bridge_of(&deferred, &snapshot, settings));
     }
-    let json = write_array(&offered);
     let (epoch, until) = (verdicts.epoch, verdicts.until);
-    Toolbox { snapshot, plan, offered, deferred, unavailable, json, known: OnceLock::new(), epoch, until }
+    let (json, known) = (OnceLock::new(), OnceLock::new());
+    Toolbox { snapshot, plan, offered, deferred, unavailable, json, known, epoch, until }
 }
 
 fn sort_out(chosen: &[&Arc<ToolEntry>], verdicts: &Verdicts) -> (Vec<Arc<ToolEntry>>, Vec<Unavailable>) {
@@ -64,13 +73,16 @@ fn patch(
         let mut staying = Vec::with_capacity(there.len());
         let before = there.len();
         for entry in &there {
-            match patched(entry, &cx) {
-                Some(definition) => staying.push(Candidate { entry: Arc::clone(entry), definition }),
-                None => unavailable.push(Unavailable {
-                    name: Arc::clone(entry.name()),
-                    why: "nothing it could do is available".into(),
-                }),
-            }
+            let definition = match patched(entry, &cx) {
+                Patched::AsDeclared => None,
+                Patched::Changed(definition) => Some(Arc::new(definition)),
+                Patched::LeftOut => {
+                    let why = "nothing it could do is available".into();
+                    unavailable.push(Unavailable { name: Arc::clone(entry.name()), why });
+                    continue;
+                }
+            };
+            staying.push(Candidate { entry: Arc::clone(entry), definition });
         }
         if staying.len() == before {
             return staying;
@@ -79,53 +91,53 @@ fn patch(
     }
 }
 
-fn patched(entry: &ToolEntry, cx: &SchemaCx<'_>) -> Option<Definition> {
-    let definition = entry.definition().clone();
-    match entry.dynamic_schema() {
-        None => Some(definition),
-        Some(dynamic) => {
-            // A patch that breaks must not take the tool away, nor show the wrong thing: the
-            // definition stays as it was declared.
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dynamic(definition.clone(), cx)))
-                .unwrap_or(Some(definition))
-        }
+fn patched(entry: &ToolEntry, cx: &SchemaCx<'_>) -> Patched {
+    let Some(dynamic) = entry.dynamic_schema() else { return Patched::AsDeclared };
+    let declared = entry.definition().clone();
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dynamic(declared, cx))) {
+        Ok(Some(definition)) => Patched::Changed(definition),
+        Ok(None) => Patched::LeftOut,
+        // A patch that breaks must not take the tool away, nor show the wrong thing.
+        Err(_) => Patched::AsDeclared,
     }
-}
-
-/// A tool's own definition, whatever is offered beside it.
-pub(super) fn alone(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
-    let definition = entry.definition();
-    write_one(entry.name(), &definition.description, &sanitize(&definition.parameters, dialect))
 }
 
 fn offer(candidate: Candidate, dialect: Dialect) -> Offered {
-    let Candidate { entry, definition } = candidate;
-    let json = write_one(entry.name(), &definition.description, &sanitize(&definition.parameters, dialect));
-    Offered {
-        entry,
-        description: definition.description.into(),
-        parameters: Arc::new(definition.parameters),
-        json,
-    }
+    Offered { entry: candidate.entry, patched: candidate.definition, dialect, json: OnceLock::new() }
 }
 
-fn write_one(name: &str, description: &str, parameters: &Value) -> Arc<str> {
-    let function = json!({
-        "type": "function",
-        "function": { "name": name, "description": description, "parameters": parameters },
-    });
-    function.to_string().into()
+/// A definition as text, in the function format.
+#[derive(Serialize)]
+struct Written<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
 }
 
-fn write_array(offered: &[Offered]) -> Arc<str> {
-    let size = offered.iter().map(|tool| tool.json.len() + 1).sum::<usize>() + 2;
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: Value,
+}
+
+/// A definition as the model reads it.
+pub(super) fn written(name: &str, definition: &Definition, dialect: Dialect) -> Arc<str> {
+    let parameters = sanitize(&definition.parameters, dialect);
+    let function = Function { name, description: &definition.description, parameters };
+    // Strings and JSON values always can be written.
+    serde_json::to_string(&Written { r#type: "function", function }).unwrap_or_default().into()
+}
+
+/// All of them as one array.
+pub(super) fn write_array(offered: &[Offered]) -> Arc<str> {
+    let size = offered.iter().map(|tool| tool.json().len() + 1).sum::<usize>() + 2;
     let mut text = String::with_capacity(size);
     text.push('[');
     for (at, tool) in offered.iter().enumerate() {
         if at > 0 {
             text.push(',');
         }
-        text.push_str(&tool.json);
+        text.push_str(tool.json());
     }
     text.push(']');
     text.into()
@@ -136,8 +148,11 @@ fn defer(
     snapshot: &Snapshot,
     settings: &DefinitionSettings,
 ) -> (Vec<Offered>, Vec<Offered>) {
+    if settings.search.when == When::Off {
+        return (offered, Vec::new());
+    }
     let may_go = |tool: &Offered| settings.search.include_core || !snapshot.catalog().is_core(tool.name());
-    let cost: u64 = offered.iter().filter(|tool| may_go(tool)).map(|tool| tokens(&tool.json)).sum();
+    let cost: u64 = offered.iter().filter(|tool| may_go(tool)).map(Offered::tokens).sum();
     if !settings.search.applies(cost, settings.context_tokens) {
         return (offered, Vec::new());
     }
@@ -149,15 +164,12 @@ fn bridge_of(deferred: &[Offered], snapshot: &Snapshot, settings: &DefinitionSet
         name: Arc::clone(tool.name()),
         definition: Definition {
             description: tool.description().to_owned(),
-            parameters: tool.parameters.as_ref().clone(),
+            parameters: tool.parameters().clone(),
         },
         source: snapshot.source(tool.name()).cloned().unwrap_or(Source::BuiltIn),
     });
     bridge::entries(hidden.collect(), settings.search)
         .into_iter()
-        .map(|entry| {
-            let definition = entry.definition().clone();
-            offer(Candidate { entry, definition }, settings.dialect)
-        })
+        .map(|entry| offer(Candidate { entry, definition: None }, settings.dialect))
         .collect()
 }

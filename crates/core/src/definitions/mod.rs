@@ -17,7 +17,7 @@ use crate::hook::Hook;
 use crate::json::Dialect;
 use crate::names::{KnownNames, normalise};
 use crate::registry::Snapshot;
-use crate::tool::ToolEntry;
+use crate::tool::{Definition, ToolEntry};
 use crate::toolset::Plan;
 
 pub use cache::DefinitionCache;
@@ -46,12 +46,18 @@ impl Default for DefinitionSettings {
 #[derive(Clone)]
 pub struct Offered {
     entry: Arc<ToolEntry>,
-    description: Arc<str>,
-    parameters: Arc<Value>,
-    json: Arc<str>,
+    /// Its definition where that was changed to fit what is offered beside it.
+    patched: Option<Arc<Definition>>,
+    dialect: Dialect,
+    /// Written when somebody first reads it: whoever only wants names does not pay for schemas.
+    json: OnceLock<Arc<str>>,
 }
 
 impl Offered {
+    fn definition(&self) -> &Definition {
+        self.patched.as_deref().unwrap_or_else(|| self.entry.definition())
+    }
+
     /// Its name.
     pub fn name(&self) -> &Arc<str> {
         self.entry.name()
@@ -64,22 +70,22 @@ impl Offered {
 
     /// What it is for, in this company.
     pub fn description(&self) -> &str {
-        &self.description
+        &self.definition().description
     }
 
     /// The schema that arguments are held to.
-    pub fn parameters(&self) -> &Arc<Value> {
-        &self.parameters
+    pub fn parameters(&self) -> &Value {
+        &self.definition().parameters
     }
 
     /// The definition as the model reads it.
     pub fn json(&self) -> &str {
-        &self.json
+        self.json.get_or_init(|| assemble::written(self.name(), self.definition(), self.dialect))
     }
 
     /// About how many tokens it costs in every request.
     pub fn tokens(&self) -> u64 {
-        tokens(&self.json)
+        tokens(self.json())
     }
 }
 
@@ -101,7 +107,8 @@ pub struct Toolbox {
     /// Behind the search bridge, sorted by name.
     deferred: Vec<Offered>,
     unavailable: Vec<Unavailable>,
-    json: Arc<str>,
+    /// Written when somebody first reads it.
+    json: OnceLock<Arc<str>>,
     /// The names, prepared for look-up when one is first misspelled.
     known: OnceLock<KnownNames>,
     /// Until when, and in which epoch, this is what would be built again.
@@ -112,7 +119,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// The definitions as one JSON array, byte for byte the same for the same plan.
     pub fn json(&self) -> &Arc<str> {
-        &self.json
+        self.json.get_or_init(|| assemble::write_array(&self.offered))
     }
 
     /// The tools in every request, sorted by name (the bridge's own come last).
@@ -142,7 +149,7 @@ impl Toolbox {
 
     /// About how many tokens the definitions cost in every request.
     pub fn tokens(&self) -> u64 {
-        tokens(&self.json)
+        tokens(self.json())
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Offered> {
@@ -180,7 +187,7 @@ impl Toolbox {
 
 /// A tool's definition as the model would read it, without looking at what is offered beside it.
 pub fn definition_json(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
-    assemble::alone(entry, dialect)
+    assemble::written(entry.name(), entry.definition(), dialect)
 }
 
 /// About how many tokens a text takes.

@@ -51,6 +51,9 @@ impl Walk<'_> {
         if depth > MAX_DEPTH || !self.check.spend() {
             return;
         }
+        if schema::is_plain(schema) {
+            return self.convert(schema, value, lists, depth);
+        }
         if let Some(target) = schema::target(self.root, schema) {
             self.node(target, value, lists, depth + 1);
         }
@@ -83,7 +86,7 @@ impl Walk<'_> {
             }
             return;
         }
-        let nullable = schema.get("nullable") == Some(&Value::Bool(true));
+        let nullable = schema::member(schema, "nullable") == Some(&Value::Bool(true));
         let nulls = nullable.then_some("null");
         if let Some(converted) = names.clone().chain(nulls).find_map(|name| converted(name, value)) {
             *value = converted;
@@ -125,11 +128,12 @@ impl Walk<'_> {
     }
 
     fn members(&self, schema: &Map<String, Value>, members: &mut Map<String, Value>, depth: u32) {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
+        let properties = schema::member(schema, "properties").and_then(Value::as_object);
+        let others = schema::member(schema, "additionalProperties")
+            .filter(|_| schema::member(schema, "patternProperties").is_none());
         let mut absent = Vec::new();
         for (key, value) in members.iter_mut() {
-            let known = properties.and_then(|known| known.get(key));
+            let known = properties.and_then(|known| schema::member(known, key));
             let Some(wanted) = known.or(others) else { continue };
             self.node(wanted, value, Lists::Wrap, depth + 1);
             if value.is_null()
@@ -183,7 +187,7 @@ fn looks_like_broken_list(text: &str) -> bool {
 
 /// Takes the one choice of an enum that the text spells.
 fn choose(schema: &Map<String, Value>, value: &mut Value) {
-    let choices = match (schema.get("enum"), schema.get("const")) {
+    let choices = match (schema::member(schema, "enum"), schema::member(schema, "const")) {
         (Some(Value::Array(choices)), _) => choices.as_slice(),
         (None, Some(only)) => std::slice::from_ref(only),
         _ => return,

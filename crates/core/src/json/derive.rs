@@ -81,11 +81,13 @@ pub fn derived<T: JsonSchema>() -> Derived {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    from_schema(settings.into_generator().into_root_schema_for::<T>().as_value())
+    from_schema(settings.into_generator().into_root_schema_for::<T>().to_value())
 }
 
-fn from_schema(root: &Value) -> Derived {
-    let mut top = match shaped(root, root, &mut Vec::new()) {
+fn from_schema(schema: Value) -> Derived {
+    // Everything stands in place already, except where a type contains itself.
+    let root = if refers(&schema) { schema.clone() } else { Value::Null };
+    let mut top = match shaped(&root, schema, &mut Vec::new()) {
         Value::Object(top) => top,
         _ => Map::new(),
     };
@@ -99,35 +101,38 @@ fn from_schema(root: &Value) -> Derived {
     Derived { description, parameters: Value::Object(ordered(top)) }
 }
 
-/// A node in the form of the contracts. `inside` holds the references being followed.
-fn shaped(root: &Value, node: &Value, inside: &mut Vec<String>) -> Value {
-    let Value::Object(node) = node else { return node.clone() };
-    let node = match node.get("$ref").and_then(Value::as_str) {
-        Some(name) if inside.iter().any(|open| open == name) => return cut(root, node),
-        Some(name) => {
-            let name = name.to_owned();
-            let mut target =
-                schema::target(root, node).and_then(Value::as_object).cloned().unwrap_or_default();
-            target
-                .extend(node.iter().filter(|(word, _)| *word != "$ref").map(|(w, v)| (w.clone(), v.clone())));
-            inside.push(name);
-            let shaped = shaped(root, &Value::Object(target), inside);
-            inside.pop();
-            return shaped;
-        }
-        None => node,
-    };
-    let mut node = node.clone();
-    for word in ["$schema", "$defs", "definitions", "title"] {
-        node.shift_remove(word);
+/// Whether there is a reference anywhere.
+fn refers(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.iter().any(|(word, part)| word == "$ref" || refers(part)),
+        Value::Array(items) => items.iter().any(refers),
+        _ => false,
     }
+}
+
+/// A node in the form of the contracts. `inside` holds the references being followed.
+fn shaped(root: &Value, node: Value, inside: &mut Vec<String>) -> Value {
+    let Value::Object(mut node) = node else { return node };
+    if let Some(name) = schema::member(&node, "$ref").and_then(Value::as_str).map(str::to_owned) {
+        if inside.contains(&name) {
+            return cut(root, &node);
+        }
+        let mut target = schema::target(root, &node).and_then(Value::as_object).cloned().unwrap_or_default();
+        node.shift_remove("$ref");
+        target.extend(node);
+        inside.push(name);
+        let shaped = shaped(root, Value::Object(target), inside);
+        inside.pop();
+        return shaped;
+    }
+    node.retain(|word, _| !matches!(word.as_str(), "$schema" | "$defs" | "definitions" | "title"));
     for (word, value) in &mut node {
         shape_children(root, word, value, inside);
     }
     let mut node = without_null(node);
     fold_variants(&mut node);
     drop_implied(&mut node);
-    if node.get("default").is_some_and(Value::is_null) {
+    if schema::member(&node, "default").is_some_and(Value::is_null) {
         node.shift_remove("default");
     }
     if let Some(Value::String(text)) = node.get_mut("description") {
@@ -140,15 +145,15 @@ fn shape_children(root: &Value, word: &str, value: &mut Value, inside: &mut Vec<
     match value {
         Value::Object(named) if NAMED.contains(&word) => {
             for part in named.values_mut() {
-                *part = shaped(root, part, inside);
+                *part = shaped(root, part.take(), inside);
             }
         }
         Value::Array(list) if LIST.contains(&word) => {
             for part in list {
-                *part = shaped(root, part, inside);
+                *part = shaped(root, part.take(), inside);
             }
         }
-        part if ONE.contains(&word) => *part = shaped(root, part, inside),
+        part if ONE.contains(&word) => *part = shaped(root, part.take(), inside),
         _ => {}
     }
 }
@@ -207,7 +212,7 @@ fn fold_variants(node: &mut Map<String, Value>) {
 
 /// Drops number formats, and the limits that follow from them.
 fn drop_implied(node: &mut Map<String, Value>) {
-    let Some(format) = node.get("format").and_then(Value::as_str) else { return };
+    let Some(format) = schema::member(node, "format").and_then(Value::as_str) else { return };
     let numeric = schema::types(node).any(|name| matches!(name, "integer" | "number"));
     let Some((_, least, most)) = FORMATS.iter().find(|(name, ..)| numeric && *name == format) else { return };
     node.shift_remove("format");
@@ -246,15 +251,14 @@ fn is_item(line: &str) -> bool {
             && (after_number.starts_with(". ") || after_number.starts_with(") ")))
 }
 
-fn ordered(mut node: Map<String, Value>) -> Map<String, Value> {
-    let mut sorted = Map::with_capacity(node.len());
-    for word in ORDER {
-        if let Some(value) = node.shift_remove(word) {
-            sorted.insert(word.to_owned(), value);
-        }
+fn ordered(node: Map<String, Value>) -> Map<String, Value> {
+    let rank = |word: &str| ORDER.iter().position(|known| *known == word).unwrap_or(ORDER.len());
+    if node.keys().map(|word| rank(word)).is_sorted() {
+        return node;
     }
-    sorted.append(&mut node);
-    sorted
+    let mut members: Vec<(String, Value)> = node.into_iter().collect();
+    members.sort_by_key(|(word, _)| rank(word));
+    members.into_iter().collect()
 }
 
 #[cfg(test)]

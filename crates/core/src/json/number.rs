@@ -38,6 +38,10 @@ pub(super) fn integer_of_float(number: &Number) -> Option<Number> {
 /// The integer a decimal text stands for: `42`, ` 7 `, `42.0`, `1e3`. None when it is not whole
 /// or does not fit 64 bits.
 pub(super) fn integer_of_text(text: &str) -> Option<Number> {
+    // Nearly always it is just digits.
+    if let Ok(plain) = text.trim().parse::<i64>() {
+        return Some(plain.into());
+    }
     let decimal = Decimal::read(text.trim())?;
     let digits = format!("{}{}", decimal.whole, decimal.fraction);
     let digits = digits.trim_start_matches('0');

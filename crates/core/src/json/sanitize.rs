@@ -36,6 +36,9 @@ pub enum Dialect {
 /// The JSON Schema types.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
+/// Keywords that providers do not accept at the top level.
+const NOT_AT_TOP: [&str; 6] = ["allOf", "anyOf", "oneOf", "enum", "not", "nullable"];
+
 /// Keywords that belong to one type and move with it.
 const OF_ARRAY: [&str; 5] = ["items", "prefixItems", "minItems", "maxItems", "uniqueItems"];
 const OF_OBJECT: [&str; 3] = ["properties", "required", "additionalProperties"];
@@ -45,9 +48,7 @@ pub fn sanitize(schema: &Value, dialect: Dialect) -> Value {
     let top = top_level(schema);
     let mut node = cleaned_node(top, dialect);
     // A list of types or a null beside them cannot be meant at the top, where arguments stand.
-    for word in ["allOf", "anyOf", "oneOf", "enum", "not", "nullable"] {
-        node.shift_remove(word);
-    }
+    node.retain(|word, _| !NOT_AT_TOP.contains(&word.as_str()));
     Value::Object(node)
 }
 
@@ -63,7 +64,7 @@ fn top_level(schema: &Value) -> Map<String, Value> {
             top.entry(word).or_insert(value);
         }
     }
-    top.shift_remove("$ref");
+    top.retain(|word, _| word != "$ref");
     for part in schema::branches(&top, "allOf").to_vec() {
         absorb(&mut top, schema, &[part]);
     }
@@ -71,9 +72,7 @@ fn top_level(schema: &Value) -> Map<String, Value> {
         let branches = schema::branches(&top, union).to_vec();
         absorb(&mut top, schema, &branches);
     }
-    for word in ["allOf", "anyOf", "oneOf", "enum", "not", "nullable"] {
-        top.shift_remove(word);
-    }
+    top.retain(|word, _| !NOT_AT_TOP.contains(&word.as_str()));
     let mut node = object_node();
     node.append(&mut top);
     node.insert("type".to_owned(), "object".into());
@@ -128,7 +127,7 @@ fn cleaned_node(mut node: Map<String, Value>, dialect: Dialect) -> Map<String, V
     let mut node = collapse_null(node);
     settle_object(&mut node);
     settle_nullable_enum(&mut node);
-    if node.contains_key("$ref") {
+    if schema::member(&node, "$ref").is_some() {
         node.shift_remove("default");
     }
     if dialect == Dialect::Strict {
@@ -161,7 +160,7 @@ fn clean_children(node: &mut Map<String, Value>, dialect: Dialect) {
 
 /// Writes a list of types as one type, or as a union of them.
 fn split_types(node: &mut Map<String, Value>) {
-    let Some(Value::Array(listed)) = node.get("type") else { return };
+    let Some(Value::Array(listed)) = schema::member(node, "type") else { return };
     let mut names: Vec<String> = Vec::new();
     for name in listed.iter().filter_map(Value::as_str) {
         if !names.iter().any(|known| known == name) {
@@ -243,14 +242,14 @@ fn is_null(schema: &Value) -> bool {
 }
 
 fn settle_object(node: &mut Map<String, Value>) {
-    if node.get("properties").is_some_and(|properties| !properties.is_object()) {
+    if schema::member(node, "properties").is_some_and(|properties| !properties.is_object()) {
         node.insert("properties".to_owned(), json!({}));
     }
-    if node.get("type").is_some_and(|name| name == "object") {
+    if schema::member(node, "type").is_some_and(|name| name == "object") {
         node.entry("properties").or_insert_with(|| json!({}));
     }
-    let Some(Value::Object(properties)) = node.get("properties") else { return };
-    let Some(required) = node.get("required") else { return };
+    let Some(Value::Object(properties)) = schema::member(node, "properties") else { return };
+    let Some(required) = schema::member(node, "required") else { return };
     let mut known: Vec<Value> = Vec::new();
     for name in required.as_array().into_iter().flatten() {
         if name.as_str().is_some_and(|text| properties.contains_key(text)) && !known.contains(name) {
@@ -266,9 +265,10 @@ fn settle_object(node: &mut Map<String, Value>) {
 
 /// `nullable` says it already; a null among strings is refused by some providers.
 fn settle_nullable_enum(node: &mut Map<String, Value>) {
-    let nullable = node.get("nullable") == Some(&Value::Bool(true)) && node.contains_key("type");
-    if let Some(Value::Array(choices)) = node.get_mut("enum")
-        && nullable
+    let nullable = schema::member(node, "nullable") == Some(&Value::Bool(true))
+        && schema::member(node, "type").is_some();
+    if nullable
+        && let Some(Value::Array(choices)) = node.get_mut("enum")
         && choices.iter().any(|choice| !choice.is_null())
     {
         choices.retain(|choice| !choice.is_null());

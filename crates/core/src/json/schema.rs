@@ -84,16 +84,34 @@ impl<'a> View<'a> {
             }
             (Self::Object(left), Value::Object(right)) => {
                 left.len() == right.len()
-                    && left.iter().all(|(key, l)| right.get(key).is_some_and(|r| View::of(l).equals(r)))
+                    && left.iter().all(|(key, l)| member(right, key).is_some_and(|r| View::of(l).equals(r)))
             }
             _ => false,
         }
     }
 }
 
+/// Up to this many members a look at each is quicker than hashing the name.
+const FEW: usize = 16;
+
+/// The member of that name. A check asks a node for some twenty keywords, of which it has three
+/// or four: reading past those beats hashing every keyword asked for.
+pub(super) fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    if members.len() > FEW {
+        return members.get(name);
+    }
+    members.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
+}
+
+/// Whether a node says nothing but the type; the rest is words for readers. Most properties are so.
+pub(super) fn is_plain(schema: &Map<String, Value>) -> bool {
+    let plain = |word: &str| matches!(word, "type" | "description" | "default" | "title" | "format");
+    schema.keys().all(|word| plain(word))
+}
+
 /// The type names a schema node lists; none means any type.
 pub(super) fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> + Clone {
-    let names = match schema.get("type") {
+    let names = match member(schema, "type") {
         Some(Value::Array(names)) => names.as_slice(),
         Some(name) => std::slice::from_ref(name),
         None => &[],
@@ -103,7 +121,7 @@ pub(super) fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> +
 
 /// The branches of a union keyword.
 pub(super) fn branches<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
-    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    member(schema, keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The names a schema node requires.
@@ -113,7 +131,7 @@ pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str
 
 /// Where a `$ref` into the same document leads. References to other documents lead nowhere.
 pub(super) fn target<'a>(root: &'a Value, schema: &Map<String, Value>) -> Option<&'a Value> {
-    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+    let pointer = member(schema, "$ref")?.as_str()?.strip_prefix('#')?;
     if pointer.contains('%') { root.pointer(&decoded(pointer)) } else { root.pointer(pointer) }
 }
 
@@ -134,9 +152,9 @@ fn decoded(pointer: &str) -> String {
 /// The schemas of an array's elements: first those by position, then the one for the rest.
 pub(super) fn element(schema: &Map<String, Value>, index: usize) -> Option<&Value> {
     let tuple = branches(schema, "prefixItems");
-    match (tuple.get(index), schema.get("items")) {
+    match (tuple.get(index), member(schema, "items")) {
         (Some(positional), _) => Some(positional),
-        (None, Some(Value::Array(older))) => older.get(index).or_else(|| schema.get("additionalItems")),
+        (None, Some(Value::Array(older))) => older.get(index).or_else(|| member(schema, "additionalItems")),
         (None, rest) => rest,
     }
 }

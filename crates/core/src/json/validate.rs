@@ -61,7 +61,10 @@ impl<'a> Check<'a> {
         if depth > MAX_DEPTH || !self.spend() {
             return Err(path.violation("too deep or too much to check; the schema may refer to itself"));
         }
-        if matches!(view, View::Null) && schema.get("nullable") == Some(&Value::Bool(true)) {
+        if schema::is_plain(schema) {
+            return kind(schema, view, path);
+        }
+        if matches!(view, View::Null) && schema::member(schema, "nullable") == Some(&Value::Bool(true)) {
             return Ok(());
         }
         kind(schema, view, path)?;
@@ -81,7 +84,7 @@ impl<'a> Check<'a> {
         }
         self.union(schema, "anyOf", view, path, depth)?;
         self.union(schema, "oneOf", view, path, depth)?;
-        match schema.get("not") {
+        match schema::member(schema, "not") {
             Some(not) if self.node(not, view, path, depth + 1).is_ok() && self.understands(not, 0) => {
                 Err(path.violation(format!("{} is not allowed here", shown(view))))
             }
@@ -139,14 +142,14 @@ impl<'a> Check<'a> {
 
     fn array(&self, schema: &Map<String, Value>, items: &[Value], path: &Path<'_>, depth: u32) -> Verdict {
         size(schema, ["minItems", "maxItems"], items.len(), "item", path)?;
-        if schema.contains_key("items") || schema.contains_key("prefixItems") {
+        if schema::member(schema, "items").is_some() || schema::member(schema, "prefixItems").is_some() {
             for (index, item) in items.iter().enumerate() {
                 if let Some(wanted) = schema::element(schema, index) {
                     self.node(wanted, View::of(item), &Path::Index(path, index), depth + 1)?;
                 }
             }
         }
-        if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+        if schema::member(schema, "uniqueItems") == Some(&Value::Bool(true)) {
             let mut seen = HashSet::new();
             for (index, item) in items.iter().enumerate() {
                 let mut form = String::new();
@@ -168,20 +171,26 @@ impl<'a> Check<'a> {
         path: &Path<'_>,
         depth: u32,
     ) -> Verdict {
-        let properties = schema.get("properties").and_then(Value::as_object);
+        let properties = schema::member(schema, "properties").and_then(Value::as_object);
         for name in schema::required(schema) {
-            if !members.contains_key(name) {
-                let wanted = properties.and_then(|known| known.get(name)).map(violation::wanted);
+            if schema::member(members, name).is_none() {
+                let property = properties.and_then(|known| schema::member(known, name));
+                // A default says what is meant when the model forgets the key.
+                if property.is_some_and(|property| property.get("default").is_some()) {
+                    continue;
+                }
+                let wanted = property.map(violation::wanted);
                 let wanted =
                     wanted.filter(|wanted| wanted != "another value").map(|wanted| format!(" ({wanted})"));
                 let message = format!("required, but missing{}", wanted.unwrap_or_default());
                 return Err(Path::Key(path, name).violation(message));
             }
         }
-        let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
+        let others = schema::member(schema, "additionalProperties")
+            .filter(|_| schema::member(schema, "patternProperties").is_none());
         for (key, value) in members {
             let here = Path::Key(path, key);
-            match (properties.and_then(|known| known.get(key)), others) {
+            match (properties.and_then(|known| schema::member(known, key)), others) {
                 (Some(wanted), _) | (None, Some(wanted @ (Value::Object(_) | Value::Bool(true)))) => {
                     self.node(wanted, View::of(value), &here, depth + 1)?;
                 }
@@ -251,7 +260,7 @@ fn kind(schema: &Map<String, Value>, view: View<'_>, path: &Path<'_>) -> Verdict
 }
 
 fn choice(schema: &Map<String, Value>, view: View<'_>, path: &Path<'_>) -> Verdict {
-    if let Some(Value::Array(choices)) = schema.get("enum")
+    if let Some(Value::Array(choices)) = schema::member(schema, "enum")
         && !choices.iter().any(|choice| view.equals(choice))
     {
         return Err(path.violation(format!(
@@ -260,7 +269,7 @@ fn choice(schema: &Map<String, Value>, view: View<'_>, path: &Path<'_>) -> Verdi
             shown(view)
         )));
     }
-    match schema.get("const") {
+    match schema::member(schema, "const") {
         Some(only) if !view.equals(only) => {
             let only = violation::listed(std::slice::from_ref(only));
             Err(path.violation(format!("expected {only}, got {}", shown(view))))
@@ -270,12 +279,12 @@ fn choice(schema: &Map<String, Value>, view: View<'_>, path: &Path<'_>) -> Verdi
 }
 
 fn limits(schema: &Map<String, Value>, number: &Number, path: &Path<'_>) -> Verdict {
-    let bound = |word: &str| match schema.get(word) {
+    let bound = |word: &str| match schema::member(schema, word) {
         Some(Value::Number(limit)) => number::compare(number, limit).map(|order| (order, limit)),
         _ => None,
     };
     // In older drafts the exclusive words are flags beside the plain ones.
-    let flag = |word: &str| schema.get(word) == Some(&Value::Bool(true));
+    let flag = |word: &str| schema::member(schema, word) == Some(&Value::Bool(true));
     let (low, high) = (flag("exclusiveMinimum"), flag("exclusiveMaximum"));
     let checks = [
         ("minimum", "at least", low, Ordering::Less),
@@ -295,7 +304,7 @@ fn limits(schema: &Map<String, Value>, number: &Number, path: &Path<'_>) -> Verd
             return Err(path.violation(format!("expected {words} {limit}, got {number}")));
         }
     }
-    match schema.get("multipleOf") {
+    match schema::member(schema, "multipleOf") {
         Some(Value::Number(step)) if !number::is_multiple(number, step) => {
             Err(path.violation(format!("expected a multiple of {step}, got {number}")))
         }
@@ -304,7 +313,7 @@ fn limits(schema: &Map<String, Value>, number: &Number, path: &Path<'_>) -> Verd
 }
 
 fn length(schema: &Map<String, Value>, text: &str, path: &Path<'_>) -> Verdict {
-    if !schema.contains_key("minLength") && !schema.contains_key("maxLength") {
+    if schema::member(schema, "minLength").is_none() && schema::member(schema, "maxLength").is_none() {
         return Ok(());
     }
     size(schema, ["minLength", "maxLength"], text.chars().count(), "character", path)
@@ -317,7 +326,7 @@ fn size(
     thing: &str,
     path: &Path<'_>,
 ) -> Verdict {
-    let limit = |word: &str| match schema.get(word) {
+    let limit = |word: &str| match schema::member(schema, word) {
         Some(Value::Number(limit)) => number::compare(&count.into(), limit).map(|order| (order, limit)),
         _ => None,
     };

@@ -45,7 +45,7 @@ impl Road {
     pub(super) async fn clear(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
     ) -> Result<Decided, Refusal> {
@@ -70,7 +70,7 @@ impl Road {
     async fn agreed(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         asked_by_hook: Option<Reason>,
         cancel: &CancellationToken,
@@ -106,15 +106,27 @@ impl Road {
     fn declared(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let mut effects = prepared.effects(session.place());
+            let mut effects = prepared.effects(&session.place());
             self.follow_links(&mut effects);
+            self.name_environment(&mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
         stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
+    }
+
+    /// A command that names no environment runs in the default one.
+    fn name_environment(&self, effects: &mut [Effect]) {
+        for effect in effects {
+            if let Effect::Exec(command) = effect
+                && command.environment.is_empty()
+            {
+                self.services.environments.default_name().clone_into(&mut command.environment);
+            }
+        }
     }
 
     /// A path that is a link also counts as what it leads to, for policy and for the scheduler.
@@ -131,7 +143,7 @@ impl Road {
         }
     }
 
-    fn judge(&self, session: &Session, taken: &Taken, effects: &[Effect]) -> Verdict {
+    fn judge(&self, session: &Session, taken: &Taken<'_>, effects: &[Effect]) -> Verdict {
         let request = request(session, taken, effects);
         catch_unwind(AssertUnwindSafe(|| self.policy.judge(&request))).unwrap_or_else(|_| {
             Verdict::Deny(Reason::new("policy", "the policy broke while judging this call, so it is not run"))
@@ -141,7 +153,7 @@ impl Road {
     async fn ask(
         &self,
         session: &Session,
-        taken: &Taken,
+        taken: &Taken<'_>,
         effects: &[Effect],
         reason: Reason,
         cancel: &CancellationToken,
@@ -181,6 +193,6 @@ impl Road {
     }
 }
 
-fn request<'a>(session: &'a Session, taken: &'a Taken, effects: &'a [Effect]) -> PolicyRequest<'a> {
+fn request<'a>(session: &'a Session, taken: &'a Taken<'_>, effects: &'a [Effect]) -> PolicyRequest<'a> {
     PolicyRequest { tool: &taken.view.tool, session, arguments: &taken.view.arguments, effects }
 }

@@ -25,7 +25,7 @@ use crate::tool::Parallel;
 impl Road {
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, session: &Session, toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<Outcome> {
-        self.batch_until(session, toolbox, calls, &session.child_token()).await
+        self.batch_until(session, toolbox, calls, session.token()).await
     }
 
     /// Takes all calls of one answer, unless `cancel` fires first.

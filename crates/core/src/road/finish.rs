@@ -230,9 +230,11 @@ fn status_of(error: &ToolError) -> Status {
         ToolError::TimedOut(_) | ToolError::OutOfTime(_) => Status::TimedOut,
         ToolError::Cancelled => Status::Cancelled,
         ToolError::Broken(_) => Status::Broken,
-        ToolError::NeedsSession(_) | ToolError::Unrecorded(_) | ToolError::Failed(_) | ToolError::File(_) => {
-            Status::Failed
-        }
+        ToolError::NeedsSession(_)
+        | ToolError::Unrecorded(_)
+        | ToolError::Failed(_)
+        | ToolError::File(_)
+        | ToolError::Environment(_) => Status::Failed,
     }
 }
 
@@ -266,5 +268,5 @@ fn redact_strings(redact: &dyn Redact, value: &mut Value) {
 
 /// A value as text; values always can be written.
 fn to_text(value: &Value) -> String {
-    value.to_string()
+    serde_json::to_string(value).unwrap_or_default()
 }

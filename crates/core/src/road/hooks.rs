@@ -20,7 +20,7 @@ impl Road {
     pub(super) async fn before(
         &self,
         toolbox: &Toolbox,
-        taken: &mut Taken,
+        taken: &mut Taken<'_>,
         cancel: &CancellationToken,
     ) -> Result<Option<Reason>, Refusal> {
         let mut ask = None;

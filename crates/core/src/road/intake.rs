@@ -23,21 +23,21 @@ use crate::tool::ToolEntry;
 const SUGGESTIONS: usize = 3;
 
 /// A call whose tool is known and whose arguments fit.
-pub(super) struct Taken {
+pub(super) struct Taken<'t> {
     pub(super) view: CallView,
     pub(super) entry: Arc<ToolEntry>,
-    pub(super) parameters: Arc<Value>,
+    pub(super) parameters: &'t Value,
     /// The arguments were cut off and closed by us: good enough to look, not to act.
     pub(super) cut_off: bool,
     pub(super) notes: Vec<String>,
 }
 
-impl Taken {
+impl Taken<'_> {
     /// Takes other arguments, if they fit. Whoever wrote them wrote them whole.
     pub(super) fn change(&mut self, arguments: Map<String, Value>) -> Result<(), ToolError> {
         self.view.arguments = arguments;
         self.cut_off = false;
-        fit(&self.parameters, &mut self.view.arguments)
+        fit(self.parameters, &mut self.view.arguments)
     }
 
     pub(super) fn refuse(self, why: Refusal) -> Box<Refused> {
@@ -53,7 +53,11 @@ impl Taken {
 }
 
 /// Takes a call in: its own id, its tool, its arguments.
-pub(super) fn take_in(session: &Session, toolbox: &Toolbox, call: ToolCall) -> Result<Taken, Box<Refused>> {
+pub(super) fn take_in<'t>(
+    session: &Session,
+    toolbox: &'t Toolbox,
+    call: ToolCall,
+) -> Result<Taken<'t>, Box<Refused>> {
     let id = session.next_call_id();
     match find(toolbox, &call.name, &call.arguments) {
         Ok(found) => {
@@ -67,11 +71,11 @@ pub(super) fn take_in(session: &Session, toolbox: &Toolbox, call: ToolCall) -> R
             let mut taken = Taken {
                 view,
                 entry: Arc::clone(found.offered.entry()),
-                parameters: Arc::clone(found.offered.parameters()),
+                parameters: found.offered.parameters(),
                 cut_off: found.cut_off,
                 notes: Vec::new(),
             };
-            match fit(&taken.parameters, &mut taken.view.arguments) {
+            match fit(taken.parameters, &mut taken.view.arguments) {
                 Ok(()) => Ok(taken),
                 Err(wrong) => Err(taken.refuse(wrong.into())),
             }

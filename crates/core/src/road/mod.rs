@@ -144,6 +144,11 @@ impl Road {
         Self { services, policy, journal: None, spill: None, redact: None, limits: RoadLimits::default() }
     }
 
+    /// The doors and services its tools share.
+    pub fn services(&self) -> &Arc<Services> {
+        &self.services
+    }
+
     /// Records every call.
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
@@ -170,7 +175,7 @@ impl Road {
 
     /// Takes one call all the way.
     pub async fn call(&self, session: &Session, toolbox: &Toolbox, call: ToolCall) -> Outcome {
-        self.call_until(session, toolbox, call, &session.child_token()).await
+        self.call_until(session, toolbox, call, session.token()).await
     }
 
     /// Takes one call all the way, unless `cancel` fires first.
@@ -210,7 +215,7 @@ impl Road {
         &self,
         session: &Session,
         toolbox: &Toolbox,
-        taken: &mut intake::Taken,
+        taken: &mut intake::Taken<'_>,
         cancel: &CancellationToken,
     ) -> Result<authorise::Cleared, Refusal> {
         for _ in 0..EDITS {

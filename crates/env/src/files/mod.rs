@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to the user's files")]
 
+mod change;
 mod kind;
 mod lines;
 mod open;
@@ -12,20 +13,51 @@ mod page;
 mod resolve;
 mod search;
 mod similar;
+mod spot;
 mod stop;
+mod whole;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use hermes_core::files::{FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport};
+use hermes_core::files::{
+    Change, Changed, Content, Expect, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport,
+    WholeFile,
+};
 use hermes_core::host::{Host, blocking};
 use hermes_core::permit::{Permit, Read};
 
+use change::Act;
 use page::read_page;
 use search::search;
 use stop::{Limits, Stop, StopOnDrop};
+
+/// The path with links followed as far as it exists.
+pub fn real_path(path: &Path) -> PathBuf {
+    resolve::real_path(path)
+}
+
+/// What is at a path now, for the user's own commands; nothing when there is no file.
+pub fn look(path: &Path, max_bytes: u64) -> Result<Option<WholeFile>, FileError> {
+    match whole::read_whole(path, max_bytes) {
+        Ok(file) => Ok(Some(file)),
+        Err(FileError::Missing { .. }) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// Puts files back as they were, all or none, for the user's own commands: calls of tools need a
+/// permit and go through [`Files::change`]. A path without content is removed.
+pub fn put_back(files: Vec<(PathBuf, Option<Content>)>) -> Result<(), FileError> {
+    let acts = files.into_iter().map(|(path, content)| match content {
+        Some(content) => Act::Put { path, content, expect: Expect::Anything },
+        None => Act::Remove { path, expect: Expect::Anything },
+    });
+    change::change(acts).map(drop)
+}
 
 /// Files on the local disks.
 pub struct LocalFiles {
@@ -62,6 +94,24 @@ impl Files for LocalFiles {
             let stop = Stop::new(Arc::clone(&self.host), Limits::DEFAULT);
             let _guard = StopOnDrop::of(&stop);
             blocking(&self.host, move || search(permit.path(), &query, &stop)).await?
+        }
+        .boxed()
+    }
+
+    fn whole(&self, permit: Permit<Read>, max_bytes: u64) -> BoxFuture<'_, Result<WholeFile, FileError>> {
+        async move { blocking(&self.host, move || whole::read_whole(permit.path(), max_bytes)).await? }
+            .boxed()
+    }
+
+    fn change(&self, changes: Vec<Change>) -> BoxFuture<'_, Result<Vec<Changed>, FileError>> {
+        async move {
+            let done =
+                blocking(&self.host, move || change::change(changes.into_iter().map(Act::from))).await??;
+            // Everybody sees the change already. That it also outlives a power cut takes the disk
+            // several times as long as all the rest, and nobody has to wait for it.
+            let unsynced = done.unsynced;
+            self.host.run_blocking(Box::new(move || unsynced.iter().for_each(|file| drop(file.sync_all()))));
+            Ok(done.changed)
         }
         .boxed()
     }

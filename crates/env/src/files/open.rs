@@ -7,9 +7,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Component, Path};
 
-use hermes_core::files::FileError;
+use hermes_core::files::{FileError, Stamp};
 
-use super::{resolve, similar};
+use super::{resolve, similar, spot};
 
 /// A regular file, open for reading.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Opened {
     pub(crate) file: File,
     /// Its size; 0 for files whose content is made up as they are read.
     pub(crate) size: u64,
+    /// What it is known by.
+    pub(crate) stamp: Stamp,
 }
 
 /// Files without a size are read up to here.
@@ -139,7 +141,7 @@ fn check(path: &Path, file: File) -> Result<Opened, FileError> {
     if metadata.len() == 0 && shows_a_process(path, &file) {
         return Err(unreadable(path, PROCESS));
     }
-    Ok(Opened { file, size: metadata.len() })
+    Ok(Opened { file, size: metadata.len(), stamp: spot::stamp(&metadata) })
 }
 
 /// Whether this is a secret of a process in a `/proc` that is mounted somewhere else.

@@ -17,8 +17,12 @@ const CHUNK: usize = 128 * 1024;
 /// Reads one page; the memory used depends on the page, not on the file.
 pub(crate) fn read_page(path: &Path, request: PageRequest, stop: &Stop) -> Result<FilePage, FileError> {
     let opened = open::open(path)?;
-    let size = opened.size;
-    read(opened.bounded(), size, request, stop).map_err(|error| unreadable(path, &error.to_string()))
+    let (size, stamp) = (opened.size, opened.stamp);
+    let page = read(opened.bounded(), size, request, stop);
+    match page.map_err(|error| unreadable(path, &error.to_string()))? {
+        FilePage::Text(page) => Ok(FilePage::Text(TextPage { stamp, ..page })),
+        other => Ok(other),
+    }
 }
 
 fn read(mut source: impl Read, size: u64, request: PageRequest, stop: &Stop) -> io::Result<FilePage> {

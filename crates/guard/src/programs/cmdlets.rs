@@ -41,6 +41,58 @@ fn windows_place(path: &str) -> Place {
     }
 }
 
+/// Whether a name is one of those judged here, or starts a Windows shell.
+pub(super) fn known(name: &str) -> bool {
+    name.contains('-') || COMMANDS.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Names without a dash, which cmdlets always have.
+const COMMANDS: [&str; 43] = [
+    "cmd",
+    "powershell",
+    "pwsh",
+    "del",
+    "erase",
+    "rd",
+    "rmdir",
+    "ri",
+    "rm",
+    "format",
+    "diskpart",
+    "shutdown",
+    "taskkill",
+    "spps",
+    "sc",
+    "net",
+    "net1",
+    "reg",
+    "vssadmin",
+    "wbadmin",
+    "wmic",
+    "cipher",
+    "robocopy",
+    "fsutil",
+    "attrib",
+    "wsl",
+    "bcdedit",
+    "wevtutil",
+    "iex",
+    "takeown",
+    "icacls",
+    "cacls",
+    "schtasks",
+    "certutil",
+    "mshta",
+    "regsvr32",
+    "rundll32",
+    "bitsadmin",
+    "tasklist",
+    "runas",
+    "cscript",
+    "wscript",
+    "msiexec",
+];
+
 #[expect(clippy::too_many_lines, reason = "a table of commands")]
 /// One command or cmdlet, in lower case; false when it is not known.
 pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, stdin: &Flow) -> bool {

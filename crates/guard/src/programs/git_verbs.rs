@@ -5,6 +5,7 @@ use super::opts::{Parsed, Spec, parse};
 use crate::effect::{How, Kind};
 use crate::walk::{Call, Flow, Walk};
 
+/// Notes what a verb with these arguments does.
 pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
     if let Some(alias) = walk.scope.aliases.get(&format!("git {verb}")).cloned() {
         let mut text = alias.to_string();
@@ -15,40 +16,7 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         walk.run_text(&text, call.stdin, call.span);
         return;
     }
-    let spec = Spec {
-        short: "mFCcbBnSo",
-        long: &[
-            "message",
-            "file",
-            "author",
-            "date",
-            "depth",
-            "branch",
-            "upload-pack",
-            "receive-pack",
-            "exec",
-            "onto",
-            "strategy",
-            "config",
-            "output",
-        ],
-        stops: false,
-    };
-    let spec = match verb {
-        "clean" => Spec { short: "e", long: &["exclude"], stops: false },
-        "push" => Spec { short: "o", long: &["push-option", "repo", "receive-pack", "exec"], stops: false },
-        "branch" | "tag" | "stash" | "worktree" | "restore" | "reset" | "checkout" | "switch" | "rm" => {
-            Spec {
-                short: "mu",
-                long: &["message", "source", "set-upstream-to", "pathspec-from-file"],
-                stops: false,
-            }
-        }
-        "rebase" => Spec { short: "xsX", long: &["exec", "onto", "strategy"], stops: false },
-        "submodule" => Spec { short: "b", long: &["branch"], stops: false },
-        _ => spec,
-    };
-    let parsed = parse(call.args, spec);
+    let parsed = parse(call.args, options(verb));
     match verb {
         "reset"
             if parsed
@@ -119,8 +87,52 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             lost(walk, "deletes files with their changes", call);
         }
         "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
+        _ => running_verb(walk, verb, &parsed, call),
+    }
+}
+
+/// Which options of a verb take a value.
+fn options(verb: &str) -> Spec {
+    let usual = Spec {
+        short: "mFCcbBnSo",
+        long: &[
+            "message",
+            "file",
+            "author",
+            "date",
+            "depth",
+            "branch",
+            "upload-pack",
+            "receive-pack",
+            "exec",
+            "onto",
+            "strategy",
+            "config",
+            "output",
+        ],
+        stops: false,
+    };
+    match verb {
+        "clean" => Spec { short: "e", long: &["exclude"], stops: false },
+        "push" => Spec { short: "o", long: &["push-option", "repo", "receive-pack", "exec"], stops: false },
+        "branch" | "tag" | "stash" | "worktree" | "restore" | "reset" | "checkout" | "switch" | "rm" => {
+            Spec {
+                short: "mu",
+                long: &["message", "source", "set-upstream-to", "pathspec-from-file"],
+                stops: false,
+            }
+        }
+        "rebase" => Spec { short: "xsX", long: &["exec", "onto", "strategy"], stops: false },
+        "submodule" => Spec { short: "b", long: &["branch"], stops: false },
+        _ => usual,
+    }
+}
+
+/// Verbs that run programs, fetch, or are rare.
+fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
+    match verb {
         "config" => config(walk, call),
-        "clone" | "fetch" | "pull" | "ls-remote" => transport(walk, verb, &parsed, call),
+        "clone" | "fetch" | "pull" | "ls-remote" => transport(walk, verb, parsed, call),
         "rebase" | "bisect" => {
             for (text, span) in parsed.values("x", "exec") {
                 walk.run_text(text, &Flow::none(), span);

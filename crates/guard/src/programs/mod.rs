@@ -113,7 +113,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         walk.programs.push((name.to_owned(), span));
     }
     let call = Call { name, args, span, stdin };
-    if let Some(handler) = lookup(name) {
+    if let Some(handler) = remembered(walk, name) {
         if !walk.down(span) {
             return Flow::none();
         }
@@ -139,10 +139,25 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         return flow;
     }
-    if let Some(flow) = windows::run(walk, call) {
+    if cmdlets::known(name)
+        && let Some(flow) = windows::run(walk, call)
+    {
         return flow;
     }
     filters::unknown(walk, call)
+}
+
+/// The reader for a program, looked up once for each name in a text.
+fn remembered(walk: &mut Walk<'_>, name: &str) -> Option<Handler> {
+    if let Some((_, handler)) = walk.handlers.iter().find(|(known, _)| known == name) {
+        return *handler;
+    }
+    let handler = lookup(name);
+    if walk.handlers.len() >= 16 {
+        walk.handlers.remove(0);
+    }
+    walk.handlers.push((name.to_owned(), handler));
+    handler
 }
 
 /// A family's reader.

@@ -19,7 +19,7 @@ pub(super) fn echo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         escapes |= text.contains('e');
         args = rest;
     }
-    let mut out = String::new();
+    let mut out = String::with_capacity(args.iter().map(|arg| arg.text.len() + 1).sum::<usize>() + 1);
     for (at, arg) in args.iter().enumerate() {
         if at > 0 {
             out.push(' ');

@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
                 }
                 Some(_) => {
                     if let Some(word) = self.word() {
-                        words.push(word)
+                        words.push(word);
                     } else {
                         self.faults.broken = true;
                         self.cursor.skip(1);

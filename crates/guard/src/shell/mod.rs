@@ -24,7 +24,7 @@ pub(crate) use parse::parse;
 pub(crate) use word::double_quoted;
 
 /// How deep groups, substitutions and loops may nest before the rest is given up as unreadable.
-pub(crate) const MAX_DEPTH: u16 = 32;
+pub(crate) const MAX_DEPTH: u16 = 56;
 
 /// A whole text, read.
 #[derive(Debug, Default)]

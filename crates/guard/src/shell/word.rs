@@ -70,10 +70,7 @@ impl<'a> Parser<'a> {
     fn bare_word(&mut self) -> Option<&'a str> {
         let bytes = self.cursor.rest_bytes();
         let length = bytes.iter().position(|b| special(*b, Mode::Word)).unwrap_or(bytes.len());
-        let ends = match bytes.get(length) {
-            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')') => true,
-            _ => false,
-        };
+        let ends = matches!(bytes.get(length), None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'));
         if length == 0 || !ends {
             return None;
         }
@@ -185,7 +182,7 @@ impl<'a> Parser<'a> {
             Some(b'[') => self.old_arithmetic(parts),
             _ => {
                 if let Some(param) = self.parameter() {
-                    parts.push(Part::Param(Box::new(param)))
+                    parts.push(Part::Param(Box::new(param)));
                 } else {
                     self.cursor.skip(1);
                     parts.push(Part::Quoted(Cow::Borrowed("$")));

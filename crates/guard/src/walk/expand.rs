@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::flow::{BRACE_CLOSE, BRACE_COMMA, BRACE_OPEN, Flow, HOLE};
 use super::{Arg, Src, Walk, arith, braces};
-use crate::effect::Span;
+use crate::effect::{Kind, Span};
 use crate::shell::{Param, Part, Parts, Word, double_quoted};
 
 /// Longest value that is followed; anything longer is unknown.
@@ -72,7 +72,10 @@ impl Walk<'_> {
             if !self.spend(text.len() + 1) {
                 return;
             }
-            if braced {
+            if braced && text.len() > 4096 {
+                self.emit(Kind::Unreadable, "braces in a word too long to expand", word.span);
+                out.push(Arg { text: Cow::Owned(braces::plain(&text)), span: word.span });
+            } else if braced {
                 for text in braces::expand(&text) {
                     self.spend(text.len());
                     out.push(Arg { text: Cow::Owned(text), span: word.span });

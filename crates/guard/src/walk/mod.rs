@@ -31,7 +31,7 @@ use crate::shell::{self, Doc};
 
 /// How deep lists, substitutions, wrappers and texts may stand in each other, all together. The
 /// stack of a small thread must hold this many levels in an unoptimised build.
-const MAX_LEVEL: u16 = 40;
+const MAX_LEVEL: u16 = 56;
 /// Most effects kept; one more of the same kind tells nobody anything new.
 const MAX_EFFECTS: usize = 200;
 
@@ -98,6 +98,8 @@ pub(crate) struct Walk<'c> {
     pub(crate) head: Option<String>,
     /// Texts that run when the shell ends: traps.
     pub(crate) deferred: Vec<(String, Span)>,
+    /// Programs met lately and who knows them.
+    pub(crate) handlers: Vec<(String, Option<crate::programs::Handler>)>,
     serial: u32,
 }
 
@@ -119,6 +121,7 @@ impl<'c> Walk<'c> {
             last_unknown: Origin::default(),
             head: None,
             deferred: Vec::new(),
+            handlers: Vec::new(),
             serial: 0,
         }
     }
@@ -129,7 +132,9 @@ impl<'c> Walk<'c> {
         self.note_faults(script.faults, Span::new(0, text.len()));
         let src = Src { text, docs: &script.docs };
         let out = self.list(src, &script.list, &Flow::none());
-        for (code, span) in std::mem::take(&mut self.deferred) {
+        for _ in 0..64 {
+            // A trap may set another.
+            let Some((code, span)) = self.deferred.pop() else { break };
             self.run_text(&code, &Flow::none(), span);
         }
         if out.origin.secret {
@@ -286,8 +291,13 @@ impl<'c> Walk<'c> {
 
     /// A path as a target: normal form and kind of place.
     pub(crate) fn target(&self, path: &str) -> Target {
+        self.target_at(place::normal(path, self.ground()), path)
+    }
+
+    /// The same for a path whose normal form is known.
+    pub(crate) fn target_at(&self, normal: String, path: &str) -> Target {
         let ground = self.ground();
-        let mut text = place::normal(path, ground);
+        let mut text = normal;
         for (from, to) in self.scope.links.iter().take(32) {
             if place::within(&text, from) && (text.len() > from.len() || !path.ends_with('/')) {
                 text = format!("{to}{}", text.get(from.len()..).unwrap_or_default());

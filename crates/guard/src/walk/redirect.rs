@@ -112,7 +112,7 @@ impl Walk<'_> {
             return;
         }
         let normal = self.path(path);
-        let target = self.target(path);
+        let target = self.target_at(normal.clone(), path);
         if target.place == Place::Sink {
             self.socket(&normal, &content, span);
             return;

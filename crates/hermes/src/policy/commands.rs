@@ -52,7 +52,7 @@ pub(super) fn grant(
 fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Judgement {
     let context =
         Context::new(command.workdir.to_string_lossy(), policy.user_home(request).to_string_lossy())
-            .workspace(request.session.cwd().to_string_lossy())
+            .workspace(request.session.workspace().to_string_lossy())
             .rules(policy.settings.rules.clone());
     hermes_guard::judge(&command.text, &context)
 }

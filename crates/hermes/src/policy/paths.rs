@@ -62,7 +62,7 @@ fn looked_up(policy: &GuardPolicy, path: &Path, access: Access, request: &Policy
     let home = policy.user_home(request);
     let hermes_home =
         policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
-    let cx = PathCx::new(&home, request.session.cwd(), &hermes_home, &policy.settings.temp);
+    let cx = PathCx::new(&home, request.session.workspace(), &hermes_home, &policy.settings.temp);
     judge_path(path, access, &cx)
 }
 

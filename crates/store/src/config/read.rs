@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use super::known;
 use super::reader::{Keys, Reader, Section};
 use super::settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, Guardrails, Limits, Repeats, Settings, Switch,
-    ToolOutput, ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,
+    Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
 };
 use super::tree::Kind;
 
@@ -38,6 +38,23 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
         tool_loop_guardrails: guardrails(reader, root),
         approvals: approvals(reader, root),
         command_allowlist: reader.texts(root, "command_allowlist").unwrap_or_default(),
+        terminal: terminal(reader, root),
+    }
+}
+
+fn terminal<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> TerminalSettings {
+    const LEVELS: &[(&str, FenceLevel)] = &[
+        ("off", FenceLevel::Off),
+        ("workspace", FenceLevel::Workspace),
+        ("strict", FenceLevel::Strict),
+        // Without quotes, `off` is false to other YAML readers, and may have been saved as that.
+        ("false", FenceLevel::Off),
+    ];
+    let section = reader.section(root, "terminal", "terminal");
+    reader.check_keys(section, &["fence", "fence_paths"], Keys::Some);
+    TerminalSettings {
+        fence: reader.word(section, "fence", LEVELS).unwrap_or_default(),
+        fence_paths: reader.texts(section, "fence_paths").unwrap_or_default(),
     }
 }
 

@@ -29,6 +29,30 @@ pub struct Settings {
     pub approvals: Approvals,
     /// `command_allowlist`: commands that may always run.
     pub command_allowlist: Vec<String>,
+    /// `terminal`.
+    pub terminal: TerminalSettings,
+}
+
+/// `terminal`: where and how commands run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TerminalSettings {
+    /// `terminal.fence`.
+    pub fence: FenceLevel,
+    /// `terminal.fence_paths`: what commands behind the fence may write beside the workspace.
+    pub fence_paths: Vec<String>,
+}
+
+/// `terminal.fence`: what commands of this machine are kept from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FenceLevel {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Writes outside the workspace, reads of credentials.
+    Workspace,
+    /// Also the network, and signals to processes outside.
+    Strict,
 }
 
 /// `agent`: what is taken away from every selection.
@@ -191,6 +215,7 @@ impl Default for Settings {
             tool_loop_guardrails: Guardrails::default(),
             approvals: Approvals::default(),
             command_allowlist: Vec::new(),
+            terminal: TerminalSettings::default(),
         }
     }
 }

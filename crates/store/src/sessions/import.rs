@@ -39,16 +39,53 @@ pub struct Imported {
 
 /// Columns of a session that have their place in this store.
 const SESSION: [&str; 24] = [
-    "id", "source", "model", "system_prompt", "parent_session_id", "started_at", "ended_at", "end_reason",
-    "message_count", "tool_call_count", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-    "reasoning_tokens", "cwd", "title", "api_call_count", "rewind_count", "archived", "estimated_cost_usd",
-    "actual_cost_usd", "billing_provider", "session_id",
+    "id",
+    "source",
+    "model",
+    "system_prompt",
+    "parent_session_id",
+    "started_at",
+    "ended_at",
+    "end_reason",
+    "message_count",
+    "tool_call_count",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "cwd",
+    "title",
+    "api_call_count",
+    "rewind_count",
+    "archived",
+    "estimated_cost_usd",
+    "actual_cost_usd",
+    "billing_provider",
+    "session_id",
 ];
 /// Columns of a message that have their place in this store.
 const MESSAGE: [&str; 20] = [
-    "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "effect_disposition", "timestamp",
-    "token_count", "finish_reason", "reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items",
-    "codex_message_items", "platform_message_id", "active", "compacted", "api_content",
+    "id",
+    "session_id",
+    "role",
+    "content",
+    "tool_call_id",
+    "tool_calls",
+    "tool_name",
+    "effect_disposition",
+    "timestamp",
+    "token_count",
+    "finish_reason",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "codex_reasoning_items",
+    "codex_message_items",
+    "platform_message_id",
+    "active",
+    "compacted",
+    "api_content",
 ];
 
 impl Sessions {
@@ -143,7 +180,9 @@ fn free_title(
     id: &str,
     done: &mut Imported,
 ) -> Result<Option<String>, SessionError> {
-    let Some(title) = text(columns, "title").and_then(|title| title::clean(&title).ok()) else { return Ok(None) };
+    let Some(title) = text(columns, "title").and_then(|title| title::clean(&title).ok()) else {
+        return Ok(None);
+    };
     if !db.prepare_cached("SELECT 1 FROM sessions WHERE title = ?1")?.exists([&title])? {
         return Ok(Some(title));
     }

@@ -3,13 +3,17 @@
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
-use hermes_core::files::{FileError, FilePage, PageRequest, TextPage};
+use hermes_core::files::{FileError, FilePage, PageRequest, TextPage, WholeFile};
+use hermes_core::host;
+use hermes_core::loop_guard::digest;
 use hermes_core::session::Place;
 use hermes_core::tool::{MaxSize, Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::documents::{self, Document, MAX_DOCUMENT};
+use crate::read_log::{PageKey, Seen, with_log};
 use crate::toolsets::file;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ReadFile>("read_file", &file::TOOLSET)
@@ -24,8 +28,9 @@ const MAX_LINE: usize = 2_000;
 const MAX_PAGE: usize = 100_000;
 
 /// Read a text file with line numbers, page by page. Use this instead of cat, head or tail.
-/// Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Images and other
-/// binary files are recognised and not shown.
+/// Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Notebooks, Word
+/// documents and spreadsheets are shown as text; images and other binary files are recognised and
+/// not shown.
 #[derive(Deserialize, JsonSchema)]
 struct ReadFile {
     /// Path of the file: absolute, relative to the working directory, or ~/path
@@ -60,8 +65,17 @@ impl Tool for ReadFile {
             max_line_chars: MAX_LINE,
             max_chars: MAX_PAGE,
         };
+        if let Some((kind, page)) = self.document(cx, request).await {
+            let answer = self.unless_known(cx, &page, Seen { stamp: page.stamp, whole: false });
+            return Ok(with(answer, "extracted_document", json!(kind.word())));
+        }
         match cx.files().page(&self.path, request).await {
-            Ok(FilePage::Text(page)) => Ok(shown(self.offset, &page)),
+            Ok(FilePage::Text(page)) => {
+                let cut = page.lines.iter().any(|line| line.cut_chars > 0);
+                let lines = u64::try_from(page.lines.len()).unwrap_or(u64::MAX);
+                let whole = self.offset == 1 && !cut && lines == page.total_lines;
+                Ok(self.unless_known(cx, &page, Seen { stamp: page.stamp, whole }))
+            }
             Ok(FilePage::Image { file_size, media_type }) => {
                 Ok(not_shown("an image", file_size, Some(media_type)))
             }
@@ -70,6 +84,62 @@ impl Tool for ReadFile {
             Err(other) => Err(other),
         }
     }
+}
+
+impl ReadFile {
+    /// A page of the text of a document; nothing when the file is none that can be read.
+    async fn document(&self, cx: &ToolCx, request: PageRequest) -> Option<(Document, TextPage)> {
+        let path = cx.files().real_path(&self.path);
+        let kind = Document::of(&path)?;
+        let WholeFile { bytes, stamp, .. } = cx.files().whole(&path, MAX_DOCUMENT).await.ok()?;
+        let file_size = stamp.size;
+        let text = host::blocking(cx.host(), move || kind.text(bytes)).await.ok()??;
+        Some((kind, TextPage { file_size, stamp, ..documents::page(&text, request) }))
+    }
+
+    /// The page, or only that it is the same as before when the model has it already.
+    fn unless_known(&self, cx: &ToolCx, page: &TextPage, seen: Seen) -> Value {
+        let answer = shown(self.offset, page);
+        let path = cx.files().real_path(&self.path);
+        let key = PageKey { path: path.clone(), offset: self.offset, limit: self.limit };
+        let content = answer.get("content").map_or(0, digest);
+        let times = with_log(cx, |log| {
+            log.saw(&path, seen);
+            log.shown(key, content)
+        });
+        match times.unwrap_or(1) {
+            2 if !page.lines.is_empty() => unchanged(&self.path, page),
+            times @ 3.. => {
+                let warning = format!(
+                    "This is reading {times} of the same unchanged lines; go on with what they say instead of \
+                     reading them again."
+                );
+                with(answer, "_warning", json!(warning))
+            }
+            _ => answer,
+        }
+    }
+}
+
+fn with(mut answer: Value, key: &str, value: Value) -> Value {
+    if let Some(fields) = answer.as_object_mut() {
+        fields.insert(key.to_owned(), value);
+    }
+    answer
+}
+
+/// The model was shown these lines before, and they still say the same.
+fn unchanged(path: &str, page: &TextPage) -> Value {
+    json!({
+        "status": "unchanged",
+        "dedup": true,
+        "content_returned": false,
+        "path": path,
+        "total_lines": page.total_lines,
+        "file_size": page.file_size,
+        "hint": "these lines are the same as when they were read earlier in this session; use that reading. \
+                 Reading them once more shows them again.",
+    })
 }
 
 fn shown(first: u64, page: &TextPage) -> Value {

@@ -32,7 +32,7 @@ impl Program {
 
     /// One term of a concatenation and where it ends.
     pub(super) fn term(&self, at: usize) -> Option<(String, usize)> {
-        let (mut value, mut next) = match self.list.get(at)? {
+        let (value, next) = match self.list.get(at)? {
             Token::Text(text) => (text.clone(), at + 1),
             Token::Sign('(') => {
                 let inner = self.constant(at + 1)?;
@@ -102,7 +102,12 @@ impl Program {
             Token::Name(name) => (self.constants.get(name)?.clone(), at + 1),
             _ => return None,
         };
-        // `[::-1]`, `.decode()`, `.join([...])`, `.reverse`, `.toString()`.
+        self.suffixes(value, next)
+    }
+
+    /// What follows a term and changes it: `[::-1]`, `.decode()`, `.join([...])`, `.reverse`.
+    fn suffixes(&self, value: String, next: usize) -> Option<(String, usize)> {
+        let (mut value, mut next) = (value, next);
         loop {
             if self.sign(next, '[')
                 && self.sign(next + 1, ':')

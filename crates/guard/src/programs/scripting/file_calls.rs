@@ -177,6 +177,22 @@ impl Program {
                     }
                 }
             }
+            _ => self.other_call(walk, at, first, name, before, span),
+        }
+    }
+
+    /// Calls on permissions, processes, modules and the machine.
+    fn other_call(
+        &self,
+        walk: &mut Walk<'_>,
+        at: usize,
+        first: usize,
+        name: &str,
+        before: Option<&str>,
+        span: Span,
+    ) {
+        let path = self.constant(first);
+        match name {
             "chmod" | "chmodSync" => {
                 let number =
                     self.list.iter().skip(first).take(6).find_map(|token| {

@@ -1,0 +1,93 @@
+//! `hermes fence status` and `hermes fence test`.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::yard::{HERMES, Said, Yard, said};
+
+fn hermes(yard: &Yard, config: &str, arguments: &[&str]) -> Said {
+    fs::create_dir_all(yard.at("home/.hermes")).unwrap();
+    fs::write(yard.at("home/.hermes/config.yaml"), config).unwrap();
+    fs::write(yard.at("home/.hermes/.env"), "KEY=x\n").unwrap();
+    let mut command = Command::new(HERMES);
+    command.args(arguments).current_dir(yard.at("ws")).env_clear().env("PATH", "/usr/bin:/bin");
+    command.env("HOME", yard.at("home")).env("TMPDIR", yard.at("temp"));
+    said(command)
+}
+
+fn json(said: &Said) -> Value {
+    serde_json::from_str(&said.out).unwrap_or_else(|why| unreachable!("{why}: {said:?}"))
+}
+
+#[test]
+fn the_test_proves_that_each_level_holds() {
+    for level in ["workspace", "strict"] {
+        let yard = Yard::new();
+
+        let said = hermes(&yard, &format!("terminal:\n  fence: {level}\n"), &["fence", "test", "--json"]);
+
+        let told = json(&said);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!((&told["demanded"], &told["holds"]), (&level.into(), &true.into()));
+        let tried: Vec<&str> =
+            told["checks"].as_array().unwrap().iter().map(|check| check["what"].as_str().unwrap()).collect();
+        let key = format!("read {}", yard.at("home/.ssh/id").display());
+        for what in ["make a file outside", "read a credential", "connect to a port", key.as_str()] {
+            assert!(tried.contains(&what), "{what}: {tried:?}");
+        }
+        let words = hermes(&yard, &format!("terminal:\n  fence: {level}\n"), &["fence", "test"]).out;
+        assert!(words.contains(&format!("`{level}` holds.")), "{words}");
+    }
+}
+
+#[test]
+fn with_the_fence_off_nothing_is_demanded_unless_a_level_is_named() {
+    let yard = Yard::new();
+
+    let off = json(&hermes(&yard, "", &["fence", "test", "--json"]));
+    let named = json(&hermes(&yard, "", &["fence", "test", "--level", "workspace", "--json"]));
+
+    assert_eq!((&off["demanded"], &off["tried"]), (&"off".into(), &"strict".into()));
+    assert_eq!((&named["demanded"], &named["tried"]), (&"workspace".into(), &"workspace".into()));
+}
+
+#[test]
+fn a_protection_that_does_not_hold_is_an_exit_code() {
+    let yard = Yard::new();
+
+    // There is no folder to try it in.
+    fs::remove_dir(yard.at("temp")).unwrap();
+    let said = hermes(&yard, "terminal: {fence: strict}\n", &["fence", "test"]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("`strict` does not hold"), "{said:?}");
+}
+
+#[test]
+fn the_status_shows_what_may_be_done() {
+    let yard = Yard::new();
+    fs::create_dir_all(yard.at("home/.aws")).unwrap();
+
+    let config = "terminal:\n  fence: workspace\n  fence_paths: [~/.cache, ../shared]\n";
+    let told = json(&hermes(&yard, config, &["fence", "status", "--json"]));
+
+    let path = |name: &str| Value::from(yard.at(name).to_str().unwrap());
+    let has = |key: &str, name: &str| told[key].as_array().unwrap().contains(&path(name));
+    assert_eq!((&told["level"], &told["workspace"]), (&"workspace".into(), &path("ws")));
+    assert_eq!(told["granted"], Value::from(vec![path("home/.cache"), path("shared")]));
+    for kept in ["home/.ssh", "home/.aws", "home/.hermes/.env", "home/.config/gh"] {
+        assert!(has("unreadable", kept), "{kept}: {told}");
+    }
+    assert!(has("readable", "home/.ssh/config") && has("unwritable", "home/.hermes"));
+    assert!(!has("unreadable", "home/.hermes") && !has("unreadable", "home/docs"));
+}
+
+#[test]
+fn a_level_nobody_knows_is_an_error_and_not_an_open_ground() {
+    let said = hermes(&Yard::new(), "terminal:\n  fence: stirct\n", &["fence", "status"]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("terminal.fence") && said.err.contains("off, workspace, strict"), "{said:?}");
+}

@@ -1,0 +1,366 @@
+//! The contract for places where commands run.
+//!
+//! Two layers meet here. A backend implements [`Environment`]: it knows how to start something
+//! there, and nothing else. The layer above it, shared by all backends, implements [`Workplace`]:
+//! limits, killing, output, directories and shell state, background jobs. Tools see only that one.
+//!
+//! Starting takes a [`Permit<Exec>`], and what runs is the text in the permit. There is no other
+//! way to start anything.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::host::WorkerLost;
+use crate::jobs::Jobs;
+use crate::permit::{Exec, Permit};
+use crate::session::Slot;
+
+/// A place where processes can be started. One per backend, already open.
+pub trait Environment: Send + Sync {
+    /// Its name in effects and settings (`local`, `docker`, …).
+    fn name(&self) -> &str;
+
+    /// Whether a file of this machine is the same file there.
+    fn shares_files(&self) -> bool {
+        false
+    }
+
+    /// A mark for something of this machine that must not outlive us, where there is such a thing.
+    fn mark(&self) -> Option<String> {
+        None
+    }
+
+    /// Starts the permitted command.
+    fn spawn(&self, permit: Permit<Exec>, start: Start) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>>;
+}
+
+/// How a permitted command is started.
+pub struct Start {
+    /// Script of the shell; it finds `arguments` as `$1`, `$2`, … and the permitted text after them.
+    pub script: &'static str,
+    /// Arguments of the script.
+    pub arguments: Vec<String>,
+    /// What it reads.
+    pub input: Input,
+    /// Where what it writes goes.
+    pub streams: Streams,
+    /// Its variables.
+    pub variables: Variables,
+    /// Told about every byte it writes, in order.
+    pub output: Arc<dyn Output>,
+}
+
+/// Variables of a process. A backend may add marks of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Variables {
+    /// Those every child gets, and these.
+    UsualAnd(Vec<(OsString, OsString)>),
+    /// These and no others.
+    Only(Vec<(OsString, OsString)>),
+}
+
+/// What a process reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing: it is at its end from the start.
+    Empty,
+    /// These bytes, then the end.
+    Bytes(Vec<u8>),
+    /// What is written while it runs, until it is closed.
+    Open,
+}
+
+/// How a process is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// Both outputs in one pipe, in the order they were written.
+    Merged,
+    /// Each output in its own pipe.
+    Separate,
+    /// A terminal of this size.
+    Terminal(Size),
+}
+
+/// Size of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Lines.
+    pub rows: u16,
+    /// Characters in a line.
+    pub columns: u16,
+}
+
+impl Size {
+    /// The size programs get when nobody says otherwise.
+    pub const USUAL: Self = Self { rows: 30, columns: 120 };
+}
+
+/// Takes what a process writes. It is called from one thread at a time per process, and may take
+/// its time: the process waits.
+pub trait Output: Send + Sync {
+    /// The next bytes.
+    fn take(&self, from: Stream, bytes: &[u8]);
+}
+
+/// Which output bytes came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output, or both when they are merged.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// A process that was started. Dropping it kills it with everything it started.
+pub trait Process: Send + Sync {
+    /// Its number in the environment, if it has one.
+    fn pid(&self) -> Option<u32>;
+
+    /// Ends when the process has ended and its output was delivered. A child that still holds the
+    /// output open is not waited for.
+    fn ended(&mut self) -> BoxFuture<'_, Result<End, EnvError>>;
+
+    /// Asks the process and everything it started to stop; what is left after `grace` is killed.
+    /// Ends when nothing of it runs any more.
+    fn stop(&self, grace: Duration) -> BoxFuture<'_, ()>;
+
+    /// Writes to its input, as soon as it is read.
+    fn write(&self, bytes: Vec<u8>) -> Result<(), EnvError>;
+
+    /// Ends its input.
+    fn close_input(&self);
+
+    /// Changes the size of its terminal, if it has one.
+    fn resize(&self, size: Size);
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+}
+
+impl End {
+    /// The code a shell would report.
+    pub fn code(self) -> i32 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+/// A place to work in, as tools see it.
+pub trait Workplace: Send + Sync {
+    /// Runs a command to its end, or to its limit.
+    fn run(&self, permit: Permit<Exec>, run: Run) -> BoxFuture<'_, Result<Ran, EnvError>>;
+
+    /// The background jobs of this place, where it can have any.
+    fn jobs(&self) -> Option<&dyn Jobs>;
+}
+
+/// How a command is run in the foreground.
+pub struct Run {
+    /// The session it belongs to.
+    pub session: String,
+    /// What the session's shell knew before.
+    pub shell: ShellState,
+    /// What it reads.
+    pub input: Vec<u8>,
+    /// Whether it gets a terminal.
+    pub terminal: Option<Size>,
+    /// It is stopped after this time.
+    pub timeout: Duration,
+    /// Most bytes of output kept for the answer; all of it goes to a file when there is more.
+    pub keep: usize,
+    /// Fires when nobody wants the answer any more.
+    pub cancel: CancellationToken,
+}
+
+/// A command that was run.
+#[derive(Debug)]
+pub struct Ran {
+    /// Why it ended.
+    pub why: Why,
+    /// What it wrote.
+    pub output: Kept,
+    /// Where the shell stood at the end, when it got to say so.
+    pub cwd: Option<PathBuf>,
+    /// What the session's shell knows now.
+    pub shell: ShellState,
+    /// What else there is to tell, in words.
+    pub notes: Vec<String>,
+}
+
+/// Why a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It ended by itself.
+    Ended(End),
+    /// Its time was over.
+    TimedOut(Duration),
+    /// It was taken back.
+    Cancelled,
+}
+
+/// Output of a command, whole or its beginning and its end.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// The beginning, or everything.
+    pub head: Vec<u8>,
+    /// The end, when something between was left out.
+    pub tail: Vec<u8>,
+    /// All bytes that were written.
+    pub total: u64,
+    /// Where the whole output is, when not all of it is here.
+    pub saved_to: Option<PathBuf>,
+    /// How many bytes are in that file.
+    pub saved: u64,
+}
+
+impl Kept {
+    /// Bytes between head and tail that are not here.
+    pub fn left_out(&self) -> u64 {
+        let here = self.head.len() + self.tail.len();
+        self.total.saturating_sub(u64::try_from(here).unwrap_or(u64::MAX))
+    }
+}
+
+/// What a session's shell remembers between commands. Only the workplace that made it can look inside.
+#[derive(Clone, Default)]
+pub struct ShellState(Option<Arc<dyn Any + Send + Sync>>);
+
+impl ShellState {
+    /// Wraps what a workplace wants to find again.
+    pub fn new(state: Arc<dyn Any + Send + Sync>) -> Self {
+        Self(Some(state))
+    }
+
+    /// What was wrapped, if it is of this type.
+    pub fn find<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        Arc::clone(self.0.as_ref()?).downcast().ok()
+    }
+}
+
+impl std::fmt::Debug for ShellState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "ShellState(known)" } else { "ShellState(new)" })
+    }
+}
+
+impl Slot for ShellState {
+    const NAME: &'static str = "shell";
+}
+
+/// Keeps the whole of an output that is too long for an answer.
+pub trait Overflow: Send + Sync {
+    /// Opens a file that only its owner can read.
+    fn open(&self, session: &str, id: &str) -> Result<OverflowFile, String>;
+}
+
+/// An open overflow file.
+pub struct OverflowFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Most bytes it may hold.
+    pub limit: u64,
+    /// Takes the bytes.
+    pub file: Box<dyn std::io::Write + Send>,
+}
+
+/// The places where commands run, by name; one of them is the default.
+#[derive(Clone, Default)]
+pub struct Environments {
+    default: String,
+    known: BTreeMap<String, Arc<dyn Workplace>>,
+}
+
+impl Environments {
+    /// One place, which is the default.
+    pub fn new(name: impl Into<String>, place: Arc<dyn Workplace>) -> Self {
+        let name = name.into();
+        Self { default: name.clone(), known: BTreeMap::from([(name, place)]) }
+    }
+
+    /// Names the place that is used when nobody names one.
+    pub fn default_to(mut self, name: impl Into<String>) -> Self {
+        self.default = name.into();
+        self
+    }
+
+    /// Adds a place.
+    pub fn with(mut self, name: impl Into<String>, place: Arc<dyn Workplace>) -> Self {
+        self.known.insert(name.into(), place);
+        self
+    }
+
+    /// Name of the default place; empty when there is none.
+    pub fn default_name(&self) -> &str {
+        &self.default
+    }
+
+    /// The default place.
+    pub fn default_place(&self) -> Result<Arc<dyn Workplace>, EnvError> {
+        self.find(&self.default)
+    }
+
+    /// The place of that name.
+    pub fn find(&self, name: &str) -> Result<Arc<dyn Workplace>, EnvError> {
+        self.known.get(name).cloned().ok_or_else(|| EnvError::Unknown(name.to_owned()))
+    }
+}
+
+/// Why something could not be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// There is no such environment.
+    #[error("there is no environment `{0}` to run commands in")]
+    Unknown(String),
+    /// The program could not be started.
+    #[error("cannot start {what}: {why}")]
+    Start {
+        /// What should have been started.
+        what: String,
+        /// The system's words.
+        why: String,
+    },
+    /// The directory is not there, or is not one.
+    #[error("cannot run in {}: {why}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// The system's words.
+        why: String,
+    },
+    /// Its input cannot be written to.
+    #[error("cannot write to the process: {0}")]
+    Input(String),
+    /// No such background job.
+    #[error("no background process `{0}`")]
+    NoJob(String),
+    /// As many background jobs run as are allowed.
+    #[error("{0} background processes are running, which is the most; end one first")]
+    TooManyJobs(usize),
+    /// A file of the environment's own could not be used.
+    #[error("{doing}: {why}")]
+    Files {
+        /// What was tried.
+        doing: String,
+        /// The system's words.
+        why: String,
+    },
+    /// The worker was lost.
+    #[error("{0}")]
+    Lost(#[from] WorkerLost),
+}

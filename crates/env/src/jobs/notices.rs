@@ -1,0 +1,235 @@
+//! Collects what sessions want to be told about their jobs.
+//!
+//! One thread listens to all keepers at once. It runs while there is a job to listen to.
+
+#![expect(clippy::disallowed_methods, reason = "one thread listens to the keepers of jobs")]
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use hermes_core::host::Host;
+use hermes_core::jobs::{Happening, JobState, Notice};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fd::OwnedFd;
+
+use crate::jobs::{Found, read, wire};
+
+/// Most notices waiting to be taken; the oldest go.
+const MAX_WAITING: usize = 256;
+
+/// More than so many lines seen in this time, and none are told for a while.
+const BURST: usize = 15;
+const BURST_TIME: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How much of a finished job's output is told.
+const LAST_OUTPUT: usize = 2000;
+
+/// What was collected.
+#[derive(Clone)]
+pub(crate) struct Notices(Arc<Inner>);
+
+struct Inner {
+    state: Mutex<State>,
+    nudge: Option<OwnedFd>,
+    host: Arc<dyn Host>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Notice>,
+    wakers: Vec<Waker>,
+    /// Jobs to listen to that the thread has not taken up yet.
+    new: Vec<Listening>,
+    listening: bool,
+    recent: VecDeque<Duration>,
+    silent_until: Option<Duration>,
+}
+
+struct Listening {
+    stream: BufReader<UnixStream>,
+    folder: PathBuf,
+    session: String,
+    job: String,
+    command: String,
+    notify: bool,
+}
+
+impl Notices {
+    pub(crate) fn new(host: Arc<dyn Host>) -> Self {
+        let nudge = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
+        Self(Arc::new(Inner { state: Mutex::default(), nudge, host }))
+    }
+
+    /// Listens to a job from now on.
+    pub(crate) fn listen(&self, found: &Found) {
+        let record = &found.record;
+        if !record.notify && record.watch.is_empty() {
+            return;
+        }
+        let Ok(stream) = wire::listen(&found.folder) else { return };
+        let listening = Listening {
+            stream: BufReader::new(stream),
+            folder: found.folder.clone(),
+            session: record.session.clone(),
+            job: record.id.clone(),
+            command: record.command.clone(),
+            notify: record.notify,
+        };
+        let mut state = self.0.lock();
+        state.new.push(listening);
+        if !std::mem::replace(&mut state.listening, true) {
+            let inner = Arc::clone(&self.0);
+            std::thread::spawn(move || inner.run());
+        }
+        drop(state);
+        self.0.wake_thread();
+    }
+
+    /// What was collected since this was last asked.
+    pub(crate) fn take(&self) -> Vec<Notice> {
+        self.0.lock().waiting.drain(..).collect()
+    }
+
+    /// Ends when there is something to take.
+    pub(crate) fn some(&self) -> BoxFuture<'_, ()> {
+        Box::pin(futures::future::poll_fn(move |cx| {
+            let mut state = self.0.lock();
+            if !state.waiting.is_empty() {
+                return Poll::Ready(());
+            }
+            state.wakers.push(cx.waker().clone());
+            Poll::Pending
+        }))
+    }
+}
+
+impl Inner {
+    fn run(&self) {
+        let mut jobs: Vec<Listening> = Vec::new();
+        loop {
+            {
+                let mut state = self.lock();
+                jobs.append(&mut state.new);
+                if jobs.is_empty() {
+                    state.listening = false;
+                    return;
+                }
+            }
+            let mut fds: Vec<PollFd<'_>> =
+                self.nudge.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+            let before = fds.len();
+            fds.extend(
+                jobs.iter().map(|job| PollFd::from_borrowed_fd(job.stream.get_ref().as_fd(), PollFlags::IN)),
+            );
+            let _ = poll(&mut fds, None);
+            let ready: Vec<bool> = fds.iter().skip(before).map(|fd| !fd.revents().is_empty()).collect();
+            if let Some(nudge) = &self.nudge {
+                let _ = rustix::io::read(nudge, &mut [0_u8; 8]);
+            }
+            let mut ready = ready.into_iter();
+            jobs.retain_mut(|job| !ready.next().unwrap_or_default() || self.hear(job));
+        }
+    }
+
+    /// Takes what a keeper said; `false` when it has hung up.
+    fn hear(&self, job: &mut Listening) -> bool {
+        loop {
+            let mut line = String::new();
+            match job.stream.read_line(&mut line) {
+                Ok(0) | Err(_) => {
+                    self.ended(job);
+                    return false;
+                }
+                Ok(_) => {
+                    if let Ok(happening) = serde_json::from_str(&line) {
+                        self.add(job, happening);
+                    }
+                }
+            }
+            if job.stream.buffer().is_empty() {
+                return true;
+            }
+        }
+    }
+
+    fn ended(&self, job: &Listening) {
+        if !job.notify {
+            return;
+        }
+        let state = read(&job.folder).map_or(JobState::Lost, |found| found.state());
+        let output = crate::jobs::log::tail(&job.folder, LAST_OUTPUT);
+        self.add(job, Happening::Ended { state, output: String::from_utf8_lossy(&output).into_owned() });
+    }
+
+    fn add(&self, job: &Listening, what: Happening) {
+        let now = self.host.now();
+        let mut state = self.lock();
+        if matches!(what, Happening::Seen { .. }) && !state.may_tell(now) {
+            return;
+        }
+        if state.waiting.len() >= MAX_WAITING {
+            state.waiting.pop_front();
+        }
+        state.waiting.push_back(Notice {
+            session: job.session.clone(),
+            job: job.job.clone(),
+            command: job.command.clone(),
+            what,
+        });
+        for waker in state.wakers.drain(..) {
+            waker.wake();
+        }
+    }
+
+    fn wake_thread(&self) {
+        if let Some(nudge) = &self.nudge {
+            let _ = rustix::io::write(nudge, &1_u64.to_ne_bytes());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether one more line may be told now.
+    fn may_tell(&mut self, now: Duration) -> bool {
+        if self.silent_until.is_some_and(|until| now < until) {
+            return false;
+        }
+        self.recent.retain(|at| *at + BURST_TIME > now);
+        self.recent.push_back(now);
+        if self.recent.len() > BURST {
+            self.silent_until = Some(now + SILENCE);
+            self.recent.clear();
+            return false;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_followed_by_silence() {
+        let mut state = State::default();
+        let at = Duration::from_secs;
+
+        let told = (0..20).filter(|_| state.may_tell(at(100))).count();
+
+        assert_eq!(told, BURST);
+        assert!(!state.may_tell(at(129)));
+        assert!(state.may_tell(at(131)));
+    }
+}

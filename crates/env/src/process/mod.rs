@@ -1,0 +1,29 @@
+//! Processes of this machine: started, listened to, and stopped with everything they started.
+//!
+//! | file | what |
+//! |---|---|
+//! | `spawn.rs` | the door: the one place where a process is started |
+//! | `pump.rs` | carries bytes between a process and us, and sees it end |
+//! | `tree.rs` | finds and stops what a process started |
+//! | `guardian.rs` | does that when we are no longer there to do it |
+
+pub(crate) mod guardian;
+pub(crate) mod pump;
+pub(crate) mod spawn;
+pub(crate) mod tree;
+
+use std::fmt::Write as _;
+
+/// The variable by which processes are known as ours, however far from home they are.
+pub(crate) const MARK: &str = "_HERMES_RUN";
+
+/// A word nobody can guess.
+pub(crate) fn secret_word() -> String {
+    let mut bytes = [0_u8; 12];
+    // The system's generator does not fail once the machine is up; a shorter word is still a word.
+    let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    bytes.iter().fold(String::new(), |mut word, byte| {
+        let _ = write!(word, "{byte:02x}");
+        word
+    })
+}

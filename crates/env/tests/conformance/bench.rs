@@ -1,0 +1,227 @@
+//! A place to run commands in, with permits from a road that allows everything.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use hermes_core::availability::Availability;
+use hermes_core::call::ToolCall;
+use hermes_core::cx::{Services, ToolCx};
+use hermes_core::definitions::{DefinitionCache, DefinitionSettings};
+use hermes_core::effect::{Command, Effect};
+use hermes_core::environment::{Environment, Ran, Run, ShellState, Why, Workplace};
+use hermes_core::error::ToolResult;
+use hermes_core::gate::Probe;
+use hermes_core::host::Host;
+use hermes_core::permit::{Exec, Permit};
+use hermes_core::policy::{Policy, PolicyRequest, Verdict};
+use hermes_core::registry::{Registry, Scope, Source};
+use hermes_core::road::Road;
+use hermes_core::session::{Place, Session, SessionSpec};
+use hermes_core::tool::{Tool, ToolEntry};
+use hermes_core::toolset::Plan;
+use hermes_env::backends::{self, BackendDef, Opening};
+use hermes_env::files::LocalFiles;
+use hermes_env::jobs::JobSettings;
+use hermes_env::shell::variables::ChildVariables;
+use hermes_env::workplace::{PlaceSettings, Shared};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// One backend, opened, with a folder to work in.
+pub(crate) struct Bench {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) place: Shared,
+    backend: &'static BackendDef,
+    host: Arc<dyn Host>,
+    road: Road,
+    registry: Registry,
+}
+
+/// A run with everything usual.
+pub(crate) fn usual() -> Run {
+    Run {
+        session: "s".to_owned(),
+        shell: ShellState::default(),
+        input: Vec::new(),
+        terminal: None,
+        timeout: Duration::from_mins(1),
+        keep: 50_000,
+        cancel: CancellationToken::new(),
+    }
+}
+
+impl Bench {
+    pub(crate) fn of(backend: &str) -> Self {
+        let backend = backends::find(backend).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+        let host: Arc<dyn Host> =
+            Arc::new(TestHost { begun: Instant::now(), handle: runtime.handle().clone() });
+        let place = Shared::new(
+            PlaceSettings {
+                backend,
+                section: Value::Null,
+                variables: variables(dir.path()),
+                login: true,
+                init_files: Vec::new(),
+                scratch: vec!["/dev/shm".into(), "/tmp".into()],
+                jobs: JobSettings::default(),
+            },
+            Arc::clone(&host),
+        );
+        let files = Arc::new(LocalFiles::new(Arc::clone(&host)));
+        let (give, take) = mpsc::channel();
+        let services = Services::new(Arc::clone(&host), files).with(Desk { give, take: Mutex::new(take) });
+        let road = Road::new(Arc::new(services), Arc::new(Everything));
+        let scope = Scope::new(Source::Plugin("test".into())).tool(ToolEntry::of::<Ask>("ask", "test"));
+        let registry = Registry::new(scope).unwrap();
+        Self { dir, runtime, place, backend, host, road, registry }
+    }
+
+    /// The folder commands start in.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    /// A permit, come by in the one way there is.
+    pub(crate) fn permit(&self, text: &str) -> Permit<Exec> {
+        self.permit_in(text, &self.work())
+    }
+
+    pub(crate) fn permit_in(&self, text: &str, workdir: &Path) -> Permit<Exec> {
+        let session = Session::new(SessionSpec::new("s", Place { cwd: workdir.to_path_buf(), home: None }));
+        let snapshot = self.registry.snapshot();
+        let availability = Availability::new(Arc::clone(&self.host), Arc::new(Nothing));
+        let plan = Arc::new(Plan::of_all(snapshot.catalog()));
+        let call = ToolCall::new("ask", json!({ "text": text }).to_string());
+        self.runtime.block_on(async {
+            let toolbox = DefinitionCache::default()
+                .toolbox(&snapshot, &plan, &DefinitionSettings::default(), &availability, &|_| None)
+                .await;
+            let outcome = self.road.call(&session, &toolbox, call).await;
+            assert!(outcome.status.is_ok(), "{}", outcome.body);
+        });
+        let services = self.road.services();
+        services.service::<Desk>().unwrap().take.lock().unwrap().try_recv().unwrap()
+    }
+
+    /// The bare environment, without what is shared.
+    pub(crate) fn bare(&self) -> Arc<dyn Environment> {
+        let with =
+            Opening { host: Arc::clone(&self.host), variables: variables(self.dir.path()), folder: None };
+        self.runtime.block_on(self.backend.open(Value::Null, with)).unwrap()
+    }
+
+    pub(crate) fn run_with(&self, text: &str, run: Run) -> Ran {
+        let permit = self.permit(text);
+        self.runtime.block_on(self.place.run(permit, run)).unwrap()
+    }
+
+    pub(crate) fn run(&self, text: &str) -> Ran {
+        self.run_with(text, usual())
+    }
+
+    /// What a command writes; it has to end by itself, with code 0.
+    pub(crate) fn output(&self, text: &str, shell: &ShellState) -> String {
+        let ran = self.run_with(text, Run { shell: shell.clone(), ..usual() });
+        assert_eq!(ran.why, Why::Ended(hermes_core::environment::End::Code(0)));
+        String::from_utf8(ran.output.head).unwrap()
+    }
+}
+
+fn variables(home: &Path) -> ChildVariables {
+    let process = BTreeMap::from([
+        ("HOME".to_owned(), home.to_str().unwrap().to_owned()),
+        ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+        ("OPENROUTER_API_KEY".to_owned(), "key".to_owned()),
+    ]);
+    ChildVariables { process, ..ChildVariables::default() }
+}
+
+/// Where the tool below leaves its permit.
+struct Desk {
+    give: mpsc::Sender<Permit<Exec>>,
+    take: Mutex<mpsc::Receiver<Permit<Exec>>>,
+}
+
+/// Asks for a permit and leaves it.
+#[derive(Deserialize, JsonSchema)]
+struct Ask {
+    text: String,
+}
+
+impl Tool for Ask {
+    fn effects(&self, place: &Place) -> Vec<Effect> {
+        let Self { text } = self;
+        vec![Effect::Exec(Command {
+            text: text.clone(),
+            environment: "test".to_owned(),
+            workdir: place.cwd.clone(),
+        })]
+    }
+
+    async fn call(self, cx: &ToolCx) -> ToolResult {
+        let desk = cx.service::<Desk>().unwrap();
+        desk.give.send(cx.may_run_declared()?).unwrap();
+        Ok(json!({}))
+    }
+}
+
+struct Everything;
+
+impl Policy for Everything {
+    fn judge(&self, _: &PolicyRequest<'_>) -> Verdict {
+        Verdict::Allow
+    }
+}
+
+struct Nothing;
+
+impl Probe for Nothing {
+    fn env(&self, _: &str) -> bool {
+        false
+    }
+
+    fn program(&self, _: &str) -> bool {
+        false
+    }
+
+    fn file(&self, _: &str) -> bool {
+        false
+    }
+
+    fn config(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn service(&self, _: &str) -> BoxFuture<'static, bool> {
+        Box::pin(std::future::ready(false))
+    }
+}
+
+struct TestHost {
+    begun: Instant,
+    handle: tokio::runtime::Handle,
+}
+
+impl Host for TestHost {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let _inside = self.handle.enter();
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn run_blocking(&self, job: Box<dyn FnOnce() + Send>) {
+        self.handle.spawn_blocking(job);
+    }
+}

@@ -1,0 +1,38 @@
+//! What is known about processes of this machine from outside.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Whether a process of that number runs.
+pub(crate) fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+/// Waits until something is so; a test that waits in vain fails.
+pub(crate) fn until(what: &str, so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !so() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A number of the status of this process, by its name.
+pub(crate) fn own(name: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// Descriptors this process holds.
+pub(crate) fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Children of this process, dead ones included.
+pub(crate) fn children() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let of = |task: &fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    tasks.map(|task| of(&task.unwrap()).split_ascii_whitespace().count()).sum()
+}

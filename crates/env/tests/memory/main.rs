@@ -1,0 +1,32 @@
+//! Five gigabytes of output take little memory. Alone in its program, so that what is measured is
+//! this and nothing else.
+
+#![expect(clippy::disallowed_methods, reason = "tests look at real processes")]
+#![expect(clippy::unwrap_used, reason = "the helpers here are part of the tests")]
+
+#[path = "../conformance/bench.rs"]
+#[expect(dead_code, reason = "the suite uses more of it")]
+mod bench;
+
+use bench::Bench;
+use hermes_core::environment::{End, Why};
+
+/// A number of the status of this process, in kilobytes.
+fn own(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn five_gigabytes_of_output_take_less_than_60_megabytes() {
+    let bench = Bench::of("local");
+
+    let ran = bench.run("head -c 5000000000 /dev/zero; echo; echo the end");
+
+    assert_eq!(ran.why, Why::Ended(End::Code(0)));
+    assert_eq!(ran.output.total, 5_000_000_009);
+    assert!(ran.output.tail.ends_with(b"the end\n"));
+    let most = own("VmHWM");
+    assert!(most < 60_000, "{most} kB");
+}

@@ -1,0 +1,125 @@
+//! From configuration and home to the place where commands run.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::effect::lexical;
+use hermes_core::environment::{Environments, Overflow, OverflowFile};
+use hermes_core::host::Host;
+use hermes_core::jobs::JobFolders;
+use hermes_core::session::Place;
+use hermes_env::backends;
+use hermes_env::jobs::JobSettings;
+use hermes_env::shell::variables::ChildVariables;
+use hermes_env::workplace::{PlaceSettings, Shared};
+use hermes_store::{Home, Processes, Spill};
+use hermes_tools::TerminalSettings;
+use serde_json::Value;
+
+use crate::settings;
+use crate::world::World;
+
+/// The environment used when nobody names one.
+const DEFAULT: &str = "local";
+
+/// Where private folders are made, best first; the temporary folder of the user comes before the last.
+const SCRATCH: [&str; 2] = ["/dev/shm", "/tmp"];
+
+/// The places where commands run. Nothing is opened before the first command.
+pub(crate) fn environments(
+    world: &World,
+    host: &Arc<dyn Host>,
+    home: Option<&Home>,
+    place: &Place,
+    keeper: Option<Vec<String>>,
+) -> Environments {
+    let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
+    let jobs = JobSettings { folders, keeper };
+    let chosen = text(world, "backend", "TERMINAL_ENV").unwrap_or_else(|| DEFAULT.to_owned());
+    let mut environments = Environments::default().default_to(chosen);
+    for backend in backends::all() {
+        let place_settings = PlaceSettings {
+            backend,
+            section: world.config("terminal").unwrap_or_default(),
+            variables: child_variables(world),
+            login: flag(world, "auto_source_bashrc").unwrap_or(true),
+            init_files: init_files(world, place),
+            scratch: scratch(world),
+            jobs: jobs.clone(),
+        };
+        let mut shared = Shared::new(place_settings, Arc::clone(host));
+        if let Some(home) = home {
+            let limit = settings::spill_bytes(&world.settings());
+            shared = shared.overflow(Arc::new(HomeOverflow { home: home.clone(), limit }));
+        }
+        environments = environments.with(backend.name(), Arc::new(shared));
+    }
+    environments
+}
+
+/// How long commands may take and how much of their output is shown.
+pub(crate) fn terminal_settings(world: &World) -> TerminalSettings {
+    let usual = TerminalSettings::default();
+    let seconds = |key: &str, variable: &str| {
+        let configured = world.config(&format!("terminal.{key}")).and_then(|value| value.as_u64());
+        let given = || world.variable(variable)?.trim().parse().ok();
+        configured.or_else(given).filter(|seconds| *seconds > 0).map(Duration::from_secs)
+    };
+    TerminalSettings {
+        timeout: seconds("timeout", "TERMINAL_TIMEOUT").unwrap_or(usual.timeout),
+        longest: seconds("max_foreground_timeout", "TERMINAL_MAX_FOREGROUND_TIMEOUT")
+            .unwrap_or(usual.longest),
+        keep: usize::try_from(world.settings().tool_output.max_bytes).unwrap_or(usual.keep),
+    }
+}
+
+fn child_variables(world: &World) -> ChildVariables {
+    ChildVariables {
+        process: world.process().clone(),
+        secret: world.secret_names(),
+        passed: texts(world, "env_passthrough").into_iter().collect::<BTreeSet<_>>(),
+    }
+}
+
+fn init_files(world: &World, place: &Place) -> Vec<PathBuf> {
+    let named = texts(world, "shell_init_files");
+    named.iter().map(|path| lexical(path, &place.cwd, place.home.as_deref())).collect()
+}
+
+fn scratch(world: &World) -> Vec<PathBuf> {
+    let own = ["XDG_RUNTIME_DIR", "TMPDIR"].map(|name| world.variable(name).map(PathBuf::from));
+    let [runtime, temporary] = own.map(|path| path.filter(|path| path.is_absolute()));
+    let [memory, last] = SCRATCH.map(|path| Some(PathBuf::from(path)));
+    [runtime, memory, temporary, last].into_iter().flatten().collect()
+}
+
+fn text(world: &World, key: &str, variable: &str) -> Option<String> {
+    let configured = world.config(&format!("terminal.{key}"));
+    let configured = configured.as_ref().and_then(Value::as_str).map(str::to_owned);
+    configured.or_else(|| world.variable(variable).map(str::to_owned)).filter(|text| !text.is_empty())
+}
+
+fn flag(world: &World, key: &str) -> Option<bool> {
+    world.config(&format!("terminal.{key}"))?.as_bool()
+}
+
+fn texts(world: &World, key: &str) -> Vec<String> {
+    let Some(Value::Array(items)) = world.config(&format!("terminal.{key}")) else { return Vec::new() };
+    items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// Long outputs, kept below the home beside other large results.
+struct HomeOverflow {
+    home: Home,
+    limit: u64,
+}
+
+impl Overflow for HomeOverflow {
+    fn open(&self, session: &str, id: &str) -> Result<OverflowFile, String> {
+        let spill = Spill::open(&self.home, session).with_limit(self.limit);
+        let stream = spill.stream(id).map_err(|wrong| wrong.to_string())?;
+        Ok(OverflowFile { path: stream.path, limit: stream.limit, file: Box::new(stream.file) })
+    }
+}

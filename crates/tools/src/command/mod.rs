@@ -1,0 +1,8 @@
+//! What the tools around commands share: reading a command's words, cleaning its output, and
+//! saying what its code means.
+
+pub(crate) mod ansi;
+pub(crate) mod blocking;
+pub(crate) mod exit;
+pub(crate) mod settings;
+pub(crate) mod words;

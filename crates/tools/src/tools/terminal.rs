@@ -1,0 +1,296 @@
+//! `terminal`: a command in the session's shell, to its end or in the background.
+
+use std::time::Duration;
+
+use hermes_core::cx::ToolCx;
+use hermes_core::effect::{Command, Effect};
+use hermes_core::environment::{EnvError, Kept, Ran, Run, ShellState, Size, Why};
+use hermes_core::error::ToolResult;
+use hermes_core::jobs::NewJob;
+use hermes_core::permit::{Exec, Permit};
+use hermes_core::session::Place;
+use hermes_core::tool::{MaxSize, Tool, ToolDef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::command::ansi::plain;
+use crate::command::blocking::why_it_blocks;
+use crate::command::exit::meaning;
+use crate::command::settings::TerminalSettings;
+use crate::toolsets::terminal;
+
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::TOOLSET)
+    .emoji("💻")
+    .max_result(MaxSize::Chars(100_000))
+    .alone()
+    .timeout(LONGEST_CALL);
+
+/// The road's limit; the command's own is shorter.
+const LONGEST_CALL: Duration = Duration::from_mins(65);
+
+/// The code of a command whose time was over.
+const TIMED_OUT: i32 = 124;
+
+/// The code of a command that was taken back.
+const CANCELLED: i32 = 130;
+
+/// Run a command in the session's shell (bash). The working directory, exported variables,
+/// functions and aliases stay for the next call. Output and errors come back together; very long
+/// output is cut in the middle and saved whole in a file. Set background for servers, watchers and
+/// anything that should go on while you do other work; do not use &, nohup or setsid for that. Do
+/// not wait for input: nothing can be typed in the foreground.
+#[derive(Deserialize, JsonSchema)]
+struct Terminal {
+    /// The command
+    command: String,
+    /// Start it and return at once; it goes on in the background under its own `session_id`
+    #[serde(default)]
+    background: bool,
+    /// Seconds after which a command in the foreground is stopped (default 180, at most 600)
+    #[schemars(range(min = 1))]
+    timeout: Option<u64>,
+    /// Directory for this one command; the session's own stays as it is
+    workdir: Option<String>,
+    /// Give it a terminal, for programs that behave differently without one
+    #[serde(default)]
+    pty: bool,
+    /// Background: tell the session when it ends
+    #[serde(default)]
+    notify_on_complete: bool,
+    /// Background: tell the session when a line of output holds one of these texts
+    watch_patterns: Option<Vec<String>>,
+}
+
+impl Tool for Terminal {
+    fn effects(&self, place: &Place) -> Vec<Effect> {
+        let workdir = self.workdir.as_ref().map_or_else(|| place.cwd.clone(), |path| place.resolve(path));
+        vec![Effect::Exec(Command { text: self.command.clone(), environment: String::new(), workdir })]
+    }
+
+    async fn call(self, cx: &ToolCx) -> ToolResult {
+        let permit = cx.may_run_declared()?;
+        if self.command.trim().is_empty() {
+            return Ok(refused("the command is empty"));
+        }
+        if self.background {
+            self.in_background(cx, permit).await
+        } else {
+            self.in_foreground(cx, permit).await
+        }
+    }
+}
+
+impl Terminal {
+    async fn in_foreground(self, cx: &ToolCx, permit: Permit<Exec>) -> ToolResult {
+        let settings = cx.service::<TerminalSettings>().copied().unwrap_or_default();
+        let timeout = self.timeout.filter(|it| *it > 0).map_or(settings.timeout, Duration::from_secs);
+        if self.timeout.is_some() && timeout > settings.longest {
+            let most = settings.longest.as_secs();
+            let why = format!(
+                "timeout {} s is over the limit of {most} s; use background for longer commands",
+                timeout.as_secs()
+            );
+            return Ok(json!({ "error": why }));
+        }
+        if let Some(why) = why_it_blocks(&self.command) {
+            return Ok(refused(&format!("{why}; start it with background: true, without `&` or nohup")));
+        }
+        let started_in = permit.command().workdir.clone();
+        let run = Run {
+            session: cx.session_id().to_owned(),
+            shell: shell_of(cx),
+            input: Vec::new(),
+            terminal: self.pty.then_some(Size::USUAL),
+            timeout,
+            keep: settings.keep,
+            cancel: cx.cancelled().clone(),
+        };
+        let mut ran = match cx.workplace(&permit)?.run(permit, run).await {
+            Ok(ran) => ran,
+            Err(wrong @ EnvError::Directory { .. }) => return Ok(self.no_directory(cx, &wrong)),
+            Err(wrong) => return Ok(refused(&wrong.to_string())),
+        };
+        // A session without state is a single call; there is nobody to remember for.
+        let _ = cx.with_slot(|slot: &mut ShellState| *slot = ran.shell.clone());
+        let moved = ran.cwd.take().filter(|cwd| *cwd != started_in && self.workdir.is_none());
+        let mut answer = shown(&self.command, &ran);
+        if let Some(cwd) = moved {
+            answer.insert("cwd".to_owned(), json!(cwd.to_string_lossy()));
+            cx.move_to(&cwd);
+        }
+        Ok(Value::Object(answer))
+    }
+
+    async fn in_background(self, cx: &ToolCx, permit: Permit<Exec>) -> ToolResult {
+        let place = cx.workplace(&permit)?;
+        let Some(jobs) = place.jobs() else {
+            return Ok(refused("this environment has no background processes"));
+        };
+        let watch: Vec<String> = self.watch_patterns.unwrap_or_default();
+        // Both would tell the same thing twice.
+        let ignored = self.notify_on_complete && !watch.is_empty();
+        let watch = if ignored { Vec::new() } else { watch };
+        let job = NewJob {
+            session: cx.session_id().to_owned(),
+            shell: shell_of(cx),
+            terminal: self.pty.then_some(Size::USUAL),
+            notify: self.notify_on_complete,
+            watch: watch.clone(),
+        };
+        let job = match jobs.start(permit, job).await {
+            Ok(job) => job,
+            Err(wrong) => return Ok(refused(&wrong.to_string())),
+        };
+        let mut answer = json!({
+            "output": "Background process started",
+            "session_id": job.id,
+            "pid": job.pid,
+            "exit_code": 0,
+            "error": null,
+        });
+        let mut add = |key: &str, value: Value| {
+            answer.as_object_mut().map(|fields| fields.insert(key.to_owned(), value));
+        };
+        if self.notify_on_complete {
+            add("notify_on_complete", json!(true));
+        }
+        if !watch.is_empty() {
+            add("watch_patterns", json!(watch));
+        }
+        if ignored {
+            add(
+                "watch_patterns_ignored",
+                json!("notify_on_complete is set, so its end is told and nothing else"),
+            );
+        }
+        if !self.notify_on_complete && watch.is_empty() {
+            add("hint", json!("use process with this session_id to poll, wait for, read or kill it"));
+        }
+        Ok(answer)
+    }
+
+    /// The directory is gone. The session's own is left for the nearest one that should be there.
+    fn no_directory(&self, cx: &ToolCx, wrong: &EnvError) -> Value {
+        if self.workdir.is_some() {
+            return refused(&wrong.to_string());
+        }
+        let above = cx.place().cwd.parent().map_or_else(|| "/".into(), std::path::Path::to_path_buf);
+        let told = format!("{wrong}; the session is in {} now", above.display());
+        cx.move_to(&above);
+        refused(&told)
+    }
+}
+
+fn shell_of(cx: &ToolCx) -> ShellState {
+    cx.with_slot(|slot: &mut ShellState| slot.clone()).unwrap_or_default()
+}
+
+fn refused(why: &str) -> Value {
+    json!({ "output": "", "exit_code": -1, "error": why, "status": "error" })
+}
+
+fn shown(command: &str, ran: &Ran) -> Map<String, Value> {
+    let mut output = text(&ran.output);
+    let mut say = |words: &str| {
+        if !output.is_empty() {
+            output.push('\n');
+        }
+        output.push_str(words);
+    };
+    let code = match ran.why {
+        Why::Ended(end) => end.code(),
+        Why::TimedOut(limit) => {
+            say(&format!("[Command timed out after {}s]", limit.as_secs()));
+            TIMED_OUT
+        }
+        Why::Cancelled => {
+            say("[Command interrupted]");
+            CANCELLED
+        }
+    };
+    let mut answer = Map::new();
+    answer.insert("output".to_owned(), json!(output));
+    answer.insert("exit_code".to_owned(), json!(code));
+    answer.insert("error".to_owned(), Value::Null);
+    if let (Why::Ended(_), Some(meaning)) = (ran.why, meaning(command, code)) {
+        answer.insert("exit_code_meaning".to_owned(), json!(meaning));
+    }
+    if let Some(path) = &ran.output.saved_to {
+        answer.insert("output_file".to_owned(), json!(path.to_string_lossy()));
+        answer.insert("output_bytes".to_owned(), json!(ran.output.total));
+    }
+    if !ran.notes.is_empty() {
+        answer.insert("note".to_owned(), json!(ran.notes.join("; ")));
+    }
+    answer
+}
+
+/// The output as text, with a word about what was left out of it.
+fn text(kept: &Kept) -> String {
+    let head = plain(&kept.head);
+    let left_out = kept.left_out();
+    if left_out == 0 {
+        return head.trim_end().to_owned();
+    }
+    let place = match &kept.saved_to {
+        Some(path) if kept.saved == kept.total => format!("; the whole output is in {}", path.display()),
+        Some(path) => format!("; its first {} bytes are in {}", kept.saved, path.display()),
+        None => String::new(),
+    };
+    let total = kept.total;
+    let notice = format!("[… {left_out} of {total} bytes left out{place} …]");
+    format!("{}\n{notice}\n{}", head.trim_end(), plain(&kept.tail).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_core::environment::End;
+
+    use super::*;
+
+    fn ran(why: Why, output: Kept) -> Ran {
+        Ran { why, output, cwd: None, shell: ShellState::default(), notes: Vec::new() }
+    }
+
+    fn kept(text: &str) -> Kept {
+        let total = u64::try_from(text.len()).unwrap();
+        Kept { head: text.as_bytes().to_vec(), total, ..Kept::default() }
+    }
+
+    #[test]
+    fn an_answer_has_output_code_and_no_error() {
+        let answer = shown("ls", &ran(Why::Ended(End::Code(0)), kept("  a\u{1b}[0m\nb\n\n")));
+
+        assert_eq!(Value::Object(answer), json!({ "output": "  a\nb", "exit_code": 0, "error": null }));
+    }
+
+    #[test]
+    fn a_timeout_is_code_124_with_a_line_at_the_end() {
+        let answer = shown("x", &ran(Why::TimedOut(Duration::from_secs(2)), kept("part\n")));
+
+        assert_eq!(answer["output"], "part\n[Command timed out after 2s]");
+        assert_eq!(answer["exit_code"], 124);
+    }
+
+    #[test]
+    fn a_signal_is_told_as_shells_do() {
+        let answer = shown("x", &ran(Why::Ended(End::Signal(9)), kept("")));
+
+        assert_eq!(answer["exit_code"], 137);
+        assert!(answer["exit_code_meaning"].as_str().unwrap().starts_with("killed"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_and_its_place_is_named() {
+        let kept = Kept {
+            head: b"begin ".to_vec(),
+            tail: b" end".to_vec(),
+            total: 110,
+            saved_to: Some("/f".into()),
+            saved: 110,
+        };
+
+        assert_eq!(text(&kept), "begin\n[… 100 of 110 bytes left out; the whole output is in /f …]\nend");
+    }
+}
