@@ -1,7 +1,7 @@
 //! What all environments share above starting things: limits, stopping, output, shell state.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
@@ -151,11 +151,11 @@ impl Shared {
 
     fn rack(&self, folder: &Arc<Folder>) -> Arc<Rack> {
         let JobSettings { folders, keeper } = self.settings.jobs.clone();
-        let host = Arc::clone(&self.host);
+        let (host, started) = (Arc::clone(&self.host), Mutex::default());
         Arc::new(match folders {
-            Some(folders) => Rack { folders, keeper, host },
+            Some(folders) => Rack { folders, keeper, host, started },
             // What lies in our private folder goes with us, and so must the jobs.
-            None => Rack { folders: Arc::clone(folder) as Arc<_>, keeper: None, host },
+            None => Rack { folders: Arc::clone(folder) as Arc<_>, keeper: None, host, started },
         })
     }
 
@@ -164,7 +164,7 @@ impl Shared {
         let (rack, notices) = (Arc::clone(rack), self.notices.clone());
         self.host.run_blocking(Box::new(move || {
             rack.tidy();
-            for found in rack.all().iter().filter(|found| !found.state().is_over()) {
+            for found in &rack.all() {
                 notices.listen(found);
             }
         }));

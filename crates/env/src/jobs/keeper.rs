@@ -82,7 +82,7 @@ struct State {
     log: LogWriter,
     watch: Watch,
     listeners: Vec<UnixStream>,
-    untold: Vec<String>,
+    untold: Vec<Happening>,
 }
 
 fn start(launch: &Launch) -> Result<(Arc<Desk>, Record, Pump, UnixListener), EnvError> {
@@ -171,14 +171,15 @@ impl Desk {
     fn finish(&self, end: Option<End>, folder: &Path) {
         let mut state = self.lock();
         if let Some(last) = state.watch.finish() {
-            state.tell(&last);
+            state.tell(last);
         }
         let state_now = match end {
             Some(end) if self.killed.load(Ordering::Relaxed) => JobState::Killed(end.code()),
             Some(end) => JobState::Exited(end.code()),
             None => JobState::Lost,
         };
-        let finish = Finish { state: state_now, at: now(), watch_hit: state.watch.hit };
+        let untold = std::mem::take(&mut state.untold);
+        let finish = Finish { state: state_now, at: now(), watch_hit: state.watch.hit, untold };
         // Without the file the job counts as lost, which is true of its code.
         let _ = write(folder, FINISH, &finish);
         let _ = fs::remove_file(folder.join("rest"));
@@ -234,28 +235,31 @@ impl Output for Desk {
         let mut state = self.lock();
         state.log.write(bytes);
         if let Some(happening) = state.watch.take(bytes, self.host.now()) {
-            state.tell(&happening);
+            state.tell(happening);
         }
     }
 }
 
 impl State {
     /// Tells everybody who listens; what nobody heard is kept for the first who will.
-    fn tell(&mut self, happening: &Happening) {
-        let Ok(mut line) = serde_json::to_string(happening) else { return };
-        line.push('\n');
+    fn tell(&mut self, happening: Happening) {
+        let line = line_of(&happening);
         self.listeners.retain_mut(|stream| stream.write_all(line.as_bytes()).is_ok());
         if self.listeners.is_empty() && self.untold.len() < MAX_UNTOLD {
-            self.untold.push(line);
+            self.untold.push(happening);
         }
     }
 
     fn listen(&mut self, mut stream: UnixStream) {
-        for line in self.untold.drain(..) {
-            let _ = stream.write_all(line.as_bytes());
+        for happening in self.untold.drain(..) {
+            let _ = stream.write_all(line_of(&happening).as_bytes());
         }
         self.listeners.push(stream);
     }
+}
+
+fn line_of(happening: &Happening) -> String {
+    format!("{}\n", serde_json::to_string(happening).unwrap_or_default())
 }
 
 /// This process, named for ever.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
-use hermes_core::jobs::JobState;
+use hermes_core::jobs::{Happening, JobState};
 use serde::{Deserialize, Serialize};
 
 /// File with the [`Record`].
@@ -12,6 +12,9 @@ pub(crate) const RECORD: &str = "record.json";
 
 /// File with the [`Finish`].
 pub(crate) const FINISH: &str = "finish.json";
+
+/// File that says that a job's end has been told.
+pub(crate) const TOLD: &str = "told";
 
 /// Everything a keeper needs. It is handed over through a pipe and never lies on a disk.
 #[derive(Serialize, Deserialize)]
@@ -65,13 +68,15 @@ pub(crate) struct Record {
 }
 
 /// How a job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Finish {
     pub(crate) state: JobState,
     /// Seconds since 1970.
     pub(crate) at: u64,
     /// Whether something that was watched for was seen.
     pub(crate) watch_hit: bool,
+    /// What was seen and nobody has heard of yet.
+    pub(crate) untold: Vec<Happening>,
 }
 
 /// What a keeper says once it has started the job, or could not.

@@ -24,22 +24,23 @@ mod watch;
 mod wire;
 
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::EnvError;
 use hermes_core::host::{Host, blocking};
-use hermes_core::jobs::{Job, JobFolders, JobInput, JobState, LogLines, LogPage};
+use hermes_core::jobs::{Happening, Job, JobFolders, JobInput, JobState, LogLines, LogPage};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 pub use keeper::run_as_keeper;
 pub(crate) use keeper::{now, own_identity};
 pub(crate) use launch::Launch;
 pub(crate) use launch::to_bytes;
-use launch::{FINISH, Finish, RECORD, Record, Started};
+use launch::{FINISH, Finish, RECORD, Record, Started, TOLD};
 pub(crate) use notices::Notices;
 
 use crate::process::spawn::{Child, Program, spawn, word};
@@ -74,6 +75,8 @@ pub(crate) struct Rack {
     pub(crate) folders: Arc<dyn JobFolders>,
     pub(crate) keeper: Option<Vec<String>>,
     pub(crate) host: Arc<dyn Host>,
+    /// Keepers we started, to be buried when they end before we do.
+    pub(crate) started: Mutex<Vec<OwnedFd>>,
 }
 
 /// A job with its folder.
@@ -103,7 +106,7 @@ impl Rack {
     pub(crate) fn launch(&self, launch: Launch) -> Result<Job, EnvError> {
         let (folder, id) = (launch.folder.clone(), launch.id.clone());
         let started = match &self.keeper {
-            Some(words) => in_a_process(words, &launch),
+            Some(words) => in_a_process(words, &launch, &self.started),
             None => Ok(on_a_thread(launch)),
         };
         match started {
@@ -121,6 +124,7 @@ impl Rack {
 
     /// Every job there is, oldest first.
     pub(crate) fn all(&self) -> Vec<Found> {
+        self.bury_keepers();
         let mut all: Vec<Found> =
             self.folders.all().into_iter().filter_map(|(_, folder)| read(&folder)).collect();
         all.sort_by(|a, b| (a.record.started_at, &a.record.id).cmp(&(b.record.started_at, &b.record.id)));
@@ -145,7 +149,7 @@ impl Rack {
         for mut found in self.all() {
             if found.state().is_over() {
                 found.bury(&self.host);
-                finished.push((found.finish.map_or(0, |finish| finish.at), found.record.id));
+                finished.push((found.finish.as_ref().map_or(0, |finish| finish.at), found.record.id));
             } else {
                 running += 1;
             }
@@ -159,6 +163,12 @@ impl Rack {
             }
         }
         running
+    }
+
+    fn bury_keepers(&self) {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        started.retain(|keeper| matches!(waitid(WaitId::PidFd(keeper.as_fd()), options), Ok(None)));
     }
 
     /// Stops a job; blocking.
@@ -175,7 +185,7 @@ impl Rack {
 
 impl Found {
     pub(crate) fn state(&self) -> JobState {
-        match self.finish {
+        match &self.finish {
             Some(finish) => finish.state,
             None if tree::is_alive(self.record.keeper.pid, self.record.keeper.started) => JobState::Running,
             None => JobState::Lost,
@@ -184,7 +194,7 @@ impl Found {
 
     pub(crate) fn job(&self) -> Job {
         let Record { id, session, command, cwd, pid, started_at, notify, watch, .. } = self.record.clone();
-        let until = self.finish.map_or_else(now, |finish| finish.at);
+        let until = self.finish.as_ref().map_or_else(now, |finish| finish.at);
         Job {
             id,
             session,
@@ -197,8 +207,21 @@ impl Found {
             found_again: self.record.owner != own_identity(),
             notify,
             watch,
-            watch_hit: self.finish.is_some_and(|finish| finish.watch_hit),
+            watch_hit: self.finish.as_ref().is_some_and(|finish| finish.watch_hit),
         }
+    }
+
+    /// What was seen at the end and nobody has heard of; nothing once that has been told.
+    pub(crate) fn untold(&self) -> Option<Vec<Happening>> {
+        let told = self.folder.join(TOLD);
+        let finish = self.finish.as_ref().filter(|_| !told.exists())?;
+        Some(finish.untold.clone())
+    }
+
+    /// Its end has been told.
+    pub(crate) fn told(&self) {
+        // It would be told again, which is better than not at all.
+        let _ = fs::write(self.folder.join(TOLD), "");
     }
 
     pub(crate) fn tail(&self, bytes: usize) -> Vec<u8> {
@@ -235,7 +258,7 @@ impl Found {
             return;
         }
         tree::stop(&self.root(), Duration::from_secs(1), host);
-        let finish = Finish { state: JobState::Lost, at: now(), watch_hit: false };
+        let finish = Finish { state: JobState::Lost, at: now(), watch_hit: false, untold: Vec::new() };
         // A folder that cannot be written is looked at again next time.
         let _ = keeper::write(&self.folder, FINISH, &finish);
         self.finish = Some(finish);
@@ -300,7 +323,11 @@ fn read(folder: &Path) -> Option<Found> {
     Some(Found { folder: folder.to_path_buf(), record, finish })
 }
 
-fn in_a_process(words: &[String], launch: &Launch) -> Result<Started, EnvError> {
+fn in_a_process(
+    words: &[String],
+    launch: &Launch,
+    started: &Mutex<Vec<OwnedFd>>,
+) -> Result<Started, EnvError> {
     let failed = |why: String| EnvError::Start { what: "the keeper of the process".to_owned(), why };
     let program = words.first().ok_or_else(|| failed("no program is named".to_owned()))?;
     let input = serde_json::to_vec(launch).map_err(|error| failed(error.to_string()))?;
@@ -312,12 +339,7 @@ fn in_a_process(words: &[String], launch: &Launch) -> Result<Started, EnvError> 
         input: &Input::Open,
         streams: Streams::Merged,
     })?;
-    // It outlives us or we outlive it; in the second case somebody has to bury it.
-    std::thread::spawn(move || {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
-        use std::os::fd::AsFd as _;
-        let _ = waitid(WaitId::PidFd(pidfd.as_fd()), WaitIdOptions::EXITED);
-    });
+    started.lock().unwrap_or_else(PoisonError::into_inner).push(pidfd);
     feed(to, &input).map_err(|error| failed(error.to_string()))?;
     first_answer(&out).map_err(|error| failed(error.to_string()))
 }

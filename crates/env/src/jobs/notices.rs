@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use hermes_core::host::Host;
-use hermes_core::jobs::{Happening, JobState, Notice};
+use hermes_core::jobs::{Happening, Notice};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
 
@@ -34,7 +34,20 @@ const LAST_OUTPUT: usize = 2000;
 
 /// What was collected.
 #[derive(Clone)]
-pub(crate) struct Notices(Arc<Inner>);
+pub(crate) struct Notices {
+    inner: Arc<Inner>,
+    _owner: Arc<Owner>,
+}
+
+/// Ends the listening when nobody can take what is heard any more.
+struct Owner(Arc<Inner>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.wake_thread();
+    }
+}
 
 struct Inner {
     state: Mutex<State>,
@@ -49,12 +62,18 @@ struct State {
     /// Jobs to listen to that the thread has not taken up yet.
     new: Vec<Listening>,
     listening: bool,
+    closed: bool,
     recent: VecDeque<Duration>,
     silent_until: Option<Duration>,
 }
 
 struct Listening {
     stream: BufReader<UnixStream>,
+    job: About,
+}
+
+/// What is said about a job when something is told.
+struct About {
     folder: PathBuf,
     session: String,
     job: String,
@@ -65,43 +84,50 @@ struct Listening {
 impl Notices {
     pub(crate) fn new(host: Arc<dyn Host>) -> Self {
         let nudge = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
-        Self(Arc::new(Inner { state: Mutex::default(), nudge, host }))
+        let inner = Arc::new(Inner { state: Mutex::default(), nudge, host });
+        Self { _owner: Arc::new(Owner(Arc::clone(&inner))), inner }
     }
 
-    /// Listens to a job from now on.
+    /// Listens to a job from now on; what it said before somebody listened is told as well.
     pub(crate) fn listen(&self, found: &Found) {
         let record = &found.record;
         if !record.notify && record.watch.is_empty() {
             return;
         }
-        let Ok(stream) = wire::listen(&found.folder) else { return };
-        let listening = Listening {
-            stream: BufReader::new(stream),
+        let job = About {
             folder: found.folder.clone(),
             session: record.session.clone(),
             job: record.id.clone(),
             command: record.command.clone(),
             notify: record.notify,
         };
-        let mut state = self.0.lock();
-        state.new.push(listening);
+        match wire::listen(&found.folder) {
+            Ok(stream) if !found.state().is_over() => self.follow(BufReader::new(stream), job),
+            // It was quicker than we were, or ended while nobody was there to hear of it.
+            _ => self.inner.ended(&job),
+        }
+    }
+
+    fn follow(&self, stream: BufReader<UnixStream>, job: About) {
+        let mut state = self.inner.lock();
+        state.new.push(Listening { stream, job });
         if !std::mem::replace(&mut state.listening, true) {
-            let inner = Arc::clone(&self.0);
+            let inner = Arc::clone(&self.inner);
             std::thread::spawn(move || inner.run());
         }
         drop(state);
-        self.0.wake_thread();
+        self.inner.wake_thread();
     }
 
     /// What was collected since this was last asked.
     pub(crate) fn take(&self) -> Vec<Notice> {
-        self.0.lock().waiting.drain(..).collect()
+        self.inner.lock().waiting.drain(..).collect()
     }
 
     /// Ends when there is something to take.
     pub(crate) fn some(&self) -> BoxFuture<'_, ()> {
         Box::pin(futures::future::poll_fn(move |cx| {
-            let mut state = self.0.lock();
+            let mut state = self.inner.lock();
             if !state.waiting.is_empty() {
                 return Poll::Ready(());
             }
@@ -118,7 +144,7 @@ impl Inner {
             {
                 let mut state = self.lock();
                 jobs.append(&mut state.new);
-                if jobs.is_empty() {
+                if jobs.is_empty() || state.closed {
                     state.listening = false;
                     return;
                 }
@@ -140,36 +166,42 @@ impl Inner {
     }
 
     /// Takes what a keeper said; `false` when it has hung up.
-    fn hear(&self, job: &mut Listening) -> bool {
+    fn hear(&self, listening: &mut Listening) -> bool {
         loop {
             let mut line = String::new();
-            match job.stream.read_line(&mut line) {
+            match listening.stream.read_line(&mut line) {
                 Ok(0) | Err(_) => {
-                    self.ended(job);
+                    self.ended(&listening.job);
                     return false;
                 }
                 Ok(_) => {
                     if let Ok(happening) = serde_json::from_str(&line) {
-                        self.add(job, happening);
+                        self.add(&listening.job, happening);
                     }
                 }
             }
-            if job.stream.buffer().is_empty() {
+            if listening.stream.buffer().is_empty() {
                 return true;
             }
         }
     }
 
-    fn ended(&self, job: &Listening) {
-        if !job.notify {
-            return;
+    /// The job is over: what is left to tell is told, once.
+    fn ended(&self, job: &About) {
+        let Some(found) = read(&job.folder) else { return };
+        let Some(untold) = found.untold() else { return };
+        for happening in untold {
+            self.add(job, happening);
         }
-        let state = read(&job.folder).map_or(JobState::Lost, |found| found.state());
-        let output = crate::jobs::log::tail(&job.folder, LAST_OUTPUT);
-        self.add(job, Happening::Ended { state, output: String::from_utf8_lossy(&output).into_owned() });
+        if job.notify {
+            let output = found.tail(LAST_OUTPUT);
+            let output = String::from_utf8_lossy(&output).into_owned();
+            self.add(job, Happening::Ended { state: found.state(), output });
+        }
+        found.told();
     }
 
-    fn add(&self, job: &Listening, what: Happening) {
+    fn add(&self, job: &About, what: Happening) {
         let now = self.host.now();
         let mut state = self.lock();
         if matches!(what, Happening::Seen { .. }) && !state.may_tell(now) {

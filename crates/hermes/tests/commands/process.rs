@@ -198,6 +198,44 @@ fn a_job_is_found_again_by_the_next_run_and_its_log_has_gone_on() {
 }
 
 #[test]
+fn what_happened_while_nobody_was_there_is_told_later_and_once() {
+    let bench = Bench::new();
+    {
+        let runtime = with_keeper(bench.builder());
+        let session = runtime.session().id("s").open().unwrap();
+        let waits = "until [ -e go ]; do sleep 0.05; done; echo found it";
+        start(&session, &json!({ "command": waits, "notify_on_complete": true }));
+        start(&session, &json!({ "command": waits, "watch_patterns": ["found"] }));
+    }
+    fs::write(bench.work().join("go"), "").unwrap();
+    let told = || {
+        let runtime = with_keeper(bench.builder());
+        let session = runtime.session().id("s").open().unwrap();
+        let over = |job: &Value| job["status"] == "exited";
+        until("both are over", || {
+            let listed = call(&session, "process", &json!({ "action": "list" }));
+            listed["processes"].as_array().is_some_and(|jobs| jobs.len() == 2 && jobs.iter().all(over))
+        });
+        let mut told = Vec::new();
+        for _ in 0..100 {
+            told.extend(runtime.notices());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        told.sort_by_key(|notice| matches!(notice.what, Happening::Ended { .. }));
+        told.into_iter().map(|notice| notice.what).collect::<Vec<_>>()
+    };
+
+    let first = told();
+
+    assert!(
+        matches!(first.as_slice(), [Happening::Seen { lines, .. }, Happening::Ended { output, .. }]
+        if lines == "found it" && output == "found it\n"),
+        "{first:?}"
+    );
+    assert_eq!(told(), []);
+}
+
+#[test]
 fn a_job_that_lost_its_keeper_is_ended_by_the_next_run() {
     let bench = Bench::new();
     let id;
