@@ -94,7 +94,10 @@ fn is_endless(program: &str, arguments: &[&str]) -> bool {
         "docker" | "podman" => first == Some("logs") && follows(),
         "kubectl" => first == Some("port-forward") || (first == Some("logs") && follows()),
         "next" | "astro" | "nuxt" => matches!(first, Some("dev" | "start" | "preview")),
-        "vite" => matches!(first, None | Some("dev" | "serve" | "preview")),
+        "vite" => arguments.first().is_none_or(|word| {
+            word.starts_with('-') && !has(arguments, &["--version", "-v", "--help", "-h"])
+                || matches!(*word, "dev" | "serve" | "preview")
+        }),
         "nodemon" | "uvicorn" | "hypercorn" | "live-server" | "http-server" | "mongod" | "watch" => true,
         "gunicorn" => !has(arguments, &["-D", "--daemon", "--check-config", "--print-config"]),
         "redis-server" => !arguments.windows(2).any(|pair| pair == ["--daemonize", "yes"]),
