@@ -19,6 +19,11 @@ pub(crate) fn peak_mb() -> Result<f64, String> {
     kib.map(|kib| kib / 1024.0).ok_or_else(|| "the system does not tell the peak of memory".to_owned())
 }
 
+/// The text of a file of the shared data.
+pub(crate) fn text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|wrong| format!("{}: {wrong}", path.display()))
+}
+
 /// Whether a file or folder is there.
 pub(crate) fn is_there(path: &Path) -> bool {
     path.exists()

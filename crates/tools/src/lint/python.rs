@@ -62,11 +62,12 @@ impl Scan {
     /// Goes through one line; answers whether the next one continues it.
     fn characters(&mut self, line: &str, number: usize) -> Result<bool, String> {
         let mut rest = line;
-        while let Some(c) = rest.chars().next() {
-            if let Some((quote, _)) = self.string {
-                rest = self.in_long_string(rest, quote);
-                continue;
-            }
+        if let Some((quote, _)) = self.string {
+            rest = self.in_long_string(rest, quote);
+        }
+        while let Some(at) = rest.find(['#', '\\', '(', '[', '{', ')', ']', '}', '\'', '"']) {
+            rest = rest.get(at..).unwrap_or_default();
+            let Some(c) = rest.chars().next() else { break };
             match c {
                 '#' => return Ok(false),
                 '\\' if rest.len() == 1 => return Ok(true),
@@ -74,11 +75,14 @@ impl Scan {
                 ')' | ']' | '}' => self.close(c, number)?,
                 '\'' | '"' => {
                     rest = self.quoted(rest, c, number)?;
+                    if let Some((quote, _)) = self.string {
+                        rest = self.in_long_string(rest, quote);
+                    }
                     continue;
                 }
                 _ => {}
             }
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            rest = rest.get(1..).unwrap_or_default();
         }
         Ok(false)
     }
@@ -100,8 +104,7 @@ impl Scan {
 
     /// What follows a string that begins here, or nothing when it goes on.
     fn quoted<'a>(&mut self, text: &'a str, quote: char, number: usize) -> Result<&'a str, String> {
-        let triple: String = std::iter::repeat_n(quote, 3).collect();
-        if let Some(rest) = text.strip_prefix(&triple) {
+        if let Some(rest) = text.strip_prefix(if quote == '"' { "\"\"\"" } else { "'''" }) {
             self.string = Some((quote, number));
             return Ok(rest);
         }
@@ -145,16 +148,21 @@ impl Scan {
 
 /// Where a string ends: the first of so many quotes that no backslash stands before.
 fn end_of_string(text: &str, quote: char, quotes: usize) -> Option<usize> {
-    let end: String = std::iter::repeat_n(quote, quotes).collect();
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        if c == '\\' {
-            chars.next();
-        } else if text.get(at..)?.starts_with(&end) {
-            return Some(at);
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        let next = rest.find([quote, '\\'])?;
+        let found = rest.get(next..)?;
+        if found.starts_with('\\') {
+            // The character behind it is no end, whatever it is.
+            let escaped = found.chars().nth(1)?;
+            at += next + 1 + escaped.len_utf8();
+        } else if found.chars().take(quotes).filter(|c| *c == quote).count() == quotes {
+            return Some(at + next);
+        } else {
+            at += next + 1;
         }
     }
-    None
 }
 
 #[cfg(test)]

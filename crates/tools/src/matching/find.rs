@@ -91,6 +91,21 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// Whether a line of the file has this key; quick where it has not.
+    fn same(self, line: &str, key: &str) -> bool {
+        match self {
+            Self::Exact => line == key,
+            _ if line.len() < key.len() && line.is_ascii() => false,
+            Self::Runs(_) if line.is_ascii() => {
+                let begins = |line: &str| line.as_bytes().first() == key.as_bytes().first();
+                begins(line.trim_start()) && line.split_ascii_whitespace().eq(key.split(' '))
+            }
+            _ => self.key(line) == key,
+        }
+    }
+}
+
 fn folded_runs(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for word in line.split_whitespace() {
@@ -115,7 +130,7 @@ pub fn find(file: &[Line<'_>], block: &[&str], reading: Reading, within: Range<u
         return Vec::new();
     }
     let Some(last) = within.end.min(file.len()).checked_sub(block.len()) else { return Vec::new() };
-    let same = |line: Option<&Line<'_>>, key: &str| line.is_some_and(|line| reading.key(line.text) == key);
+    let same = |line: Option<&Line<'_>>, key: &str| line.is_some_and(|line| reading.same(line.text, key));
     let matches = |first: &usize| {
         same(file.get(first + at), anchor)
             && keys.iter().enumerate().all(|(n, key)| same(file.get(first + n), key))

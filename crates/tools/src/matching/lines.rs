@@ -23,6 +23,11 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
     text.split_inclusive('\n').map(line).collect()
 }
 
+/// Where in the text the line with this index begins.
+pub fn start(lines: &[Line<'_>], index: usize) -> usize {
+    lines.iter().take(index).map(|line| line.text.len() + line.end.len()).sum()
+}
+
 fn line(whole: &str) -> Line<'_> {
     let text = whole.strip_suffix('\n').map_or(whole, |text| text.strip_suffix('\r').unwrap_or(text));
     Line { text, end: whole.get(text.len()..).unwrap_or_default() }

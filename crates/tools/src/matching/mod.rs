@@ -217,30 +217,25 @@ impl Haystack<'_> {
     fn rewritten(&self, wanted: &Wanted<'_>, reading: Reading, found: &[usize]) -> Edit {
         let raw = lines::lines(self.text);
         let steps = steps(&wanted.old, &wanted.new);
-        let (mut text, mut at, mut places) = (String::with_capacity(self.text.len()), 0, 0);
-        let copy = |text: &mut String, from: usize, to: usize| {
-            for line in raw.iter().skip(from).take(to.saturating_sub(from)) {
-                text.push_str(line.text);
-                text.push_str(line.end);
-            }
-        };
+        let mut text = String::with_capacity(self.text.len());
+        // The line and the byte up to which everything is written.
+        let (mut line, mut done, mut places) = (0, 0, 0);
         for first in found.iter().copied() {
-            if first < at {
+            if first < line {
                 // It overlaps the place before it.
                 continue;
             }
-            copy(&mut text, at, first);
-            let end = first + wanted.old.len();
-            let file = raw.get(first..end).unwrap_or_default();
+            let place = done + lines::start(raw.get(line..).unwrap_or_default(), first - line);
+            text.push_str(self.text.get(done..place).unwrap_or_default());
+            line = first + wanted.old.len();
+            let file = raw.get(first..line).unwrap_or_default();
             let own_end = file.iter().map(|line| line.end).find(|end| !end.is_empty());
-            let end_of_line =
-                own_end.unwrap_or_else(|| self.ends.at(self.text, text.len().min(self.text.len())));
+            let end = own_end.unwrap_or_else(|| self.ends.at(self.text, place));
             let last = file.last().map_or("", |line| line.end);
-            let found = Found { block: &wanted.old, file, reading, end: end_of_line, last };
-            text.push_str(&found.rewritten(&steps));
-            (at, places) = (end, places + 1);
+            text.push_str(&Found { block: &wanted.old, file, reading, end, last }.rewritten(&steps));
+            (done, places) = (place + lines::start(file, file.len()), places + 1);
         }
-        copy(&mut text, at, raw.len());
+        text.push_str(self.text.get(done..).unwrap_or_default());
         Edit { text, places, ignoring: reading.words() }
     }
 

@@ -48,19 +48,31 @@ fn votes(file: &[Line<'_>], block: &[&str]) -> Vec<u64> {
     for (at, line) in block.iter().enumerate() {
         words(line).for_each(|word| known.entry(word).or_default().push(at));
     }
+    // Most words of the file are not in the block; their first letter tells most of them apart.
+    let mut first_letters = [false; 256];
+    known.keys().filter_map(|word| word.as_bytes().first()).for_each(|first| {
+        if let Some(seen) = first_letters.get_mut(usize::from(*first)) {
+            *seen = true;
+        }
+    });
+    let may_be_known = |word: &&str| {
+        word.as_bytes().first().and_then(|first| first_letters.get(usize::from(*first))) == Some(&true)
+    };
+    let mut shared: Vec<(usize, &str)> = Vec::new();
     let mut rarity: HashMap<&str, u64> = HashMap::new();
-    for word in file.iter().flat_map(|line| words(line.text)).filter(|word| known.contains_key(word)) {
-        *rarity.entry(word).or_default() += 1;
+    for (at, line) in file.iter().enumerate() {
+        for word in words(line.text).filter(may_be_known).filter(|word| known.contains_key(word)) {
+            *rarity.entry(word).or_default() += 1;
+            shared.push((at, word));
+        }
     }
     let mut votes = vec![0; file.len()];
-    for (at, line) in file.iter().enumerate() {
-        for word in words(line.text) {
-            let (Some(places), Some(times)) = (known.get(word), rarity.get(word)) else { continue };
-            // A word on every line of a long block and file would cost their product.
-            for place in places.iter().take(MOST_LINES) {
-                if let Some(vote) = at.checked_sub(*place).and_then(|first| votes.get_mut(first)) {
-                    *vote += 1000 / times;
-                }
+    for (at, word) in shared {
+        let (Some(places), Some(times)) = (known.get(word), rarity.get(word)) else { continue };
+        // A word on every line of a long block and file would cost their product.
+        for place in places.iter().take(MOST_LINES) {
+            if let Some(vote) = at.checked_sub(*place).and_then(|first| votes.get_mut(first)) {
+                *vote += 1000 / times;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::parse::{Hint, Hunk, HunkLine, Sign};
 use crate::matching::find::{READINGS, Reading, find};
-use crate::matching::lines::{Ends, Line, lines};
+use crate::matching::lines::{Ends, Line, lines, start};
 use crate::matching::near::nearest;
 use crate::matching::rewrite::{Found, Step};
 use crate::tell;
@@ -44,9 +44,11 @@ impl Patched {
         let new = Found { block: &texts, file: there, reading, end, last }.rewritten(&block.steps());
         let after = first + lines(&new).len();
         let mut text = String::with_capacity(self.text.len() + new.len());
-        push(&mut text, file.get(..first));
+        let place = start(&file, first);
+        let gone = start(there, there.len());
+        text.push_str(self.text.get(..place).unwrap_or_default());
         text.push_str(&new);
-        push(&mut text, file.get(first + texts.len()..));
+        text.push_str(self.text.get(place + gone..).unwrap_or_default());
         *self = Self { text, after };
         Ok(())
     }
@@ -114,10 +116,10 @@ impl Patched {
 
     /// The text with the hunk's lines put in before a line.
     fn inserted(&self, hunk: &Hunk, file: &[Line<'_>], at: usize) -> (String, usize) {
-        let place: usize = file.iter().take(at).map(|line| line.text.len() + line.end.len()).sum();
+        let place = start(file, at);
         let end = Ends::of(&self.text).at(&self.text, place);
         let mut text = String::with_capacity(self.text.len());
-        push(&mut text, file.get(..at));
+        text.push_str(self.text.get(..place).unwrap_or_default());
         let ended = file.last().is_none_or(|line| !line.end.is_empty());
         let at_end = at == file.len();
         if at_end && !ended {
@@ -130,7 +132,7 @@ impl Patched {
         if at_end && !hunk.ends_line.unwrap_or(ended) {
             text.truncate(text.len() - end.len());
         }
-        push(&mut text, file.get(at..));
+        text.push_str(self.text.get(place..).unwrap_or_default());
         (text, at + hunk.lines.len())
     }
 }
@@ -226,11 +228,4 @@ fn insertion(hunk: &Hunk, file: &[Line<'_>]) -> Result<usize, String> {
         Hint::Text(_) => None,
     });
     Ok(number.unwrap_or(file.len()).min(file.len()))
-}
-
-fn push(text: &mut String, lines: Option<&[Line<'_>]>) {
-    for line in lines.unwrap_or_default() {
-        text.push_str(line.text);
-        text.push_str(line.end);
-    }
 }
