@@ -86,7 +86,7 @@ impl Shell {
         }
         // Background processes are looked after by this very program.
         if let Some(own) = std::env::current_exe().ok().and_then(|own| own.to_str().map(str::to_owned)) {
-            builder = builder.keeper([own, "keep-process".to_owned()]);
+            builder = builder.launcher(&own).keeper([own, "keep-process".to_owned()]);
         }
         let runtime = builder.build().map_err(|wrong| match wrong {
             BuildError::Store(wrong) => Failure::from(wrong),

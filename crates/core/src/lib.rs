@@ -8,7 +8,7 @@
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
-//! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`], [`model`] |
+//! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | the session | [`session`], [`loop_guard`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
@@ -32,7 +32,6 @@ pub mod jobs;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;
-pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod permit;

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backends::{BackendDef, Opening};
 use crate::capture::Capture;
+use crate::fence::{Fence, FenceError};
 use crate::jobs::{JobSettings, Notices, Rack};
 use crate::probe;
 use crate::process::secret_word;
@@ -53,7 +54,13 @@ pub struct PlaceSettings {
     pub scratch: Vec<PathBuf>,
     /// How background jobs are kept.
     pub jobs: JobSettings,
+    /// What confines every command, where that is wanted. It is put up when the place is opened; if it
+    /// cannot be, nothing runs there.
+    pub fence: Option<FenceMaker>,
 }
+
+/// Puts a fence up.
+pub type FenceMaker = Arc<dyn Fn() -> Result<Fence, FenceError> + Send + Sync>;
 
 /// An environment with everything around it. It is opened by the first command.
 pub struct Shared {
@@ -72,6 +79,8 @@ pub(crate) struct Opened {
     folder: Option<Arc<Folder>>,
     /// Where its background jobs are, if it can have any.
     pub(crate) rack: Option<Arc<Rack>>,
+    /// What confines its commands.
+    pub(crate) fence: Option<Arc<Fence>>,
 }
 
 /// A command with its shell, ready to start.
@@ -119,10 +128,17 @@ impl Shared {
         }
         // Without a private folder commands run all the same; they leave nothing to the next one.
         let folder = Folder::make(&self.settings.scratch).ok();
+        let fence = self.settings.fence.as_ref().map(|make| make()).transpose();
+        let fence = fence.map_err(|wrong| EnvError::Start {
+            what: "a command behind the fence".to_owned(),
+            why: wrong.to_string(),
+        })?;
+        let fence = fence.map(Arc::new);
         let with = Opening {
             host: Arc::clone(&self.host),
             variables: self.settings.variables.clone(),
             folder: folder.as_ref().map(|folder| folder.path().to_path_buf()),
+            fence: fence.clone(),
         };
         let environment = self.settings.backend.open(self.settings.section.clone(), with).await?;
         let folder = folder.filter(|_| environment.shares_files());
@@ -130,7 +146,7 @@ impl Shared {
         if let Some(rack) = &rack {
             self.find_again(rack);
         }
-        Ok(opened.insert(Opened { environment, folder, rack }).clone())
+        Ok(opened.insert(Opened { environment, folder, rack, fence }).clone())
     }
 
     fn rack(&self, folder: &Arc<Folder>) -> Arc<Rack> {

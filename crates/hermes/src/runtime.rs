@@ -87,6 +87,7 @@ pub struct RuntimeBuilder {
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
     keeper: Option<Vec<String>>,
+    launcher: Option<PathBuf>,
 }
 
 impl Default for RuntimeBuilder {
@@ -104,6 +105,7 @@ impl Default for RuntimeBuilder {
             limits: None,
             context_tokens: None,
             keeper: None,
+            launcher: None,
         }
     }
 }
@@ -188,6 +190,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// The program that calls [`launched`](hermes_env::fence::launched) first thing in its `main`: it
+    /// puts up the fence that `terminal.fence` asks for. Without it no command runs behind one.
+    pub fn launcher(mut self, program: impl Into<PathBuf>) -> Self {
+        self.launcher = Some(program.into());
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -201,8 +210,13 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
-        let environments =
-            workplace::environments(&world, &host, self.home.as_ref(), &self.place, self.keeper);
+        let environments = workplace::environments(
+            &world,
+            &host,
+            self.home.as_ref(),
+            &self.place,
+            (self.keeper, self.launcher),
+        );
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world));

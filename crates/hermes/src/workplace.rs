@@ -18,6 +18,7 @@ use hermes_store::{Home, Processes, Spill};
 use hermes_tools::TerminalSettings;
 use serde_json::Value;
 
+use crate::fence;
 use crate::settings;
 use crate::world::World;
 
@@ -33,10 +34,11 @@ pub(crate) fn environments(
     host: &Arc<dyn Host>,
     home: Option<&Home>,
     place: &Place,
-    keeper: Option<Vec<String>>,
+    (keeper, launcher): (Option<Vec<String>>, Option<PathBuf>),
 ) -> Environments {
     let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
     let jobs = JobSettings { folders, keeper };
+    let fence = fence::wanted(world, place, launcher);
     let chosen = text(world, "backend", "TERMINAL_ENV").unwrap_or_else(|| DEFAULT.to_owned());
     let mut environments = Environments::default().default_to(chosen);
     for backend in backends::all() {
@@ -48,6 +50,7 @@ pub(crate) fn environments(
             init_files: init_files(world, place),
             scratch: scratch(world),
             jobs: jobs.clone(),
+            fence: fence.clone(),
         };
         let mut shared = Shared::new(place_settings, Arc::clone(host));
         if let Some(home) = home {

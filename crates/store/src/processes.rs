@@ -57,6 +57,7 @@ impl JobFolders for Processes {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test sets up files of its own")]
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};

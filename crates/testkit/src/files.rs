@@ -83,7 +83,7 @@ impl Files for FakeFiles {
     /// Makes the changes without looking at what is expected.
     fn change(&self, changes: Vec<Change>) -> BoxFuture<'_, Result<Vec<Changed>, FileError>> {
         let mut texts = lock(&self.texts);
-        let mut changed = |change: Change| {
+        let mut apply = |change: Change| {
             let (path, text) = match change {
                 Change::Put { permit, content, .. } => {
                     (permit.path().to_path_buf(), Some(String::from_utf8_lossy(&content.bytes).into_owned()))
@@ -98,7 +98,7 @@ impl Files for FakeFiles {
             }
             Changed { path, stamp, dirs_created: false }
         };
-        let done = changes.into_iter().map(&mut changed).collect();
+        let done = changes.into_iter().map(&mut apply).collect();
         Box::pin(std::future::ready(Ok(done)))
     }
 }

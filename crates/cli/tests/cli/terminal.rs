@@ -42,7 +42,7 @@ fn a_person_gets_headings_colours_and_lines_that_fit() {
 
     assert!(shown.contains("\u{1b}[2mTOOLSET\u{1b}[0m"), "{shown:?}");
     assert!(shown.contains("\u{1b}[32mon\u{1b}[0m"), "{shown:?}");
-    assert!(shown.lines().nth(1).unwrap().ends_with('…'), "{shown:?}");
+    assert!(shown.lines().any(|line| line.ends_with('…')), "{shown:?}");
     let shown = on_a_terminal(&home, 80, &["tools", "call", "todo"], &[]);
     assert!(shown.starts_with("{\n  \"todos\": [],\n"), "{shown:?}");
 }

@@ -91,3 +91,30 @@ fn a_level_nobody_knows_is_an_error_and_not_an_open_ground() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("terminal.fence") && said.err.contains("off, workspace, strict"), "{said:?}");
 }
+
+#[test]
+fn the_terminal_runs_its_commands_behind_the_fence_that_is_configured() {
+    for background in [false, true] {
+        let yard = Yard::new();
+        let call = |fence: &str, command: &str| {
+            let config = format!("terminal: {{fence: {fence}}}\napprovals: {{mode: \"off\"}}\n");
+            let arguments = serde_json::json!({ "command": command, "background": background });
+            hermes(&yard, &config, &["tools", "call", "terminal", &arguments.to_string()])
+        };
+        let copied = |name: &str| {
+            let path = yard.at("ws").join(name);
+            (0..200).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(if background { 20 } else { 0 }));
+                path.exists()
+            })
+        };
+
+        let fenced =
+            call("workspace", "head -c 9 ~/.ssh/id > stolen.tmp && mv stolen.tmp stolen; touch tried");
+        let open = call("off", "head -c 9 ~/.ssh/id > seen");
+
+        assert!(copied("tried"), "it ran: {fenced:?}");
+        assert!(!yard.at("ws/stolen").exists(), "and could not read: {fenced:?}");
+        assert!(copied("seen"), "without a fence it can: {open:?}");
+    }
+}

@@ -10,7 +10,7 @@
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the tests start programs and write the files they find")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers are part of the tests")]
+#![expect(clippy::unwrap_used, reason = "helpers are part of the tests")]
 
 mod command;
 mod files;

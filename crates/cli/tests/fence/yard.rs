@@ -107,7 +107,13 @@ pub(crate) fn refused(yard: &Yard, level: Level, scripts: &[&str]) {
     for script in scripts {
         let said = yard.run(level, script);
         assert_ne!(said.code, Some(0), "{script}: {said:?}");
-        let denied = ["Permission denied", "Operation not permitted", "cross-device", "Cross-device"];
+        let denied = [
+            "Permission denied",
+            "permission denied",
+            "Operation not permitted",
+            "cross-device",
+            "Cross-device",
+        ];
         assert!(denied.iter().any(|word| said.err.contains(word)), "{script}: {said:?}");
     }
 }

@@ -15,10 +15,11 @@ use hermes_core::permit::{Exec, Permit};
 use serde::Deserialize;
 
 use super::{Backend, BackendDef, Opening};
+use crate::fence::Fence;
 use crate::probe::program_on_path;
 use crate::process::guardian::Guardian;
 use crate::process::pump::{Link, Pump};
-use crate::process::spawn::{self, Program, variable, word};
+use crate::process::spawn::{self, Program, behind, variable, word};
 use crate::process::{MARK, secret_word, tree};
 use crate::shell::script::pieces;
 
@@ -45,6 +46,7 @@ struct Machine {
     shell: PathBuf,
     variables: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
+    fence: Option<Arc<Fence>>,
     /// Our part of the mark every child carries.
     owner: String,
     started: AtomicU64,
@@ -64,6 +66,7 @@ impl Machine {
             shell,
             variables,
             folder: with.folder,
+            fence: with.fence,
             owner: secret_word(),
             started: AtomicU64::new(0),
             guardian: OnceLock::new(),
@@ -79,8 +82,12 @@ impl Machine {
         for text in start.arguments.iter().map(String::as_str).chain(pieces(&permit.command().text)) {
             arguments.push(word(text)?);
         }
+        let (path, arguments) = match &self.fence {
+            None => (self.shell.clone(), arguments),
+            Some(fence) => behind(fence, &self.shell, arguments)?,
+        };
         let child = spawn::spawn(&Program {
-            path: &self.shell,
+            path: &path,
             arguments,
             variables: self.given(start.variables, start.streams, &mark),
             input: &start.input,

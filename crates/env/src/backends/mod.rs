@@ -11,6 +11,7 @@ use hermes_core::host::Host;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::fence::Fence;
 use crate::shell::variables::ChildVariables;
 
 include!(concat!(env!("OUT_DIR"), "/backends.rs"));
@@ -48,6 +49,8 @@ pub struct Opening {
     pub variables: ChildVariables,
     /// A private folder of this machine that goes when we do.
     pub folder: Option<PathBuf>,
+    /// What confines every command, where that is wanted.
+    pub fence: Option<Arc<Fence>>,
 }
 
 /// Settings that can be opened.

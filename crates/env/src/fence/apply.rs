@@ -14,6 +14,7 @@ use landlock::{
 };
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
 use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use seccompiler::{
     SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
@@ -37,6 +38,8 @@ pub(super) enum ApplyError {
     Path { path: PathBuf, why: io::Error },
     #[error("the kernel took the rules and does not enforce them")]
     NotEnforced,
+    #[error("powers of the administrator cannot be given up: {0}")]
+    Powers(io::Error),
     #[error("sockets cannot be refused here: {0}")]
     Sockets(String),
 }
@@ -58,6 +61,7 @@ pub(super) fn apply(spec: &Spec) -> Result<(), ApplyError> {
     if spec.scoped {
         rules = rules.scope(Scope::from_all(ABI::V6))?;
     }
+    drop_powers().map_err(ApplyError::Powers)?;
     // Names can be seen everywhere: a folder that can be entered but not listed breaks programs.
     let root = open(Path::new("/"))?.ok_or(ApplyError::NotEnforced)?;
     let created = rules.create()?.add_rule(PathBeneath::new(root, AccessFs::ReadDir))?;
@@ -186,8 +190,30 @@ fn accesses(rights: Rights) -> BitFlags<AccessFs> {
     match rights {
         Rights::None => BitFlags::empty(),
         Rights::Read => AccessFs::from_read(ABI::V5),
-        Rights::Write => AccessFs::from_all(ABI::V5),
+        // Whoever can make a device can reach what is behind it: a whole disk, for one.
+        Rights::Write => AccessFs::from_all(ABI::V5) & !(AccessFs::MakeChar | AccessFs::MakeBlock),
     }
+}
+
+/// Gives up what lets an administrator look or reach past the rules: into other processes, memory,
+/// devices, the kernel. Who has none of it gives up nothing.
+fn drop_powers() -> io::Result<()> {
+    let past_the_rules = CapabilitySet::SYS_ADMIN
+        | CapabilitySet::SYS_PTRACE
+        | CapabilitySet::SYS_MODULE
+        | CapabilitySet::SYS_RAWIO
+        | CapabilitySet::SYS_BOOT
+        | CapabilitySet::MKNOD
+        | CapabilitySet::MAC_ADMIN
+        | CapabilitySet::MAC_OVERRIDE
+        | CapabilitySet::PERFMON
+        | CapabilitySet::BPF
+        | CapabilitySet::CHECKPOINT_RESTORE;
+    let mut sets = capabilities(None)?;
+    for set in [&mut sets.effective, &mut sets.permitted, &mut sets.inheritable] {
+        set.remove(past_the_rules);
+    }
+    Ok(set_capabilities(None, sets)?)
 }
 
 /// No new sockets, by any road the kernel has. Pairs that are connected from the start stay.

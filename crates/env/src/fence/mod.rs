@@ -150,8 +150,9 @@ impl Fence {
             (Rights::None, &ground.unreadable),
             (Rights::Read, &ground.readable),
         ];
-        let mut entries: Vec<(Rights, PathBuf)> =
-            DEVICES.iter().map(|device| (Rights::Write, PathBuf::from(device))).collect();
+        // A disk holds every file; what else is needed of the devices can be granted.
+        let mut entries = vec![(Rights::None, PathBuf::from("/dev"))];
+        entries.extend(DEVICES.iter().map(|device| (Rights::Write, PathBuf::from(device))));
         for path in write {
             entries.push((Rights::Write, resolved(&absolute(path)?)));
         }

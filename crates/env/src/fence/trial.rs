@@ -140,9 +140,9 @@ impl Fence {
     /// The fence itself, where this process could do what the fence forbids.
     fn try_ground(&self) -> Result<Vec<Check>, String> {
         let unreadable = self.spec.entries.iter().filter(|(rights, _)| *rights == super::Rights::None);
-        let secret = unreadable.clone().filter_map(|(_, path)| readable_file(path, 2));
-        let secret = secret.filter(|path| self.makes_impossible(Effect::Read(path))).take(PLACES);
+        let secret = unreadable.clone().filter_map(|(_, path)| self.secret_file(path, 2));
         let mut attempts: Vec<Attempt> = secret
+            .take(PLACES)
             .map(|path| Attempt::new(Wanted::Refused, format!("read {}", path.display()), "read", &path))
             .collect();
         let mut places: Vec<PathBuf> = self
@@ -160,6 +160,17 @@ impl Fence {
             Attempt::new(Wanted::Refused, format!("make a file in {folder}"), "write", file)
         }));
         if attempts.is_empty() { Ok(Vec::new()) } else { self.tried(attempts) }
+    }
+
+    /// A file at or below this path that only this fence keeps from being read.
+    fn secret_file(&self, path: &Path, deep: usize) -> Option<PathBuf> {
+        let found = fs::symlink_metadata(path).ok()?;
+        if found.is_file() {
+            let kept = self.makes_impossible(Effect::Read(path)) && File::open(path).is_ok();
+            return kept.then(|| path.to_owned());
+        }
+        let entries = fs::read_dir(path).ok().filter(|_| deep > 0 && found.is_dir())?;
+        entries.take(50).filter_map(Result::ok).find_map(|entry| self.secret_file(&entry.path(), deep - 1))
     }
 
     /// Tries all of it in one process behind the fence.
@@ -238,16 +249,6 @@ impl Drop for Scratch {
         // What is left of a trial in a temporary folder harms nobody.
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-/// A file at or below this path that this process can read.
-fn readable_file(path: &Path, deep: usize) -> Option<PathBuf> {
-    let found = fs::symlink_metadata(path).ok()?;
-    if found.is_file() {
-        return File::open(path).ok().map(|_| path.to_owned());
-    }
-    let entries = fs::read_dir(path).ok().filter(|_| deep > 0 && found.is_dir())?;
-    entries.take(50).filter_map(Result::ok).find_map(|entry| readable_file(&entry.path(), deep - 1))
 }
 
 /// Whether this process could make that file.

@@ -6,6 +6,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a keeper has files, sockets, threads and a clock of its own")]
 
+use std::ffi::CString;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -113,7 +114,16 @@ fn start(launch: &Launch) -> Result<(Arc<Desk>, Record, Pump, UnixListener), Env
         launch.variables.iter().filter_map(|(name, value)| variable(name, value)).collect();
     variables.extend(variable(MARK.as_bytes(), launch.mark.as_bytes()));
     let input = Input::Open;
-    let child = spawn::spawn(&Program { path: &launch.shell, arguments, variables, input: &input, streams })?;
+    let path = match &launch.fence {
+        None => &launch.shell,
+        Some((launcher, words)) => {
+            let words: Result<Vec<_>, _> = words.iter().cloned().map(CString::new).collect();
+            let words = words.map_err(|error| failed("put up the fence", &error.into()))?;
+            arguments.splice(0..0, words);
+            launcher
+        }
+    };
+    let child = spawn::spawn(&Program { path, arguments, variables, input: &input, streams })?;
     let record = record(launch, child.pid.as_raw_nonzero().get());
     let link = Link::new(&child, &input, launch.mark.clone())?;
     let state = State { log, watch: Watch::new(&launch.watch), listeners: Vec::new(), untold: Vec::new() };

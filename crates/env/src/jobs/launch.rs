@@ -21,6 +21,8 @@ pub(crate) const TOLD: &str = "told";
 pub(crate) struct Launch {
     pub(crate) folder: PathBuf,
     pub(crate) shell: PathBuf,
+    /// Program and first words that put up a fence around what follows them.
+    pub(crate) fence: Option<(PathBuf, Vec<Vec<u8>>)>,
     pub(crate) command: String,
     pub(crate) cwd: PathBuf,
     pub(crate) variables: Vec<(Vec<u8>, Vec<u8>)>,

@@ -1,6 +1,7 @@
 //! Background jobs as tools see them.
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use hermes_core::jobs::{Job, JobInput, Jobs, LogLines, LogPage, NewJob, Notice};
 use hermes_core::permit::{Exec, Permit};
 use tokio_util::sync::CancellationToken;
 
+use crate::fence::{Fence, Wrapped};
 use crate::jobs::{Found, Launch, Rack, now, own_identity, to_bytes, wait};
 use crate::probe::{is_directory, program_on_path};
 use crate::process::secret_word;
@@ -31,9 +33,11 @@ impl Jobs for Shared {
             let variables = known
                 .as_ref()
                 .map_or_else(|| self.settings().variables.allowed(), |known| known.variables.clone());
+            let shell = self.bash()?;
             let launch = Launch {
                 folder: PathBuf::new(),
-                shell: self.bash()?,
+                fence: opened.fence.as_deref().map(|fence| in_front(fence, &shell)),
+                shell,
                 command: permit.command().text.clone(),
                 cwd,
                 variables: to_bytes(variables),
@@ -180,4 +184,10 @@ impl Shared {
 fn new_id() -> String {
     let word = secret_word();
     format!("proc_{}", word.get(..12).unwrap_or(&word))
+}
+
+/// The words that put up a fence, the fenced program last.
+fn in_front(fence: &Fence, shell: &Path) -> (PathBuf, Vec<Vec<u8>>) {
+    let Wrapped { program, arguments } = fence.wrap(shell, []);
+    (program, arguments.into_iter().map(OsStringExt::into_vec).collect())
 }

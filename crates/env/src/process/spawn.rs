@@ -6,11 +6,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to processes")]
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -24,6 +24,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::fence::{Fence, Wrapped};
 
 /// `POSIX_SPAWN_SETSID` of glibc and musl, which the library does not name.
 const SETSID: i32 = 0x80;
@@ -208,6 +210,22 @@ pub(crate) fn word(text: &str) -> Result<CString, EnvError> {
         what: "the command".to_owned(),
         why: "it holds a NUL byte, which no program can be given".to_owned(),
     })
+}
+
+/// What to start so that a program runs behind a fence.
+pub(crate) fn behind(
+    fence: &Fence,
+    program: &Path,
+    arguments: Vec<CString>,
+) -> Result<(PathBuf, Vec<CString>), EnvError> {
+    let arguments = arguments.into_iter().map(|word| OsString::from_vec(word.into_bytes()));
+    let Wrapped { program, arguments } = fence.wrap(program, arguments);
+    let words: Result<_, _> = arguments.into_iter().map(|word| CString::new(word.into_vec())).collect();
+    let words = words.map_err(|_| EnvError::Start {
+        what: "the command".to_owned(),
+        why: "the fence cannot be described to its launcher".to_owned(),
+    })?;
+    Ok((program, words))
 }
 
 /// `NAME=value`; a pair that cannot be passed on is left out.

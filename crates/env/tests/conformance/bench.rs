@@ -73,6 +73,7 @@ impl Bench {
                 init_files: Vec::new(),
                 scratch: vec!["/dev/shm".into(), "/tmp".into()],
                 jobs: JobSettings::default(),
+                fence: None,
             },
             Arc::clone(&host),
         );
@@ -114,8 +115,12 @@ impl Bench {
 
     /// The bare environment, without what is shared.
     pub(crate) fn bare(&self) -> Arc<dyn Environment> {
-        let with =
-            Opening { host: Arc::clone(&self.host), variables: variables(self.dir.path()), folder: None };
+        let with = Opening {
+            host: Arc::clone(&self.host),
+            variables: variables(self.dir.path()),
+            folder: None,
+            fence: None,
+        };
         self.runtime.block_on(self.backend.open(Value::Null, with)).unwrap()
     }
 

@@ -118,7 +118,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
             return Flow::none();
         }
         if args.len() > 16 {
-            walk.spend(args.len());
+            walk.spend(4 * args.len());
         }
         let mut flow = handler(walk, call);
         walk.up();

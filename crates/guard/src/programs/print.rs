@@ -26,8 +26,13 @@ pub(super) fn echo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         out.push_str(&arg.text);
     }
-    if escapes || (out.contains('\\') && out.contains("\\x")) {
+    if escapes {
         out = decode_escapes(&out);
+    } else if out.contains("\\0") || out.contains("\\x") {
+        // Some shells decode without being asked: both readings are possible.
+        let decoded = decode_escapes(&out);
+        out.push('\n');
+        out.push_str(&decoded);
     }
     if newline {
         out.push('\n');

@@ -244,7 +244,9 @@ impl Walk<'_> {
         stdin: &Flow,
         span: Span,
     ) -> Flow {
-        if self.calls.iter().any(|active| active == name) {
+        // A function that redefines itself is another function: bodies tell them apart.
+        let key = format!("{name}()\n{body}");
+        if self.calls.contains(&key) {
             if self.background {
                 self.emit_grave(Kind::ForkBomb, "functions that start each other again and again", span);
             }
@@ -253,7 +255,7 @@ impl Walk<'_> {
         if self.calls.len() >= 12 {
             return Flow::unknown(super::Origin::default());
         }
-        self.calls.push(name.to_owned());
+        self.calls.push(key);
         let arguments = args.iter().map(|arg| Rc::from(&*arg.text)).collect();
         let saved = std::mem::replace(&mut self.scope.arguments, arguments);
         let flow = self.run_text(body, stdin, span);

@@ -158,9 +158,10 @@ impl<'c> Walk<'c> {
         let script = shell::parse(&bare);
         let src = Src { text: &bare, docs: &script.docs };
         let before = self.effects.len();
-        self.outer = Some(Span::new(0, text.len()));
+        let saved = self.outer;
+        self.outer = saved.or(Some(Span::new(0, text.len())));
         self.list(src, &script.list, &Flow::none());
-        self.outer = None;
+        self.outer = saved;
         for effect in self.effects.iter_mut().skip(before) {
             effect.how.grave = false;
         }
@@ -183,6 +184,9 @@ impl<'c> Walk<'c> {
         self.note_faults(script.faults, span);
         let src = Src { text, docs: &script.docs };
         let out = self.list(src, &script.list, stdin);
+        if script.faults.broken && !script.faults.too_deep {
+            self.broken(text);
+        }
         self.outer = saved;
         out
     }

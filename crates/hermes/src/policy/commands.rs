@@ -4,7 +4,7 @@ use hermes_core::effect::Command;
 use hermes_core::policy::{self, PolicyRequest, Reason, Verdict};
 use hermes_guard::{Context, Decision, Grant, Judgement, decide, glob_matches};
 
-use crate::policy::GuardPolicy;
+use crate::policy::{GuardPolicy, user_home};
 
 /// The verdict on one command.
 pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Verdict {
@@ -42,7 +42,9 @@ pub(super) fn grant(
         policy::Grant::Always => for_good.iter().cloned().map(Grant::Always).collect(),
     };
     policy.granted_to(request.session.id(), |grants| {
-        remembered.into_iter().for_each(|grant| grants.commands.add(grant));
+        for grant in remembered {
+            grants.commands.add(grant);
+        }
     });
     if grant == policy::Grant::Always {
         policy.keep(&for_good);
@@ -50,10 +52,9 @@ pub(super) fn grant(
 }
 
 fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Judgement {
-    let context =
-        Context::new(command.workdir.to_string_lossy(), policy.user_home(request).to_string_lossy())
-            .workspace(request.session.workspace().to_string_lossy())
-            .rules(policy.settings.rules.clone());
+    let context = Context::new(command.workdir.to_string_lossy(), user_home(request).to_string_lossy())
+        .workspace(request.session.workspace().to_string_lossy())
+        .rules(policy.settings.rules.clone());
     hermes_guard::judge(&command.text, &context)
 }
 

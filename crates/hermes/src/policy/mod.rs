@@ -91,10 +91,11 @@ impl GuardPolicy {
             entries.iter().try_for_each(|entry| file.add_to_list(&path, entry).map(drop))
         });
     }
+}
 
-    fn user_home(&self, request: &PolicyRequest<'_>) -> PathBuf {
-        request.session.place().home.clone().unwrap_or_else(|| PathBuf::from("/"))
-    }
+/// The user's home, which `~` stands for.
+fn user_home(request: &PolicyRequest<'_>) -> PathBuf {
+    request.session.place().home.clone().unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// The name a kind of effect is asked about and granted under.

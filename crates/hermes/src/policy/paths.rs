@@ -7,7 +7,7 @@ use hermes_core::policy::{Grant, PolicyRequest, Reason, Verdict};
 use hermes_guard::Mode;
 use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
 
-use crate::policy::GuardPolicy;
+use crate::policy::{GuardPolicy, user_home};
 
 /// What was agreed to about paths in one session.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ pub(super) fn grant(policy: &GuardPolicy, path: &Path, request: &PolicyRequest<'
 }
 
 fn looked_up(policy: &GuardPolicy, path: &Path, access: Access, request: &PolicyRequest<'_>) -> PathVerdict {
-    let home = policy.user_home(request);
+    let home = user_home(request);
     let hermes_home =
         policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
     let cx = PathCx::new(&home, request.session.workspace(), &hermes_home, &policy.settings.temp);

@@ -125,6 +125,14 @@ impl Conditions {
             self.and(&format!("{sql} ({marks})"), values.iter().cloned().map(Sql::Text));
         }
     }
+
+    fn one_of_sources(&mut self, relation: &str, sources: &[String]) {
+        if !sources.is_empty() {
+            let marks = vec!["?"; sources.len()].join(", ");
+            let sql = format!("m.session IN (SELECT n FROM sessions WHERE source {relation} ({marks}))");
+            self.and(&sql, sources.iter().cloned().map(Sql::Text));
+        }
+    }
 }
 
 impl Sessions {
@@ -173,8 +181,8 @@ fn by_rank(db: &Connection, search: &Search, query: &Query) -> Result<Vec<i64>, 
     values.append(&mut conditions.values);
     values.push(Sql::Integer(i64::from(search.offset) + i64::from(search.limit)));
     let sql = format!(
-        "SELECT m.id FROM message_words JOIN messages m ON m.id = message_words.rowid \
-         JOIN sessions s ON s.n = m.session WHERE message_words MATCH ?{} ORDER BY message_words.rank LIMIT ?",
+        "SELECT m.id FROM message_words JOIN messages m INDEXED BY messages_marks ON m.id = message_words.rowid \
+         WHERE message_words MATCH ?{} ORDER BY message_words.rank LIMIT ?",
         conditions.sql
     );
     numbers(db, &sql, values)
@@ -197,7 +205,7 @@ fn matching(
     let mut values = conditions.values;
     values.push(Sql::Integer(i64::from(search.offset) + i64::from(search.limit)));
     let sql = format!(
-        "SELECT m.id FROM messages m JOIN sessions s ON s.n = m.session WHERE true{} ORDER BY {order} LIMIT ?",
+        "SELECT m.id FROM messages m INDEXED BY messages_marks WHERE true{} ORDER BY {order} LIMIT ?",
         conditions.sql
     );
     numbers(db, &sql, values)
@@ -275,8 +283,8 @@ fn filters(db: &Connection, search: &Search) -> Result<Conditions, SessionError>
         conditions.and("m.active", []);
     }
     conditions.one_of("m.role IN", &search.roles);
-    conditions.one_of("s.source IN", &search.sources);
-    conditions.one_of("s.source NOT IN", &search.not_sources);
+    conditions.one_of_sources("IN", &search.sources);
+    conditions.one_of_sources("NOT IN", &search.not_sources);
     if let Some(since) = search.since {
         conditions.and("m.at >= ?", [Sql::Integer(since.micros())]);
     }

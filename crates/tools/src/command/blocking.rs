@@ -86,15 +86,18 @@ fn is_endless(program: &str, arguments: &[&str]) -> bool {
             let script = if first == Some("run") { second } else { first };
             matches!(script, Some("dev" | "start" | "serve" | "watch"))
         }
-        "docker-compose" => first == Some("up") && !detaches(arguments),
-        "docker" | "podman" => match (first, second) {
-            (Some("compose"), Some("up")) => !detaches(arguments),
-            (Some("logs"), _) | (Some("compose"), Some("logs")) => follows(),
-            _ => false,
-        },
+        "docker-compose" => compose(arguments),
+        "docker" | "podman" if first == Some("compose") => {
+            let at = arguments.iter().position(|word| *word == "compose").unwrap_or_default();
+            compose(arguments.get(at + 1..).unwrap_or_default())
+        }
+        "docker" | "podman" => first == Some("logs") && follows(),
         "kubectl" => first == Some("port-forward") || (first == Some("logs") && follows()),
         "next" | "astro" | "nuxt" => matches!(first, Some("dev" | "start" | "preview")),
-        "vite" => matches!(first, None | Some("dev" | "serve" | "preview")),
+        "vite" => arguments.first().is_none_or(|word| {
+            word.starts_with('-') && !has(arguments, &["--version", "-v", "--help", "-h"])
+                || matches!(*word, "dev" | "serve" | "preview")
+        }),
         "nodemon" | "uvicorn" | "hypercorn" | "live-server" | "http-server" | "mongod" | "watch" => true,
         "gunicorn" => !has(arguments, &["-D", "--daemon", "--check-config", "--print-config"]),
         "redis-server" => !arguments.windows(2).any(|pair| pair == ["--daemonize", "yes"]),
@@ -113,6 +116,32 @@ fn is_endless(program: &str, arguments: &[&str]) -> bool {
         "sleep" => matches!(first, Some("infinity" | "inf")),
         _ => false,
     }
+}
+
+/// Options before the verb of `docker compose` that take a value.
+const COMPOSE_VALUES: [&str; 9] = [
+    "-f",
+    "--file",
+    "-p",
+    "--project-name",
+    "--profile",
+    "--env-file",
+    "--project-directory",
+    "--parallel",
+    "--ansi",
+];
+
+fn compose(arguments: &[&str]) -> bool {
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        if COMPOSE_VALUES.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            let follows = has_flag(arguments, 'f') || has(arguments, &["--follow"]);
+            return (word == "up" && !detaches(arguments)) || (word == "logs" && follows);
+        }
+    }
+    false
 }
 
 fn python(arguments: &[&str]) -> bool {
