@@ -76,7 +76,9 @@ impl Machine {
     fn start(&self, permit: &Permit<Exec>, start: Start) -> Result<Running, EnvError> {
         check_directory(&permit.command().workdir)?;
         let mark = self.fresh_mark();
-        let mut arguments = vec![word("bash")?, word("-c")?, word(start.script)?, word("bash")?];
+        // By its whole path, or it would look for itself first.
+        let shell = self.shell.to_string_lossy();
+        let mut arguments = vec![word(&shell)?, word("-c")?, word(start.script)?, word("bash")?];
         for text in start.arguments.iter().map(String::as_str).chain(pieces(&permit.command().text)) {
             arguments.push(word(text)?);
         }

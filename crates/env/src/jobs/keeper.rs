@@ -104,7 +104,8 @@ fn start(launch: &Launch) -> Result<(Arc<Desk>, Record, Pump, UnixListener), Env
         Some((rows, columns)) => Streams::Terminal(Size { rows, columns }),
         None => Streams::Merged,
     };
-    let mut arguments = vec![word("bash")?, word("-c")?, word(COMMAND)?, word("bash")?];
+    let mut arguments =
+        vec![word(&launch.shell.to_string_lossy())?, word("-c")?, word(COMMAND)?, word("bash")?];
     let cwd = launch.cwd.to_string_lossy();
     for text in [rest.as_str(), "", &launch.mark, &cwd].into_iter().chain(pieces(&launch.command)) {
         arguments.push(word(text)?);

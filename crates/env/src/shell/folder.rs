@@ -18,6 +18,9 @@ use crate::process::secret_word;
 /// Most that is read of what one shell left.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
+/// Room for what a shell usually leaves.
+const USUAL_FILE: usize = 16 * 1024;
+
 /// The folder. It is removed with its files when the last user is gone.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -90,7 +93,7 @@ impl TempFile {
     /// What is in it; nothing when it was never written.
     pub(crate) fn read(&self) -> Option<Vec<u8>> {
         use std::io::Read as _;
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(USUAL_FILE);
         fs::File::open(&self.path).ok()?.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }

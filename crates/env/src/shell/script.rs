@@ -47,7 +47,7 @@ builtin shopt -s expand_aliases
 __h_old=$OLDPWD
 builtin cd -- "$__h_dir" || builtin exit 126
 OLDPWD=$__h_old
-builtin trap '{ builtin eval "$__h_save"; } 2>/dev/null' EXIT
+builtin trap '[[ -z $__h_out ]] || { builtin eval "$__h_save"; } 2>/dev/null' EXIT
 builtin eval "$__h_cmd"
 { builtin eval "$__h_save"; } 2>/dev/null
 builtin exit "$__h_st"
