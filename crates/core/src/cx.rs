@@ -3,8 +3,7 @@
 //! A tool never reads the process environment, the clock or the disk by itself. What it may touch
 //! it declared as effects, and the permits it gets here cover those and nothing else.
 
-use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use crate::checkpoint::{Before, Checkpoints, Moment, State};
 use crate::effect::Command;
 use crate::environment::{Environments, Workplace};
 use crate::error::ToolError;
+use crate::extensions::Extensions;
 use crate::files::{
     Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
 };
@@ -45,13 +45,19 @@ pub struct Services {
     pub environments: Environments,
     /// Keeps what files held before they are changed, if anything does.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
-    others: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    others: Extensions,
 }
 
 impl Services {
     /// The two that are always there.
     pub fn new(host: Arc<dyn Host>, files: Arc<dyn Files>) -> Self {
-        Self { host, files, environments: Environments::default(), checkpoints: None, others: HashMap::new() }
+        Self {
+            host,
+            files,
+            environments: Environments::default(),
+            checkpoints: None,
+            others: Extensions::default(),
+        }
     }
 
     /// Adds the places where commands run.
@@ -62,13 +68,13 @@ impl Services {
 
     /// Adds a service that tools can ask for by its type.
     pub fn with<T: Any + Send + Sync>(mut self, service: T) -> Self {
-        self.others.insert(TypeId::of::<T>(), Arc::new(service));
+        self.others.insert(service);
         self
     }
 
     /// A service of this type, if there is one.
     pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.others.get(&TypeId::of::<T>())?.downcast_ref()
+        self.others.get()
     }
 }
 
@@ -119,9 +125,9 @@ impl ToolCx {
         &self.0.cancel
     }
 
-    /// A service of the composition root, if there is one of this type.
+    /// A service of this type: the session's own, or else the composition root's.
     pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.0.services.service()
+        self.0.session.extensions().get().or_else(|| self.0.services.service())
     }
 
     /// Uses this tool's state in the session.

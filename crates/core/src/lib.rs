@@ -9,7 +9,8 @@
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
-//! | the session | [`session`], [`loop_guard`] |
+//! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
+//! | a model and what is said | [`model`], [`conversation`] |
 //! | what the model reads | [`shape`], [`error`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
@@ -18,12 +19,14 @@ pub mod availability;
 pub mod bridge;
 pub mod call;
 pub mod checkpoint;
+pub mod conversation;
 pub mod cx;
 pub mod definitions;
 mod digest;
 pub mod effect;
 pub mod environment;
 pub mod error;
+pub mod extensions;
 pub mod files;
 pub mod gate;
 pub mod hook;
@@ -32,6 +35,7 @@ pub mod jobs;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;
+pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod permit;
@@ -45,4 +49,5 @@ pub mod suggest;
 pub mod tool;
 pub mod tool_index;
 pub mod toolset;
+pub mod watch;
 mod words;

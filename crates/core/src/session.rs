@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
 use crate::effect::lexical;
+use crate::extensions::Extensions;
 use crate::loop_guard::{self, LoopGuard};
 use crate::policy::{Approver, Nobody};
 
@@ -40,6 +41,7 @@ struct Inner {
     turns: AtomicU64,
     cancel: CancellationToken,
     approver: Arc<dyn Approver>,
+    extensions: Extensions,
     loop_guard: Mutex<LoopGuard>,
 }
 
@@ -69,12 +71,20 @@ pub struct SessionSpec {
     pub approver: Arc<dyn Approver>,
     /// When repeated calls are warned about or stopped.
     pub loop_guard: loop_guard::Settings,
+    /// What its tools find beside the services of the runtime.
+    pub extensions: Extensions,
 }
 
 impl SessionSpec {
     /// A session where nobody can be asked.
     pub fn new(id: impl Into<String>, place: Place) -> Self {
-        Self { id: id.into(), place, approver: Arc::new(Nobody), loop_guard: loop_guard::Settings::default() }
+        Self {
+            id: id.into(),
+            place,
+            approver: Arc::new(Nobody),
+            loop_guard: loop_guard::Settings::default(),
+            extensions: Extensions::default(),
+        }
     }
 }
 
@@ -99,6 +109,7 @@ impl Session {
             turns: AtomicU64::new(0),
             cancel: CancellationToken::new(),
             approver: spec.approver,
+            extensions: spec.extensions,
             loop_guard: Mutex::new(LoopGuard::new(spec.loop_guard)),
         }))
     }
@@ -147,6 +158,11 @@ impl Session {
     /// Who answers when policy asks.
     pub fn approver(&self) -> &Arc<dyn Approver> {
         &self.0.approver
+    }
+
+    /// What its owner handed to its tools.
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.extensions
     }
 
     /// Uses the state of one tool; nothing when the session keeps none.

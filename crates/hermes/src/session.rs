@@ -1,15 +1,19 @@
 //! A session of the runtime: its own state, its own tools, the same road as everybody.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionSettings, Toolbox};
+use hermes_core::extensions::Extensions;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Approver, Nobody};
 use hermes_core::registry::Snapshot;
 use hermes_core::session::{Place, Session as State, SessionSpec};
 use hermes_core::smart::{RiskModel, SmartApprover};
 use hermes_core::toolset::{Plan, Selection, SelectionError};
+
+use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Runtime;
 use crate::settings;
@@ -23,6 +27,7 @@ pub struct SessionBuilder {
     selection: Selection,
     settings: DefinitionSettings,
     approver: Arc<dyn Approver>,
+    extensions: Extensions,
 }
 
 impl SessionBuilder {
@@ -36,6 +41,7 @@ impl SessionBuilder {
             selection: Selection::everything(),
             settings,
             approver: Arc::new(Nobody),
+            extensions: Extensions::default(),
         }
     }
 
@@ -76,6 +82,12 @@ impl SessionBuilder {
         self
     }
 
+    /// Hands a value to the tools of this session, which find it by its type.
+    pub fn extension<T: Any + Send + Sync>(mut self, value: T) -> Self {
+        self.extensions.insert(value);
+        self
+    }
+
     /// Opens it, or says which name of the selection is not known.
     pub fn open(self) -> Result<Session, SelectionError> {
         let snapshot = self.runtime.tools();
@@ -96,6 +108,7 @@ impl SessionBuilder {
             place: self.place,
             approver: self.approver,
             loop_guard: settings::loop_guard(&self.runtime.settings()),
+            extensions: self.extensions,
         };
         Session {
             runtime: self.runtime,
@@ -140,6 +153,17 @@ impl Session {
     pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         let toolbox = self.toolbox().await;
         self.runtime.road().batch(&self.state, &toolbox, calls).await
+    }
+
+    /// The same as [`Session::batch`], unless `cancel` fires first.
+    pub async fn batch_until(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
+        let toolbox = self.toolbox().await;
+        self.runtime.road().batch_until(&self.state, &toolbox, calls, cancel).await
+    }
+
+    /// A token that ends with the session; cancel it to stop one turn.
+    pub fn child_token(&self) -> CancellationToken {
+        self.state.child_token()
     }
 
     /// The same as [`Session::call`], from code that just waits.

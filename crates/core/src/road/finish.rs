@@ -24,6 +24,7 @@ use crate::shape::cap::{MaxSize, Oversize, ResultSize, is_over, pageable, replac
 use crate::shape::error_text::sanitise_error;
 use crate::shape::untrusted::mark;
 use crate::tool::{Reply, ToolEntry, Trust};
+use crate::watch::Watcher;
 
 /// An answer on its way out.
 struct Shaped {
@@ -185,6 +186,9 @@ impl Road {
     async fn record(&self, session: &Session, mut outcome: Outcome) -> Outcome {
         if let Some(why) = self.unwritten(session, &outcome).await {
             outcome.notes.push(why);
+        }
+        if let Some(watcher) = session.extensions().get::<Arc<dyn Watcher>>() {
+            watcher.ended(&outcome);
         }
         outcome
     }

@@ -17,6 +17,7 @@ use crate::permit::Clearance;
 use crate::road::{Ready, Road, unbroken};
 use crate::session::Session;
 use crate::tool::{PreparedCall, Reply, ToolEntry};
+use crate::watch::Watcher;
 
 /// A call that has run, as far as it got.
 pub(super) struct Ran {
@@ -43,18 +44,21 @@ impl Road {
         if left.is_zero() {
             return (ran, Err(ToolError::OutOfTime(self.limits.batch)));
         }
-        if let Some(journal) = &self.journal {
-            let start = Starting {
-                id: &ran.view.id,
-                given_id: &ran.view.given_id,
-                session: session.id(),
-                tool: &ran.view.tool,
-                arguments: &ran.view.arguments,
-                effects: &effects,
-            };
-            if let Err(why) = unbroken(async { journal.starting(&start).await }).await {
-                return (ran, Err(ToolError::Unrecorded(why)));
-            }
+        let start = Starting {
+            id: &ran.view.id,
+            given_id: &ran.view.given_id,
+            session: session.id(),
+            tool: &ran.view.tool,
+            arguments: &ran.view.arguments,
+            effects: &effects,
+        };
+        if let Some(journal) = &self.journal
+            && let Err(why) = unbroken(async { journal.starting(&start).await }).await
+        {
+            return (ran, Err(ToolError::Unrecorded(why)));
+        }
+        if let Some(watcher) = session.extensions().get::<Arc<dyn Watcher>>() {
+            watcher.began(&start);
         }
         let clearance = Clearance::new(ran.view.id.clone(), effects);
         let stop = cancel.child_token();
