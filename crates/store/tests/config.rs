@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hermes_store::config::{ApprovalMode, CronMode, KeyPath, Switch};
+use hermes_store::config::{ApprovalMode, CronMode, KeyPath, Secret, Switch};
 use hermes_store::{Config, Home, Settings, StoreError};
 use serde_json::json;
 
@@ -332,4 +332,58 @@ fn a_large_file_on_disk_is_not_read_into_memory() {
     std::fs::File::create(home.config()).unwrap().set_len(1 << 40).unwrap();
 
     assert!(matches!(Config::read(&home, &|_| None), Err(StoreError::TooLarge { .. })));
+}
+
+#[test]
+fn models_are_read_in_all_their_spellings() {
+    let config = read(
+        "model:
+  default: big
+  provider: custom
+  base_url: http://127.0.0.1:9/v1
+  context_length: 8192
+providers:
+  work: {api: https://work.example/v1, key_env: WORK_KEY, default_model: m, transport: anthropic_messages,
+    extra_headers: {x-team: blue}, extra_body: {top_k: 4}, models: {m: {context_length: 32000}}}
+  off: {url: https://off.example, enabled: false}
+custom_providers:
+- {name: home, base_url: http://box.local:1/v1, model: small}
+fallback_providers:
+- {provider: openrouter, model: other}
+auxiliary:
+  compression: {provider: auto, model: cheap}
+  vision: {provider: auto}
+agent: {max_turns: 5, api_max_retries: 0, turn_timeout: 0}
+compression: {threshold: 0.5}
+",
+    )
+    .unwrap();
+    let settings = config.settings;
+
+    assert_eq!(settings.model.name.as_deref(), Some("big"));
+    assert_eq!(settings.model.context_length, Some(8192));
+    let [work, off, home] = settings.endpoints.as_slice() else { panic!("{:?}", settings.endpoints) };
+    assert_eq!((work.name.as_str(), work.model.name.as_deref()), ("work", Some("m")));
+    assert_eq!(work.model.base_url.as_deref(), Some("https://work.example/v1"));
+    assert_eq!(work.model.api_mode.as_deref(), Some("anthropic_messages"));
+    assert_eq!(work.extra_headers.get("x-team").map(Secret::reveal), Some("blue"));
+    assert_eq!(work.extra_body.as_ref().map(Secret::reveal), Some(r#"{"top_k":4}"#));
+    assert_eq!(work.contexts.get("m"), Some(&32000));
+    assert!(!off.enabled && home.enabled);
+    assert_eq!(home.model.name.as_deref(), Some("small"));
+    assert_eq!(settings.fallbacks.len(), 1);
+    assert_eq!(settings.auxiliary.keys().collect::<Vec<_>>(), ["compression"]);
+    assert_eq!((settings.turn.max_turns, settings.turn.turn_timeout), (5, None));
+    assert_eq!(settings.turn.compression_percent, 50);
+}
+
+#[test]
+fn a_model_can_be_just_a_name_and_what_is_wrong_about_it_has_a_line() {
+    assert_eq!(read("model: tiny\n").unwrap().settings.model.name.as_deref(), Some("tiny"));
+    assert_eq!(read("model: {api_key: '${NO_SUCH}'}\n").unwrap().settings.model.api_key, None);
+    let told = problems("model:\n  context_length: much\ncustom_providers:\n- {base_url: x}\nproviders: 3\n");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].contains("model.context_length"), "{told:?}");
+    assert!(told[1].contains("custom_providers.name"), "{told:?}");
+    assert!(warnings("model: {base_ulr: x}\n")[0].contains("model.base_url"));
 }

@@ -12,7 +12,7 @@ use hermes_core::journal::Starting;
 use hermes_core::outcome::{Outcome, Status};
 use hermes_store::sessions::{
     CallStart, CallState, Clock, Content, Durability, Link, Listing, Mended, Message, Moment, NewSession,
-    Prune, SessionError, Sessions, Spender, Tokens,
+    Prune, Search, SessionError, Sessions, Spender, StoredMessage, Tokens,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -239,21 +239,42 @@ fn a_fork_goes_on_from_a_copy() {
 }
 
 #[test]
-fn a_compacted_session_is_resumed_where_it_went_on() {
+fn a_session_that_was_ended_by_a_compaction_is_resumed_where_it_went_on() {
     let (_dir, store) = store();
     titled(&store, "s", "plan");
     store.append("s", &[Message::text("user", "long story")]).unwrap();
+    let goes_on = |from: &str, id: &str, title: &str| {
+        let parent = Some((from.to_owned(), Link::Compaction));
+        let (id, title) = (Some(id.to_owned()), Some(title.to_owned()));
+        store.create(&NewSession { id, title, parent, ..NewSession::from("cli") }).unwrap()
+    };
 
-    let second = store.compact("s", &[Message::text("user", "summary")]).unwrap();
-    let third = store.compact(&second, &[]).unwrap();
+    let second = goes_on("s", "second", "plan #2");
+    let third = goes_on("second", "third", "plan #3");
+    store.append(&second, &[Message::text("user", "summary")]).unwrap();
 
     assert_eq!(store.resume("s").unwrap().id, second);
     store.append(&third, &[Message::text("user", "more")]).unwrap();
     assert_eq!(store.resume("s").unwrap().id, third);
     assert_eq!(store.resume("plan").unwrap().title.as_deref(), Some("plan #3"));
-    let first = store.session("s").unwrap();
-    assert_eq!((first.end_reason.as_deref(), first.message_count), (Some("compression"), 1));
-    assert_eq!(store.latest(None).unwrap().unwrap().id, third);
+}
+
+#[test]
+fn a_shorter_conversation_takes_the_place_of_the_long_one_and_nothing_is_lost() {
+    let (_dir, store) = store();
+    session(&store, "s");
+    store.append("s", &[Message::text("user", "a long story"), Message::text("assistant", "yes")]).unwrap();
+
+    let folded = store.compact("s", &[Message::text("user", "summary")]).unwrap();
+
+    assert_eq!(folded, 2);
+    let texts = |list: Vec<StoredMessage>| -> Vec<String> {
+        list.into_iter().filter_map(|stored| Some(stored.message.content?.text())).collect()
+    };
+    assert_eq!(texts(store.messages("s").unwrap()), ["summary"]);
+    assert_eq!(texts(store.history("s").unwrap()), ["a long story", "yes", "summary"]);
+    assert_eq!(store.session("s").unwrap().message_count, 1);
+    assert_eq!(store.search(&Search::text("story")).unwrap().len(), 1);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! - `reader`: typed values, problems and warnings
 //! - `read`: which value of the file is which setting
 //! - `settings`: the values and their defaults
+//! - `models`: the settings about models
 //! - `known`: the keys that mean something
 //! - `path`: dotted paths
 //! - `edit`: changes that keep comments and every untouched byte
@@ -11,6 +12,7 @@
 
 mod edit;
 mod known;
+mod models;
 mod path;
 mod read;
 mod reader;
@@ -31,6 +33,7 @@ use tree::{Duplicates, Kind, Node};
 
 pub use edit::{Change, ConfigFile};
 pub(crate) use known::nearest;
+pub use models::{EndpointSettings, ModelSettings, Secret, TurnSettings};
 pub use path::{BadPath, KeyPath};
 pub use settings::{
     AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,

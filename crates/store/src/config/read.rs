@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::known;
+use super::models;
 use super::reader::{Keys, Reader, Section};
 use super::settings::{
     AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,
@@ -17,7 +18,16 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
     reader.check_keys(root, &known, Keys::All);
 
     let agent = reader.section(root, "agent", "agent");
-    reader.check_keys(agent, &["disabled_toolsets", "disabled_tools"], Keys::Some);
+    let keys = [
+        "disabled_toolsets",
+        "disabled_tools",
+        "max_turns",
+        "api_max_retries",
+        "turn_timeout",
+        "stall_timeout",
+        "reasoning_effort",
+    ];
+    reader.check_keys(agent, &keys, Keys::Some);
 
     Settings {
         toolsets: reader.texts(root, "toolsets").unwrap_or(default.toolsets),
@@ -39,6 +49,11 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
         approvals: approvals(reader, root),
         command_allowlist: reader.texts(root, "command_allowlist").unwrap_or_default(),
         terminal: terminal(reader, root),
+        model: models::model(reader, root),
+        endpoints: models::endpoints(reader, root),
+        fallbacks: models::fallbacks(reader, root),
+        auxiliary: models::auxiliary(reader, root),
+        turn: models::turn(reader, root, agent),
     }
 }
 

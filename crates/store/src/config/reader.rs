@@ -221,6 +221,93 @@ impl<'t> Reader<'t> {
         None
     }
 
+    /// A text, `None` if absent. A number counts as the text it is written as.
+    pub(super) fn text(&mut self, section: Section<'t>, key: &str) -> Option<String> {
+        let entry = section.entry(key)?;
+        match &entry.value.kind {
+            Kind::Text(text) | Kind::Expanded(text) => Some(text.clone()),
+            Kind::Number(number) => Some(number.to_string()),
+            _ => {
+                self.wrong(entry.value.at, &section.path(key), &entry.value, "a text", None);
+                None
+            }
+        }
+    }
+
+    /// A whole number, `None` if absent.
+    pub(super) fn number(
+        &mut self,
+        section: Section<'t>,
+        key: &str,
+        range: RangeInclusive<u64>,
+    ) -> Option<u64> {
+        section.entry(key)?;
+        let low = *range.start();
+        Some(self.count(section, key, low, range))
+    }
+
+    /// A share as whole percent: written as a number from 0 to 1, or as percent.
+    pub(super) fn percent(&mut self, section: Section<'t>, key: &str, default: u64) -> u64 {
+        let Some(entry) = section.entry(key) else { return default };
+        let read = match &entry.value.kind {
+            Kind::Number(number) => number.as_f64(),
+            Kind::Expanded(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        let share = read.filter(|share: &f64| (0.0..=100.0).contains(share));
+        let Some(share) = share else {
+            self.wrong(entry.value.at, &section.path(key), &entry.value, "a share from 0 to 1", None);
+            return default;
+        };
+        let percent = if share <= 1.0 { share * 100.0 } else { share };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 100")]
+        let whole = percent.round() as u64;
+        whole
+    }
+
+    /// The maps in a map, by their keys. What is no map is a problem.
+    pub(super) fn sections(&mut self, parent: Section<'t>, name: &'t str) -> Vec<(&'t str, Section<'t>)> {
+        let mut found = Vec::new();
+        for entry in parent.entries() {
+            match &entry.value.kind {
+                Kind::Map(_) => found.push((entry.key.as_str(), Section { name, node: Some(&entry.value) })),
+                Kind::Null => {}
+                _ => self.wrong(entry.value.at, &parent.path(&entry.key), &entry.value, "a map", None),
+            }
+        }
+        found
+    }
+
+    /// The maps in a list under a key. What is no list of maps is a problem.
+    pub(super) fn items(&mut self, parent: Section<'t>, key: &'t str) -> Vec<Section<'t>> {
+        let Some(entry) = parent.entry(key) else { return Vec::new() };
+        let Kind::List(items) = &entry.value.kind else {
+            self.wrong(entry.value.at, &parent.path(key), &entry.value, "a list", None);
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            match &item.kind {
+                Kind::Map(_) => found.push(Section { name: key, node: Some(item) }),
+                _ => self.wrong(item.at, &format!("{key}.{i}"), item, "a map", None),
+            }
+        }
+        found
+    }
+
+    /// The keys of a map.
+    pub(super) fn names(&self, section: Section<'t>) -> Vec<String> {
+        section.entries().iter().map(|entry| entry.key.clone()).collect()
+    }
+
+    /// Reports a key that has to be there.
+    pub(super) fn missing(&mut self, section: Section<'t>, key: &str) {
+        let at = section.node.map_or(At { line: 1, column: 1 }, |node| node.at);
+        let what = "is missing".to_owned();
+        let key = section.path(key);
+        self.problems.push(Problem { line: at.line, column: at.column, key, what, hint: None });
+    }
+
     /// The value under a key as it is.
     pub(super) fn raw(section: Section<'t>, key: &str) -> Option<&'t Node> {
         section.entry(key).map(|entry| &entry.value)

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::models::{EndpointSettings, ModelSettings, TurnSettings};
+
 /// What `config.yaml` says, complete with defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -31,6 +33,16 @@ pub struct Settings {
     pub command_allowlist: Vec<String>,
     /// `terminal`.
     pub terminal: TerminalSettings,
+    /// `model`.
+    pub model: ModelSettings,
+    /// `providers` and `custom_providers`.
+    pub endpoints: Vec<EndpointSettings>,
+    /// `fallback_providers`: tried in this order when the model does not answer.
+    pub fallbacks: Vec<ModelSettings>,
+    /// `auxiliary.<task>`: models for side jobs.
+    pub auxiliary: BTreeMap<String, ModelSettings>,
+    /// Limits of a turn, in `agent` and `compression`.
+    pub turn: TurnSettings,
 }
 
 /// `terminal`: where and how commands run.
@@ -216,6 +228,11 @@ impl Default for Settings {
             approvals: Approvals::default(),
             command_allowlist: Vec::new(),
             terminal: TerminalSettings::default(),
+            model: ModelSettings::default(),
+            endpoints: Vec::new(),
+            fallbacks: Vec::new(),
+            auxiliary: BTreeMap::new(),
+            turn: TurnSettings::default(),
         }
     }
 }

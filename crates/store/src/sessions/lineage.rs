@@ -37,15 +37,21 @@ impl Sessions {
         })
     }
 
-    /// Ends a session whose conversation was summarised, and begins the one that goes on from the
-    /// summary; all or nothing. Its title is the next number of the same title.
-    pub fn compact(&self, id: &str, summary: &[Message]) -> Result<String, SessionError> {
+    /// Puts a shorter conversation in place of the one so far, all or nothing. What it stands for
+    /// stays in the history and can be found. Gives how many messages it stands for.
+    pub fn compact(&self, id: &str, shorter: &[Message]) -> Result<usize, SessionError> {
         let now = self.now();
         self.write(|db| {
-            let new = self.heir(db, id, Link::Compaction, None)?;
-            append(db, number(db, &new)?, now, summary)?;
-            super::upkeep::end(db, id, "compression", now)?;
-            Ok(new)
+            let n = number(db, id)?;
+            let folded = db
+                .prepare_cached(
+                    "UPDATE messages SET compacted = 1 WHERE session = ?1 AND active AND NOT compacted",
+                )?
+                .execute([n])?;
+            append(db, n, now, shorter)?;
+            recount(db, n)?;
+            event(db, n, now, "compacted", Some(json!({ "from": folded, "to": shorter.len() })))?;
+            Ok(folded)
         })
     }
 
