@@ -5,6 +5,7 @@ mod approval;
 mod broken;
 mod command;
 mod commands;
+mod config;
 mod fence;
 mod input;
 mod interrupt;

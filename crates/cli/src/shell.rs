@@ -55,6 +55,11 @@ impl Shell {
         self.env.get(name).map(String::as_str)
     }
 
+    /// All variables.
+    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
     /// The state folder; nothing is created.
     pub(crate) fn home(&self) -> Result<Home, Failure> {
         let user_home = self.user_home();

@@ -8,10 +8,12 @@
 //! | [`shell`] | what a command's shell starts with, and what it leaves |
 //! | [`fence`] | what confines a command: rules of the kernel |
 //! | [`files`] | files of this machine |
+//! | [`editor`] | the person's own editor, on a file of theirs |
 //! | [`probe`] | is a program, a file or a service there? |
 
 pub mod backends;
 mod capture;
+pub mod editor;
 pub mod fence;
 pub mod files;
 pub mod jobs;

@@ -95,6 +95,11 @@ places! {
 }
 
 impl Home {
+    /// Makes the folder, for its owner alone; nothing happens when it is there.
+    pub fn create(&self) -> Result<(), StoreError> {
+        disk::make_private_folder(&self.path)
+    }
+
     /// Finds the home. Reads at most the `active_profile` file and folder names; creates nothing.
     pub fn resolve(inputs: &HomeInputs<'_>) -> Result<Home, StoreError> {
         let named = match (inputs.explicit, inputs.hermes_home.filter(|value| !is_blank(value))) {

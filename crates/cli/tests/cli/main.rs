@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `answers` | what every command says, in words and in JSON |
 //! | `call` | one JSON document per call, where arguments come from, Ctrl-C |
+//! | `config` | the configuration, looked at and changed |
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `sessions` | sessions, import, recorded calls |
@@ -21,6 +22,7 @@
 
 mod answers;
 mod call;
+mod config;
 mod contract;
 mod docs;
 mod home;

@@ -5,6 +5,7 @@
 //! - `read`: which value of the file is which setting
 //! - `settings`: the values and their defaults
 //! - `models`: the settings about models
+//! - `schema`: every key that is used, with its default and what it is for
 //! - `known`: the keys that mean something
 //! - `path`: dotted paths
 //! - `edit`: changes that keep comments and every untouched byte
@@ -16,6 +17,7 @@ mod models;
 mod path;
 mod read;
 mod reader;
+mod schema;
 mod settings;
 mod tree;
 mod verify;
@@ -35,6 +37,7 @@ pub use edit::{Change, ConfigFile};
 pub(crate) use known::nearest;
 pub use models::{EndpointSettings, ModelSettings, Secret, TurnSettings};
 pub use path::{BadPath, KeyPath};
+pub use schema::{KEYS, KeyDef, KeyKind, Standing, standing};
 pub use settings::{
     AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,
     Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,

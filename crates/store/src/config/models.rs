@@ -226,7 +226,7 @@ fn endpoint<'t>(reader: &mut Reader<'t>, section: Section<'t>, name: String) -> 
 
 fn texts<'t>(reader: &mut Reader<'t>, section: Section<'t>, key: &'t str) -> BTreeMap<String, Secret> {
     let map = reader.section(section, key, key);
-    let names: Vec<String> = reader.names(map);
+    let names = Reader::names(map);
     names.into_iter().filter_map(|name| Some((name.clone(), Secret(reader.text(map, &name)?)))).collect()
 }
 

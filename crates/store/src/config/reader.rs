@@ -296,7 +296,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The keys of a map.
-    pub(super) fn names(&self, section: Section<'t>) -> Vec<String> {
+    pub(super) fn names(section: Section<'t>) -> Vec<String> {
         section.entries().iter().map(|entry| entry.key.clone()).collect()
     }
 
