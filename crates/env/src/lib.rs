@@ -9,6 +9,7 @@
 //! | [`fence`] | what confines a command: rules of the kernel |
 //! | [`files`] | files of this machine |
 //! | [`editor`] | the person's own editor, on a file of theirs |
+//! | [`project`] | what a folder says about itself |
 //! | [`probe`] | is a program, a file or a service there? |
 
 pub mod backends;
@@ -19,5 +20,6 @@ pub mod files;
 pub mod jobs;
 pub mod probe;
 mod process;
+pub mod project;
 pub mod shell;
 pub mod workplace;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use futures::future::BoxFuture;
 use hermes_core::host::Host;
 use hermes_store::sessions::Clock;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Threads that may block at once; a handler that never returns costs one of them, not the program.
 const BLOCKING_THREADS: usize = 64;
@@ -52,11 +52,18 @@ impl Machine {
                 .worker_threads(ASYNC_THREADS)
                 .max_blocking_threads(BLOCKING_THREADS)
                 .thread_name("hermes")
-                .enable_time()
+                .enable_all()
                 .build()
                 .ok()
         };
         self.runtime.get_or_init(start).as_ref()
+    }
+}
+
+impl Machine {
+    /// The async runtime, for work with sockets.
+    pub(crate) fn handle(&self) -> Option<Handle> {
+        self.runtime().map(|runtime| runtime.handle().clone())
     }
 }
 
