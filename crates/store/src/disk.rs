@@ -95,6 +95,11 @@ pub(crate) fn append(path: &Path, text: &str) -> Result<(), StoreError> {
     })
 }
 
+/// Whether group or others may read a file.
+pub(crate) fn open_to_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o044 != 0)
+}
+
 /// How large a regular file is; `None` if there is none.
 pub(crate) fn size(path: &Path) -> Option<u64> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())

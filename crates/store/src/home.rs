@@ -100,6 +100,22 @@ impl Home {
         disk::make_private_folder(&self.path)
     }
 
+    /// Whether the folder is there and can be written; an error when it is there and cannot.
+    pub fn try_writing(&self) -> Result<bool, StoreError> {
+        if !disk::is_folder(&self.path) {
+            return Ok(false);
+        }
+        let trial = self.path.join(".hermes-trial");
+        disk::write(&trial, "", disk::Mode::Private)?;
+        disk::remove(&trial)?;
+        Ok(true)
+    }
+
+    /// Whether somebody beside the owner can read one of its files.
+    pub fn others_can_read(&self, file: &Path) -> bool {
+        disk::open_to_others(file)
+    }
+
     /// Finds the home. Reads at most the `active_profile` file and folder names; creates nothing.
     pub fn resolve(inputs: &HomeInputs<'_>) -> Result<Home, StoreError> {
         let named = match (inputs.explicit, inputs.hermes_home.filter(|value| !is_blank(value))) {

@@ -25,6 +25,7 @@ pub mod processes;
 pub mod secrets;
 pub mod sessions;
 pub mod spill;
+pub mod variables;
 
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
