@@ -44,3 +44,13 @@ pub fn forget_shown(session: &Session) {
     // A session without state was shown nothing that is remembered.
     let _ = session.with_slot(read_log::ReadLog::forget_pages);
 }
+
+/// What is still on the session's list of things to do, in words for the model.
+pub fn open_todos(session: &Session) -> Option<String> {
+    tools::todo::open_items(session)
+}
+
+/// Puts the list of things to do back that an earlier answer of `todo` showed.
+pub fn restore_todos(session: &Session, answer: &str) {
+    tools::todo::restore(session, answer);
+}

@@ -3,7 +3,7 @@
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
-use hermes_core::session::{Place, Slot};
+use hermes_core::session::{Place, Session, Slot};
 use hermes_core::tool::{Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,6 +96,16 @@ impl TodoList {
         Ok(Self(items))
     }
 
+    fn open(&self) -> Option<String> {
+        let line = |item: &Item| match item.status {
+            Status::Pending => Some(format!("- [ ] {}: {}", item.id, item.content)),
+            Status::InProgress => Some(format!("- [>] {}: {}", item.id, item.content)),
+            Status::Completed | Status::Cancelled => None,
+        };
+        let lines: Vec<String> = self.0.iter().filter_map(line).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     fn summary(&self) -> serde_json::Value {
         let count = |status| self.0.iter().filter(|item| item.status == status).count();
         json!({
@@ -105,6 +115,23 @@ impl TodoList {
             "completed": count(Status::Completed),
             "cancelled": count(Status::Cancelled),
         })
+    }
+}
+
+/// What is still to be done, in words for the model; nothing when there is nothing.
+pub(crate) fn open_items(session: &Session) -> Option<String> {
+    session.with_slot(|list: &mut TodoList| list.open())?
+}
+
+/// Puts the list back that an earlier answer of this tool showed.
+pub(crate) fn restore(session: &Session, answer: &str) {
+    #[derive(Deserialize)]
+    struct Shown {
+        todos: Vec<Item>,
+    }
+    if let Ok(shown) = serde_json::from_str::<Shown>(answer) {
+        // A session without state keeps no list.
+        let _ = session.with_slot(|list: &mut TodoList| list.0 = shown.todos);
     }
 }
 
@@ -125,6 +152,21 @@ fn check(item: &Item) -> Result<(), ToolError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_comes_back_from_an_earlier_answer_and_tells_what_is_open() {
+        use hermes_core::session::SessionSpec;
+        let place = Place { cwd: "/".into(), home: None };
+        let session = Session::new(SessionSpec::new("s", place));
+        let list = TodoList(vec![item("a", Status::Completed), item("b", Status::InProgress)]);
+        let answer = json!({ "todos": list.0, "summary": list.summary() }).to_string();
+
+        assert_eq!(open_items(&session), None);
+        restore(&session, "not an answer");
+        restore(&session, &answer);
+
+        assert_eq!(open_items(&session).as_deref(), Some("- [>] b: do b"));
+    }
 
     fn item(id: &str, status: Status) -> Item {
         Item { id: id.to_owned(), content: format!("do {id}"), status }
