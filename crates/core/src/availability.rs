@@ -199,7 +199,7 @@ impl Availability {
 /// Whether the answer of a gate may depend on what changed.
 fn touches(change: &Change, gate: &Gate) -> bool {
     match gate {
-        Gate::Open => false,
+        Gate::Open | Gate::Given(_) => false,
         Gate::Config(_) => *change == Change::Config,
         Gate::Service(_) => *change == Change::Connection,
         // A search path is part of the environment, and so may be what it points at.

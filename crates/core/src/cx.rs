@@ -105,6 +105,11 @@ impl ToolCx {
         self.0.session.id()
     }
 
+    /// How many turns of the session there were before this one.
+    pub fn turn(&self) -> u64 {
+        self.0.session.turn()
+    }
+
     /// Where the session stands now.
     pub fn place(&self) -> Arc<Place> {
         self.0.session.place()

@@ -5,6 +5,7 @@
 //! share it. What cannot be said so is a named function. The probing itself is done by
 //! [`crate::availability`].
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,6 +13,9 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
+
+use crate::cx::Services;
+use crate::extensions::Extensions;
 
 /// The condition under which a tool is available.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,8 +37,27 @@ pub enum Gate {
     All(Vec<Gate>),
     /// At least one of these.
     Any(Vec<Gate>),
+    /// The session, or the runtime, was handed something. Known when a session's tools are planned,
+    /// and so no matter for a probe.
+    Given(Given),
     /// A function decides.
     Check(Check),
+}
+
+/// Something that a tool finds by its type: in its session, or else among the runtime's services.
+///
+/// Two with the same words are the same.
+#[derive(Clone, Copy)]
+pub struct Given {
+    what: &'static str,
+    in_session: fn(&Extensions) -> bool,
+    in_runtime: fn(&Services) -> bool,
+}
+
+impl Given {
+    fn is_there(&self, session: &Extensions, runtime: &Services) -> bool {
+        (self.in_session)(session) || (self.in_runtime)(runtime)
+    }
 }
 
 /// A named function that decides whether a tool is available.
@@ -92,13 +115,35 @@ impl Gate {
         Self::Check(Check { name: name.into(), run: Arc::new(move |probe| Box::pin(run(probe))) })
     }
 
+    /// Opens when the session or the runtime has a `T`; `what` says what that is, after "needs".
+    pub fn given<T: Any + Send + Sync>(what: &'static str) -> Self {
+        Self::Given(Given {
+            what,
+            in_session: |extensions| extensions.get::<T>().is_some(),
+            in_runtime: |services| services.service::<T>().is_some(),
+        })
+    }
+
+    /// What the tool needs and neither the session nor the runtime was handed, in words.
+    pub fn not_given(&self, session: &Extensions, runtime: &Services) -> Option<String> {
+        let missing = |gate: &Self| gate.not_given(session, runtime);
+        match self {
+            Self::Given(given) if !given.is_there(session, runtime) => Some(format!("needs {}", given.what)),
+            Self::All(gates) => gates.iter().find_map(missing),
+            Self::Any(gates) if gates.iter().all(|gate| missing(gate).is_some()) => {
+                gates.first().and_then(missing)
+            }
+            _ => None,
+        }
+    }
+
     /// Opens or says what is missing.
     pub(crate) fn probe(&self, probe: Arc<dyn Probe>) -> BoxFuture<'static, Result<(), String>> {
         let told = |open: bool, why: String| -> BoxFuture<'static, Result<(), String>> {
             Box::pin(std::future::ready(if open { Ok(()) } else { Err(why) }))
         };
         match self {
-            Self::Open => told(true, String::new()),
+            Self::Open | Self::Given(_) => told(true, String::new()),
             Self::Env(name) => told(probe.env(name), format!("needs {name}")),
             Self::Program(name) => told(probe.program(name), format!("needs the program `{name}`")),
             Self::File(path) => told(probe.file(path), format!("needs {path}")),
@@ -161,6 +206,26 @@ impl fmt::Debug for Check {
     }
 }
 
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Given").field(&self.what).finish()
+    }
+}
+
+impl PartialEq for Given {
+    fn eq(&self, other: &Self) -> bool {
+        self.what == other.what
+    }
+}
+
+impl Eq for Given {}
+
+impl Hash for Given {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.what.hash(state);
+    }
+}
+
 impl PartialEq for Check {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -190,6 +255,7 @@ impl fmt::Display for Gate {
             Self::Service(address) => write!(f, "{address} answers"),
             Self::All(gates) => list(f, gates, " and "),
             Self::Any(gates) => list(f, gates, " or "),
+            Self::Given(given) => write!(f, "there is {}", given.what),
             Self::Check(check) => write!(f, "{}", check.name),
         }
     }

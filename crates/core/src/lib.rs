@@ -9,9 +9,10 @@
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
+//! | what an agent's tools ask for | [`memory`], [`recall`], [`clarify`], [`delegate`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
-//! | what the model reads | [`shape`], [`error`] |
+//! | what the model reads | [`shape`], [`error`], [`threat`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
 pub mod approval_queue;
@@ -19,9 +20,11 @@ pub mod availability;
 pub mod bridge;
 pub mod call;
 pub mod checkpoint;
+pub mod clarify;
 pub mod conversation;
 pub mod cx;
 pub mod definitions;
+pub mod delegate;
 mod digest;
 pub mod effect;
 pub mod environment;
@@ -35,17 +38,20 @@ pub mod jobs;
 pub mod journal;
 pub mod json;
 pub mod loop_guard;
+pub mod memory;
 pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod permit;
 pub mod policy;
+pub mod recall;
 pub mod registry;
 pub mod road;
 pub mod session;
 pub mod shape;
 pub mod smart;
 pub mod suggest;
+pub mod threat;
 pub mod tool;
 pub mod tool_index;
 pub mod toolset;

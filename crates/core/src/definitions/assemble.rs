@@ -38,6 +38,9 @@ pub(super) async fn assemble(
     let chosen: Vec<&Arc<ToolEntry>> = plan.tools().iter().filter_map(|name| snapshot.tool(name)).collect();
     let verdicts = availability.verdicts(chosen.iter().map(|entry| entry.gate_value())).await;
     let (there, mut unavailable) = sort_out(&chosen, &verdicts);
+    let lacking = plan.lacking().iter();
+    unavailable
+        .extend(lacking.map(|it| Unavailable { name: Arc::clone(&it.tool), why: Arc::clone(&it.why) }));
     let candidates = patch(there, config, &mut unavailable);
     unavailable.sort_by(|a, b| a.name.cmp(&b.name));
     let offered = candidates.into_iter().map(|candidate| offer(candidate, settings.dialect)).collect();

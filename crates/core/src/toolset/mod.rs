@@ -46,7 +46,7 @@ pub use catalog::{Catalog, CatalogParts, DynamicToolset};
 pub use def::{Legacy, Toolset};
 pub use error::SelectionError;
 pub use explain::{Explanation, Story, Verdict, explain};
-pub use plan::{Plan, PlanKey};
+pub use plan::{Lacking, Plan, PlanKey};
 pub use platform::{PlatformSettings, platform_selection};
 pub use resolve::{Member, Resolution};
 pub use selection::{McpServers, Selection, Withheld, WithheldWhy};

@@ -8,39 +8,70 @@ use super::{Catalog, Selection, SelectionError, UnknownName};
 
 /// The tools a session has: sorted, without doubles, cheap to clone and to ask.
 ///
-/// Two plans are equal when they have the same tools, whatever selections led there.
+/// Two plans are equal when they have, and lack, the same tools, whatever selections led there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Plan {
     key: PlanKey,
 }
 
-/// What a cache keeps plans apart by. Keys are equal when the tools are, exactly: it compares
+/// What a cache keeps plans apart by. Keys are equal when the plans are, exactly: it compares
 /// names, and a digest only saves it the trouble most of the time.
 #[derive(Debug, Clone)]
 pub struct PlanKey {
     digest: u64,
     tools: Arc<[Arc<str>]>,
+    lacking: Arc<[Lacking]>,
+}
+
+/// A tool that was chosen, and that this session cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Lacking {
+    /// Its name.
+    pub tool: Arc<str>,
+    /// What it would need.
+    pub why: Arc<str>,
 }
 
 impl Plan {
     /// The tools that `selection` brings in, of those in `catalog`.
     pub fn new(catalog: &Catalog, selection: &Selection) -> Result<Plan, SelectionError> {
         let decision = Decision::of(catalog, selection)?;
-        Ok(Plan::sealed(
-            decision.tools().filter_map(|tool| catalog.registered(tool)).map(Arc::clone).collect(),
-        ))
+        let tools = decision.tools().filter_map(|tool| catalog.registered(tool)).map(Arc::clone);
+        Ok(Plan::sealed(tools.collect(), Arc::default()))
     }
 
     /// Every registered tool.
     pub fn of_all(catalog: &Catalog) -> Plan {
-        Plan::sealed(catalog.tools().map(|(tool, _)| Arc::clone(tool)).collect())
+        Plan::sealed(catalog.tools().map(|(tool, _)| Arc::clone(tool)).collect(), Arc::default())
+    }
+
+    /// The same without the tools for which `why_not` has an answer; it is kept for whoever asks.
+    pub fn without(self, why_not: impl Fn(&str) -> Option<String>) -> Plan {
+        let lacking: Vec<Lacking> = self
+            .tools()
+            .iter()
+            .filter_map(|tool| Some(Lacking { why: why_not(tool)?.into(), tool: Arc::clone(tool) }))
+            .collect();
+        if lacking.is_empty() {
+            return self;
+        }
+        let stays = |tool: &&Arc<str>| !lacking.iter().any(|gone| gone.tool == **tool);
+        let tools = self.tools().iter().filter(stays).map(Arc::clone).collect();
+        let known = self.key.lacking.iter().cloned();
+        let lacking = known.chain(lacking.iter().cloned()).collect();
+        Plan::sealed(tools, lacking)
     }
 
     /// The names are in order and distinct, as a decision has them.
-    fn sealed(tools: Arc<[Arc<str>]>) -> Plan {
+    fn sealed(tools: Arc<[Arc<str>]>, lacking: Arc<[Lacking]>) -> Plan {
         let mut hasher = DefaultHasher::new();
-        tools.hash(&mut hasher);
-        Plan { key: PlanKey { digest: hasher.finish(), tools } }
+        (&tools, &lacking).hash(&mut hasher);
+        Plan { key: PlanKey { digest: hasher.finish(), tools, lacking } }
+    }
+
+    /// The tools that were chosen and that this session cannot have.
+    pub fn lacking(&self) -> &[Lacking] {
+        &self.key.lacking
     }
 
     /// The names, sorted.
@@ -83,7 +114,8 @@ impl Plan {
 
 impl PartialEq for PlanKey {
     fn eq(&self, other: &PlanKey) -> bool {
-        Arc::ptr_eq(&self.tools, &other.tools) || (self.digest == other.digest && self.tools == other.tools)
+        (Arc::ptr_eq(&self.tools, &other.tools) && Arc::ptr_eq(&self.lacking, &other.lacking))
+            || (self.digest == other.digest && self.tools == other.tools && self.lacking == other.lacking)
     }
 }
 
