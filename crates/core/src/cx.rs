@@ -6,11 +6,14 @@
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures::lock::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
 use crate::checkpoint::{Before, Checkpoints, Moment, State};
+use crate::definitions::Toolbox;
 use crate::effect::Command;
 use crate::environment::{Environments, Workplace};
 use crate::error::ToolError;
@@ -20,6 +23,7 @@ use crate::files::{
 };
 use crate::host::Host;
 use crate::permit::{Clearance, Connect, Exec, Permit, Write};
+use crate::road::{Caller, Road};
 use crate::session::{Place, Session, Slot};
 
 /// The context of one running call. Clones belong to the same call.
@@ -28,11 +32,22 @@ pub struct ToolCx(Arc<Inner>);
 
 struct Inner {
     call: CallId,
-    tool: Arc<str>,
-    session: Session,
-    clearance: Clearance,
-    services: Arc<Services>,
-    cancel: CancellationToken,
+    running: Running,
+    /// How many calls it has made itself.
+    placed: AtomicU64,
+    /// Held by the one of those calls that writes.
+    writing: Mutex<()>,
+}
+
+/// What a context is made of.
+pub(crate) struct Running {
+    pub(crate) tool: Arc<str>,
+    pub(crate) session: Session,
+    pub(crate) clearance: Clearance,
+    pub(crate) road: Road,
+    pub(crate) toolbox: Arc<Toolbox>,
+    pub(crate) within: Option<CallId>,
+    pub(crate) cancel: CancellationToken,
 }
 
 /// The doors and services that tools share.
@@ -79,15 +94,9 @@ impl Services {
 }
 
 impl ToolCx {
-    pub(crate) fn new(
-        tool: Arc<str>,
-        session: Session,
-        clearance: Clearance,
-        services: Arc<Services>,
-        cancel: CancellationToken,
-    ) -> Self {
-        let call = clearance.call().clone();
-        Self(Arc::new(Inner { call, tool, session, clearance, services, cancel }))
+    pub(crate) fn new(running: Running) -> Self {
+        let call = running.clearance.call().clone();
+        Self(Arc::new(Inner { call, running, placed: AtomicU64::new(0), writing: Mutex::new(()) }))
     }
 
     /// This call's id.
@@ -97,47 +106,81 @@ impl ToolCx {
 
     /// The name the tool is registered under.
     pub fn tool(&self) -> &str {
-        &self.0.tool
+        &self.0.running.tool
     }
 
     /// The session's id.
     pub fn session_id(&self) -> &str {
-        self.0.session.id()
+        self.0.running.session.id()
     }
 
     /// How many turns of the session there were before this one.
     pub fn turn(&self) -> u64 {
-        self.0.session.turn()
+        self.0.running.session.turn()
     }
 
     /// Where the session stands now.
     pub fn place(&self) -> Arc<Place> {
-        self.0.session.place()
+        self.0.running.session.place()
     }
 
     /// The session goes to another directory.
     pub fn move_to(&self, cwd: &Path) {
-        self.0.session.move_to(cwd);
+        self.0.running.session.move_to(cwd);
     }
 
     /// Clock, timer and threads.
     pub fn host(&self) -> &Arc<dyn Host> {
-        &self.0.services.host
+        &self.services().host
     }
 
     /// Fires when the call should stop.
     pub fn cancelled(&self) -> &CancellationToken {
-        &self.0.cancel
+        &self.0.running.cancel
+    }
+
+    /// The running call that made this one, such as a script's; a call of the model has none.
+    pub fn within(&self) -> Option<&CallId> {
+        self.0.running.within.as_ref()
+    }
+
+    /// The way for this call to make calls of its own. One that was made so itself gets none.
+    pub fn caller(&self) -> Option<Caller> {
+        self.within().is_none().then(|| Caller::new(self.clone()))
+    }
+
+    pub(crate) fn parts(&self) -> (&Road, &Session, &Arc<Toolbox>) {
+        let Running { road, session, toolbox, .. } = &self.0.running;
+        (road, session, toolbox)
+    }
+
+    /// The id of the next call that this one makes.
+    pub(crate) fn next_inner_id(&self) -> CallId {
+        let number = self.0.placed.fetch_add(1, Ordering::Relaxed) + 1;
+        CallId::from(format!("{}/{number}", self.call()))
+    }
+
+    /// The right to be the one call of ours that writes.
+    pub(crate) async fn writing(&self) -> MutexGuard<'_, ()> {
+        self.0.writing.lock().await
+    }
+
+    fn services(&self) -> &Services {
+        self.0.running.road.services()
     }
 
     /// A service of this type: the session's own, or else the composition root's.
     pub fn service<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.0.session.extensions().get().or_else(|| self.0.services.service())
+        self.0.running.session.extensions().get().or_else(|| self.services().service())
     }
 
     /// Uses this tool's state in the session.
     pub fn with_slot<S: Slot, R>(&self, use_it: impl FnOnce(&mut S) -> R) -> Result<R, ToolError> {
-        self.0.session.with_slot(use_it).ok_or_else(|| ToolError::NeedsSession(self.0.tool.to_string()))
+        self.0
+            .running
+            .session
+            .with_slot(use_it)
+            .ok_or_else(|| ToolError::NeedsSession(self.0.running.tool.to_string()))
     }
 
     /// The environment's files, as far as this call may use them.
@@ -147,32 +190,32 @@ impl ToolCx {
 
     /// Permission to write a declared path.
     pub fn may_write(&self, path: &Path) -> Result<Permit<Write>, ToolError> {
-        self.0.clearance.write(path)
+        self.0.running.clearance.write(path)
     }
 
     /// Permission to run the declared command.
     pub fn may_run(&self, command: &Command) -> Result<Permit<Exec>, ToolError> {
-        self.0.clearance.exec(command)
+        self.0.running.clearance.exec(command)
     }
 
     /// Permission to run the one command this call declared, just as it was declared.
     pub fn may_run_declared(&self) -> Result<Permit<Exec>, ToolError> {
-        self.0.clearance.declared_exec()
+        self.0.running.clearance.declared_exec()
     }
 
     /// The place where a permitted command runs.
     pub fn workplace(&self, permit: &Permit<Exec>) -> Result<Arc<dyn Workplace>, ToolError> {
-        Ok(self.0.services.environments.find(&permit.command().environment)?)
+        Ok(self.services().environments.find(&permit.command().environment)?)
     }
 
     /// The places where commands run.
     pub fn environments(&self) -> &Environments {
-        &self.0.services.environments
+        &self.services().environments
     }
 
     /// Permission to connect to a declared host.
     pub fn may_connect(&self, host: &str) -> Result<Permit<Connect>, ToolError> {
-        self.0.clearance.connect(host)
+        self.0.running.clearance.connect(host)
     }
 }
 
@@ -184,38 +227,38 @@ pub struct PermittedFiles<'a> {
 impl PermittedFiles<'_> {
     /// A page of a file, by the path as the model wrote it.
     pub async fn page(&self, path: &str, request: PageRequest) -> Result<FilePage, ToolError> {
-        let permit = self.cx.0.clearance.read(&self.cx.place().resolve(path))?;
-        Ok(self.cx.0.services.files.page(permit, request).await?)
+        let permit = self.cx.0.running.clearance.read(&self.cx.place().resolve(path))?;
+        Ok(self.cx.services().files.page(permit, request).await?)
     }
 
     /// A search below a path as the model wrote it.
     pub async fn search(&self, path: &str, query: SearchQuery) -> Result<SearchReport, ToolError> {
-        let permit = self.cx.0.clearance.read(&self.cx.place().resolve(path))?;
-        self.cx.0.services.files.search(permit, query).await.map_err(|wrong: FileError| wrong.into())
+        let permit = self.cx.0.running.clearance.read(&self.cx.place().resolve(path))?;
+        self.cx.services().files.search(permit, query).await.map_err(|wrong: FileError| wrong.into())
     }
 
     /// Where a path as the model wrote it really leads; permits for changes are for such paths.
     pub fn real_path(&self, path: &str) -> PathBuf {
-        self.cx.0.services.files.real_path(&self.cx.place().resolve(path))
+        self.cx.services().files.real_path(&self.cx.place().resolve(path))
     }
 
     /// Everything in a file, if that is no more than `max_bytes`.
     pub async fn whole(&self, path: &Path, max_bytes: u64) -> Result<WholeFile, ToolError> {
-        let permit = self.cx.0.clearance.read(path)?;
-        Ok(self.cx.0.services.files.whole(permit, max_bytes).await?)
+        let permit = self.cx.0.running.clearance.read(path)?;
+        Ok(self.cx.services().files.whole(permit, max_bytes).await?)
     }
 
     /// Makes all of these changes or none; what the files held before is kept first.
     pub async fn change(&self, changes: Vec<Change>) -> Result<Applied, ToolError> {
         let not_kept = self.keep(&changes).await?;
-        let done = self.cx.0.services.files.change(changes).await?;
+        let done = self.cx.services().files.change(changes).await?;
         Ok(Applied { changed: done, not_kept })
     }
 
     /// Keeps the old content of what is about to change; what comes back is why something was not.
     async fn keep(&self, changes: &[Change]) -> Result<Option<String>, ToolError> {
-        let Some(keeper) = &self.cx.0.services.checkpoints else { return Ok(None) };
-        let session = &self.cx.0.session;
+        let Some(keeper) = &self.cx.services().checkpoints else { return Ok(None) };
+        let session = &self.cx.0.running.session;
         let (turn, cwd) = (session.turn(), session.workspace());
         let moment = Moment { session: session.id(), turn, cwd, tool: self.cx.tool() };
         let mut files: Vec<Before> = Vec::new();

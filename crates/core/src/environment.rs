@@ -37,6 +37,11 @@ pub trait Environment: Send + Sync {
         None
     }
 
+    /// Whether what is started here can be given a [`Line`].
+    fn has_lines(&self) -> bool {
+        false
+    }
+
     /// Starts the permitted command.
     fn spawn(&self, permit: Permit<Exec>, start: Start) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>>;
 }
@@ -53,9 +58,28 @@ pub struct Start {
     pub streams: Streams,
     /// Its variables.
     pub variables: Variables,
+    /// Whether it gets a [`Line`] to us; how to reach it is told in [`LINE`].
+    pub line: bool,
     /// Told about every byte it writes, in order.
     pub output: Arc<dyn Output>,
 }
+
+/// The variable that tells a process how to reach its line: `fd:N` is an open descriptor on which
+/// every message is one line, both ways.
+pub const LINE: &str = "HERMES_TOOLS_LINE";
+
+/// A private line to a running process: whole messages, both ways, of which none holds a line end.
+pub trait Line: Send + Sync {
+    /// The next message; nothing when no more can come. No more come either while
+    /// [`MOST_UNANSWERED`] wait for their answer.
+    fn next(&self) -> BoxFuture<'_, Option<Vec<u8>>>;
+
+    /// Answers a message. An answer to a process that does not listen is lost.
+    fn answer(&self, message: Vec<u8>);
+}
+
+/// Messages of one line that may wait for their answer at the same time.
+pub const MOST_UNANSWERED: usize = 8;
 
 /// Variables of a process. A backend may add marks of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,6 +163,11 @@ pub trait Process: Send + Sync {
 
     /// Changes the size of its terminal, if it has one.
     fn resize(&self, size: Size);
+
+    /// Our end of its line, if it was started with one. It is there once.
+    fn line(&mut self) -> Option<Box<dyn Line>> {
+        None
+    }
 }
 
 /// How a process ended.
@@ -165,8 +194,70 @@ pub trait Workplace: Send + Sync {
     /// Runs a command to its end, or to its limit.
     fn run(&self, permit: Permit<Exec>, run: Run) -> BoxFuture<'_, Result<Ran, EnvError>>;
 
+    /// Runs a program that calls back, to its end or to its limit.
+    fn run_script(&self, _: Permit<Exec>, _: Script) -> BoxFuture<'_, Result<ScriptRan, EnvError>> {
+        Box::pin(std::future::ready(Err(EnvError::NoScripts)))
+    }
+
     /// The background jobs of this place, where it can have any.
     fn jobs(&self) -> Option<&dyn Jobs>;
+}
+
+/// Answers what a running program asks.
+pub trait Desk: Send + Sync {
+    /// The answer to one message. It is asked again before it has answered, up to
+    /// [`MOST_UNANSWERED`] times at once, and wants to be quick when `over` fires.
+    fn answer<'a>(&'a self, message: Vec<u8>, over: &'a CancellationToken) -> BoxFuture<'a, Vec<u8>>;
+}
+
+/// How a program that calls back is run. What it started ends with it.
+pub struct Script {
+    /// The session it belongs to.
+    pub session: String,
+    /// What the session's shell knew before.
+    pub shell: ShellState,
+    /// A file that is put into a folder of its own before the program starts: name and content.
+    pub module: (&'static str, String),
+    /// The variable that gets that folder in front of what it holds.
+    pub module_path: &'static str,
+    /// More variables.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Where it stands.
+    pub stands: Stands,
+    /// It is stopped after this time.
+    pub timeout: Duration,
+    /// Most memory each of its processes may ask for, in bytes.
+    pub memory: Option<u64>,
+    /// Most bytes kept of what it writes, of standard output and of standard error.
+    pub keep: (usize, usize),
+    /// Fires when nobody wants the answer any more.
+    pub cancel: CancellationToken,
+    /// Answers what it asks.
+    pub desk: Arc<dyn Desk>,
+}
+
+/// Where a script stands while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// In the permit's directory, with the Python environment that belongs to it.
+    InProject,
+    /// In an empty folder that goes with it.
+    Apart,
+}
+
+/// A script that was run.
+#[derive(Debug)]
+pub struct ScriptRan {
+    /// Why it ended.
+    pub why: Why,
+    /// What it wrote to standard output.
+    pub out: Kept,
+    /// What it wrote to standard error.
+    pub err: Kept,
+    /// How long it ran.
+    pub took: Duration,
+    /// What else there is to tell, in words.
+    pub notes: Vec<String>,
 }
 
 /// How a command is run in the foreground.
@@ -343,6 +434,9 @@ pub enum EnvError {
         /// The system's words.
         why: String,
     },
+    /// Nothing that calls back can be run there.
+    #[error("this environment cannot run scripts that call tools yet")]
+    NoScripts,
     /// Its input cannot be written to.
     #[error("cannot write to the process: {0}")]
     Input(String),

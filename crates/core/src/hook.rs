@@ -71,6 +71,8 @@ pub struct CallView {
     pub tool: Arc<str>,
     /// The arguments, validated.
     pub arguments: Map<String, Value>,
+    /// The running call that made this one, such as a script's; calls of the model have none.
+    pub within: Option<CallId>,
 }
 
 /// How a call ended, as hooks see it.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`backends`] | the environments, one file each: they know how to start things there |
 //! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
+//! | `script.rs` | programs that call back |
 //! | [`jobs`] | commands that go on in the background |
 //! | [`shell`] | what a command's shell starts with, and what it leaves |
 //! | [`fence`] | what confines a command: rules of the kernel |
@@ -21,5 +22,6 @@ pub mod jobs;
 pub mod probe;
 mod process;
 pub mod project;
+mod script;
 pub mod shell;
 pub mod workplace;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::{
-    EnvError, Environment, Input, Output, Overflow, Process, Ran, Run, ShellState, Start, Stream, Streams,
-    Variables, Why, Workplace,
+    EnvError, Environment, Input, Output, Overflow, Process, Ran, Run, Script, ScriptRan, ShellState, Start,
+    Stream, Streams, Variables, Why, Workplace,
 };
 use hermes_core::host::Host;
 use hermes_core::jobs::Jobs;
@@ -27,16 +27,16 @@ use crate::shell::state::{Known, Login, Start as LoginState};
 use crate::shell::variables::ChildVariables;
 
 /// What a command gets to stop by itself when its time is over.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// The same, when somebody waits for it to be gone.
-const CANCEL_GRACE: Duration = Duration::from_millis(80);
+pub(crate) const CANCEL_GRACE: Duration = Duration::from_millis(80);
 
 /// How long the user's start-up files may take.
 const LOGIN_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the end of a stopped command is waited for.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How a place is opened when it is first needed.
 pub struct PlaceSettings {
@@ -76,7 +76,7 @@ pub struct Shared {
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) environment: Arc<dyn Environment>,
-    folder: Option<Arc<Folder>>,
+    pub(crate) folder: Option<Arc<Folder>>,
     /// Where its background jobs are, if it can have any.
     pub(crate) rack: Option<Arc<Rack>>,
     /// What confines its commands.
@@ -109,6 +109,10 @@ impl Shared {
 
     pub(crate) fn heard(&self) -> &Notices {
         &self.notices
+    }
+
+    pub(crate) fn keeper_of_the_rest(&self) -> Option<Arc<dyn Overflow>> {
+        self.overflow.clone()
     }
 
     pub(crate) fn settings(&self) -> &PlaceSettings {
@@ -197,6 +201,7 @@ impl Shared {
             input: Input::Empty,
             streams: Streams::Merged,
             variables: Variables::UsualAnd(Vec::new()),
+            line: false,
             output: Arc::new(Ignored),
         };
         let mut process = opened.environment.spawn(permit.clone(), start).await?;
@@ -241,6 +246,7 @@ impl Shared {
                 Some(known) => Variables::Only(known.variables.clone()),
                 None => Variables::UsualAnd(Vec::new()),
             },
+            line: false,
             output: Arc::clone(&capture) as Arc<_>,
         };
         Prepared { start, capture, left, mark }
@@ -287,6 +293,10 @@ impl Workplace for Shared {
             };
             Ok(Ran { why, output: capture.kept(), cwd, shell, notes })
         })
+    }
+
+    fn run_script(&self, permit: Permit<Exec>, script: Script) -> BoxFuture<'_, Result<ScriptRan, EnvError>> {
+        Box::pin(self.run_calling(permit, script))
     }
 
     fn jobs(&self) -> Option<&dyn Jobs> {

@@ -219,7 +219,8 @@ impl RuntimeBuilder {
         );
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
-            .with(workplace::terminal_settings(&world));
+            .with(workplace::terminal_settings(&world))
+            .with(workplace::script_settings(&world));
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let services = Arc::new(services);

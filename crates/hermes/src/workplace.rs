@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::effect::lexical;
-use hermes_core::environment::{Environments, Overflow, OverflowFile};
+use hermes_core::environment::{Environments, Overflow, OverflowFile, Stands};
 use hermes_core::host::Host;
 use hermes_core::jobs::JobFolders;
 use hermes_core::session::Place;
@@ -15,7 +15,7 @@ use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_env::workplace::{PlaceSettings, Shared};
 use hermes_store::{Home, Processes, Spill};
-use hermes_tools::TerminalSettings;
+use hermes_tools::{ScriptSettings, TerminalSettings};
 use serde_json::Value;
 
 use crate::fence;
@@ -75,6 +75,27 @@ pub(crate) fn terminal_settings(world: &World) -> TerminalSettings {
         longest: seconds("max_foreground_timeout", "TERMINAL_MAX_FOREGROUND_TIMEOUT")
             .unwrap_or(usual.longest),
         keep: usize::try_from(world.settings().tool_output.max_bytes).unwrap_or(usual.keep),
+    }
+}
+
+/// How long scripts may take, how much they may do and where they stand.
+pub(crate) fn script_settings(world: &World) -> ScriptSettings {
+    let usual = ScriptSettings::default();
+    let config = |key: &str| world.config(&format!("code_execution.{key}"));
+    let number = |key: &str| config(key).and_then(|value| value.as_u64());
+    ScriptSettings {
+        timeout: number("timeout").filter(|it| *it > 0).map_or(usual.timeout, Duration::from_secs),
+        calls: number("max_tool_calls").unwrap_or(usual.calls),
+        memory: match number("memory_mb") {
+            Some(0) => None,
+            Some(megabytes) => Some(megabytes.saturating_mul(1024 * 1024)),
+            None => usual.memory,
+        },
+        stands: match config("mode").as_ref().and_then(Value::as_str) {
+            Some("strict") => Stands::Apart,
+            _ => usual.stands,
+        },
+        ..usual
     }
 }
 

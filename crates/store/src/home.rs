@@ -106,7 +106,7 @@ impl Home {
             return Ok(false);
         }
         let trial = self.path.join(".hermes-trial");
-        disk::write(&trial, "", disk::Mode::Private)?;
+        disk::write(&trial, "", Mode::Private)?;
         disk::remove(&trial)?;
         Ok(true)
     }

@@ -16,6 +16,7 @@ mod lint;
 pub mod matching;
 mod patching;
 mod read_log;
+mod script;
 mod tell;
 mod text_file;
 mod tools;
@@ -23,6 +24,7 @@ mod toolsets;
 pub mod v4a;
 
 pub use command::settings::TerminalSettings;
+pub use script::settings::ScriptSettings;
 
 /// Every built-in tool, sorted by name.
 pub fn tools() -> &'static [&'static ToolDef] {

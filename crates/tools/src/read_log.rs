@@ -92,8 +92,19 @@ impl ReadLog {
     }
 }
 
-/// Uses the session's log; a call without a session has none.
+/// Uses the session's log; a call without a session has none. What a script is shown the model has not
+/// seen, so pages do not count there, neither those of before nor those to come.
 pub(crate) fn with_log<R>(cx: &ToolCx, use_it: impl FnOnce(&mut ReadLog) -> R) -> Option<R> {
+    let in_script = cx.within().is_some();
+    let use_it = |log: &mut ReadLog| {
+        if !in_script {
+            return use_it(log);
+        }
+        let pages = std::mem::take(&mut log.pages);
+        let answer = use_it(log);
+        log.pages = pages;
+        answer
+    };
     cx.with_slot(use_it).ok()
 }
 

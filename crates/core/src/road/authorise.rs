@@ -50,7 +50,10 @@ impl Road {
         cancel: &CancellationToken,
     ) -> Result<Decided, Refusal> {
         let digest = digest_fields(&taken.view.arguments);
-        if let Some(block) = session.guard(|guard| guard.before(&taken.view.tool, digest)) {
+        // A script may repeat itself; how often is its own limit.
+        let counts = taken.view.within.is_none();
+        let block = counts.then(|| session.guard(|guard| guard.before(&taken.view.tool, digest))).flatten();
+        if let Some(block) = block {
             return Err(Refusal::Repeated(block.refusal()));
         }
         let (prepared, effects) = self.declared(session, taken)?;

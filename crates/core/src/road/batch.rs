@@ -24,7 +24,12 @@ use crate::tool::Parallel;
 
 impl Road {
     /// Takes all calls of one answer; the outcomes are in call order, one each.
-    pub async fn batch(&self, session: &Session, toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<Outcome> {
+    pub async fn batch(
+        &self,
+        session: &Session,
+        toolbox: &Arc<Toolbox>,
+        calls: Vec<ToolCall>,
+    ) -> Vec<Outcome> {
         self.batch_until(session, toolbox, calls, session.token()).await
     }
 
@@ -32,7 +37,7 @@ impl Road {
     pub async fn batch_until(
         &self,
         session: &Session,
-        toolbox: &Toolbox,
+        toolbox: &Arc<Toolbox>,
         calls: Vec<ToolCall>,
         cancel: &CancellationToken,
     ) -> Vec<Outcome> {
@@ -48,7 +53,7 @@ impl Road {
 struct Batch<'a> {
     road: &'a Road,
     session: &'a Session,
-    toolbox: &'a Toolbox,
+    toolbox: &'a Arc<Toolbox>,
     cancel: &'a CancellationToken,
     /// Fires when the batch's time is over, to end a wait for hooks or people.
     preparing: CancellationToken,
@@ -145,7 +150,7 @@ impl Batch<'_> {
     }
 
     async fn prepare(&self, call: ToolCall) -> Event {
-        Event::Prepared(self.road.prepare(self.session, self.toolbox, call, &self.preparing).await)
+        Event::Prepared(self.road.prepare(self.session, self.toolbox, call, None, &self.preparing).await)
     }
 
     /// Gives a prepared call its place; one that was refused only has its end to come.

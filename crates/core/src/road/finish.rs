@@ -46,8 +46,11 @@ impl Road {
             Err(error) if error.is_ours() => Trust::Trusted,
             _ => ran.entry.trust(),
         };
-        let (status, mut value) = answer(end);
-        value = note_repetition(session, &ran, status, value);
+        let (mut status, mut value) = answer(end);
+        status = ran.stopped.unwrap_or(status);
+        if ran.view.within.is_none() {
+            value = note_repetition(session, &ran, status, value);
+        }
         let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
         let mut end = CallEnd { status, result: Value::Null, took };

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::bridge;
 use crate::call::{CallId, ToolCall};
+use crate::cx::ToolCx;
 use crate::definitions::{Offered, Toolbox};
 use crate::error::ToolError;
 use crate::hook::CallView;
@@ -52,13 +53,15 @@ impl Taken<'_> {
     }
 }
 
-/// Takes a call in: its own id, its tool, its arguments.
+/// Takes a call in: its own id, its tool, its arguments. A call that a running one makes carries
+/// that one's id in front of its own number.
 pub(super) fn take_in<'t>(
     session: &Session,
     toolbox: &'t Toolbox,
     call: ToolCall,
+    within: Option<&ToolCx>,
 ) -> Result<Taken<'t>, Box<Refused>> {
-    let id = session.next_call_id();
+    let id = within.map_or_else(|| session.next_call_id(), ToolCx::next_inner_id);
     match find(toolbox, &call.name, &call.arguments) {
         Ok(found) => {
             let view = CallView {
@@ -67,6 +70,7 @@ pub(super) fn take_in<'t>(
                 session: session.shared_id(),
                 tool: Arc::clone(found.offered.name()),
                 arguments: found.arguments,
+                within: within.map(|cx| cx.call().clone()),
             };
             let mut taken = Taken {
                 view,

@@ -8,13 +8,15 @@
 //! | 6 record, 7 run | `run.rs` |
 //! | 8 shape, 9 after, 10 record | `finish.rs` |
 //!
-//! A batch of calls takes the same steps; `batch.rs` decides which of them may overlap. Every call
-//! ends in exactly one [`Outcome`], because that is what these functions return.
+//! A batch of calls takes the same steps; `batch.rs` decides which of them may overlap. So do the
+//! calls that a running call makes, in `inner.rs`. Every call ends in exactly one [`Outcome`],
+//! because that is what these functions return.
 
 mod authorise;
 mod batch;
 mod finish;
 mod hooks;
+mod inner;
 mod intake;
 mod run;
 
@@ -30,7 +32,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallId, ToolCall};
-use crate::cx::Services;
+use crate::cx::{Services, ToolCx};
 use crate::definitions::Toolbox;
 use crate::effect::Effect;
 use crate::error::ToolError;
@@ -41,6 +43,8 @@ use crate::policy::Policy;
 use crate::session::Session;
 use crate::shape::cap::Limits;
 use crate::tool::{PreparedCall, ToolEntry};
+
+pub use inner::Caller;
 
 /// Keeps what is too large for an answer.
 pub trait Spill: Send + Sync {
@@ -89,7 +93,8 @@ impl Default for RoadLimits {
 /// How often an approver may change a call before it is run or refused.
 const EDITS: usize = 8;
 
-/// The one way a call takes.
+/// The one way a call takes. Clones are the same road.
+#[derive(Clone)]
 pub struct Road {
     services: Arc<Services>,
     policy: Arc<dyn Policy>,
@@ -174,7 +179,7 @@ impl Road {
     }
 
     /// Takes one call all the way.
-    pub async fn call(&self, session: &Session, toolbox: &Toolbox, call: ToolCall) -> Outcome {
+    pub async fn call(&self, session: &Session, toolbox: &Arc<Toolbox>, call: ToolCall) -> Outcome {
         self.call_until(session, toolbox, call, session.token()).await
     }
 
@@ -182,11 +187,11 @@ impl Road {
     pub async fn call_until(
         &self,
         session: &Session,
-        toolbox: &Toolbox,
+        toolbox: &Arc<Toolbox>,
         call: ToolCall,
         cancel: &CancellationToken,
     ) -> Outcome {
-        match self.prepare(session, toolbox, call, cancel).await {
+        match self.prepare(session, toolbox, call, None, cancel).await {
             Ok(ready) => self.proceed(session, toolbox, ready, cancel, Duration::MAX).await,
             Err(refused) => self.refuse(session, toolbox, *refused).await,
         }
@@ -198,9 +203,10 @@ impl Road {
         session: &Session,
         toolbox: &Toolbox,
         call: ToolCall,
+        within: Option<&ToolCx>,
         cancel: &CancellationToken,
     ) -> Result<Ready, Box<Refused>> {
-        let mut taken = intake::take_in(session, toolbox, call)?;
+        let mut taken = intake::take_in(session, toolbox, call, within)?;
         match self.decide(session, toolbox, &mut taken, cancel).await {
             Ok(authorise::Cleared { prepared, effects, digest }) => {
                 let intake::Taken { view, entry, notes, .. } = taken;
@@ -233,12 +239,12 @@ impl Road {
     async fn proceed(
         &self,
         session: &Session,
-        toolbox: &Toolbox,
+        toolbox: &Arc<Toolbox>,
         ready: Ready,
         cancel: &CancellationToken,
         left: Duration,
     ) -> Outcome {
-        let (ran, end) = self.run(session, ready, cancel, left).await;
+        let (ran, end) = self.run(session, toolbox, ready, cancel, left).await;
         self.finish(session, toolbox, ran, end).await
     }
 }

@@ -9,10 +9,12 @@ use futures::FutureExt;
 use futures::future::{Either, select};
 use tokio_util::sync::CancellationToken;
 
-use crate::cx::ToolCx;
+use crate::cx::{Running, ToolCx};
+use crate::definitions::Toolbox;
 use crate::error::ToolError;
 use crate::hook::CallView;
 use crate::journal::Starting;
+use crate::outcome::Status;
 use crate::permit::Clearance;
 use crate::road::{Ready, Road, unbroken};
 use crate::session::Session;
@@ -26,18 +28,24 @@ pub(super) struct Ran {
     pub(super) digest: u64,
     pub(super) took: Duration,
     pub(super) notes: Vec<String>,
+    /// Why it was stopped, when it answered all the same.
+    pub(super) stopped: Option<Status>,
 }
+
+/// How long a stopped call that winds up by itself may take for it.
+const WIND_UP: Duration = Duration::from_secs(5);
 
 impl Road {
     pub(super) async fn run(
         &self,
         session: &Session,
+        toolbox: &Arc<Toolbox>,
         ready: Ready,
         cancel: &CancellationToken,
         left: Duration,
     ) -> (Ran, Result<Reply, ToolError>) {
         let Ready { view, entry, prepared, effects, digest, notes } = ready;
-        let mut ran = Ran { view, entry, digest, took: Duration::ZERO, notes };
+        let mut ran = Ran { view, entry, digest, took: Duration::ZERO, notes, stopped: None };
         if cancel.is_cancelled() {
             return (ran, Err(ToolError::Cancelled));
         }
@@ -62,35 +70,56 @@ impl Road {
         }
         let clearance = Clearance::new(ran.view.id.clone(), effects);
         let stop = cancel.child_token();
-        let tool = Arc::clone(&ran.view.tool);
-        let cx = ToolCx::new(tool, session.clone(), clearance, Arc::clone(&self.services), stop.clone());
+        let cx = ToolCx::new(Running {
+            tool: Arc::clone(&ran.view.tool),
+            session: session.clone(),
+            clearance,
+            road: self.clone(),
+            toolbox: Arc::clone(toolbox),
+            within: ran.view.within.clone(),
+            cancel: stop.clone(),
+        });
         let begin = self.services.host.now();
         let limit = ran.entry.time_limit().unwrap_or(self.limits.call).min(left);
-        let end = self.within(limit, &stop, ran_safely(prepared, &cx)).await;
+        let winds_up = ran.entry.winds_up();
+        let (end, stopped) = self.within(limit, &stop, winds_up, ran_safely(prepared, &cx)).await;
+        ran.stopped = stopped;
         // Whatever the handler left behind on other threads is told to stop.
         stop.cancel();
         ran.took = self.services.host.now().saturating_sub(begin);
         (ran, end)
     }
 
-    /// The work's answer, or that it took too long or was taken back.
+    /// The work's answer, or that it took too long or was taken back. Work that winds up by itself
+    /// is told to stop, and what it has so far is its answer.
     async fn within(
         &self,
         limit: Duration,
         stop: &CancellationToken,
+        winds_up: bool,
         work: impl Future<Output = Result<Reply, ToolError>> + Send,
-    ) -> Result<Reply, ToolError> {
+    ) -> (Result<Reply, ToolError>, Option<Status>) {
         let mut work = Box::pin(work);
         // Quick work is done on the first look; timer and waiting are for the rest.
         if let Some(done) = (&mut work).now_or_never() {
-            return done;
+            return (done, None);
         }
         let over = select(self.services.host.sleep(limit), Box::pin(stop.cancelled()));
-        match select(work, over).await {
-            Either::Left((done, _)) => done,
-            Either::Right((Either::Left(_), _)) => Err(ToolError::TimedOut(limit)),
-            Either::Right((Either::Right(_), _)) => Err(ToolError::Cancelled),
+        let (error, status, work) = match select(work, over).await {
+            Either::Left((done, _)) => {
+                let told = winds_up && stop.is_cancelled();
+                return (done, told.then_some(Status::Cancelled));
+            }
+            Either::Right((Either::Left(_), work)) => (ToolError::TimedOut(limit), Status::TimedOut, work),
+            Either::Right((Either::Right(_), work)) => (ToolError::Cancelled, Status::Cancelled, work),
+        };
+        stop.cancel();
+        if winds_up
+            && let Either::Left((Ok(reply), _)) = select(work, self.services.host.sleep(WIND_UP)).await
+        {
+            return (Ok(reply), Some(status));
         }
+        (Err(error), None)
     }
 }
 

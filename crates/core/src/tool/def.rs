@@ -31,6 +31,7 @@ pub(super) struct Options {
     pub(super) parallel: Parallel,
     pub(super) read_only: bool,
     pub(super) timeout: Option<Duration>,
+    pub(super) winds_up: bool,
     pub(super) dynamic: Option<DynamicSchema>,
 }
 
@@ -59,6 +60,7 @@ impl ToolDef {
             parallel: Parallel::ByEffects,
             read_only: false,
             timeout: None,
+            winds_up: false,
             dynamic: None,
         };
         Self { name, toolset, definition, handler, gate: || Gate::Open, options }
@@ -114,6 +116,12 @@ impl ToolDef {
     /// How long one call may take, where the session's limit does not fit.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// A call that is stopped answers soon by itself, with what it has so far.
+    pub const fn winds_up(mut self) -> Self {
+        self.options.winds_up = true;
         self
     }
 

@@ -28,6 +28,7 @@ pub struct ToolEntry {
     parallel: Parallel,
     read_only: bool,
     timeout: Option<Duration>,
+    winds_up: bool,
     dynamic: Option<DynamicSchema>,
     overrides: bool,
 }
@@ -45,8 +46,8 @@ enum EntryHandler {
 
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
-        let Options { emoji, requires_env, max_result, trust, parallel, read_only, timeout, dynamic } =
-            def.options;
+        let Options { emoji, requires_env, max_result, trust, parallel, .. } = def.options;
+        let Options { read_only, timeout, winds_up, dynamic, .. } = def.options;
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),
@@ -60,6 +61,7 @@ impl From<&ToolDef> for ToolEntry {
             parallel,
             read_only,
             timeout,
+            winds_up,
             dynamic,
             overrides: false,
         }
@@ -87,6 +89,7 @@ impl ToolEntry {
             parallel: Parallel::ByEffects,
             read_only: false,
             timeout: None,
+            winds_up: false,
             dynamic: None,
             overrides: false,
         }
@@ -217,6 +220,17 @@ impl ToolEntry {
     /// Its own time limit.
     pub fn time_limit(&self) -> Option<Duration> {
         self.timeout
+    }
+
+    /// Whether a call that is stopped answers soon by itself.
+    pub fn winds_up(&self) -> bool {
+        self.winds_up
+    }
+
+    /// Says that a call that is stopped answers soon by itself, with what it has so far.
+    pub fn winding_up(mut self) -> Self {
+        self.winds_up = true;
+        self
     }
 
     /// How its definition changes with what is offered beside it.

@@ -15,6 +15,8 @@ mod definitions;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod inner;
+#[cfg(test)]
 mod intake;
 #[cfg(test)]
 mod recording;

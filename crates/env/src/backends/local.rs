@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use hermes_core::environment::{End, EnvError, Environment, Process, Size, Start, Streams, Variables};
+use hermes_core::environment::{
+    End, EnvError, Environment, LINE, Line, Process, Size, Start, Streams, Variables,
+};
 use hermes_core::host::{Host, WorkerLost, blocking};
 use hermes_core::permit::{Exec, Permit};
 use serde::Deserialize;
@@ -18,6 +20,7 @@ use super::{Backend, BackendDef, Opening};
 use crate::fence::Fence;
 use crate::probe::program_on_path;
 use crate::process::guardian::Guardian;
+use crate::process::line::{self, Wire};
 use crate::process::pump::{Link, Pump};
 use crate::process::spawn::{self, Program, behind, variable, word};
 use crate::process::{MARK, secret_word, tree};
@@ -86,20 +89,22 @@ impl Machine {
             None => (self.shell.clone(), arguments),
             Some(fence) => behind(fence, &self.shell, arguments)?,
         };
-        let child = spawn::spawn(&Program {
+        let mut child = spawn::spawn(&Program {
             path: &path,
             arguments,
-            variables: self.given(start.variables, start.streams, &mark),
+            variables: self.given(start.variables, start.streams, start.line, &mark),
             input: &start.input,
             streams: start.streams,
+            line: start.line,
         })?;
         let pid = child.pid.as_raw_nonzero().get();
         let link = Link::new(&child, &start.input, mark)?;
+        let wire = child.line.take().map(|end| Wire::new(end, &self.host)).transpose()?;
         let (done, ended) = oneshot::channel();
         let pump =
             Pump { child, link: Arc::clone(&link), output: start.output, host: Arc::clone(&self.host) };
         self.host.run_blocking(Box::new(move || pump.run(done)));
-        Ok(Running { pid, link, ended, host: Arc::clone(&self.host) })
+        Ok(Running { pid, link, ended, line: wire, host: Arc::clone(&self.host) })
     }
 
     /// A mark of ours; from the first on somebody watches over what carries it.
@@ -109,7 +114,7 @@ impl Machine {
         format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn given(&self, wanted: Variables, streams: Streams, mark: &str) -> Vec<std::ffi::CString> {
+    fn given(&self, wanted: Variables, streams: Streams, line: bool, mark: &str) -> Vec<std::ffi::CString> {
         let (usual, more) = match wanted {
             Variables::UsualAnd(more) => (self.variables.as_slice(), more),
             Variables::Only(these) => (&[][..], these),
@@ -126,6 +131,10 @@ impl Machine {
             given.retain(|pair| !pair.as_bytes().starts_with(b"TERM="));
             given.extend(variable(b"TERM", TERM.as_bytes()));
         }
+        if line {
+            let place = format!("fd:{}", line::NUMBER);
+            given.extend(variable(LINE.as_bytes(), place.as_bytes()));
+        }
         given.extend(variable(MARK.as_bytes(), mark.as_bytes()));
         given
     }
@@ -137,6 +146,10 @@ impl Environment for Machine {
     }
 
     fn shares_files(&self) -> bool {
+        true
+    }
+
+    fn has_lines(&self) -> bool {
         true
     }
 
@@ -154,6 +167,7 @@ struct Running {
     pid: i32,
     link: Arc<Link>,
     ended: oneshot::Receiver<Result<End, EnvError>>,
+    line: Option<Wire>,
     host: Arc<dyn Host>,
 }
 
@@ -184,6 +198,10 @@ impl Process for Running {
 
     fn resize(&self, size: Size) {
         self.link.resize(size);
+    }
+
+    fn line(&mut self) -> Option<Box<dyn Line>> {
+        self.line.take().map(|line| Box::new(line) as Box<dyn Line>)
     }
 }
 

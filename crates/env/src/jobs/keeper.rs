@@ -123,7 +123,7 @@ fn start(launch: &Launch) -> Result<(Arc<Desk>, Record, Pump, UnixListener), Env
             launcher
         }
     };
-    let child = spawn::spawn(&Program { path, arguments, variables, input: &input, streams })?;
+    let child = spawn::spawn(&Program { path, arguments, variables, input: &input, streams, line: false })?;
     let record = record(launch, child.pid.as_raw_nonzero().get());
     let link = Link::new(&child, &input, launch.mark.clone())?;
     let state = State { log, watch: Watch::new(&launch.watch), listeners: Vec::new(), untold: Vec::new() };

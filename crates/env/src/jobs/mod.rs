@@ -338,6 +338,7 @@ fn in_a_process(
         variables,
         input: &Input::Open,
         streams: Streams::Merged,
+        line: false,
     })?;
     started.lock().unwrap_or_else(PoisonError::into_inner).push(pidfd);
     feed(to, &input).map_err(|error| failed(error.to_string()))?;

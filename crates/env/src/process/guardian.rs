@@ -53,6 +53,7 @@ impl Guardian {
             variables: word("PATH=/usr/local/bin:/usr/bin:/bin").into_iter().collect(),
             input: &Input::Open,
             streams: Streams::Merged,
+            line: false,
         };
         // Our end of its output is closed at once: it has nothing to say.
         let Child { input, pidfd, .. } = spawn(&program)?;

@@ -3,11 +3,13 @@
 //! | file | what |
 //! |---|---|
 //! | `spawn.rs` | the door: the one place where a process is started |
+//! | `line.rs` | a private line to a process that calls back |
 //! | `pump.rs` | carries bytes between a process and us, and sees it end |
 //! | `tree.rs` | finds and stops what a process started |
 //! | `guardian.rs` | does that when we are no longer there to do it |
 
 pub(crate) mod guardian;
+pub(crate) mod line;
 pub(crate) mod pump;
 pub(crate) mod spawn;
 pub(crate) mod tree;

@@ -26,6 +26,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::fence::{Fence, Wrapped};
+use crate::process::line;
 
 /// `POSIX_SPAWN_SETSID` of glibc and musl, which the library does not name.
 const SETSID: i32 = 0x80;
@@ -39,6 +40,8 @@ pub(crate) struct Program<'a> {
     pub(crate) variables: Vec<CString>,
     pub(crate) input: &'a Input,
     pub(crate) streams: Streams,
+    /// Whether it gets a line to us.
+    pub(crate) line: bool,
 }
 
 /// A started process and our ends of its descriptors, none of which block.
@@ -50,6 +53,8 @@ pub(crate) struct Child {
     pub(crate) input: Option<OwnedFd>,
     /// Whether `out` is the other side of a terminal.
     pub(crate) terminal: bool,
+    /// Our end of its line.
+    pub(crate) line: Option<OwnedFd>,
 }
 
 /// The child's ends, closed once it has them.
@@ -92,11 +97,17 @@ fn started(program: &Program<'_>) -> io::Result<Child> {
     for fd in inherited() {
         actions.add_close(*fd)?;
     }
+    let (our_line, their_line) = if program.line { line::pair().map(Some)?.unzip() } else { (None, None) };
+    if let Some(theirs) = &their_line {
+        // Last: the number may be one of those that were copied above.
+        actions.add_dup2(theirs.as_raw_fd(), line::NUMBER)?;
+    }
     let pid = posix_spawn(program.path, &actions, &attributes()?, &program.arguments, &program.variables)?;
-    drop(ends);
+    drop((ends, their_line));
     let pid = Pid::from_raw(pid.as_raw()).ok_or_else(|| io::Error::other("no process number"))?;
     // It cannot be gone: nobody but us can take its place, and we have not asked for it yet.
     ours.pidfd = Some(pidfd_open(pid, PidfdFlags::empty())?);
+    ours.line = our_line;
     ours.child(pid)
 }
 
@@ -155,16 +166,17 @@ struct Ours {
     err: Option<OwnedFd>,
     input: Option<OwnedFd>,
     terminal: bool,
+    line: Option<OwnedFd>,
 }
 
 impl Ours {
     fn child(self, pid: Pid) -> io::Result<Child> {
-        let Self { pidfd, out, err, input, terminal } = self;
-        for fd in [Some(&out), err.as_ref(), input.as_ref()].into_iter().flatten() {
+        let Self { pidfd, out, err, input, terminal, line } = self;
+        for fd in [Some(&out), err.as_ref(), input.as_ref(), line.as_ref()].into_iter().flatten() {
             fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?;
         }
         let pidfd = pidfd.ok_or_else(|| io::Error::other("no descriptor for the process"))?;
-        Ok(Child { pid, pidfd, out, err, input, terminal })
+        Ok(Child { pid, pidfd, out, err, input, terminal, line })
     }
 }
 
@@ -183,7 +195,7 @@ fn pipes(input: &Input, separate: bool) -> io::Result<(Ours, Ends)> {
             (End::Fd(theirs), Some(ours))
         }
     };
-    let ours = Ours { pidfd: None, out, err, input, terminal: false };
+    let ours = Ours { pidfd: None, out, err, input, terminal: false, line: None };
     Ok((ours, Ends { input: their_input, out: End::Fd(their_out), err: their_err }))
 }
 
@@ -194,7 +206,7 @@ fn terminal(size: Size) -> io::Result<(Ours, Ends)> {
     resize(&out, size)?;
     let path = PathBuf::from(OsStr::from_bytes(ptsname(&out, Vec::new())?.as_bytes()));
     let input = Some(out.try_clone()?);
-    let ours = Ours { pidfd: None, out, err: None, input, terminal: true };
+    let ours = Ours { pidfd: None, out, err: None, input, terminal: true, line: None };
     Ok((ours, Ends { input: End::Path(path.clone()), out: End::Path(path), err: None }))
 }
 

@@ -61,6 +61,40 @@ impl Folder {
     }
 }
 
+/// A folder in the folder, removed with everything in it when nobody needs it any more.
+#[derive(Debug)]
+pub(crate) struct TempFolder {
+    path: PathBuf,
+    /// The folder around it must outlive it.
+    _folder: Arc<Folder>,
+}
+
+impl TempFolder {
+    /// A new one that nobody else can look into.
+    pub(crate) fn make(folder: &Arc<Folder>) -> io::Result<Self> {
+        let number = folder.given.fetch_add(1, Ordering::Relaxed);
+        let path = folder.path.join(number.to_string());
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path, _folder: Arc::clone(folder) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts a file into it.
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path.join(name);
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+    }
+}
+
+impl Drop for TempFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
 impl JobFolders for Folder {
     fn make(&self, id: &str) -> Result<PathBuf, String> {
         let path = self.path.join(id);

@@ -53,6 +53,20 @@ builtin eval "$__h_cmd"
 builtin exit "$__h_st"
 "##;
 
+/// Runs a program that calls back. Arguments, then the command in as many pieces as it takes:
+///
+/// 1. most memory of each process, in kilobytes, or nothing
+/// 2. the directory
+///
+/// A limit that is lower already stays.
+pub(crate) const CALLING: &str = r#"__h_memory=$1 __h_dir=$2
+builtin printf -v __h_cmd %s "${@:3}"
+builtin set --
+[[ -z $__h_memory ]] || builtin ulimit -v "$__h_memory" 2>/dev/null
+builtin cd -- "$__h_dir" || builtin exit 126
+builtin eval "$__h_cmd"
+"#;
+
 /// Longest piece of a command in one argument; the system takes no longer ones.
 const PIECE: usize = 100_000;
 

@@ -45,6 +45,7 @@ fn start(bench: &Bench, text: &str, input: Input, streams: Streams) -> (Alone, A
         input,
         streams,
         variables: Variables::UsualAnd(Vec::new()),
+        line: false,
         output: Arc::clone(&heard) as Arc<_>,
     };
     let permit = bench.permit(text);

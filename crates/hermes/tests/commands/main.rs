@@ -8,6 +8,7 @@
     reason = "the helpers here are part of the tests"
 )]
 
+mod code;
 mod process;
 mod support;
 mod terminal;

@@ -4,5 +4,6 @@
 pub(crate) mod ansi;
 pub(crate) mod blocking;
 pub(crate) mod exit;
+pub(crate) mod kept;
 pub(crate) mod settings;
 pub(crate) mod words;

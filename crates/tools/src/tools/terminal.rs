@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::{Command, Effect};
-use hermes_core::environment::{EnvError, Kept, Ran, Run, ShellState, Size, Why};
+use hermes_core::environment::{EnvError, Ran, Run, ShellState, Size, Why};
 use hermes_core::error::ToolResult;
 use hermes_core::jobs::NewJob;
 use hermes_core::permit::{Exec, Permit};
@@ -14,9 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::command::ansi::plain;
 use crate::command::blocking::why_it_blocks;
 use crate::command::exit::meaning;
+use crate::command::kept::text;
 use crate::command::settings::TerminalSettings;
 use crate::toolsets::terminal;
 
@@ -24,7 +24,8 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::
     .emoji("💻")
     .max_result(MaxSize::Chars(100_000))
     .alone()
-    .timeout(LONGEST_CALL);
+    .timeout(LONGEST_CALL)
+    .winds_up();
 
 /// The road's limit; the command's own is shorter.
 const LONGEST_CALL: Duration = Duration::from_mins(65);
@@ -226,26 +227,9 @@ fn shown(command: &str, ran: &Ran) -> Map<String, Value> {
     answer
 }
 
-/// The output as text, with a word about what was left out of it.
-fn text(kept: &Kept) -> String {
-    let head = plain(&kept.head);
-    let left_out = kept.left_out();
-    if left_out == 0 {
-        return head.trim_end().to_owned();
-    }
-    let place = match &kept.saved_to {
-        Some(path) if kept.saved == kept.total => format!("; the whole output is in {}", path.display()),
-        Some(path) => format!("; its first {} bytes are in {}", kept.saved, path.display()),
-        None => String::new(),
-    };
-    let total = kept.total;
-    let notice = format!("[… {left_out} of {total} bytes left out{place} …]");
-    format!("{}\n{notice}\n{}", head.trim_end(), plain(&kept.tail).trim())
-}
-
 #[cfg(test)]
 mod tests {
-    use hermes_core::environment::End;
+    use hermes_core::environment::{End, Kept};
 
     use super::*;
 
@@ -279,18 +263,5 @@ mod tests {
 
         assert_eq!(answer["exit_code"], 137);
         assert!(answer["exit_code_meaning"].as_str().unwrap().starts_with("killed"));
-    }
-
-    #[test]
-    fn what_is_left_out_is_counted_and_its_place_is_named() {
-        let kept = Kept {
-            head: b"begin ".to_vec(),
-            tail: b" end".to_vec(),
-            total: 110,
-            saved_to: Some("/f".into()),
-            saved: 110,
-        };
-
-        assert_eq!(text(&kept), "begin\n[… 100 of 110 bytes left out; the whole output is in /f …]\nend");
     }
 }
