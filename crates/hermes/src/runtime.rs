@@ -446,6 +446,16 @@ impl Runtime {
         &self.0.road
     }
 
+    /// The road with limits for a context of this size.
+    pub(crate) fn road_for(&self, context_tokens: u64) -> Road {
+        let limits = settings::road_limits(&self.settings(), Some(context_tokens));
+        self.0.road.clone().limits(limits)
+    }
+
+    pub(crate) fn machine(&self) -> &Arc<Machine> {
+        &self.0.machine
+    }
+
     pub(crate) fn place(&self) -> &Place {
         &self.0.place
     }

@@ -9,6 +9,7 @@ use hermes_core::extensions::Extensions;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Approver, Nobody};
 use hermes_core::registry::Snapshot;
+use hermes_core::road::Road;
 use hermes_core::session::{Place, Session as State, SessionSpec};
 use hermes_core::smart::{RiskModel, SmartApprover};
 use hermes_core::toolset::{Plan, Selection, SelectionError};
@@ -28,6 +29,7 @@ pub struct SessionBuilder {
     settings: DefinitionSettings,
     approver: Arc<dyn Approver>,
     extensions: Extensions,
+    context_tokens: Option<u64>,
 }
 
 impl SessionBuilder {
@@ -42,6 +44,7 @@ impl SessionBuilder {
             settings,
             approver: Arc::new(Nobody),
             extensions: Extensions::default(),
+            context_tokens: None,
         }
     }
 
@@ -82,6 +85,13 @@ impl SessionBuilder {
         self
     }
 
+    /// Size of the model's context: results and definitions are held to their share of it.
+    pub fn context_tokens(mut self, tokens: u64) -> Self {
+        self.context_tokens = Some(tokens);
+        self.settings.context_tokens = Some(tokens);
+        self
+    }
+
     /// Hands a value to the tools of this session, which find it by its type.
     pub fn extension<T: Any + Send + Sync>(mut self, value: T) -> Self {
         self.extensions.insert(value);
@@ -110,8 +120,13 @@ impl SessionBuilder {
             loop_guard: settings::loop_guard(&self.runtime.settings()),
             extensions: self.extensions,
         };
+        let road = match self.context_tokens {
+            Some(tokens) => self.runtime.road_for(tokens),
+            None => self.runtime.road().clone(),
+        };
         Session {
             runtime: self.runtime,
+            road,
             state: make(spec),
             selection: self.selection,
             settings: self.settings,
@@ -123,6 +138,7 @@ impl SessionBuilder {
 /// A running session.
 pub struct Session {
     runtime: Runtime,
+    road: Road,
     state: State,
     selection: Selection,
     settings: DefinitionSettings,
@@ -146,19 +162,19 @@ impl Session {
     /// Takes one call.
     pub async fn call(&self, call: ToolCall) -> Outcome {
         let toolbox = self.toolbox().await;
-        self.runtime.road().call(&self.state, &toolbox, call).await
+        self.road.call(&self.state, &toolbox, call).await
     }
 
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         let toolbox = self.toolbox().await;
-        self.runtime.road().batch(&self.state, &toolbox, calls).await
+        self.road.batch(&self.state, &toolbox, calls).await
     }
 
     /// The same as [`Session::batch`], unless `cancel` fires first.
     pub async fn batch_until(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
         let toolbox = self.toolbox().await;
-        self.runtime.road().batch_until(&self.state, &toolbox, calls, cancel).await
+        self.road.batch_until(&self.state, &toolbox, calls, cancel).await
     }
 
     /// A token that ends with the session; cancel it to stop one turn.
@@ -184,6 +200,11 @@ impl Session {
     /// Starts a new turn: what was repeated before counts no more.
     pub fn new_turn(&self) {
         self.state.new_turn();
+    }
+
+    /// The state its tools keep.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
     }
 
     /// The model's context was shortened: what it was shown before may be shown again.

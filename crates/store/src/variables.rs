@@ -72,7 +72,8 @@ mod tests {
             assert_eq!(found.category, var["category"].as_str().unwrap_or_default());
             assert_eq!(found.secret, var["password"].as_bool().unwrap_or_default(), "{}", found.name);
             assert_eq!(found.url, var["url"].as_str());
-            let tools: Vec<&str> = var["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let tools: Vec<&str> =
+                var["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
             assert_eq!(found.tools().collect::<Vec<_>>(), tools);
         }
     }

@@ -1,0 +1,224 @@
+//! A conversation with an agent: models, tools and record of one session, wired together.
+//!
+//! | file | what |
+//! |---|---|
+//! | `open.rs` | how a conversation is begun or gone on with |
+//! | `seat.rs` | one session at work: its tools, its record, its driver |
+//! | `models.rs` | which models are asked, and why those |
+//! | `facts.rs` | what the system prompt is made from |
+//! | `tools.rs`, `conversation.rs`, `wording.rs` | the session's tools and record as the agent sees them |
+//! | `children.rs` | agents that work for this one |
+//! | `relay.rs` | what happens, for whoever follows the turn |
+
+mod children;
+mod conversation;
+mod facts;
+mod models;
+mod open;
+mod relay;
+mod seat;
+mod tools;
+mod wording;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hermes_agent::{Learnt, Steering, TurnEnd};
+use hermes_core::model::{Message, Part};
+use hermes_store::sessions::{Listing, SessionRecord, Spender, Tokens};
+use tokio_util::sync::CancellationToken;
+
+use crate::inside::Inside;
+use crate::runtime::Runtime;
+
+pub use models::{ModelChoice, ModelError, ModelWish};
+pub use open::{ChatBuilder, OpenError, Opening};
+pub use relay::Follower;
+
+use open::Terms;
+use relay::Relay;
+use seat::Seat;
+
+/// A conversation with an agent.
+pub struct Chat {
+    runtime: Runtime,
+    terms: Terms,
+    relay: Relay,
+    steering: Steering,
+    learnt: Arc<Learnt>,
+    seat: RwLock<Arc<Seat>>,
+}
+
+/// What a session used so far.
+#[derive(Debug, Clone, Default)]
+pub struct SessionUsage {
+    /// The totals.
+    pub total: Tokens,
+    /// By model, provider and task.
+    pub by_model: Vec<(Spender, Tokens)>,
+    /// Messages in the conversation.
+    pub messages: usize,
+}
+
+impl Chat {
+    fn seat(&self) -> Arc<Seat> {
+        Arc::clone(&self.seat.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sit(&self, seat: Seat) {
+        *self.seat.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(seat);
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> String {
+        self.seat().id.clone()
+    }
+
+    /// The model that is asked first, and why that one.
+    pub fn model(&self) -> ModelChoice {
+        self.seat().models.choice.clone()
+    }
+
+    /// The session's tools.
+    pub fn session(&self) -> Arc<crate::Session> {
+        Arc::clone(&self.seat().session)
+    }
+
+    /// Takes one turn, followed by `follower`; cancel the token to stop it.
+    pub async fn turn(&self, input: Vec<Part>, follower: Follower, cancel: &CancellationToken) -> TurnEnd {
+        let seat = self.seat();
+        let _following = self.relay.follow(Arc::clone(&follower));
+        let events = move |event| follower(event);
+        seat.session.new_turn();
+        let turn = seat.driver.turn(&seat.id, input, &self.steering, &events, cancel);
+        self.inside(turn).await
+    }
+
+    /// Says something while a turn goes on: the model reads it after the calls that run now.
+    pub fn steer(&self, text: &str) {
+        self.steering.push(text);
+    }
+
+    /// What was said for a turn and not read in it.
+    pub fn unread(&self) -> Vec<String> {
+        self.steering.take()
+    }
+
+    /// Shortens the conversation now. Gives what came of it, in words.
+    pub async fn compress(&self, topic: Option<&str>, cancel: &CancellationToken) -> Result<String, String> {
+        let seat = self.seat();
+        let told = self.inside(seat.driver.compact_now(&seat.id, topic, cancel)).await?;
+        seat.session.context_shortened();
+        Ok(told)
+    }
+
+    /// The conversation as the model sees it.
+    pub async fn messages(&self) -> Result<Vec<Message>, String> {
+        self.seat().log.messages().await
+    }
+
+    /// Takes the last turns back. Gives the earliest thing the person had said in them.
+    pub async fn undo(&self, turns: u32) -> Result<Option<String>, String> {
+        let seat = self.seat();
+        let id = seat.id.clone();
+        let taken = self.change(move |sessions| sessions.undo(&id, turns)).await?;
+        seat.session.context_shortened();
+        Ok(taken.and_then(|stored| stored.message.content).map(|content| content.text()))
+    }
+
+    /// Gives the session a title.
+    pub async fn rename(&self, title: &str) -> Result<String, String> {
+        let (id, title) = (self.seat().id.clone(), title.to_owned());
+        self.change(move |sessions| sessions.rename(&id, &title)).await
+    }
+
+    /// Sessions that can be gone on with, those last used first.
+    pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionRecord>, String> {
+        let listing = Listing { with_messages: true, limit, ..Listing::default() };
+        self.look(move |sessions| sessions.list(&listing)).await
+    }
+
+    /// What this session used so far.
+    pub async fn usage(&self) -> Result<SessionUsage, String> {
+        let id = self.seat().id.clone();
+        let messages = self.messages().await?.len();
+        let used = self
+            .look(move |sessions| match sessions.session(&id) {
+                Ok(record) => Ok((record.tokens, sessions.usage(&id)?)),
+                Err(hermes_store::sessions::SessionError::Unknown { .. }) => Ok(Default::default()),
+                Err(other) => Err(other),
+            })
+            .await?;
+        Ok(SessionUsage { total: used.0, by_model: used.1, messages })
+    }
+
+    /// Begins a new session; the one before stays as it is.
+    pub async fn start_anew(&self) -> Result<(), OpenError> {
+        self.reopen(Opening::New).await
+    }
+
+    /// Goes on with another session.
+    pub async fn go_on_with(&self, name: &str) -> Result<(), OpenError> {
+        self.reopen(Opening::Resume(name.to_owned())).await
+    }
+
+    /// Goes on with a copy of this session; the original stays as it is.
+    pub async fn fork(&self, title: Option<&str>) -> Result<(), OpenError> {
+        let (id, title) = (self.seat().id.clone(), title.map(str::to_owned));
+        let copy = self.change(move |sessions| sessions.fork(&id, None, title.as_deref())).await;
+        self.reopen(Opening::Resume(copy.map_err(OpenError::Store)?)).await
+    }
+
+    /// Asks another model from now on.
+    pub async fn change_model(&self, wish: ModelWish) -> Result<ModelChoice, OpenError> {
+        let seat = self.seat();
+        let models = self.inside(models::choose(&self.runtime, &wish)).await?;
+        let choice = models.choice.clone();
+        let changed = seat.with_models(&self.terms, models, &self.learnt);
+        self.sit(changed);
+        Ok(choice)
+    }
+
+    async fn reopen(&self, opening: Opening) -> Result<(), OpenError> {
+        let models = self.seat().models.clone();
+        let opened = open::seat(&self.runtime, &self.terms, opening, models, &self.relay, &self.learnt);
+        let seat = self.inside(opened).await?;
+        self.sit(seat);
+        Ok(())
+    }
+
+    /// Work with sockets, inside of the runtime they belong to.
+    async fn inside<T>(&self, work: impl Future<Output = T> + Send) -> T {
+        inside(&self.runtime, work).await
+    }
+
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&hermes_store::sessions::Sessions) -> Result<T, hermes_store::sessions::SessionError>
+        + Send
+        + 'static,
+    ) -> Result<T, String> {
+        let store = self.runtime.sessions().ok_or_else(|| NO_HOME.to_owned())?;
+        store.change(work).await.map_err(|wrong| wrong.to_string())
+    }
+
+    async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&hermes_store::sessions::Sessions) -> Result<T, hermes_store::sessions::SessionError>
+        + Send
+        + 'static,
+    ) -> Result<T, String> {
+        let store = self.runtime.sessions().ok_or_else(|| NO_HOME.to_owned())?;
+        store.look(work).await.map_err(|wrong| wrong.to_string())
+    }
+}
+
+const NO_HOME: &str = "there is no home to keep sessions in";
+
+/// Work with sockets, inside of the runtime they belong to.
+async fn inside<T>(runtime: &Runtime, work: impl Future<Output = T> + Send) -> T {
+    match runtime.machine().handle() {
+        Some(handle) => Inside { runtime: handle, work: Box::pin(work) }.await,
+        // Without threads there are no sockets either; whoever needs one says so.
+        None => work.await,
+    }
+}

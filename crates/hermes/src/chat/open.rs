@@ -1,0 +1,267 @@
+//! How a conversation is begun, or gone on with.
+
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
+
+use hermes_agent::{EventWatcher, Learnt, Steering};
+use hermes_core::clarify::Asker;
+use hermes_core::conversation::Conversation;
+use hermes_core::model::Message;
+use hermes_core::policy::{Approver, Nobody};
+use hermes_core::toolset::{Selection, SelectionError};
+use hermes_core::watch::Watcher;
+use hermes_store::sessions::{NewSession, SessionError, fresh_id};
+
+use super::conversation::{PassingConversation, StoredConversation};
+use super::models::{self, ModelError, ModelWish, Models};
+use super::relay::Relay;
+use super::seat::Seat;
+use super::{Chat, facts, inside};
+use crate::runtime::Runtime;
+use crate::session::Session;
+
+/// Which session it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Opening {
+    /// A new one.
+    #[default]
+    New,
+    /// The one a person means by an id, the beginning of one, or a title.
+    Resume(String),
+    /// The one that was last used.
+    Continue,
+}
+
+/// Why a conversation could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The selection names something that is not there.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// No model can be asked.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// There is no such session.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// There is no session to continue.
+    #[error("there is no session yet to go on with")]
+    NothingToContinue,
+    /// The store cannot be used.
+    #[error("{0}")]
+    Store(String),
+}
+
+/// What holds for every session of a conversation.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    pub(crate) selection: Selection,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) asker: Option<Arc<dyn Asker>>,
+    pub(crate) source: String,
+    pub(crate) platform: String,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) note: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// Puts a conversation together; everything has a default.
+pub struct ChatBuilder {
+    runtime: Runtime,
+    terms: Terms,
+    wish: ModelWish,
+    opening: Opening,
+}
+
+impl ChatBuilder {
+    pub(crate) fn new(runtime: Runtime) -> Self {
+        let terms = Terms {
+            selection: Selection::everything(),
+            approver: Arc::new(Nobody),
+            asker: None,
+            source: "library".to_owned(),
+            platform: "cli".to_owned(),
+            max_turns: None,
+            note: None,
+            cwd: None,
+        };
+        Self { runtime, terms, wish: ModelWish::default(), opening: Opening::New }
+    }
+
+    /// Which tools it has; the default is all of them.
+    pub fn select(mut self, selection: Selection) -> Self {
+        self.terms.selection = selection;
+        self
+    }
+
+    /// Who answers when policy asks; the default is nobody, which means no.
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.terms.approver = approver;
+        self
+    }
+
+    /// Who answers the agent's own questions; without anybody it does not ask.
+    pub fn asker(mut self, asker: Arc<dyn Asker>) -> Self {
+        self.terms.asker = Some(asker);
+        self
+    }
+
+    /// Which door it comes in by, for the record.
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.terms.source = source.into();
+        self
+    }
+
+    /// Which model is wanted, beyond what the configuration says.
+    pub fn model(mut self, wish: ModelWish) -> Self {
+        self.wish = wish;
+        self
+    }
+
+    /// Most answers of a model in one turn, instead of what the configuration says.
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.terms.max_turns = Some(turns);
+        self
+    }
+
+    /// Something more for the system prompt of new sessions.
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.terms.note = Some(text.into());
+        self
+    }
+
+    /// Which session it is; the default is a new one.
+    pub fn opening(mut self, opening: Opening) -> Self {
+        self.opening = opening;
+        self
+    }
+
+    /// Opens it. Nothing is written before something is said.
+    pub async fn open(self) -> Result<Chat, OpenError> {
+        let Self { runtime, terms, wish, opening } = self;
+        let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
+        let seat = inside(&runtime, async {
+            let models = models::choose(&runtime, &wish).await?;
+            seat(&runtime, &terms, opening, models, &relay, &learnt).await
+        })
+        .await?;
+        let (steering, seat) = (Steering::default(), RwLock::new(Arc::new(seat)));
+        Ok(Chat { runtime, terms, relay, steering, learnt, seat })
+    }
+
+    /// The same, from code that just waits.
+    pub fn open_blocking(self) -> Result<Chat, OpenError> {
+        crate::wait::wait(self.open())
+    }
+}
+
+/// A session at work, new or gone on with.
+pub(super) async fn seat(
+    runtime: &Runtime,
+    terms: &Terms,
+    opening: Opening,
+    models: Models,
+    relay: &Relay,
+    learnt: &Arc<Learnt>,
+) -> Result<Seat, OpenError> {
+    let found = existing(runtime, opening).await?;
+    let id = match &found {
+        Some(id) => id.clone(),
+        None => fresh_id(crate::host::Machine::wall(), runtime.chance()),
+    };
+    let log = record(runtime, terms, &models, &id, found.is_some());
+    let session = Arc::new(session(runtime, terms, &models, &id, relay, learnt)?);
+    if found.is_some() {
+        restore(&session, &log.messages().await.map_err(OpenError::Store)?);
+    }
+    let kept = log.system_prompt().await.map_err(OpenError::Store)?;
+    let system: Arc<str> = match kept {
+        Some(prompt) => prompt.into(),
+        None => {
+            let prompt = facts::system_prompt(runtime, terms, &session, &models).await;
+            log.set_system_prompt(&prompt).await.map_err(OpenError::Store)?;
+            prompt.into()
+        }
+    };
+    Ok(Seat::new(runtime, terms, id, session, log, models, system, learnt))
+}
+
+/// The session that is meant; none when a new one is.
+async fn existing(runtime: &Runtime, opening: Opening) -> Result<Option<String>, OpenError> {
+    let name = match opening {
+        Opening::New => return Ok(None),
+        Opening::Resume(name) => Some(name),
+        Opening::Continue => None,
+    };
+    let store = runtime.sessions().ok_or_else(|| OpenError::Store(super::NO_HOME.to_owned()))?;
+    let found = store.change(move |sessions| {
+        let record = match &name {
+            Some(name) => Some(sessions.resume(name)?),
+            None => sessions.latest(Some("cli"))?,
+        };
+        if let Some(record) = &record {
+            // What a killed process left unanswered is answered before anybody goes on.
+            sessions.mend(&record.id)?;
+            sessions.reopen(&record.id)?;
+        }
+        Ok(record.map(|record| record.id))
+    });
+    found.await?.ok_or(OpenError::NothingToContinue).map(Some)
+}
+
+fn record(runtime: &Runtime, terms: &Terms, models: &Models, id: &str, exists: bool) -> Arc<dyn Conversation> {
+    let (Some(store), Some(spill)) = (runtime.sessions(), runtime.spill()) else {
+        return Arc::new(PassingConversation::default());
+    };
+    let new = (!exists).then(|| NewSession {
+        id: Some(id.to_owned()),
+        model: Some(models.choice.name.clone()),
+        cwd: Some(runtime.place().cwd.display().to_string()),
+        ..NewSession::from(terms.source.as_str())
+    });
+    Arc::new(StoredConversation::new(store.clone(), id.to_owned(), new, spill))
+}
+
+fn session(
+    runtime: &Runtime,
+    terms: &Terms,
+    models: &Models,
+    id: &str,
+    relay: &Relay,
+    learnt: &Arc<Learnt>,
+) -> Result<Session, OpenError> {
+    let told = relay.clone();
+    let watcher: Arc<dyn Watcher> = Arc::new(EventWatcher(Arc::new(move |event| told.tell(event))));
+    let mut builder = runtime
+        .session()
+        .id(id)
+        .select(terms.selection.clone())
+        .approver(Arc::clone(&terms.approver))
+        .extension(watcher);
+    if let Some(risk) = models.risk(runtime) {
+        builder = builder.risk_model(risk);
+    }
+    if let Some(tokens) = models.context_tokens() {
+        builder = builder.context_tokens(tokens);
+    }
+    if let Some(asker) = &terms.asker {
+        builder = builder.extension(Arc::clone(asker));
+    }
+    if let Some(cwd) = &terms.cwd {
+        builder = builder.cwd(cwd);
+    }
+    let delegates = super::children::delegates(runtime, terms, models, id, relay, learnt);
+    Ok(builder.extension(delegates).open()?)
+}
+
+/// What tools knew when the session was left: the list of things to do.
+fn restore(session: &Session, messages: &[Message]) {
+    let newest = messages.iter().rev().find_map(|message| match message {
+        Message::Tool { name, content, .. } if name == "todo" => Some(content),
+        _ => None,
+    });
+    if let Some(answer) = newest {
+        hermes_tools::restore_todos(session.state(), answer);
+    }
+}
