@@ -33,8 +33,8 @@ pub use edit::{Change, ConfigFile};
 pub(crate) use known::nearest;
 pub use path::{BadPath, KeyPath};
 pub use settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,
-    Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, Limits,
+    MemorySettings, Repeats, Settings, Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
 };
 
 /// What `config.yaml` says: the settings this program uses, and everything else by dotted path.
