@@ -17,6 +17,7 @@
 mod checkpoints;
 mod fence;
 mod host;
+mod lasting;
 mod policy;
 mod probe;
 mod redact;

@@ -12,10 +12,12 @@ use hermes_core::call::ToolCall;
 use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
+use hermes_core::extensions::Extensions;
 use hermes_core::files::Files;
 use hermes_core::host::Host;
 use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::journal::Journal;
+use hermes_core::memory::Memory;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::Policy;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
@@ -29,6 +31,7 @@ use hermes_store::{Home, Settings, StoreError};
 
 use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
+use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
@@ -56,6 +59,7 @@ struct Inner {
     secrets: Arc<WorldRedact>,
     road: Road,
     sessions: Option<SessionStore>,
+    memory: Option<Arc<dyn Memory>>,
 }
 
 /// Why a runtime could not be made.
@@ -223,6 +227,14 @@ impl RuntimeBuilder {
             .with(workplace::script_settings(&world));
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
+        let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
+        let memory = self.home.as_ref().and_then(|home| lasting::memory(home, &settings, &machine));
+        if let Some(memory) = &memory {
+            services = services.with(Arc::clone(memory));
+        }
+        if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
+            services = services.with(lasting::recall(home, sessions, &machine));
+        }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let policy = match self.policy {
@@ -230,7 +242,6 @@ impl RuntimeBuilder {
             None => guard_policy(&world, self.home.clone(), self.mode)?,
         };
         let mut road = Road::new(services, policy).limits(limits);
-        let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
         let journal = match (self.journal, &sessions) {
             (Some(journal), _) => Some(journal),
             (None, _) if !self.record => None,
@@ -263,6 +274,7 @@ impl RuntimeBuilder {
             registry,
             road,
             sessions,
+            memory,
         })))
     }
 }
@@ -316,6 +328,12 @@ impl Runtime {
     /// The home's store of sessions, if there is a home. Nothing is opened before it is used.
     pub fn sessions(&self) -> Option<&SessionStore> {
         self.0.sessions.as_ref()
+    }
+
+    /// The home's notes, if there is a home and they are not switched off. Nothing is read before they
+    /// are used.
+    pub fn memory(&self) -> Option<&Arc<dyn Memory>> {
+        self.0.memory.as_ref()
     }
 
     /// Clock, timer and threads of this runtime.
@@ -377,7 +395,8 @@ impl Runtime {
         settings: &DefinitionSettings,
     ) -> Result<Arc<Toolbox>, SelectionError> {
         let snapshot = self.tools();
-        let plan = Arc::new(Plan::new(snapshot.catalog(), selection)?);
+        let plan = Plan::new(snapshot.catalog(), selection)?;
+        let plan = Arc::new(self.fitted(&snapshot, plan, &Extensions::default()));
         Ok(self.toolbox_of(&snapshot, &plan, settings).await)
     }
 
@@ -440,6 +459,12 @@ impl Runtime {
         let inner = &self.0;
         let config = |key: &str| self.world(|world| world.config(key));
         inner.definitions.toolbox(snapshot, plan, settings, &inner.availability, &config).await
+    }
+
+    /// The plan without the tools that need something which neither the session nor this runtime has.
+    pub(crate) fn fitted(&self, snapshot: &Snapshot, plan: Plan, session: &Extensions) -> Plan {
+        let services = self.0.road.services();
+        plan.without(|tool| snapshot.tool(tool)?.gate_value().not_given(session, services))
     }
 
     pub(crate) fn road(&self) -> &Road {

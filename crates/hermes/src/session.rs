@@ -124,6 +124,7 @@ impl SessionBuilder {
             Some(tokens) => self.runtime.road_for(tokens),
             None => self.runtime.road().clone(),
         };
+        let plan = self.runtime.fitted(snapshot, plan, &spec.extensions);
         Session {
             runtime: self.runtime,
             road,
@@ -224,7 +225,7 @@ impl Session {
             // A toolset that went away with its source leaves the names it had unknown; the
             // session then keeps the plan it was opened with, and the missing tools are missing.
             if let Ok(plan) = Plan::new(snapshot.catalog(), &self.selection) {
-                known.1 = Arc::new(plan);
+                known.1 = Arc::new(self.runtime.fitted(snapshot, plan, self.state.extensions()));
             }
             known.0 = snapshot.generation();
         }

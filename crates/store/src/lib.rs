@@ -5,10 +5,12 @@
 //! | [`home`] | which folder is the home, and where its files are |
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`memory`] | notes that last beyond a session |
 //! | [`processes`] | background processes that outlive the program |
 //! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
+//! | [`recall`] | the same, for a model that looks back |
 //! | [`error`] | what can go wrong, always with the path |
 //!
 //! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
@@ -21,7 +23,9 @@ mod disk;
 mod dotenv;
 pub mod error;
 pub mod home;
+pub mod memory;
 pub mod processes;
+pub mod recall;
 pub mod secrets;
 pub mod sessions;
 pub mod spill;
@@ -31,6 +35,8 @@ pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
 pub use home::{Home, HomeInputs};
+pub use memory::HomeMemory;
 pub use processes::Processes;
+pub use recall::HomeRecall;
 pub use secrets::{EnvView, Secrets};
 pub use spill::Spill;

@@ -387,3 +387,32 @@ fn a_model_can_be_just_a_name_and_what_is_wrong_about_it_has_a_line() {
     assert!(told[1].contains("custom_providers.name"), "{told:?}");
     assert!(warnings("model: {base_ulr: x}\n")[0].contains("model.base_url"));
 }
+
+#[test]
+fn notes_and_delegation_are_read_with_their_defaults() {
+    let read = read(
+        "memory: {memory_enabled: false, user_char_limit: 900, provider: mem0}\n\
+         delegation: {max_concurrent_children: 99, child_timeout_seconds: 30, model: ' fast ', provider: ''}\n",
+    )
+    .unwrap();
+
+    let Settings { memory, delegation, .. } = read.settings;
+    assert_eq!((memory.memory_enabled, memory.user_profile_enabled), (false, true));
+    assert_eq!((memory.memory_char_limit, memory.user_char_limit), (2200, 900));
+    assert_eq!((delegation.max_concurrent_children, delegation.max_iterations), (64, 50));
+    assert_eq!(delegation.child_timeout, Some(Duration::from_secs(30)));
+    assert_eq!((delegation.model.as_deref(), delegation.provider), (Some("fast"), None));
+    assert_eq!(
+        read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["line 2: `delegation.max_concurrent_children` is 99, outside 1 to 64; 64 is used"]
+    );
+    assert_eq!(Settings::default().delegation.child_timeout, None);
+}
+
+#[test]
+fn a_model_that_is_not_a_text_is_an_error() {
+    assert_eq!(
+        problems("delegation: {model: 7}"),
+        ["line 1: `delegation.model` must be a text, not `7` (put it in quotes if it is a name)"]
+    );
+}

@@ -39,8 +39,8 @@ pub use models::{EndpointSettings, ModelSettings, Secret, TurnSettings};
 pub use path::{BadPath, KeyPath};
 pub use schema::{KEYS, KeyDef, KeyKind, Standing, standing};
 pub use settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,
-    Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, Limits,
+    MemorySettings, Repeats, Settings, Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
 };
 
 /// What `config.yaml` says: the settings this program uses, and everything else by dotted path.

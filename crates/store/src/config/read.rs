@@ -6,8 +6,8 @@ use super::known;
 use super::models;
 use super::reader::{Keys, Reader, Section};
 use super::settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, FenceLevel, Guardrails, Limits, Repeats, Settings,
-    Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, Limits,
+    MemorySettings, Repeats, Settings, Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
 };
 use super::tree::Kind;
 
@@ -54,6 +54,54 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
         fallbacks: models::fallbacks(reader, root),
         auxiliary: models::auxiliary(reader, root),
         turn: models::turn(reader, root, agent),
+        memory: memory(reader, root),
+        delegation: delegation(reader, root),
+    }
+}
+
+fn memory<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> MemorySettings {
+    const RANGE: RangeInclusive<u64> = 100..=100_000;
+    let default = MemorySettings::default();
+    let section = reader.section(root, "memory", "memory");
+    let keys = ["memory_enabled", "user_profile_enabled", "memory_char_limit", "user_char_limit"];
+    reader.check_keys(section, &keys, Keys::Some);
+    MemorySettings {
+        memory_enabled: reader.flag(section, "memory_enabled", default.memory_enabled),
+        user_profile_enabled: reader.flag(section, "user_profile_enabled", default.user_profile_enabled),
+        memory_char_limit: reader.count(section, "memory_char_limit", default.memory_char_limit, RANGE),
+        user_char_limit: reader.count(section, "user_char_limit", default.user_char_limit, RANGE),
+    }
+}
+
+fn delegation<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Delegation {
+    let default = Delegation::default();
+    let section = reader.section(root, "delegation", "delegation");
+    let keys = [
+        "max_iterations",
+        "max_concurrent_children",
+        "max_spawn_depth",
+        "max_summary_chars",
+        "child_timeout_seconds",
+        "subagent_auto_approve",
+        "model",
+        "provider",
+    ];
+    reader.check_keys(section, &keys, Keys::Some);
+    let mut count = |key, default, range| reader.count(section, key, default, range);
+    let max_iterations = count("max_iterations", default.max_iterations, 1..=10_000);
+    let max_concurrent_children = count("max_concurrent_children", default.max_concurrent_children, 1..=64);
+    let max_spawn_depth = count("max_spawn_depth", default.max_spawn_depth, 0..=8);
+    let max_summary_chars = count("max_summary_chars", default.max_summary_chars, 1000..=1_000_000);
+    let timeout = reader.seconds(section, "child_timeout_seconds", default.child_timeout.unwrap_or_default());
+    Delegation {
+        max_iterations,
+        max_concurrent_children,
+        max_spawn_depth,
+        max_summary_chars,
+        child_timeout: (!timeout.is_zero()).then_some(timeout),
+        subagent_auto_approve: reader.flag(section, "subagent_auto_approve", default.subagent_auto_approve),
+        model: reader.text(section, "model"),
+        provider: reader.text(section, "provider"),
     }
 }
 

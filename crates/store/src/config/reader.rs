@@ -153,6 +153,21 @@ impl<'t> Reader<'t> {
         used
     }
 
+    /// A text that says something; an empty one counts as absent.
+    pub(super) fn text(&mut self, section: Section<'t>, key: &str) -> Option<String> {
+        let entry = section.entry(key)?;
+        match &entry.value.kind {
+            Kind::Text(text) | Kind::Expanded(text) => {
+                Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+            }
+            _ => {
+                let hint = Some("put it in quotes if it is a name".to_owned());
+                self.wrong(entry.value.at, &section.path(key), &entry.value, "a text", hint);
+                None
+            }
+        }
+    }
+
     /// A list of texts, `None` if absent. A single text is an error, not a list of one and not absence.
     pub(super) fn texts(&mut self, section: Section<'t>, key: &str) -> Option<Vec<String>> {
         let entry = section.entry(key)?;
@@ -219,19 +234,6 @@ impl<'t> Reader<'t> {
         let expected = format!("one of {}", shown.join(", "));
         self.wrong(entry.value.at, &section.path(key), &entry.value, &expected, None);
         None
-    }
-
-    /// A text, `None` if absent. A number counts as the text it is written as.
-    pub(super) fn text(&mut self, section: Section<'t>, key: &str) -> Option<String> {
-        let entry = section.entry(key)?;
-        match &entry.value.kind {
-            Kind::Text(text) | Kind::Expanded(text) => Some(text.clone()),
-            Kind::Number(number) => Some(number.to_string()),
-            _ => {
-                self.wrong(entry.value.at, &section.path(key), &entry.value, "a text", None);
-                None
-            }
-        }
     }
 
     /// A whole number, `None` if absent.

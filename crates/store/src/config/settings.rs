@@ -43,6 +43,47 @@ pub struct Settings {
     pub auxiliary: BTreeMap<String, ModelSettings>,
     /// Limits of a turn, in `agent` and `compression`.
     pub turn: TurnSettings,
+    /// `memory`.
+    pub memory: MemorySettings,
+    /// `delegation`.
+    pub delegation: Delegation,
+}
+
+/// `memory`: notes that last beyond a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemorySettings {
+    /// `memory_enabled`: notes about the work.
+    pub memory_enabled: bool,
+    /// `user_profile_enabled`: notes about the person.
+    pub user_profile_enabled: bool,
+    /// `memory_char_limit`: most characters of all notes about the work.
+    pub memory_char_limit: u64,
+    /// `user_char_limit`: most characters of all notes about the person.
+    pub user_char_limit: u64,
+}
+
+/// `delegation`: work that is handed to other agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Delegation {
+    /// `max_iterations`, 1 to 10,000: how often the model of one task may be asked.
+    pub max_iterations: u64,
+    /// `max_concurrent_children`, 1 to 64: most tasks of one call.
+    pub max_concurrent_children: u64,
+    /// `max_spawn_depth`, 0 to 8: how many generations of tasks there may be; 0 is none at all.
+    pub max_spawn_depth: u64,
+    /// `max_summary_chars`: most characters of a report; the rest goes to a file.
+    pub max_summary_chars: u64,
+    /// `child_timeout_seconds`: a task is stopped after that; 0 means never (`None`).
+    pub child_timeout: Option<Duration>,
+    /// `subagent_auto_approve`: whether risky commands of tasks run without a question; else they
+    /// do not run.
+    pub subagent_auto_approve: bool,
+    /// `model`: for tasks, instead of the session's own.
+    pub model: Option<String>,
+    /// `provider`: for tasks, instead of the session's own.
+    pub provider: Option<String>,
 }
 
 /// `terminal`: where and how commands run.
@@ -233,6 +274,34 @@ impl Default for Settings {
             fallbacks: Vec::new(),
             auxiliary: BTreeMap::new(),
             turn: TurnSettings::default(),
+            memory: MemorySettings::default(),
+            delegation: Delegation::default(),
+        }
+    }
+}
+
+impl Default for MemorySettings {
+    fn default() -> MemorySettings {
+        MemorySettings {
+            memory_enabled: true,
+            user_profile_enabled: true,
+            memory_char_limit: 2200,
+            user_char_limit: 1375,
+        }
+    }
+}
+
+impl Default for Delegation {
+    fn default() -> Delegation {
+        Delegation {
+            max_iterations: 50,
+            max_concurrent_children: 3,
+            max_spawn_depth: 1,
+            max_summary_chars: 24_000,
+            child_timeout: None,
+            subagent_auto_approve: false,
+            model: None,
+            provider: None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | `calls`, `owner`, `mend` | the journal, who is alive, and what to do after a kill |
 //! | `usage` | tokens and cost |
 //! | `query`, `search`, `snippet` | finding messages by what they say |
+//! | `recall` | earlier conversations as a model asks for them |
 //! | `export`, `import` | out to text, in from the original's `state.db` |
 //! | `shared`, `journal` | the store behind worker threads, for async code, and as the road's journal |
 //!
@@ -29,6 +30,7 @@ mod message;
 mod moment;
 mod owner;
 mod query;
+mod recall;
 mod record;
 mod schema;
 mod search;
