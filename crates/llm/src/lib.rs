@@ -1,2 +1,38 @@
 //! Models: the wires they are reached by, the providers that serve them, and the mending of what
 //! they emit.
+//!
+//! | what | where |
+//! |---|---|
+//! | who serves models | [`providers`], one file each; [`provider`] says what such a file holds |
+//! | which one is meant | [`select`]: flags, settings, environment → [`Endpoint`] |
+//! | what is there | [`local`]: servers on this machine; [`catalog`]: the models of an endpoint |
+//! | asking | [`HttpModel`] over [`Http`], the only door to the network |
+//! | requests and answers | `wires`: pure, one pair of files per language; [`sse`] |
+//! | mending | `repair`: calls written as text, thoughts between tags, repeated ids |
+//! | failures | `errors`, `retry_after`, `adapt` |
+//! | without any network | [`Offline`] |
+
+mod adapt;
+mod endpoint;
+mod errors;
+mod http;
+mod lenient;
+mod model;
+mod offline;
+mod prepare;
+pub mod provider;
+pub mod providers;
+mod repair;
+mod retry_after;
+mod secret;
+pub mod sse;
+mod tools_json;
+mod wires;
+
+pub use endpoint::{CacheTtl, Endpoint, Limits, is_local, wire_of};
+pub use http::proxy::ProxySettings;
+pub use http::{Http, HttpSettings};
+pub use model::HttpModel;
+pub use offline::{OFFLINE_NAME, Offline};
+pub use provider::{ModelDef, ProviderDef, Wire};
+pub use secret::Secret;

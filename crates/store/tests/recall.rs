@@ -154,7 +154,7 @@ fn a_long_conversation_is_read_by_its_first_20_and_last_10_messages() {
 fn scrolling_finds_a_message_of_the_same_line_of_descent() {
     let (_dir, store) = store();
     let written = said(&store, "first", "cli", &["one", "two", "three"]);
-    let next = store.compact("first", &[Message::text("user", "in short")]).unwrap();
+    let next = store.fork("first", None, None).unwrap();
     said(&store, "other", "cli", &["elsewhere"]);
 
     let passage = store.scroll(&next, written[1], 1).unwrap();

@@ -1,0 +1,152 @@
+//! Opens a connection: addresses, proxy, encryption, in this order.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+use super::HttpError;
+use super::exchange::Exchange;
+use super::proxy::ProxySettings;
+use super::tls::{Tls, TlsError};
+use super::url::Url;
+
+/// The next address of a host is tried when the one before has not answered for so long.
+const NEXT_ADDRESS: Duration = Duration::from_millis(250);
+
+/// Longest answer of a proxy to `CONNECT`.
+const MAX_PROXY_ANSWER: usize = 16 * 1024;
+
+/// Opens a connection to `url`, ready to carry requests.
+pub(super) async fn open(
+    tls: &Tls,
+    proxies: &ProxySettings,
+    url: &Url,
+    limit: Duration,
+) -> Result<Exchange, HttpError> {
+    let unreachable = |why: String| HttpError::Unreachable { host: url.authority(), why };
+    let work = async {
+        let proxy = proxies.proxy_for(url);
+        let tcp = || async {
+            match &proxy {
+                Some(proxy) => tunnel(proxy, url).await.map_err(|why| format!("proxy {}: {why}", proxy.host)),
+                None => dial(url).await,
+            }
+        };
+        if !url.tls {
+            return Exchange::over(tcp().await?, &url.host).await;
+        }
+        match tls.over(tcp().await?, &url.host, false).await {
+            Ok(stream) => Exchange::over(stream, &url.host).await,
+            Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, true).await {
+                Ok(stream) => Exchange::over(stream, &url.host).await,
+                Err(TlsError::UnknownIssuer) => Err("its certificate comes from no trusted authority".into()),
+                Err(TlsError::Failed(why)) => Err(why),
+            },
+            Err(TlsError::Failed(why)) => Err(why),
+        }
+    };
+    match timeout(limit, work).await {
+        Ok(done) => done.map_err(unreachable),
+        Err(_) => Err(unreachable(format!("no connection within {} s", limit.as_secs_f32()))),
+    }
+}
+
+/// Connects to the first address of the host that answers.
+async fn dial(url: &Url) -> Result<TcpStream, String> {
+    let mut addresses = addresses(url).await?.into_iter();
+    let mut tries = FuturesUnordered::new();
+    let mut last = String::from("the host has no address");
+    loop {
+        match addresses.next() {
+            Some(address) => tries.push(TcpStream::connect(address)),
+            None if tries.is_empty() => return Err(last),
+            None => {}
+        }
+        let more = addresses.len() > 0;
+        let wait = async { if more { sleep(NEXT_ADDRESS).await } else { std::future::pending().await } };
+        futures::pin_mut!(wait);
+        match futures::future::select(tries.next(), wait).await {
+            futures::future::Either::Left((Some(Ok(stream)), _)) => {
+                // Requests are written whole; waiting for more to send would only delay them.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            futures::future::Either::Left((Some(Err(error)), _)) => last = plain(&error),
+            futures::future::Either::Left((None, _)) | futures::future::Either::Right(_) => {}
+        }
+    }
+}
+
+/// The addresses of a host. `localhost` and addresses need no resolver, which would be a thread.
+async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, String> {
+    if let Some(ip) = url.ip() {
+        let mut found = vec![SocketAddr::new(ip, url.port)];
+        if url.host == "localhost" {
+            found.push(SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), url.port));
+        }
+        return Ok(found);
+    }
+    let found = tokio::net::lookup_host((url.host.as_str(), url.port)).await;
+    let found: Vec<_> = found.map_err(|_| "the host name is not known".to_owned())?.collect();
+    Ok(interleave(found))
+}
+
+/// IPv6 and IPv4 in turns, so that one broken family delays little.
+fn interleave(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let first_is_v6 = found.first().is_some_and(SocketAddr::is_ipv6);
+    let (a, b): (Vec<_>, Vec<_>) = found.into_iter().partition(|address| address.is_ipv6() == first_is_v6);
+    let mut mixed = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return mixed,
+            (left, right) => mixed.extend(left.into_iter().chain(right)),
+        }
+    }
+}
+
+/// Has a proxy open a connection to the host.
+async fn tunnel(proxy: &Url, url: &Url) -> Result<TcpStream, String> {
+    if proxy.tls {
+        return Err("proxies are spoken to in plain http only".into());
+    }
+    let mut stream = dial(proxy).await?;
+    let target = match url.host.contains(':') {
+        true => format!("[{}]:{}", url.host, url.port),
+        false => format!("{}:{}", url.host, url.port),
+    };
+    let mut head = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n");
+    if let Some(user) = &proxy.user {
+        head.push_str("Proxy-Authorization: Basic ");
+        head.push_str(&STANDARD.encode(user));
+        head.push_str("\r\n");
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await.map_err(|error| plain(&error))?;
+    let mut answer = Vec::new();
+    // Byte by byte: what follows the answer belongs to the encrypted connection.
+    while !answer.ends_with(b"\r\n\r\n") {
+        if answer.len() > MAX_PROXY_ANSWER {
+            return Err("its answer is too long".into());
+        }
+        answer.push(stream.read_u8().await.map_err(|error| plain(&error))?);
+    }
+    let first = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();
+    match first.split(' ').nth(1) {
+        Some(status) if status.starts_with('2') => Ok(stream),
+        _ => Err(format!("refused: {first}")),
+    }
+}
+
+/// A system error in words without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text.get(..end).unwrap_or(&text).to_lowercase()
+}
