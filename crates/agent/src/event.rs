@@ -3,7 +3,7 @@
 //! Their JSON form is the `stream-json` output, version 1: fields are added, never changed.
 
 use hermes_core::model::Usage;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Hears what happens. It is called from the turn itself and must not wait.
@@ -106,7 +106,7 @@ pub struct TurnEnd {
 }
 
 /// What became of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnStatus {

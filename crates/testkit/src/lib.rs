@@ -9,6 +9,7 @@
 //! | record, spilled results | [`MemoryJournal`], [`MemorySpill`] |
 //! | hooks | [`RecordingHook`] |
 //! | policies | [`judged`] |
+//! | models | [`ScriptedModel`] |
 //! | tools | [`tool`], [`echo`], [`stuck`] |
 //! | all of it together, with a session | [`Rig`] |
 //! | waiting without sleeping | [`Latch`] |
@@ -24,6 +25,7 @@ mod latch;
 mod policy;
 mod probe;
 mod rig;
+mod scripted_model;
 mod spill;
 mod tools;
 
@@ -37,6 +39,7 @@ pub use latch::Latch;
 pub use policy::{Judged, allow, judged};
 pub use probe::{FakeProbe, Service};
 pub use rig::{Rig, RigBuilder};
+pub use scripted_model::{Line, ScriptedModel};
 pub use spill::MemorySpill;
 pub use tools::{any_object, echo, object, stuck, tool};
 
