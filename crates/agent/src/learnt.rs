@@ -59,6 +59,18 @@ impl Learnt {
         (estimated as f64 * ratio).ceil() as u64
     }
 
+    /// How many tokens of ours are this many of the model's.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate: not negative, and saturating at the ends is right"
+    )]
+    pub fn estimated(&self, model: &str, counted: u64) -> u64 {
+        let ratio = self.notes().get(model).map_or(1.0, |note| note.ratio);
+        (counted as f64 / ratio).floor() as u64
+    }
+
     /// A model is not to be asked first until then.
     pub fn rest(&self, model: &str, until: Duration) {
         let mut notes = self.notes();
@@ -108,11 +120,11 @@ mod tests {
     #[test]
     fn a_model_rests_until_its_time_has_come() {
         let learnt = Learnt::default();
-        learnt.rest("m", Duration::from_secs(60));
+        learnt.rest("m", Duration::from_mins(1));
         learnt.rest("m", Duration::from_secs(30));
 
         assert!(learnt.rests("m", Duration::from_secs(59)));
-        assert!(!learnt.rests("m", Duration::from_secs(60)));
+        assert!(!learnt.rests("m", Duration::from_mins(1)));
         assert!(!learnt.rests("n", Duration::ZERO));
     }
 }

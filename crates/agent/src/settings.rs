@@ -29,6 +29,8 @@ pub struct AgentSettings {
     pub grace: Duration,
     /// How long a model is not asked first after it said that it had enough.
     pub rest: Duration,
+    /// How long a model may take to sum up what a conversation is shortened by.
+    pub summary: Duration,
     /// How the context is kept in bounds.
     pub context: ContextSettings,
 }
@@ -47,6 +49,7 @@ impl Default for AgentSettings {
             patience_alone: 5,
             grace: Duration::from_secs(5),
             rest: Duration::from_mins(1),
+            summary: Duration::from_mins(1),
             context: ContextSettings::default(),
         }
     }

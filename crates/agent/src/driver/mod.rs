@@ -9,6 +9,7 @@
 
 mod ask;
 mod run;
+mod shorten;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ use crate::steering::Steering;
 use crate::tools::Tools;
 use crate::turn::{End, Turn, TurnSettings};
 use run::Running;
+
+pub use shorten::Shortened;
 
 /// Drives the turns of one session.
 pub struct Driver {

@@ -169,8 +169,4 @@ impl<'a> Running<'a> {
         self.listen();
         self.turn.ran(&outcomes, &|tool| tools.harmless(tool));
     }
-
-    async fn shorten(&mut self) {
-        self.turn.compacted(&crate::turn::Compacted::Same);
-    }
 }

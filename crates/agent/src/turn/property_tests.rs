@@ -154,7 +154,7 @@ fn check_order(record: &[Message], whole: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn every_turn_ends_in_good_order(

@@ -42,7 +42,7 @@ impl Turn {
         } else if !message.calls.is_empty() {
             self.take_calls(message);
         } else if message.finish == Finish::Refused {
-            self.refused(message);
+            self.refused(&message);
         } else if message.text.trim().is_empty() && self.request.said.is_empty() {
             self.empty();
         } else {
@@ -98,7 +98,7 @@ impl Turn {
         self.finish(self.answered_status(), message, None);
     }
 
-    fn refused(&mut self, message: AssistantMessage) {
+    fn refused(&mut self, message: &AssistantMessage) {
         self.trouble = Some(words::REFUSED.to_owned());
         if self.next_model(false) {
             return;

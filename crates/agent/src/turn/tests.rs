@@ -13,11 +13,13 @@ fn turn(settings: TurnSettings) -> Turn {
     Turn::new(settings, vec![Part::Text { text: "task".to_owned() }])
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the machine takes it")]
 fn text(text: &str, finish: Finish) -> Result<ModelReply, ModelError> {
     let message = AssistantMessage { text: text.to_owned(), finish, ..AssistantMessage::default() };
     Ok(ModelReply { message, ..ModelReply::default() })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the machine takes it")]
 fn calls(names: &[&str], finish: Finish) -> Result<ModelReply, ModelError> {
     let call = |(at, name): (usize, &&str)| ModelCall {
         id: format!("c{at}"),

@@ -1,16 +1,14 @@
 //! Turns from end to end, with a scripted model, a record in memory and a clock that stands still.
 
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::{Stage, shape};
 use futures::executor::block_on;
 use futures::future::join;
 use hermes_agent::{AgentSettings, Event, TurnStatus};
 use hermes_core::model::{Finish, Message, ModelErrorClass, ModelEvent, Price, Usage};
 use hermes_testkit::{Latch, Line, ScriptedModel};
-use support::{Stage, shape};
 
 #[test]
 fn a_question_is_answered_and_recorded() {
