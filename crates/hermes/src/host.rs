@@ -38,6 +38,13 @@ impl Machine {
         SystemTime::now()
     }
 
+    /// A number that differs from the last one, and from that of another process at the same moment.
+    pub(crate) fn chance() -> u32 {
+        use std::hash::{BuildHasher, RandomState};
+        let mixed = RandomState::new().hash_one((std::process::id(), Self::wall()));
+        u32::try_from(mixed >> 32).unwrap_or_default()
+    }
+
     /// A name no other process and no other call of this gets.
     pub(crate) fn unique(&self) -> String {
         let since_epoch = Self::wall().duration_since(UNIX_EPOCH).unwrap_or_default();

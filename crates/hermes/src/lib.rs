@@ -14,9 +14,11 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+pub mod chat;
 mod checkpoints;
 mod fence;
 mod host;
+mod inside;
 mod lasting;
 mod policy;
 mod probe;
@@ -31,9 +33,11 @@ mod wait;
 mod workplace;
 mod world;
 
+pub use hermes_agent as agent;
 pub use hermes_core as core;
 pub use hermes_env as env;
 pub use hermes_guard as guard;
+pub use hermes_llm as llm;
 pub use hermes_store as store;
 
 pub use hermes_core::call::ToolCall;

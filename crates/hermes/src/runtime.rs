@@ -21,7 +21,7 @@ use hermes_core::memory::Memory;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::Policy;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
-use hermes_core::road::{Redact, Road, RoadLimits};
+use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
@@ -29,6 +29,7 @@ use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
+use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
 use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
 use crate::lasting;
@@ -59,6 +60,7 @@ struct Inner {
     secrets: Arc<WorldRedact>,
     road: Road,
     sessions: Option<SessionStore>,
+    spill: Option<Arc<dyn Spill>>,
     memory: Option<Arc<dyn Memory>>,
 }
 
@@ -251,9 +253,12 @@ impl RuntimeBuilder {
                 return Err(StoreError::NoHome { why }.into());
             }
         };
-        if let Some(home) = self.home {
+        let spill = self.home.map(|home| {
             let max_bytes = settings::spill_bytes(&settings);
-            road = road.spill(Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }));
+            Arc::new(HomeSpill { home, host: Arc::clone(&host), max_bytes }) as Arc<dyn Spill>
+        });
+        if let Some(spill) = &spill {
+            road = road.spill(Arc::clone(spill));
         }
         if let Some(journal) = journal {
             road = road.journal(journal);
@@ -274,6 +279,7 @@ impl RuntimeBuilder {
             registry,
             road,
             sessions,
+            spill,
             memory,
         })))
     }
@@ -419,6 +425,36 @@ impl Runtime {
         SessionBuilder::new(self.clone())
     }
 
+    /// A conversation with an agent.
+    pub fn chat(&self) -> ChatBuilder {
+        ChatBuilder::new(self.clone())
+    }
+
+    /// The model that a conversation would use, and why that one.
+    pub async fn model(&self, wish: &ModelWish) -> Result<ModelChoice, ModelError> {
+        chat::model(self, wish).await
+    }
+
+    /// The same, from code that just waits.
+    pub fn model_blocking(&self, wish: &ModelWish) -> Result<ModelChoice, ModelError> {
+        wait(self.model(wish))
+    }
+
+    /// The same as [`Runtime::models`], from code that just waits.
+    pub fn models_blocking(&self, wish: &ModelWish) -> Result<Vec<(String, Option<u64>)>, String> {
+        wait(self.models(wish))
+    }
+
+    /// Whether a variable is set, in the environment or in `.env`.
+    pub fn has_variable(&self, name: &str) -> bool {
+        self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()))
+    }
+
+    /// The models that the chosen provider lists, with the size of their context where it is told.
+    pub async fn models(&self, wish: &ModelWish) -> Result<Vec<(String, Option<u64>)>, String> {
+        chat::models_of(self, wish).await
+    }
+
     /// Calls one tool without any session; tools that need one say so.
     pub async fn call(&self, call: ToolCall) -> Outcome {
         self.session().over_all_tools().call(call).await
@@ -475,6 +511,16 @@ impl Runtime {
     pub(crate) fn road_for(&self, context_tokens: u64) -> Road {
         let limits = settings::road_limits(&self.settings(), Some(context_tokens));
         self.0.road.clone().limits(limits)
+    }
+
+    /// Where what is too large for a context is kept.
+    pub(crate) fn spill(&self) -> Option<Arc<dyn Spill>> {
+        self.0.spill.clone()
+    }
+
+    /// A number nobody can guess.
+    pub(crate) fn chance(&self) -> u32 {
+        Machine::chance()
     }
 
     pub(crate) fn machine(&self) -> &Arc<Machine> {

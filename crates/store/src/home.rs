@@ -116,6 +116,12 @@ impl Home {
         disk::open_to_others(file)
     }
 
+    /// What `SOUL.md` says; nothing when there is none.
+    pub fn soul_text(&self) -> Result<Option<String>, StoreError> {
+        const MAX_BYTES: u64 = 256 * 1024;
+        Ok(disk::read(&self.soul(), MAX_BYTES)?.filter(|text| !text.trim().is_empty()))
+    }
+
     /// Finds the home. Reads at most the `active_profile` file and folder names; creates nothing.
     pub fn resolve(inputs: &HomeInputs<'_>) -> Result<Home, StoreError> {
         let named = match (inputs.explicit, inputs.hermes_home.filter(|value| !is_blank(value))) {

@@ -7,6 +7,7 @@
 //! | `models.rs` | which models are asked, and why those |
 //! | `facts.rs` | what the system prompt is made from |
 //! | `tools.rs`, `conversation.rs`, `wording.rs` | the session's tools and record as the agent sees them |
+//! | `risk.rs` | a model that may say yes in a person's place |
 //! | `children.rs` | agents that work for this one |
 //! | `relay.rs` | what happens, for whoever follows the turn |
 
@@ -16,6 +17,7 @@ mod facts;
 mod models;
 mod open;
 mod relay;
+mod risk;
 mod seat;
 mod tools;
 mod wording;
@@ -106,9 +108,9 @@ impl Chat {
     /// Shortens the conversation now. Gives what came of it, in words.
     pub async fn compress(&self, topic: Option<&str>, cancel: &CancellationToken) -> Result<String, String> {
         let seat = self.seat();
-        let told = self.inside(seat.driver.compact_now(&seat.id, topic, cancel)).await?;
+        let short = self.inside(seat.driver.compact_now(topic, &|_| {}, cancel)).await?;
         seat.session.context_shortened();
-        Ok(told)
+        Ok(format!("about {} tokens became {}", short.before, short.after))
     }
 
     /// The conversation as the model sees it.
@@ -213,6 +215,19 @@ impl Chat {
 }
 
 const NO_HOME: &str = "there is no home to keep sessions in";
+
+/// The model that a conversation would use.
+pub(crate) async fn model(runtime: &Runtime, wish: &ModelWish) -> Result<ModelChoice, ModelError> {
+    Ok(inside(runtime, models::choose(runtime, wish)).await?.choice)
+}
+
+/// The models that the chosen provider lists.
+pub(crate) async fn models_of(
+    runtime: &Runtime,
+    wish: &ModelWish,
+) -> Result<Vec<(String, Option<u64>)>, String> {
+    inside(runtime, models::list(runtime, wish)).await
+}
 
 /// Work with sockets, inside of the runtime they belong to.
 async fn inside<T>(runtime: &Runtime, work: impl Future<Output = T> + Send) -> T {

@@ -10,13 +10,13 @@ use hermes_core::model::Message;
 use hermes_core::policy::{Approver, Nobody};
 use hermes_core::toolset::{Selection, SelectionError};
 use hermes_core::watch::Watcher;
-use hermes_store::sessions::{NewSession, SessionError, fresh_id};
+use hermes_store::sessions::{Link, NewSession, SessionError, fresh_id};
 
 use super::conversation::{PassingConversation, StoredConversation};
 use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
 use super::seat::Seat;
-use super::{Chat, facts, inside};
+use super::{Chat, children, facts, inside};
 use crate::runtime::Runtime;
 use crate::session::Session;
 
@@ -64,6 +64,10 @@ pub(crate) struct Terms {
     pub(crate) max_turns: Option<u32>,
     pub(crate) note: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
+    /// The session that handed this one a task.
+    pub(crate) parent: Option<(String, Link)>,
+    /// How many sessions handed on the task before.
+    pub(crate) generation: u64,
 }
 
 /// Puts a conversation together; everything has a default.
@@ -85,6 +89,8 @@ impl ChatBuilder {
             max_turns: None,
             note: None,
             cwd: None,
+            parent: None,
+            generation: 0,
         };
         Self { runtime, terms, wish: ModelWish::default(), opening: Opening::New }
     }
@@ -218,6 +224,7 @@ fn record(runtime: &Runtime, terms: &Terms, models: &Models, id: &str, exists: b
         id: Some(id.to_owned()),
         model: Some(models.choice.name.clone()),
         cwd: Some(runtime.place().cwd.display().to_string()),
+        parent: terms.parent.clone(),
         ..NewSession::from(terms.source.as_str())
     });
     Arc::new(StoredConversation::new(store.clone(), id.to_owned(), new, spill))
@@ -239,8 +246,8 @@ fn session(
         .select(terms.selection.clone())
         .approver(Arc::clone(&terms.approver))
         .extension(watcher);
-    if let Some(risk) = models.risk(runtime) {
-        builder = builder.risk_model(risk);
+    if let Some(risk) = models.risk() {
+        builder = builder.risk_model(Arc::new(risk));
     }
     if let Some(tokens) = models.context_tokens() {
         builder = builder.context_tokens(tokens);
@@ -251,8 +258,10 @@ fn session(
     if let Some(cwd) = &terms.cwd {
         builder = builder.cwd(cwd);
     }
-    let delegates = super::children::delegates(runtime, terms, models, id, relay, learnt);
-    Ok(builder.extension(delegates).open()?)
+    if let Some(delegates) = children::delegates(runtime, terms, models, relay, learnt) {
+        builder = builder.extension(delegates);
+    }
+    Ok(builder.open()?)
 }
 
 /// What tools knew when the session was left: the list of things to do.

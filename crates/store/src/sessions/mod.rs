@@ -52,7 +52,7 @@ pub use log::Window;
 pub use mend::Mended;
 pub use message::{Content, Message, StoredMessage};
 pub use moment::Moment;
-pub use record::{Link, Listing, NewSession, SessionRecord};
+pub use record::{Link, Listing, NewSession, SessionRecord, fresh_id};
 pub use search::{Hit, Order, Search};
 pub use shared::SessionStore;
 pub use snippet::MARKS;

@@ -1,5 +1,7 @@
 //! A session as a record: making one, finding one by what a person types, listing them.
 
+use std::time::SystemTime;
+
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -189,11 +191,10 @@ impl Sessions {
         Err(SessionError::Exists { id: self.fresh_id(now) })
     }
 
-    /// `20261115_221035_a1b2c3`.
     fn fresh_id(&self, now: Moment) -> String {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^24 - 1")]
         let tail = (self.chance() * f64::from(0xff_ffff)) as u32;
-        format!("{}_{tail:06x}", now.stamp())
+        id_of(now, tail)
     }
 
     /// The session with exactly this id.
@@ -263,6 +264,15 @@ impl Sessions {
             Ok(list)
         })
     }
+}
+
+/// An id for a session that begins at this moment: `20261115_221035_a1b2c3`.
+pub fn fresh_id(now: SystemTime, chance: u32) -> String {
+    id_of(Moment::from(now), chance & 0xff_ffff)
+}
+
+fn id_of(now: Moment, tail: u32) -> String {
+    format!("{}_{tail:06x}", now.stamp())
 }
 
 /// The row number of a session.
