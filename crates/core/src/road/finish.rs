@@ -16,7 +16,7 @@ use crate::definitions::Toolbox;
 use crate::error::ToolError;
 use crate::hook::{CallEnd, CallView};
 use crate::loop_guard::digest;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Attachment, Outcome, Status};
 use crate::road::run::Ran;
 use crate::road::{Redact, Refusal, Refused, Road, unbroken};
 use crate::session::Session;
@@ -45,7 +45,7 @@ impl Road {
             Err(error) if error.is_ours() => Trust::Trusted,
             _ => ran.entry.trust(),
         };
-        let (status, mut value) = answer(end);
+        let (status, mut value, attachments) = answer(end);
         value = note_repetition(session, &ran, status, value);
         let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
@@ -66,6 +66,7 @@ impl Road {
             status,
             body: shaped.body,
             spilled: shaped.spilled,
+            attachments,
             notes,
             took,
         };
@@ -85,8 +86,8 @@ impl Road {
             let end = CallEnd { status, result, took: Duration::ZERO };
             self.after(toolbox, view, &end, &mut notes).await;
         }
-        let outcome =
-            Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
+        let (spilled, attachments, took) = (None, Vec::new(), Duration::ZERO);
+        let outcome = Outcome { id, given_id, tool, status, body, spilled, attachments, notes, took };
         self.record(session, outcome).await
     }
 
@@ -197,13 +198,18 @@ impl Road {
     }
 }
 
-/// What a handler handed back, as a value with its status.
-fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
+/// What a handler handed back, as a value with its status, and what comes beside it.
+fn answer(end: Result<Reply, ToolError>) -> (Status, Value, Vec<Attachment>) {
+    let mut attachments = Vec::new();
     let value = match end {
+        Ok(Reply::Attached(value, beside)) => {
+            attachments = beside;
+            value
+        }
         Ok(Reply::Json(value)) => value,
         Ok(Reply::Text(text)) => from_text(&text),
         Ok(Reply::Bytes(bytes)) => from_text(&String::from_utf8_lossy(&bytes)),
-        Err(error) => return (status_of(&error), error_value(&error)),
+        Err(error) => return (status_of(&error), error_value(&error), attachments),
     };
     // A tool may answer with an error of its own making; a field that is null or false is none.
     let failed = match value.get("error") {
@@ -211,7 +217,7 @@ fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
         Some(Value::String(text)) => !text.is_empty(),
         Some(_) => true,
     };
-    (if failed { Status::Failed } else { Status::Ok }, value)
+    (if failed { Status::Failed } else { Status::Ok }, value, attachments)
 }
 
 /// Text that is a JSON object or list is that; other text is the result.
