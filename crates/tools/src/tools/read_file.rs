@@ -1,5 +1,7 @@
 //! `read_file`: a page of a text file, with line numbers.
 
+use std::fmt::Write as _;
+
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
@@ -229,11 +231,20 @@ fn shown(first: u64, page: &TextPage) -> Value {
 
 /// The lines with their numbers in front.
 fn numbered(first: u64, page: &TextPage) -> String {
-    let lines = page.lines.iter().zip(first..).map(|(line, number)| match line.cut_chars {
-        0 => format!("{number}|{}", line.text),
-        cut => format!("{number}|{} [… {cut} more characters]", line.text),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let length = page.lines.iter().map(|line| line.text.len() + 8).sum();
+    let mut text = String::with_capacity(length);
+    for (line, number) in page.lines.iter().zip(first..) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{number}|");
+        text.push_str(&line.text);
+        if line.cut_chars > 0 {
+            let _ = write!(text, " [… {} more characters]", line.cut_chars);
+        }
+    }
+    text
 }
 
 fn not_shown(what: &str, why: &str, file_size: u64, is_image: bool) -> Value {
