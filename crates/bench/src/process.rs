@@ -29,6 +29,16 @@ pub(crate) fn keep(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|wrong| format!("{}: {wrong}", path.display()))
 }
 
+/// Removes a folder that an earlier process may have left half filled.
+pub(crate) fn remove(folder: &Path) -> Result<(), String> {
+    match std::fs::remove_dir_all(folder) {
+        Err(wrong) if wrong.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {wrong}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The variables this process was started with.
 pub(crate) fn variables() -> Vec<(String, String)> {
     std::env::vars_os()

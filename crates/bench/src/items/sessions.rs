@@ -19,9 +19,11 @@ pub(crate) const ITEM: ItemDef = ItemDef::new("sessions", measure);
 const ADDED: usize = 300;
 
 fn measure(work: &Work) -> Result<Numbers, String> {
-    let home = Home::at(&work.folder.join("home-sessions"));
+    let folder = work.folder.join("home-sessions");
+    let home = Home::at(&folder);
     let filled = work.folder.join("sessions-filled");
     if !process::is_there(&filled) {
+        process::remove(&folder)?;
         let rate = fill(&open(&home)?, &work.data("sessions.jsonl")?)?;
         process::keep(&filled, &rate.to_string())?;
     }
