@@ -24,6 +24,28 @@ pub(crate) fn text(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|wrong| format!("{}: {wrong}", path.display()))
 }
 
+/// Keeps a text for the processes that come after this one.
+pub(crate) fn keep(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|wrong| format!("{}: {wrong}", path.display()))
+}
+
+/// Removes a folder that an earlier process may have left half filled.
+pub(crate) fn remove(folder: &Path) -> Result<(), String> {
+    match std::fs::remove_dir_all(folder) {
+        Err(wrong) if wrong.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {wrong}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The variables this process was started with.
+pub(crate) fn variables() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
 /// Whether a file or folder is there.
 pub(crate) fn is_there(path: &Path) -> bool {
     path.exists()

@@ -1,5 +1,6 @@
 //! How a call ended, typed, with the one JSON string the model reads.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +22,35 @@ pub struct Outcome {
     pub body: String,
     /// Where the whole result is, when `body` holds only a part of it.
     pub spilled: Option<PathBuf>,
+    /// What comes beside the document: pictures for models that see.
+    pub attachments: Vec<Attachment>,
     /// What went wrong beside the call itself: failed observers, an unwritten record.
     pub notes: Vec<String>,
     /// How long the handler ran.
     pub took: Duration,
+}
+
+/// Something a call hands back that is no text. It is never part of the JSON document; whoever
+/// speaks to the model gives it to models that can take it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// What it is, as in `image/png`.
+    pub media_type: String,
+    /// What it is called, for people.
+    pub name: String,
+    /// The thing itself.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Attachment {
+    /// The largest one that is handed on, in bytes.
+    pub const MAX_BYTES: u64 = 5 * 1024 * 1024;
+}
+
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attachment({} {}, {} bytes)", self.media_type, self.name, self.bytes.len())
+    }
 }
 
 /// What became of a call.

@@ -279,6 +279,46 @@ fn an_unchanged_reading_is_told_once_and_then_shown_again() {
 }
 
 #[test]
+fn a_picture_comes_beside_the_answer_and_not_in_it() {
+    let png = b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03\x08\x06\0\0\0";
+    let large = [&png[..], &vec![0; 6 * 1024 * 1024]].concat();
+    let desk = Desk::with(&[
+        ("a.png", png),
+        ("large.png", &large),
+        ("b.bmp", b"BM\x1E\0\0\0\0\0\0\0\x1A\0\0\0\x0C\0\0\0"),
+    ]);
+    let read = |name: &str| {
+        desk.session.call_blocking(ToolCall::new("read_file", json!({ "path": name }).to_string()))
+    };
+
+    let shown = read("a.png");
+    let body: Value = serde_json::from_str(&shown.body).unwrap();
+    assert_eq!(
+        (&body["type"], &body["media_type"], &body["width"], &body["height"], &body["bytes"]),
+        (&json!("image"), &json!("image/png"), &json!(2), &json!(3), &json!(png.len())),
+        "{body}"
+    );
+    let [picture] = shown.attachments.as_slice() else { panic!("{shown:?}") };
+    assert_eq!((picture.media_type.as_str(), picture.name.as_str()), ("image/png", "a.png"));
+    assert_eq!(picture.bytes.as_ref(), png);
+
+    let too_large = read("large.png");
+    assert!(too_large.body.contains("5 MB") && too_large.attachments.is_empty(), "{too_large:?}");
+    assert!(read("b.bmp").attachments.is_empty());
+}
+
+#[test]
+fn a_damaged_pdf_is_an_error_in_words_and_a_file_that_only_has_its_name_is_read_as_text() {
+    let desk = Desk::with(&[("a.pdf", b"%PDF-1.7\n1 0 obj\n<<"), ("b.pdf", b"just words\n")]);
+
+    let damaged = desk.call("read_file", json!({ "path": "a.pdf" }));
+    let words = desk.call("read_file", json!({ "path": "b.pdf" }));
+
+    assert!(damaged["error"].as_str().unwrap().contains("PDF"), "{damaged}");
+    assert_eq!(words["content"], "1|just words");
+}
+
+#[test]
 fn a_notebook_is_read_as_its_cells_and_a_broken_one_as_text() {
     let notebook = json!({ "cells": [{ "cell_type": "code", "source": ["x = 1\n", "x"] }] }).to_string();
     let desk = Desk::with(&[("a.ipynb", notebook.as_bytes()), ("b.ipynb", b"{ broken\n")]);

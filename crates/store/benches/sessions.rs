@@ -116,6 +116,7 @@ async fn call(store: &SessionStore, number: usize) {
         status: Status::Ok,
         body: json!({ "output": "", "exit_code": 0, "error": null }).to_string(),
         spilled: None,
+        attachments: Vec::new(),
         notes: Vec::new(),
         took: Duration::ZERO,
     };

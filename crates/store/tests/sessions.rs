@@ -76,6 +76,7 @@ fn outcome(id: &str, given: &str, body: &str) -> Outcome {
         status: Status::Ok,
         body: body.to_owned(),
         spilled: None,
+        attachments: Vec::new(),
         notes: Vec::new(),
         took: Duration::from_millis(3),
     }

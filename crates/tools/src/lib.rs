@@ -15,6 +15,7 @@ mod guard_rails;
 mod lint;
 pub mod matching;
 mod patching;
+mod pictures;
 mod read_log;
 mod script;
 mod tell;

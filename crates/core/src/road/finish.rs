@@ -16,7 +16,7 @@ use crate::definitions::Toolbox;
 use crate::error::ToolError;
 use crate::hook::{CallEnd, CallView};
 use crate::loop_guard::digest;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Attachment, Outcome, Status};
 use crate::road::run::Ran;
 use crate::road::{Redact, Refusal, Refused, Road, unbroken};
 use crate::session::Session;
@@ -46,7 +46,7 @@ impl Road {
             Err(error) if error.is_ours() => Trust::Trusted,
             _ => ran.entry.trust(),
         };
-        let (mut status, mut value) = answer(end);
+        let (mut status, mut value, attachments) = answer(end);
         status = ran.stopped.unwrap_or(status);
         if ran.view.within.is_none() {
             value = note_repetition(session, &ran, status, value);
@@ -70,6 +70,7 @@ impl Road {
             status,
             body: shaped.body,
             spilled: shaped.spilled,
+            attachments,
             notes,
             took,
         };
@@ -89,8 +90,8 @@ impl Road {
             let end = CallEnd { status, result, took: Duration::ZERO };
             self.after(toolbox, view, &end, &mut notes).await;
         }
-        let outcome =
-            Outcome { id, given_id, tool, status, body, spilled: None, notes, took: Duration::ZERO };
+        let (spilled, attachments, took) = (None, Vec::new(), Duration::ZERO);
+        let outcome = Outcome { id, given_id, tool, status, body, spilled, attachments, notes, took };
         self.record(session, outcome).await
     }
 
@@ -204,13 +205,18 @@ impl Road {
     }
 }
 
-/// What a handler handed back, as a value with its status.
-fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
+/// What a handler handed back, as a value with its status, and what comes beside it.
+fn answer(end: Result<Reply, ToolError>) -> (Status, Value, Vec<Attachment>) {
+    let mut attachments = Vec::new();
     let value = match end {
+        Ok(Reply::Attached(value, beside)) => {
+            attachments = beside;
+            value
+        }
         Ok(Reply::Json(value)) => value,
         Ok(Reply::Text(text)) => from_text(&text),
         Ok(Reply::Bytes(bytes)) => from_text(&String::from_utf8_lossy(&bytes)),
-        Err(error) => return (status_of(&error), error_value(&error)),
+        Err(error) => return (status_of(&error), error_value(&error), attachments),
     };
     // A tool may answer with an error of its own making; a field that is null or false is none.
     let failed = match value.get("error") {
@@ -218,7 +224,7 @@ fn answer(end: Result<Reply, ToolError>) -> (Status, Value) {
         Some(Value::String(text)) => !text.is_empty(),
         Some(_) => true,
     };
-    (if failed { Status::Failed } else { Status::Ok }, value)
+    (if failed { Status::Failed } else { Status::Ok }, value, attachments)
 }
 
 /// Text that is a JSON object or list is that; other text is the result.

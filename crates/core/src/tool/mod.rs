@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use crate::cx::ToolCx;
 use crate::effect::Effect;
 use crate::error::{ToolError, ToolResult};
+use crate::outcome::Attachment;
 use crate::session::Place;
 
 pub use crate::shape::cap::MaxSize;
@@ -37,6 +38,11 @@ pub trait Tool: DeserializeOwned + JsonSchema + Send + 'static {
 
     /// Does it.
     fn call(self, cx: &ToolCx) -> impl Future<Output = ToolResult> + Send;
+
+    /// Does it, for a tool that hands back more than a JSON value.
+    fn reply(self, cx: &ToolCx) -> impl Future<Output = Result<Reply, ToolError>> + Send {
+        async move { self.call(cx).await.map(Reply::Json) }
+    }
 }
 
 /// A tool whose handler blocks, and so runs off the async threads.
@@ -72,6 +78,8 @@ pub enum Reply {
     Text(String),
     /// Bytes that should be text; what is not UTF-8 is replaced.
     Bytes(Vec<u8>),
+    /// A JSON value, and what comes beside it.
+    Attached(Value, Vec<Attachment>),
 }
 
 /// Whether a tool's output may be taken at its word.

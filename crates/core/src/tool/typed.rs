@@ -54,7 +54,7 @@ impl<T: Tool> PreparedCall for AsyncCall<T> {
     }
 
     fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
-        Box::pin(async move { self.0.call(cx).await.map(Reply::Json) })
+        Box::pin(self.0.reply(cx))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use hermes_core::error::ToolError;
-use hermes_core::outcome::{Outcome, Status};
+use hermes_core::outcome::{Attachment, Outcome, Status};
 use hermes_core::road::RoadLimits;
 use hermes_core::shape::cap::Limits;
 use hermes_core::tool::{MaxSize, Reply, ToolEntry};
@@ -38,6 +38,23 @@ fn json_text_stays_json_and_other_text_becomes_the_result() {
 fn bytes_that_are_not_text_are_replaced_not_dropped() {
     assert_eq!(json(&said(b"ok \xff\xfe end".to_vec())), json!({ "result": "ok \u{fffd}\u{fffd} end" }));
     assert_eq!(json(&said(br#"{"a": 1}"#.to_vec())), json!({ "a": 1 }));
+}
+
+#[test]
+fn what_comes_beside_the_value_stays_out_of_the_document() {
+    let picture = Attachment {
+        media_type: "image/png".to_owned(),
+        name: "a.png".to_owned(),
+        bytes: Arc::from(&b"abc"[..]),
+    };
+
+    let outcome = said(Reply::Attached(json!({ "type": "image" }), vec![picture.clone()]));
+
+    assert_eq!(
+        (outcome.body.as_str(), outcome.attachments.as_slice()),
+        (r#"{"type":"image"}"#, &[picture][..])
+    );
+    assert_eq!(said(json!({})).attachments, []);
 }
 
 #[test]

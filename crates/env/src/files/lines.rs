@@ -46,6 +46,21 @@ impl Pager {
         }
     }
 
+    /// Reads a page from a line on that is not behind it.
+    pub(crate) fn from_line(request: PageRequest, number: u64) -> Self {
+        Self { number, ..Self::new(request) }
+    }
+
+    /// Number of the line that comes next, or is being read.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the page could hold more lines.
+    pub(crate) fn wants_more(&self) -> bool {
+        self.taking
+    }
+
     /// Takes the next bytes of the file.
     pub(crate) fn feed(&mut self, chunk: &[u8]) {
         let mut rest = chunk;

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "the door to the user's files")]
 
 mod change;
+mod index;
 mod kind;
 mod lines;
 mod open;
@@ -31,6 +32,7 @@ use hermes_core::host::{Host, blocking};
 use hermes_core::permit::{Permit, Read};
 
 use change::Act;
+use index::Indexes;
 use page::read_page;
 use search::search;
 use stop::{Limits, Stop, StopOnDrop};
@@ -62,12 +64,13 @@ pub fn put_back(files: Vec<(PathBuf, Option<Content>)>) -> Result<(), FileError>
 /// Files on the local disks.
 pub struct LocalFiles {
     host: Arc<dyn Host>,
+    indexes: Arc<Indexes>,
 }
 
 impl LocalFiles {
     /// Reads with the threads and the clock of `host`.
     pub fn new(host: Arc<dyn Host>) -> Self {
-        Self { host }
+        Self { host, indexes: Arc::default() }
     }
 }
 
@@ -80,7 +83,8 @@ impl Files for LocalFiles {
         async move {
             let stop = Stop::new(Arc::clone(&self.host), Limits::DEFAULT);
             let _guard = StopOnDrop::of(&stop);
-            blocking(&self.host, move || read_page(permit.path(), request, &stop)).await?
+            let indexes = Arc::clone(&self.indexes);
+            blocking(&self.host, move || read_page(permit.path(), request, &indexes, &stop)).await?
         }
         .boxed()
     }

@@ -1,31 +1,83 @@
 //! A page of a text file, or what the file is instead.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::path::Path;
 
 use encoding_rs::{CoderResult, Encoding};
 use hermes_core::files::{FileError, FilePage, PageRequest, TextPage};
 
+use super::index::{Index, Indexes};
 use super::kind::{self, Kind};
 use super::lines::Pager;
-use super::open::{self, unreadable};
+use super::open::{self, Opened, unreadable};
 use super::stop::Stop;
 
 /// Bytes read at a time: large enough to cost few system calls, small enough for the cache.
 const CHUNK: usize = 128 * 1024;
 
 /// Reads one page; the memory used depends on the page, not on the file.
-pub(crate) fn read_page(path: &Path, request: PageRequest, stop: &Stop) -> Result<FilePage, FileError> {
+pub(crate) fn read_page(
+    path: &Path,
+    request: PageRequest,
+    indexes: &Indexes,
+    stop: &Stop,
+) -> Result<FilePage, FileError> {
     let opened = open::open(path)?;
     let (size, stamp) = (opened.size, opened.stamp);
-    let page = read(opened.bounded(), size, request, stop);
+    let page = if let Some(index) = indexes.of(stamp) {
+        known(opened, &index, request, stop)
+    } else {
+        let mut index = Indexes::wants(stamp).then(Index::default);
+        let page = read(opened.bounded(), size, request, index.as_mut(), stop);
+        if let (Ok(_), Some(index)) = (&page, index.filter(|index| index.total_lines > 0)) {
+            indexes.keep(stamp, index);
+        }
+        page
+    };
     match page.map_err(|error| unreadable(path, &error.to_string()))? {
         FilePage::Text(page) => Ok(FilePage::Text(TextPage { stamp, ..page })),
         other => Ok(other),
     }
 }
 
-fn read(mut source: impl Read, size: u64, request: PageRequest, stop: &Stop) -> io::Result<FilePage> {
+/// Reads one page of a file whose lines are known: from the last known place before it to its end.
+fn known(mut opened: Opened, index: &Index, request: PageRequest, stop: &Stop) -> io::Result<FilePage> {
+    let file_size = opened.size;
+    let mark = index.before(request.first);
+    if let Some(mark) = mark {
+        opened.file.seek(io::SeekFrom::Start(mark.offset))?;
+    }
+    let left = file_size.saturating_sub(mark.map_or(0, |mark| mark.offset));
+    let mut source = opened.file.take(left);
+    let mut buffer = vec![0; CHUNK];
+    let mut pager = Pager::from_line(request, mark.map_or(1, |mark| mark.line));
+    // What a file may begin with is no text of its first line.
+    let mut at_start = mark.is_none();
+    while pager.wants_more() {
+        if stop.cancelled() {
+            return Err(io::Error::other("stopped"));
+        }
+        let chunk = fill(&mut source, &mut buffer)?;
+        if chunk.is_empty() {
+            break;
+        }
+        let skipped = match at_start.then(|| kind::of(chunk)) {
+            Some(Kind::Text { mark }) => mark,
+            _ => 0,
+        };
+        pager.feed(chunk.get(skipped..).unwrap_or_default());
+        at_start = false;
+    }
+    Ok(FilePage::Text(TextPage { file_size, total_lines: index.total_lines, ..pager.finish() }))
+}
+
+fn read(
+    mut source: impl Read,
+    size: u64,
+    request: PageRequest,
+    mut index: Option<&mut Index>,
+    stop: &Stop,
+) -> io::Result<FilePage> {
     let mut buffer = vec![0; CHUNK];
     let head = fill(&mut source, &mut buffer)?;
     let mut chunks = Chunks { source, read: len(head.len()), stop };
@@ -38,8 +90,15 @@ fn read(mut source: impl Read, size: u64, request: PageRequest, stop: &Stop) -> 
         }
         Kind::Binary => return Ok(FilePage::Binary { file_size: size.max(chunks.read) }),
         Kind::Text { mark } => {
+            let mut offset = len(head.len());
             pager.feed(head.get(mark..).unwrap_or_default());
-            chunks.each(&mut buffer, |chunk, _| pager.feed(chunk))?;
+            chunks.each(&mut buffer, |chunk, _| {
+                if let Some(index) = &mut index {
+                    index.note(offset, pager.number(), memchr::memchr(b'\n', chunk));
+                }
+                offset += len(chunk.len());
+                pager.feed(chunk);
+            })?;
         }
         Kind::Utf16(encoding) => {
             let mut decoder = Utf16::new(encoding);
@@ -49,6 +108,9 @@ fn read(mut source: impl Read, size: u64, request: PageRequest, stop: &Stop) -> 
         }
     }
     let page = pager.finish();
+    if let (Kind::Text { .. }, Some(index)) = (kind, index) {
+        index.total_lines = page.total_lines;
+    }
     let lossy = page.lossy || replaced && page.lines.iter().any(|line| line.text.contains('\u{FFFD}'));
     Ok(FilePage::Text(TextPage { file_size: size.max(chunks.read), lossy, ..page }))
 }
@@ -138,7 +200,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, bytes).unwrap();
-        read_page(&path, request, &never()).unwrap()
+        read_page(&path, request, &Indexes::default(), &never()).unwrap()
     }
 
     fn text_of(bytes: &[u8], request: PageRequest) -> TextPage {
@@ -195,7 +257,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn files_without_a_size_are_read_too() {
-        let FilePage::Text(page) = read_page(Path::new("/proc/self/status"), WIDE, &never()).unwrap() else {
+        let FilePage::Text(page) =
+            read_page(Path::new("/proc/self/status"), WIDE, &Indexes::default(), &never()).unwrap()
+        else {
             panic!("not text");
         };
         assert!(page.lines[0].text.starts_with("Name:"));
@@ -206,7 +270,32 @@ mod tests {
     fn reading_ends_when_nobody_waits() {
         let stop = never();
         drop(StopOnDrop::of(&stop));
-        assert!(read(io::repeat(b'x'), 0, WIDE, &stop).is_err());
+        assert!(read(io::repeat(b'x'), 0, WIDE, None, &stop).is_err());
+    }
+
+    #[test]
+    fn a_known_file_is_read_the_same_from_every_line_until_it_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let lines = |word: &str| (0..90_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let write = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
+            fs::File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        };
+        let indexes = Indexes::default();
+        let read = |first: u64, indexes: &Indexes| {
+            read_page(&path, PageRequest { first, count: 3, ..WIDE }, indexes, &never()).unwrap()
+        };
+        write(&format!("\u{FEFF}{}", lines("one")));
+
+        for first in [1, 2, 40_000, 89_999, 90_000, 90_001, 1, 14_000] {
+            assert_eq!(read(first, &indexes), read(first, &Indexes::default()), "{first}");
+        }
+        let stamp = open::open(&path).unwrap().stamp;
+        assert!(indexes.of(stamp).is_some());
+        write(&lines("another"));
+        assert_eq!(read(50_000, &indexes), read(50_000, &Indexes::default()));
     }
 
     proptest! {

@@ -183,6 +183,7 @@ async fn one_call(scene: &Scene, store: &SessionStore, session: &str, name: Stri
         status: Status::Ok,
         body: body(&name),
         spilled: None,
+        attachments: Vec::new(),
         notes: Vec::new(),
         took: Duration::ZERO,
     };

@@ -1,10 +1,10 @@
-//! Documents that hold text without being text files: notebooks, Word documents, spreadsheets.
+//! Documents that hold text without being text files: notebooks, Word documents, spreadsheets, PDF.
 //!
 //! Pure functions from bytes to text. Whatever a document claims about itself, the text is
-//! bounded, and so is what is unpacked to get it. PDF is left out: the library for it brings
-//! dozens of packages and is known to panic on odd files.
+//! bounded, and so is what is unpacked to get it.
 
 mod notebook;
+mod pdf;
 mod sheet;
 mod word;
 
@@ -28,6 +28,18 @@ pub(crate) enum Document {
     Notebook,
     Word,
     Sheet,
+    Pdf,
+}
+
+/// What came of opening a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Extracted {
+    /// Its text.
+    Text(String),
+    /// The file is not what its name says.
+    Other,
+    /// It is, but cannot be read; why.
+    Unreadable(String),
 }
 
 impl Document {
@@ -38,6 +50,7 @@ impl Document {
             "ipynb" => Some(Self::Notebook),
             "docx" | "docm" => Some(Self::Word),
             "xlsx" | "xlsm" => Some(Self::Sheet),
+            "pdf" => Some(Self::Pdf),
             _ => None,
         }
     }
@@ -48,16 +61,23 @@ impl Document {
             Self::Notebook => "ipynb",
             Self::Word => "docx",
             Self::Sheet => "xlsx",
+            Self::Pdf => "pdf",
         }
     }
 
-    /// Its text; nothing when the file is not what its name says.
-    pub(crate) fn text(self, bytes: Vec<u8>) -> Option<String> {
-        match self {
+    /// Its text.
+    pub(crate) fn text(self, bytes: Vec<u8>) -> Extracted {
+        let text = match self {
             Self::Notebook => notebook::text(&bytes),
             Self::Word => word::text(&bytes),
             Self::Sheet => sheet::text(bytes),
-        }
+            Self::Pdf if pdf::is_one(&bytes) => match pdf::text(&bytes) {
+                Ok(text) => Some(text),
+                Err(why) => return Extracted::Unreadable(why),
+            },
+            Self::Pdf => None,
+        };
+        text.map_or(Extracted::Other, Extracted::Text)
     }
 }
 
@@ -106,9 +126,9 @@ mod tests {
 
     #[test]
     fn what_is_not_a_document_gives_nothing() {
-        for kind in [Document::Notebook, Document::Word, Document::Sheet] {
+        for kind in [Document::Notebook, Document::Word, Document::Sheet, Document::Pdf] {
             for bytes in [&b""[..], b"{}", b"PK\x03\x04 broken", b"plain text"] {
-                assert_eq!(kind.text(bytes.to_vec()), None, "{kind:?} {bytes:?}");
+                assert_eq!(kind.text(bytes.to_vec()), Extracted::Other, "{kind:?} {bytes:?}");
             }
         }
     }

@@ -65,7 +65,7 @@ impl Scan {
         if let Some((quote, _)) = self.string {
             rest = self.in_long_string(rest, quote);
         }
-        while let Some(at) = rest.find(['#', '\\', '(', '[', '{', ')', ']', '}', '\'', '"']) {
+        while let Some(at) = rest.bytes().position(matters) {
             rest = rest.get(at..).unwrap_or_default();
             let Some(c) = rest.chars().next() else { break };
             match c {
@@ -144,6 +144,11 @@ impl Scan {
             (None, None) => Ok(()),
         }
     }
+}
+
+/// Whether a byte can open or close anything; all such characters have one byte.
+fn matters(byte: u8) -> bool {
+    matches!(byte, b'#' | b'\\' | b'(' | b'[' | b'{' | b')' | b']' | b'}' | b'\'' | b'"')
 }
 
 /// Where a string ends: the first of so many quotes that no backslash stands before.

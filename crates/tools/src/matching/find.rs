@@ -25,9 +25,11 @@ pub enum Reading {
     Typography(Fold),
     /// Nor how many blanks there are between words.
     Runs(Fold),
+    /// Some lines are spelled in another way; see [`super::alike`].
+    Alike,
 }
 
-/// Every reading, the strictest first. The one for characters that cannot be shown is used only
+/// Every reading that compares line by line, the strictest first. The one for characters that cannot be shown is used only
 /// where somebody wrote such a sign.
 pub const READINGS: [Reading; 10] = [
     Reading::Exact,
@@ -51,6 +53,7 @@ impl Reading {
             Self::Shifted | Self::Trimmed => Some("indentation"),
             Self::Typography(_) => Some("typography (quotes, dashes, special spaces)"),
             Self::Runs(_) => Some("how many blanks there are"),
+            Self::Alike => Some("small differences; check in the diff that nothing else was lost"),
         }
     }
 
@@ -70,16 +73,18 @@ impl Reading {
     pub fn fold(self) -> Fold {
         match self {
             Self::Typography(fold) | Self::Runs(fold) => fold,
+            Self::Alike => Fold::Plain,
             _ => Fold::Nothing,
         }
     }
 
     /// Whether blanks between words are one.
     pub fn runs(self) -> bool {
-        matches!(self, Self::Runs(_))
+        matches!(self, Self::Runs(_) | Self::Alike)
     }
 
-    fn key(self, line: &str) -> Cow<'_, str> {
+    /// What counts of a line.
+    pub(super) fn key(self, line: &str) -> Cow<'_, str> {
         match self {
             Self::Exact => Cow::Borrowed(line),
             Self::LineEnds => Cow::Borrowed(line.trim_end()),
@@ -87,6 +92,7 @@ impl Reading {
             Self::Typography(fold) if line.is_ascii() || fold == Fold::Nothing => Cow::Borrowed(line.trim()),
             Self::Typography(fold) => Cow::Owned(fold.text(line).trim().to_owned()),
             Self::Runs(fold) => Cow::Owned(folded_runs(&fold.text(line))),
+            Self::Alike => Cow::Owned(folded_runs(&Fold::Plain.text(line))),
         }
     }
 }

@@ -36,6 +36,8 @@ impl Fold {
             }
             '\u{2010}'..='\u{2015}' | '\u{2212}' => take('-'),
             '\u{2026}' => (0..3).for_each(|_| take('.')),
+            // Nobody sees these.
+            '\u{200B}' | '\u{2060}' | '\u{FEFF}' => {}
             '\u{A0}' | '\u{2002}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}' => take(' '),
             other => take(other),
         }
@@ -89,11 +91,39 @@ impl Folded {
     }
 }
 
+impl Folded {
+    /// Makes every run of blanks within a line one blank.
+    pub fn runs(text: &str) -> Self {
+        let mut folded = Self { text: String::with_capacity(text.len()), shifts: Vec::new() };
+        let blank = |c: char| matches!(c, ' ' | '\t');
+        let mut rest = text;
+        while let Some(at) = rest.find(blank) {
+            let (words, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            folded.text.push_str(words);
+            let next = behind.trim_start_matches(blank);
+            let before = folded.text.len();
+            folded.text.push(' ');
+            // The last blank of the run stands for all of them.
+            folded.shifts.push((before, before + 1, text.len() - next.len() - 1));
+            rest = next;
+        }
+        folded.text.push_str(rest);
+        folded
+    }
+}
+
 /// A piece of a text that is kept or changed as a whole: a word, a run of blanks, or one sign.
 #[derive(Debug, Clone, Copy)]
 pub struct Token<'a> {
     /// As it is written.
     pub text: &'a str,
+}
+
+impl Token<'_> {
+    /// Whether it is nothing but plain spaces.
+    pub fn is_spaces(&self) -> bool {
+        self.text.bytes().all(|byte| byte == b' ')
+    }
 }
 
 /// Cuts a text into tokens; texts that are the same when folded have as many of them.
@@ -156,6 +186,17 @@ mod tests {
         assert_eq!(Fold::DoubleDash.text("a—b"), "a--b");
         assert_eq!(Fold::Unknown.text("café"), "caf\u{FFFD}");
         assert_eq!(Fold::Plain.text("naïve Ω"), "naïve Ω");
+    }
+
+    #[test]
+    fn a_run_of_blanks_is_one_and_leads_back_to_where_it_ends() {
+        let text = "f(a,  \t b) c";
+        let folded = Folded::runs(text);
+
+        assert_eq!(folded.text, "f(a, b) c");
+        assert_eq!(folded.original(0..7, text), Some(0..10));
+        assert_eq!(folded.original(5..7, text), Some(8..10));
+        assert_eq!(folded.original(0..4, text), Some(0..4));
     }
 
     #[test]

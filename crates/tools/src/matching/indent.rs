@@ -9,7 +9,7 @@ const TAB: usize = 4;
 
 /// The blanks a line begins with.
 pub fn indent(line: &str) -> &str {
-    let rest = line.trim_start_matches([' ', '\t']);
+    let rest = line.trim_start();
     line.get(..line.len() - rest.len()).unwrap_or_default()
 }
 

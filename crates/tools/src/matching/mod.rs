@@ -1,15 +1,17 @@
 //! Replacing a piece of text in a file by another: found exactly where that is possible, else by
-//! a few readings that only pass over blanks and typography.
+//! a few readings that only pass over blanks and typography, and at last by nearly all its lines.
 //!
 //! - [`lines`]: lines and how they end
 //! - [`fold`], [`indent`]: typography and indentation, there and back
 //! - [`find`]: the readings, strictest first
+//! - [`alike`]: the last resort, for a block that is there but for small differences
 //! - [`rewrite`]: an edit written into the file's own lines
 //! - [`near`]: what to show when nothing was found
 //!
-//! Pure. A piece must be found in exactly one place, unless all are wanted; what is merely similar
-//! is never touched.
+//! Pure. A piece must be found in exactly one place, unless all are wanted; a block that merely has
+//! the same shape is never touched.
 
+pub mod alike;
 pub mod find;
 pub mod fold;
 pub mod indent;
@@ -69,6 +71,9 @@ pub enum Places {
 
 /// Replaces `old` by `new` in a text.
 pub fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<Edit, Miss> {
+    // A mark that files may begin with is no text; the file's own is not part of `text`.
+    let bare = |text| str::strip_prefix(text, '\u{FEFF}').unwrap_or(text);
+    let (old, new) = (bare(old), bare(new));
     if old.is_empty() {
         return Err(Miss::Empty);
     }
@@ -85,7 +90,7 @@ pub fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<Edit,
     let edit = haystack.attempt(&old, &new, places)?;
     let edit = match edit {
         Some(edit) => Some(edit),
-        None => haystack.decoded(&old, &new, places)?,
+        None => haystack.decoded(&old, &new, places)?.or_else(|| haystack.alike(&old, &new)),
     };
     match edit {
         None => Err(haystack.nowhere(&old)),
@@ -107,7 +112,9 @@ impl Haystack<'_> {
         if let Some(edit) = self.exact(old, new, places)? {
             return Ok(Some(edit));
         }
-        if let Some(edit) = self.typography(old, new, places)? {
+        // Over several lines, typography is better kept line by line.
+        let piece = !old.contains('\n');
+        if piece && let Some(edit) = self.typography(old, new, places)? {
             return Ok(Some(edit));
         }
         let file = lines::lines(&self.flat.text);
@@ -115,10 +122,33 @@ impl Haystack<'_> {
         if let Some(edit) = self.by_lines(&file, &wanted, places)? {
             return Ok(Some(edit));
         }
-        match wanted.without_outer_blanks() {
-            Some(inner) => self.by_lines(&file, &inner, places),
-            None => Ok(None),
+        if let Some(inner) = wanted.without_outer_blanks()
+            && let Some(edit) = self.by_lines(&file, &inner, places)?
+        {
+            return Ok(Some(edit));
         }
+        if piece { self.runs(old, new, places) } else { self.typography(old, new, places) }
+    }
+
+    /// A piece of a line that differs from the file only in how many blanks it has.
+    fn runs(&self, old: &str, new: &str, places: Places) -> Result<Option<Edit>, Miss> {
+        let blanks = [' ', '\t'];
+        let piece = old.trim_matches(blanks);
+        if !piece.contains(blanks) {
+            return Ok(None);
+        }
+        // What is around the piece in the old text is around the new one, too.
+        let (before, after) = old.split_once(piece).unwrap_or_default();
+        let new = new.strip_prefix(before).unwrap_or(new);
+        let new = new.strip_suffix(after).unwrap_or(new);
+        let flat = self.flat.text.as_ref();
+        let folded = Folded::runs(flat);
+        let found = occurrences(&folded.text, &Folded::runs(piece).text, places);
+        let found: Vec<_> = found.into_iter().filter_map(|range| folded.original(range, flat)).collect();
+        let reading = Reading::Runs(Fold::Nothing);
+        self.spliced(&found, places, reading.words(), |range| {
+            Cow::Owned(keeping(piece, new, flat.get(range).unwrap_or_default(), reading))
+        })
     }
 
     fn exact(&self, old: &str, new: &str, places: Places) -> Result<Option<Edit>, Miss> {
@@ -216,7 +246,7 @@ impl Haystack<'_> {
 
     fn rewritten(&self, wanted: &Wanted<'_>, reading: Reading, found: &[usize]) -> Edit {
         let raw = lines::lines(self.text);
-        let steps = steps(&wanted.old, &wanted.new);
+        let plan = steps(&wanted.old, &wanted.new);
         let mut text = String::with_capacity(self.text.len());
         // The line and the byte up to which everything is written.
         let (mut line, mut done, mut places) = (0, 0, 0);
@@ -232,7 +262,8 @@ impl Haystack<'_> {
             let own_end = file.iter().map(|line| line.end).find(|end| !end.is_empty());
             let end = own_end.unwrap_or_else(|| self.ends.at(self.text, place));
             let last = file.last().map_or("", |line| line.end);
-            text.push_str(&Found { block: &wanted.old, file, reading, end, last }.rewritten(&steps));
+            let found = Found { block: &wanted.old, file, reading, end, last };
+            text.push_str(&found.replaced(&plan, &wanted.new));
             (done, places) = (place + lines::start(file, file.len()), places + 1);
         }
         text.push_str(self.text.get(done..).unwrap_or_default());
@@ -249,6 +280,15 @@ impl Haystack<'_> {
             ignoring: Some("that \\n, \\t or \\r were written as two characters"),
             ..edit
         }))
+    }
+
+    /// The only place where nearly all of the old text is.
+    fn alike(&self, old: &str, new: &str) -> Option<Edit> {
+        let file = lines::lines(&self.flat.text);
+        let wanted = Wanted::of(old, new);
+        let wanted = wanted.without_outer_blanks().unwrap_or(wanted);
+        let found = alike::find_alike(&file, &wanted.old)?;
+        Some(self.rewritten(&wanted, Reading::Alike, &[found]))
     }
 
     fn nowhere(&self, old: &str) -> Miss {

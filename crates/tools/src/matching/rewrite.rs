@@ -1,11 +1,12 @@
 //! Writing an edit into lines that were found: what the edit leaves alone stays as the file has it.
 //!
 //! The block as it was written and the lines in the file correspond one to one. A line the edit
-//! keeps is the file's own, to the last blank. A line it changes keeps the file's characters
-//! wherever the words did not change, and stands where the file's line stood.
+//! keeps is the file's own. A line it changes keeps the file's typography and tabs wherever the
+//! words did not change, and stands where the file's line stood.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::alike::same;
 use super::find::Reading;
 use super::fold::{Token, tokens};
 use super::indent::{Indents, indent};
@@ -16,6 +17,8 @@ use super::lines::Line;
 pub enum Step<'a> {
     /// The next line of the block stays.
     Keep,
+    /// The next line of the block stays, without the blanks it ends with.
+    Trim,
     /// The next line of the block goes.
     Drop,
     /// A new line comes; it may take the place of a line of the block that goes.
@@ -45,6 +48,7 @@ pub fn steps<'a>(old: &[&str], new: &[&'a str]) -> Vec<Step<'a>> {
 }
 
 /// A block that was found.
+#[derive(Clone, Copy)]
 pub struct Found<'a> {
     /// The block as it was written.
     pub block: &'a [&'a str],
@@ -58,7 +62,54 @@ pub struct Found<'a> {
     pub last: &'a str,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    /// The text of the lines after a replacement by `new`, whose steps are `plan`.
+    ///
+    /// New text says how its lines end in blanks, and how a line reads that was found although it
+    /// is spelled differently.
+    pub fn replaced(&self, plan: &[Step<'a>], new: &[&'a str]) -> String {
+        if self.stands_already(new) {
+            let reading = Reading::LineEnds;
+            let all: Vec<_> = new.iter().map(|line| Step::Add(line, None)).collect();
+            let text = Found { reading, ..*self }.rewritten(&all);
+            let there: String = self.file.iter().flat_map(|line| [line.text, line.end]).collect();
+            if text != there {
+                return text;
+            }
+        }
+        let mut steps = Vec::with_capacity(plan.len());
+        let mut at = 0;
+        for step in plan {
+            let (written, file) = (self.block.get(at).copied(), self.file.get(at).map(|line| line.text));
+            match (step, written, file) {
+                (Step::Keep, Some(written), Some(file)) if self.misspelled(written, file) => {
+                    steps.extend([Step::Drop, Step::Add(written, Some(at))]);
+                }
+                (Step::Keep, Some(written), Some(file)) if ends_blank(file) && !ends_blank(written) => {
+                    steps.push(Step::Trim);
+                }
+                _ => steps.push(*step),
+            }
+            at += usize::from(!matches!(step, Step::Add(..)));
+        }
+        self.rewritten(&steps)
+    }
+
+    fn misspelled(&self, written: &str, file: &str) -> bool {
+        self.reading == Reading::Alike && !same(written, file)
+    }
+
+    /// Whether new lines stand where the file's lines stand although the old ones do not.
+    fn stands_already(&self, new: &[&str]) -> bool {
+        let spoken = |line: &&&str| !line.trim().is_empty();
+        let first = self.block.iter().zip(self.file).find(|(line, _)| spoken(line));
+        let (Some((old, file)), Some(new_first)) = (first, new.iter().find(spoken)) else { return false };
+        let stands = indent(file.text);
+        indent(new_first) == stands
+            && indent(old) != stands
+            && new.iter().filter(spoken).all(|line| line.starts_with(stands))
+    }
+
     /// The text of the lines after the steps.
     pub fn rewritten(&self, steps: &[Step<'_>]) -> String {
         let there: Vec<_> = self.file.iter().map(|line| line.text).collect();
@@ -69,6 +120,10 @@ impl Found<'_> {
             match step {
                 Step::Keep => {
                     out.extend(self.file.get(at).map(|line| (line.text.to_owned(), line.end)));
+                    at += 1;
+                }
+                Step::Trim => {
+                    out.extend(self.file.get(at).map(|line| (line.text.trim_end().to_owned(), line.end)));
                     at += 1;
                 }
                 Step::Drop => at += 1,
@@ -92,6 +147,12 @@ impl Found<'_> {
     }
 
     fn adapted(&self, new: &str, pair: Option<usize>, near: usize, indents: &Indents<'_>) -> String {
+        let old = pair.and_then(|at| Some((*self.block.get(at)?, self.file.get(at)?.text)));
+        let new = match old {
+            // Blanks at the end that only the writer saw.
+            Some((old, file)) if ends_blank(old) && !ends_blank(file) => new.trim_end(),
+            _ => new,
+        };
         if matches!(self.reading, Reading::Exact | Reading::LineEnds) {
             return new.to_owned();
         }
@@ -101,17 +162,21 @@ impl Found<'_> {
             return String::new();
         }
         let blanks = indents.translate(blanks, near);
-        let old = pair.and_then(|at| Some((*self.block.get(at)?, self.file.get(at)?.text)));
         match old {
+            Some((old, file)) if self.misspelled(old, file) => blanks + body,
             Some((old, file)) => blanks + &keeping(old.trim(), body, file.trim(), self.reading),
             None => blanks + body,
         }
     }
 }
 
-/// The new text with the file's own characters wherever it says the same as the old text.
+fn ends_blank(line: &str) -> bool {
+    line.ends_with([' ', '\t'])
+}
+
+/// The new text with the file's own typography and tabs wherever it says the same as the old text.
 ///
-/// `old` and `file` are the same under the reading.
+/// `old` and `file` are the same under the reading. Of two runs of spaces the shorter one stays.
 pub fn keeping(old: &str, new: &str, file: &str, reading: Reading) -> String {
     if old == file {
         return new.to_owned();
@@ -124,14 +189,19 @@ pub fn keeping(old: &str, new: &str, file: &str, reading: Reading) -> String {
     let texts = |tokens: &[Token<'_>]| tokens.iter().map(|token| token.text.to_owned()).collect::<Vec<_>>();
     let mut text = String::with_capacity(new.len());
     for op in capture_diff_slices(Algorithm::Myers, &texts(&old), &texts(&new_tokens)) {
-        let part = match op {
-            DiffOp::Equal { old_index, len, .. } => file.get(old_index..old_index + len),
-            DiffOp::Delete { .. } => None,
-            DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
-                new_tokens.get(new_index..new_index + new_len)
+        match op {
+            DiffOp::Equal { old_index, new_index, len } => {
+                let there = file.iter().skip(old_index).zip(new_tokens.iter().skip(new_index));
+                for (file, new) in there.take(len) {
+                    let shorter = file.is_spaces() && new.text.len() < file.text.len();
+                    text.push_str(if shorter { new.text } else { file.text });
+                }
             }
-        };
-        part.unwrap_or_default().iter().for_each(|token| text.push_str(token.text));
+            DiffOp::Delete { .. } => {}
+            DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
+                new_tokens.iter().skip(new_index).take(new_len).for_each(|token| text.push_str(token.text));
+            }
+        }
     }
     text
 }

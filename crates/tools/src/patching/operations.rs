@@ -161,13 +161,13 @@ impl Outcome {
     /// The changes on disk, in an order in which each can be made.
     fn changes(&self, cx: &ToolCx, disk: &Disk) -> Result<(Vec<Change>, Vec<String>), ToolError> {
         let expect = |path: &Path| disk.before(path).map_or(Expect::Absent, |it| Expect::Is(it.file.stamp));
-        let moved: BTreeSet<&PathBuf> = self.moves.values().collect();
+        let renames = self.renames(disk);
+        let moved: BTreeSet<&PathBuf> = renames.iter().map(|(_, from)| *from).collect();
         let mut changes = Vec::new();
         let mut warnings = Vec::new();
         for path in self.deleted.iter().filter(|path| !moved.contains(path)) {
             changes.push(Change::Remove { permit: cx.may_write(path)?, expect: expect(path) });
         }
-        let renames = self.renames();
         let in_place: BTreeSet<&PathBuf> = renames.iter().map(|(to, _)| *to).collect();
         for (to, from) in renames {
             let (from_permit, to_permit) = (cx.may_write(from)?, cx.may_write(to)?);
@@ -190,10 +190,11 @@ impl Outcome {
         Ok((changes, warnings))
     }
 
-    /// Moves in an order in which every target is free. Files that trade names are not among them:
-    /// each is written with the content of the other.
-    fn renames(&self) -> Vec<(&PathBuf, &PathBuf)> {
-        let mut waiting: Vec<_> = self.moves.iter().collect();
+    /// Moves in an order in which every target is free. Files that trade names are not among them,
+    /// nor is one that takes the name of a file that goes: they are written with their new content.
+    fn renames(&self, disk: &Disk) -> Vec<(&PathBuf, &PathBuf)> {
+        let free = |to: &PathBuf| disk.before(to).is_none() || self.moves.values().any(|from| from == to);
+        let mut waiting: Vec<_> = self.moves.iter().filter(|(to, _)| free(to)).collect();
         let mut ordered = Vec::new();
         while let Some(free) = waiting.iter().position(|(to, _)| !waiting.iter().any(|(_, from)| from == to))
         {

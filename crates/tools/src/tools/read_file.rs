@@ -1,18 +1,22 @@
 //! `read_file`: a page of a text file, with line numbers.
 
+use std::fmt::Write as _;
+
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::files::{FileError, FilePage, PageRequest, TextPage, WholeFile};
 use hermes_core::host;
 use hermes_core::loop_guard::digest;
+use hermes_core::outcome::Attachment;
 use hermes_core::session::Place;
-use hermes_core::tool::{MaxSize, Tool, ToolDef};
+use hermes_core::tool::{MaxSize, Reply, Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::documents::{self, Document, MAX_DOCUMENT};
+use crate::documents::{self, Document, Extracted, MAX_DOCUMENT};
+use crate::pictures;
 use crate::read_log::{PageKey, Seen, with_log};
 use crate::toolsets::file;
 
@@ -29,8 +33,8 @@ const MAX_PAGE: usize = 100_000;
 
 /// Read a text file with line numbers, page by page. Use this instead of cat, head or tail.
 /// Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Notebooks, Word
-/// documents and spreadsheets are shown as text; images and other binary files are recognised and
-/// not shown.
+/// documents, spreadsheets and PDF files are shown as text. PNG, JPEG, GIF and WebP images are shown
+/// as images to models that see; other binary files are recognised and not shown.
 #[derive(Deserialize, JsonSchema)]
 struct ReadFile {
     /// Path of the file: absolute, relative to the working directory, or ~/path
@@ -59,42 +63,94 @@ impl Tool for ReadFile {
     }
 
     async fn call(self, cx: &ToolCx) -> ToolResult {
+        self.read(cx).await.map(|(answer, _)| answer)
+    }
+
+    async fn reply(self, cx: &ToolCx) -> Result<Reply, ToolError> {
+        let (answer, picture) = self.read(cx).await?;
+        Ok(match picture {
+            Some(picture) => Reply::Attached(answer, vec![picture]),
+            None => Reply::Json(answer),
+        })
+    }
+}
+
+impl ReadFile {
+    async fn read(&self, cx: &ToolCx) -> Result<(Value, Option<Attachment>), ToolError> {
         let request = PageRequest {
             first: self.offset,
             count: self.limit,
             max_line_chars: MAX_LINE,
             max_chars: MAX_PAGE,
         };
-        if let Some((kind, page)) = self.document(cx, request).await {
-            let answer = self.unless_known(cx, &page, Seen { stamp: page.stamp, whole: false });
-            return Ok(with(answer, "extracted_document", json!(kind.word())));
+        if let Some(answer) = self.document(cx, request).await {
+            return Ok((answer, None));
         }
-        match cx.files().page(&self.path, request).await {
+        let answer = match cx.files().page(&self.path, request).await {
             Ok(FilePage::Text(page)) => {
                 let cut = page.lines.iter().any(|line| line.cut_chars > 0);
                 let lines = u64::try_from(page.lines.len()).unwrap_or(u64::MAX);
                 let whole = self.offset == 1 && !cut && lines == page.total_lines;
-                Ok(self.unless_known(cx, &page, Seen { stamp: page.stamp, whole }))
+                self.unless_known(cx, &page, Seen { stamp: page.stamp, whole })
             }
-            Ok(FilePage::Image { file_size, media_type }) => {
-                Ok(not_shown("an image", file_size, Some(media_type)))
+            Ok(FilePage::Image { file_size, media_type }) if !pictures::can_be_shown(media_type) => {
+                not_shown(&format!("an image ({media_type})"), "it cannot be read as text", file_size, true)
             }
-            Ok(FilePage::Binary { file_size }) => Ok(not_shown("a binary file", file_size, None)),
-            Err(ToolError::File(missing @ FileError::Missing { .. })) => Ok(not_found(&missing)),
-            Err(other) => Err(other),
-        }
+            Ok(FilePage::Image { file_size, media_type }) if file_size > Attachment::MAX_BYTES => {
+                let most = Attachment::MAX_BYTES / (1024 * 1024);
+                let why =
+                    format!("it is larger than the {most} MB that can be shown; make a smaller copy of it");
+                not_shown(&format!("an image ({media_type})"), &why, file_size, true)
+            }
+            Ok(FilePage::Image { media_type, .. }) => return self.picture(cx, media_type).await,
+            Ok(FilePage::Binary { file_size }) => {
+                not_shown("a binary file", "it cannot be read as text", file_size, false)
+            }
+            Err(ToolError::File(missing @ FileError::Missing { .. })) => not_found(&missing),
+            Err(other) => return Err(other),
+        };
+        Ok((answer, None))
     }
-}
 
-impl ReadFile {
+    /// An image, for models that see, and what can be said about it to those that do not.
+    async fn picture(&self, cx: &ToolCx, media_type: &str) -> Result<(Value, Option<Attachment>), ToolError> {
+        let path = cx.files().real_path(&self.path);
+        let bytes = cx.files().whole(&path, Attachment::MAX_BYTES).await?.bytes;
+        let mut answer = json!({
+            "type": "image",
+            "media_type": media_type,
+            "bytes": bytes.len(),
+            "content": "",
+            "file_size": bytes.len(),
+            "is_binary": true,
+            "is_image": true,
+            "hint": "the image itself comes with this result for models that see",
+        });
+        if let Some((width, height)) = pictures::size(&bytes) {
+            answer = with(with(answer, "width", json!(width)), "height", json!(height));
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let picture = Attachment { media_type: media_type.to_owned(), name, bytes: bytes.into() };
+        Ok((answer, Some(picture)))
+    }
+
     /// A page of the text of a document; nothing when the file is none that can be read.
-    async fn document(&self, cx: &ToolCx, request: PageRequest) -> Option<(Document, TextPage)> {
+    async fn document(&self, cx: &ToolCx, request: PageRequest) -> Option<Value> {
         let path = cx.files().real_path(&self.path);
         let kind = Document::of(&path)?;
         let WholeFile { bytes, stamp, .. } = cx.files().whole(&path, MAX_DOCUMENT).await.ok()?;
         let file_size = stamp.size;
-        let text = host::blocking(cx.host(), move || kind.text(bytes)).await.ok()??;
-        Some((kind, TextPage { file_size, stamp, ..documents::page(&text, request) }))
+        let answer = match host::blocking(cx.host(), move || kind.text(bytes)).await.ok()? {
+            Extracted::Text(text) => {
+                let page = TextPage { file_size, stamp, ..documents::page(&text, request) };
+                self.unless_known(cx, &page, Seen { stamp, whole: false })
+            }
+            Extracted::Unreadable(why) => {
+                with(not_shown("a document", "", file_size, false), "error", json!(why))
+            }
+            Extracted::Other => return None,
+        };
+        Some(with(answer, "extracted_document", json!(kind.word())))
     }
 
     /// The page, or only that it is the same as before when the model has it already.
@@ -175,25 +231,31 @@ fn shown(first: u64, page: &TextPage) -> Value {
 
 /// The lines with their numbers in front.
 fn numbered(first: u64, page: &TextPage) -> String {
-    let lines = page.lines.iter().zip(first..).map(|(line, number)| match line.cut_chars {
-        0 => format!("{number}|{}", line.text),
-        cut => format!("{number}|{} [… {cut} more characters]", line.text),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let length = page.lines.iter().map(|line| line.text.len() + 8).sum();
+    let mut text = String::with_capacity(length);
+    for (line, number) in page.lines.iter().zip(first..) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{number}|");
+        text.push_str(&line.text);
+        if line.cut_chars > 0 {
+            let _ = write!(text, " [… {} more characters]", line.cut_chars);
+        }
+    }
+    text
 }
 
-fn not_shown(what: &str, file_size: u64, media_type: Option<&str>) -> Value {
+fn not_shown(what: &str, why: &str, file_size: u64, is_image: bool) -> Value {
     json!({
         "content": "",
         "total_lines": 0,
         "file_size": file_size,
         "truncated": false,
         "is_binary": true,
-        "is_image": media_type.is_some(),
-        "error": match media_type {
-            Some(media_type) => format!("this is {what} ({media_type}); it cannot be read as text"),
-            None => format!("this is {what}; it cannot be read as text"),
-        },
+        "is_image": is_image,
+        "error": format!("this is {what}; {why}"),
     })
 }
 

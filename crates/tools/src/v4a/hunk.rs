@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::parse::{Hint, Hunk, HunkLine, Sign};
+use crate::matching::alike::find_alike;
 use crate::matching::find::{READINGS, Reading, find};
 use crate::matching::lines::{Ends, Line, lines, start};
 use crate::matching::near::nearest;
@@ -68,6 +69,11 @@ impl Patched {
                     let first = self.choose(hunk, file, &places, texts.len())?;
                     return Ok((first, block.clone(), reading));
                 }
+            }
+        }
+        for block in &blocks {
+            if let Some(first) = find_alike(file, &block.texts()) {
+                return Ok((first, block.clone(), Reading::Alike));
             }
         }
         let texts = blocks.first().map(Block::texts).unwrap_or_default();
@@ -144,7 +150,8 @@ struct Block<'h> {
 }
 
 impl<'h> Block<'h> {
-    /// As written; with context lines that only look as if they had a sign; without empty lines.
+    /// As written; with context lines that only look as if they had a sign; without empty lines;
+    /// without blank context around it.
     fn variants(hunk: &'h Hunk) -> Vec<Self> {
         let block = |text: fn(&'h HunkLine) -> Option<&'h str>| Self {
             lines: hunk.lines.iter().filter_map(|line| Some((line, text(line)?))).collect(),
@@ -152,7 +159,12 @@ impl<'h> Block<'h> {
         let as_written = block(|line| Some(&line.text));
         let unsigned = block(|line| Some(line.unsigned.as_ref().unwrap_or(&line.text)));
         let not_empty = block(|line| (line.unsigned.as_deref() != Some("")).then_some(&line.text));
-        vec![as_written, unsigned, not_empty]
+        let blank = |line: &&(&HunkLine, &str)| line.0.sign == Sign::Context && line.1.trim().is_empty();
+        let before = as_written.lines.iter().take_while(blank).count();
+        let after = as_written.lines.iter().rev().take_while(blank).count();
+        let inner = as_written.lines.len().saturating_sub(before + after);
+        let inner = Self { lines: as_written.lines.iter().skip(before).take(inner).copied().collect() };
+        vec![as_written, unsigned, not_empty, inner]
     }
 
     fn texts(&self) -> Vec<&'h str> {

@@ -15,12 +15,14 @@
 //! ```
 //!
 //! - [`parse`]: the text as operations; forgiving about what models leave out
+//! - `header`: what stands around the hunks
 //! - [`hunk`]: one hunk put into one text
 //! - [`apply`]: all operations, in order, on texts in memory
 //!
 //! Pure: nothing is written here, so nothing is half done when an operation does not fit.
 
 pub mod apply;
+mod header;
 pub mod hunk;
 pub mod parse;
 

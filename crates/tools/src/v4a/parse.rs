@@ -5,6 +5,7 @@
 //! context line. What would be a guess is an error.
 
 use super::PatchError;
+use super::header::{Header, end_word, header, shift};
 
 /// One operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,8 +91,10 @@ pub enum Sign {
 /// The operations of a patch.
 pub fn parse(patch: &str) -> Result<Vec<Op>, PatchError> {
     let mut parser = Parser::default();
+    let shift = shift(patch);
     for line in patch.lines() {
-        parser.line(line.strip_suffix('\r').unwrap_or(line))?;
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        parser.line(line.strip_prefix(shift).unwrap_or(line))?;
     }
     parser.close()?;
     if parser.ops.is_empty() {
@@ -104,6 +107,8 @@ pub fn parse(patch: &str) -> Result<Vec<Op>, PatchError> {
 
 #[derive(Default)]
 struct Parser {
+    /// What ends the patch when it was written as the input of a command.
+    end_word: Option<String>,
     ops: Vec<Op>,
     section: Section,
 }
@@ -124,17 +129,15 @@ enum Section {
         to: Option<String>,
         hunks: Vec<Hunk>,
         open: Hunk,
+        /// A hunk has begun: what looks like the names of a diff is text from here on.
+        begun: bool,
     },
 }
 
-enum Header {
-    Update(String),
-    Add(String),
-    Delete(String),
-    Move(String, String),
-    To(String),
-    EndOfFile,
-    Edge,
+impl Section {
+    fn update(path: String, to: Option<String>) -> Self {
+        Self::Update { path, to, hunks: Vec::new(), open: Hunk::default(), begun: false }
+    }
 }
 
 impl Parser {
@@ -142,10 +145,17 @@ impl Parser {
         if let Some(header) = header(line)? {
             return self.header(header);
         }
+        if self.end_word.as_deref() == Some(line.trim()) {
+            return self.close();
+        }
         match &mut self.section {
-            Section::Outside => {}
+            Section::Outside => {
+                if self.ops.is_empty() {
+                    self.end_word = end_word(line).map(str::to_owned).or(self.end_word.take());
+                }
+            }
             Section::Add { lines, pending, ends_line, .. } => added(line, lines, pending, ends_line),
-            Section::Update { hunks, open, .. } => updated(line, hunks, open),
+            Section::Update { hunks, open, begun, .. } => updated(line, hunks, open, begun),
         }
         Ok(())
     }
@@ -171,13 +181,13 @@ impl Parser {
         }
         match header {
             Header::Update(path) => {
-                self.section = Section::Update { path, to: None, hunks: Vec::new(), open: Hunk::default() };
+                self.section = Section::update(path, None);
             }
             Header::Add(path) => {
                 self.section = Section::Add { path, lines: Vec::new(), pending: 0, ends_line: true };
             }
             Header::Delete(path) => self.ops.push(Op::Delete { path }),
-            Header::Move(path, to) => self.ops.push(Op::Update { path, to: Some(to), hunks: Vec::new() }),
+            Header::Move(path, to) => self.section = Section::update(path, Some(to)),
             Header::To(_) | Header::EndOfFile | Header::Edge => {}
         }
         Ok(())
@@ -194,7 +204,7 @@ impl Parser {
                 }
                 self.ops.push(Op::Add { path, text });
             }
-            Section::Update { path, to, mut hunks, mut open } => {
+            Section::Update { path, to, mut hunks, mut open, .. } => {
                 close_hunk(&mut hunks, &mut open);
                 if hunks.is_empty() && to.is_none() {
                     return Err(PatchError::file(&path, "the patch changes nothing in it"));
@@ -204,59 +214,6 @@ impl Parser {
         }
         Ok(())
     }
-}
-
-fn header(line: &str) -> Result<Option<Header>, PatchError> {
-    let Some(rest) = line.trim_end().strip_prefix("***") else { return Ok(None) };
-    let rest = rest.trim().trim_end_matches("***").trim_end();
-    let lower = rest.to_ascii_lowercase();
-    if lower.starts_with("begin patch") || lower.starts_with("end patch") {
-        return Ok(Some(Header::Edge));
-    }
-    if lower.trim_end_matches(':') == "end of file" {
-        return Ok(Some(Header::EndOfFile));
-    }
-    let after =
-        |words: &str| lower.starts_with(words).then(|| rest.get(words.len()..).unwrap_or_default()).map(path);
-    let header = if let Some(path) = after("update file:") {
-        Header::Update(path)
-    } else if let Some(path) = after("add file:").or_else(|| after("create file:")) {
-        Header::Add(path)
-    } else if let Some(path) = after("delete file:").or_else(|| after("remove file:")) {
-        Header::Delete(path)
-    } else if let Some(both) = after("move file:").or_else(|| after("rename file:")) {
-        let Some((from, to)) = both.split_once("->") else {
-            let why = format!("`{}` does not say where to; write `*** Move File: old -> new`", line.trim());
-            return Err(PatchError::Syntax(why));
-        };
-        Header::Move(path(from), path(to))
-    } else if let Some(path) = after("move to:").or_else(|| after("rename to:")) {
-        Header::To(path)
-    } else {
-        return Ok(None);
-    };
-    checked(header, line).map(Some)
-}
-
-/// A header needs a path, and one that stays where it says.
-fn checked(header: Header, line: &str) -> Result<Header, PatchError> {
-    let paths: &[&String] = match &header {
-        Header::Update(path) | Header::Add(path) | Header::Delete(path) | Header::To(path) => &[path],
-        Header::Move(from, to) => &[from, to],
-        Header::EndOfFile | Header::Edge => &[],
-    };
-    if paths.iter().any(|path| path.is_empty()) {
-        return Err(PatchError::Syntax(format!("`{}` names no path", line.trim())));
-    }
-    if let Some(path) = paths.iter().find(|path| path.split(['/', '\\']).any(|part| part == "..")) {
-        let why = "`..` in a path of a patch is not allowed; write where the file is";
-        return Err(PatchError::file(path, why));
-    }
-    Ok(header)
-}
-
-fn path(text: &str) -> String {
-    text.trim().trim_matches(['`', '"', '\'']).trim().to_owned()
 }
 
 fn added(line: &str, lines: &mut Vec<String>, pending: &mut usize, ends_line: &mut bool) {
@@ -272,8 +229,9 @@ fn added(line: &str, lines: &mut Vec<String>, pending: &mut usize, ends_line: &m
     }
 }
 
-fn updated(line: &str, hunks: &mut Vec<Hunk>, open: &mut Hunk) {
+fn updated(line: &str, hunks: &mut Vec<Hunk>, open: &mut Hunk, begun: &mut bool) {
     if let Some(hint) = line.strip_prefix("@@") {
+        *begun = true;
         if !open.lines.is_empty() {
             close_hunk(hunks, open);
         }
@@ -289,10 +247,10 @@ fn updated(line: &str, hunks: &mut Vec<Hunk>, open: &mut Hunk) {
         return;
     }
     // The names of a unified diff, or a fence around everything.
-    let first = hunks.is_empty() && open.lines.is_empty() && open.hints.is_empty();
-    if (first && (line.starts_with("--- ") || line.starts_with("+++ "))) || line.starts_with("```") {
+    if (!*begun && (line.starts_with("--- ") || line.starts_with("+++ "))) || line.starts_with("```") {
         return;
     }
+    *begun |= !line.is_empty();
     let rest = || line.get(1..).unwrap_or_default().to_owned();
     open.lines.push(match line.chars().next() {
         None => HunkLine { sign: Sign::Context, text: String::new(), unsigned: Some(String::new()) },
