@@ -203,6 +203,11 @@ impl Session {
         self.state.new_turn();
     }
 
+    /// Whether a tool only looks, whatever its arguments.
+    pub(crate) fn is_read_only(&self, tool: &str) -> bool {
+        self.runtime.tools().tool(tool).is_some_and(|entry| entry.is_read_only())
+    }
+
     /// The state its tools keep.
     pub(crate) fn state(&self) -> &State {
         &self.state

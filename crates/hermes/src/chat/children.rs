@@ -68,7 +68,10 @@ impl Delegates for Children {
     fn run<'a>(&'a self, tasks: Vec<Task>, from: Giver<'a>) -> BoxFuture<'a, Vec<End>> {
         let at_once = self.limits().tasks.max(1);
         Box::pin(async move {
-            let work = tasks.iter().enumerate().map(|(at, task)| self.worked_on(at, task, from));
+            let mut work: Vec<BoxFuture<'_, End>> = Vec::with_capacity(tasks.len());
+            for (at, task) in tasks.iter().enumerate() {
+                work.push(Box::pin(self.worked_on(at, task, from)));
+            }
             futures::stream::iter(work).buffered(at_once).collect().await
         })
     }

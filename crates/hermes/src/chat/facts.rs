@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use hermes_agent::prompt::{self, PromptFacts, Text, Workspace};
-use hermes_core::memory::{Memory as _, MemoryBlocks};
+use hermes_core::memory::MemoryBlocks;
 use hermes_env::project;
 use hermes_store::sessions::Moment;
 
@@ -35,6 +35,7 @@ pub(super) async fn system_prompt(
     let found = project::look(&place.cwd);
     let home = runtime.home();
     let MemoryBlocks { memory, user } = notes(runtime).await;
+    let noted: Vec<String> = [memory, user].into_iter().flatten().collect();
     let model = models.choice.name.strip_prefix(&format!("{}/", models.choice.provider));
     prompt::build(&PromptFacts {
         soul: home.as_ref().and_then(|home| home.soul_text().ok().flatten()),
@@ -60,8 +61,7 @@ pub(super) async fn system_prompt(
             let least = PROJECT_LEAST.min(tokens);
             usize::try_from(share.clamp(least, PROJECT_MOST)).unwrap_or(usize::MAX)
         }),
-        memory,
-        user,
+        recalled: (!noted.is_empty()).then(|| noted.join("\n\n")),
         profile: home.as_ref().and_then(|home| home.profile().map(str::to_owned)),
         platform: terms.platform.clone(),
         caller: terms.note.clone(),

@@ -60,7 +60,7 @@ pub(crate) struct Terms {
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) asker: Option<Arc<dyn Asker>>,
     pub(crate) source: String,
-    pub(crate) platform: String,
+    pub(crate) platform: Option<String>,
     pub(crate) max_turns: Option<u32>,
     pub(crate) note: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
@@ -85,7 +85,7 @@ impl ChatBuilder {
             approver: Arc::new(Nobody),
             asker: None,
             source: "library".to_owned(),
-            platform: "cli".to_owned(),
+            platform: None,
             max_turns: None,
             note: None,
             cwd: None,
@@ -116,6 +116,12 @@ impl ChatBuilder {
     /// Which door it comes in by, for the record.
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.terms.source = source.into();
+        self
+    }
+
+    /// How answers are shown, in words for the model.
+    pub fn shown(mut self, how: impl Into<String>) -> Self {
+        self.terms.platform = Some(how.into());
         self
     }
 
