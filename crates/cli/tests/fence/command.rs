@@ -93,6 +93,25 @@ fn a_level_nobody_knows_is_an_error_and_not_an_open_ground() {
 }
 
 #[test]
+fn a_script_behind_the_fence_calls_tools_and_can_do_no_more_than_a_command() {
+    let yard = Yard::new();
+    let code = "import os, socket\n\
+                from hermes_tools import read_file, terminal\n\
+                print(read_file('file')['content'], terminal('echo inside')['output'])\n\
+                def refused(act):\n    \
+                    try: act()\n    \
+                    except OSError: return True\n\
+                print(refused(lambda: open(os.path.expanduser('~/.ssh/id'))), refused(socket.socket))\n\
+                print(terminal('cat ~/.ssh/id')['exit_code'])";
+    let arguments = serde_json::json!({ "code": code }).to_string();
+
+    let config = "terminal: {fence: strict}\napprovals: {mode: \"off\"}\n";
+    let said = hermes(&yard, config, &["tools", "call", "execute_code", &arguments]);
+
+    assert_eq!(json(&said)["output"], "1|ws/file inside\nTrue True\n1", "{said:?}");
+}
+
+#[test]
 fn the_terminal_runs_its_commands_behind_the_fence_that_is_configured() {
     for background in [false, true] {
         let yard = Yard::new();
