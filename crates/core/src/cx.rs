@@ -35,7 +35,9 @@ struct Inner {
     running: Running,
     /// How many calls it has made itself.
     placed: AtomicU64,
-    /// Held by the one of those calls that writes.
+    /// Held by the one of those calls that is being judged.
+    judged: Mutex<()>,
+    /// Held by the one of them that writes.
     writing: Mutex<()>,
 }
 
@@ -96,7 +98,13 @@ impl Services {
 impl ToolCx {
     pub(crate) fn new(running: Running) -> Self {
         let call = running.clearance.call().clone();
-        Self(Arc::new(Inner { call, running, placed: AtomicU64::new(0), writing: Mutex::new(()) }))
+        Self(Arc::new(Inner {
+            call,
+            running,
+            placed: AtomicU64::new(0),
+            judged: Mutex::new(()),
+            writing: Mutex::new(()),
+        }))
     }
 
     /// This call's id.
@@ -158,6 +166,11 @@ impl ToolCx {
     pub(crate) fn next_inner_id(&self) -> CallId {
         let number = self.0.placed.fetch_add(1, Ordering::Relaxed) + 1;
         CallId::from(format!("{}/{number}", self.call()))
+    }
+
+    /// The right to be the one call of ours that is being judged.
+    pub(crate) async fn being_judged(&self) -> MutexGuard<'_, ()> {
+        self.0.judged.lock().await
     }
 
     /// The right to be the one call of ours that writes.

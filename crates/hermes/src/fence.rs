@@ -2,7 +2,7 @@
 //! with what the guard keeps from being read.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hermes_core::effect::lexical;
 use hermes_core::session::Place;
@@ -12,6 +12,7 @@ use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
 use hermes_store::Settings;
 use hermes_store::config::FenceLevel;
 
+use crate::policy::Fenced;
 use crate::runtime::Runtime;
 use crate::world::World;
 
@@ -54,7 +55,15 @@ pub(crate) fn wanted(world: &World, place: &Place, launcher: Option<PathBuf>) ->
     }
     let ground = ground(world, place, &place.cwd);
     let launcher = launcher.unwrap_or_default();
-    Some(Arc::new(move || Fence::new(level, &launcher, &ground)))
+    let made: OnceLock<Result<Fence, FenceError>> = OnceLock::new();
+    // Made once: policy and the place where commands run speak of the same fence.
+    Some(Arc::new(move || made.get_or_init(|| Fence::new(level, &launcher, &ground)).clone()))
+}
+
+/// The same fence as policy sees it.
+pub(crate) fn for_policy(world: &World, wanted: Option<FenceMaker>) -> Option<Fenced> {
+    let scratch = temp_folders(world).into_iter().next().unwrap_or_else(|| PathBuf::from("/tmp"));
+    wanted.map(|make| Fenced::new(make, scratch))
 }
 
 fn level(settings: &Settings) -> Level {

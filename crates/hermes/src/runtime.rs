@@ -25,12 +25,14 @@ use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_env::files::LocalFiles;
+use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, Settings, StoreError};
 
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
 use crate::checkpoints::{self, HomeCheckpoints};
+use crate::fence;
 use crate::host::Machine;
 use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
@@ -216,12 +218,13 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
+        let fence = fence::wanted(&world, &self.place, self.launcher);
         let environments = workplace::environments(
             &world,
             &host,
             self.home.as_ref(),
             &self.place,
-            (self.keeper, self.launcher),
+            (self.keeper, fence.as_ref()),
         );
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
@@ -241,7 +244,7 @@ impl RuntimeBuilder {
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let policy = match self.policy {
             Some(policy) => policy,
-            None => guard_policy(&world, self.home.clone(), self.mode)?,
+            None => guard_policy(&world, self.home.clone(), self.mode, fence)?,
         };
         let mut road = Road::new(services, policy).limits(limits);
         let journal = match (self.journal, &sessions) {
@@ -289,10 +292,12 @@ fn guard_policy(
     world: &World,
     home: Option<Home>,
     mode: Option<Mode>,
+    fence: Option<FenceMaker>,
 ) -> Result<Arc<dyn Policy>, PolicyError> {
     let mut settings = world.policy()?;
     settings.mode = mode.unwrap_or(settings.mode);
-    Ok(Arc::new(GuardPolicy::new(settings, home)))
+    let fence = fence::for_policy(world, fence);
+    Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence)))
 }
 
 impl Runtime {

@@ -13,12 +13,11 @@ use hermes_core::session::Place;
 use hermes_env::backends;
 use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
-use hermes_env::workplace::{PlaceSettings, Shared};
+use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
 use hermes_store::{Home, Processes, Spill};
 use hermes_tools::{ScriptSettings, TerminalSettings};
 use serde_json::Value;
 
-use crate::fence;
 use crate::settings;
 use crate::world::World;
 
@@ -34,11 +33,10 @@ pub(crate) fn environments(
     host: &Arc<dyn Host>,
     home: Option<&Home>,
     place: &Place,
-    (keeper, launcher): (Option<Vec<String>>, Option<PathBuf>),
+    (keeper, fence): (Option<Vec<String>>, Option<&FenceMaker>),
 ) -> Environments {
     let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
     let jobs = JobSettings { folders, keeper };
-    let fence = fence::wanted(world, place, launcher);
     let chosen = text(world, "backend", "TERMINAL_ENV").unwrap_or_else(|| DEFAULT.to_owned());
     let mut environments = Environments::default().default_to(chosen);
     for backend in backends::all() {
@@ -50,7 +48,7 @@ pub(crate) fn environments(
             init_files: init_files(world, place),
             scratch: scratch(world),
             jobs: jobs.clone(),
-            fence: fence.clone(),
+            fence: fence.cloned(),
         };
         let mut shared = Shared::new(place_settings, Arc::clone(host));
         if let Some(home) = home {

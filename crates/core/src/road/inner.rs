@@ -2,8 +2,8 @@
 //!
 //! They take the same road as any other, with the same tools, hooks, policy, record and limits. What
 //! differs is that they belong to a call: its id stands in front of theirs, they stop when it does,
-//! and they do not count as the model going in circles. They overlap as their maker lets them, but for
-//! those that write, which go one after another.
+//! and they do not count as the model going in circles. They are judged one after another; then they
+//! overlap as their maker lets them, but for those that write.
 
 use std::time::Duration;
 
@@ -35,7 +35,11 @@ impl Caller {
     /// Takes one call all the way, unless `cancel` fires or the running call is stopped.
     pub async fn call(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
         let (road, session, toolbox) = self.cx.parts();
-        let ready = match road.prepare(session, toolbox, call, Some(&self.cx), cancel).await {
+        // Hooks and people see one question at a time, as they do in a batch.
+        let turn = self.cx.being_judged().await;
+        let prepared = road.prepare(session, toolbox, call, Some(&self.cx), cancel).await;
+        drop(turn);
+        let ready = match prepared {
             Ok(ready) => ready,
             Err(refused) => return road.refuse(session, toolbox, *refused).await,
         };

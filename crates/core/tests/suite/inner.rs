@@ -1,16 +1,20 @@
 //! Calls that a running call makes: the same road, under its id, and no further down.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::executor::block_on;
-use futures::future::{join, join_all};
+use futures::future::{BoxFuture, join, join_all};
 use hermes_core::call::ToolCall;
 use hermes_core::effect::Effect;
 use hermes_core::error::ToolError;
 use hermes_core::loop_guard;
 use hermes_core::outcome::Status;
-use hermes_core::policy::{Policy, PolicyRequest, Reason, Verdict};
+use hermes_core::policy::{
+    Answer, ApprovalRequest, Approver, Careful, Grant, Policy, PolicyRequest, Reason, Verdict,
+};
 use hermes_core::tool::ToolEntry;
 use hermes_testkit::{Latch, MemoryJournal, Record, Rig, echo, stuck, tool};
 use serde_json::{Value, json};
@@ -110,6 +114,51 @@ fn inner_calls_overlap_but_writes_go_one_after_another() {
     assert_eq!(together, (2, 1));
     assert_eq!(writes.arrived(), 2);
     assert_eq!(outcome.status, Status::Ok);
+}
+
+#[test]
+fn one_question_is_asked_at_a_time() {
+    let latch = Arc::new(Latch::default());
+    let approver =
+        Arc::new(Asked { latch: Arc::clone(&latch), now: AtomicUsize::new(0), most: AtomicUsize::new(0) });
+    let rig = Rig::builder()
+        .tool(script())
+        .tool(stuck("write", vec![Effect::Write("/work/a".into())], &latch))
+        .policy(Careful)
+        .approver(approver.clone())
+        .build();
+    latch.open();
+
+    let body = json(&rig.call_now("script", &calls(&["write"; 4])));
+
+    assert!(body.as_array().unwrap().iter().all(|it| it[1] == "ok"), "{body}");
+    assert_eq!(approver.most.load(Ordering::Relaxed), 1);
+}
+
+/// Counts how many questions are open at once.
+struct Asked {
+    latch: Arc<Latch>,
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Approver for Asked {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Answer> {
+        Box::pin(async {
+            let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+            self.most.fetch_max(now, Ordering::Relaxed);
+            let mut looks = 0;
+            futures::future::poll_fn(|cx| {
+                looks += 1;
+                cx.waker().wake_by_ref();
+                if looks > 3 { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            self.latch.wait().await;
+            self.now.fetch_sub(1, Ordering::Relaxed);
+            Answer::Approved(Grant::Once)
+        })
+    }
 }
 
 #[test]

@@ -23,10 +23,11 @@ use hermes_core::session::{Place, Session, SessionSpec};
 use hermes_core::tool::{Tool, ToolEntry};
 use hermes_core::toolset::Plan;
 use hermes_env::backends::{self, BackendDef, Opening};
+use hermes_env::fence::{Fence, Ground, Level};
 use hermes_env::files::LocalFiles;
 use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
-use hermes_env::workplace::{PlaceSettings, Shared};
+use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -38,6 +39,7 @@ pub(crate) struct Bench {
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) place: Shared,
     backend: &'static BackendDef,
+    fence: Option<Arc<Fence>>,
     host: Arc<dyn Host>,
     road: Road,
     registry: Registry,
@@ -57,9 +59,18 @@ pub(crate) fn usual() -> Run {
 }
 
 impl Bench {
-    pub(crate) fn of(backend: &str) -> Self {
+    /// A backend whose commands run behind a fence around the folder they work in.
+    pub(crate) fn behind(backend: &str, level: Level) -> Self {
         let backend = backends::find(backend).unwrap();
         let dir = tempfile::tempdir().unwrap();
+        let fence = (level != Level::Off).then(|| {
+            let ground = Ground {
+                workspace: dir.path().canonicalize().unwrap(),
+                temp: vec!["/dev/shm".into(), "/tmp".into()],
+                ..Ground::default()
+            };
+            Fence::new(level, env!("CARGO_BIN_EXE_fence_launcher"), &ground).unwrap()
+        });
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
         let host: Arc<dyn Host> =
@@ -73,7 +84,7 @@ impl Bench {
                 init_files: Vec::new(),
                 scratch: vec!["/dev/shm".into(), "/tmp".into()],
                 jobs: JobSettings::default(),
-                fence: None,
+                fence: fence.clone().map(|fence| Arc::new(move || Ok(fence.clone())) as FenceMaker),
             },
             Arc::clone(&host),
         );
@@ -83,7 +94,8 @@ impl Bench {
         let road = Road::new(Arc::new(services), Arc::new(Everything));
         let scope = Scope::new(Source::Plugin("test".into())).tool(ToolEntry::of::<Ask>("ask", "test"));
         let registry = Registry::new(scope).unwrap();
-        Self { dir, runtime, place, backend, host, road, registry }
+        let fence = fence.map(Arc::new);
+        Self { dir, runtime, place, backend, fence, host, road, registry }
     }
 
     /// The folder commands start in.
@@ -119,7 +131,7 @@ impl Bench {
             host: Arc::clone(&self.host),
             variables: variables(self.dir.path()),
             folder: None,
-            fence: None,
+            fence: self.fence.clone(),
         };
         self.runtime.block_on(self.backend.open(Value::Null, with)).unwrap()
     }

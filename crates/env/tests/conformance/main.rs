@@ -11,34 +11,53 @@ mod suite;
 
 use bench::Bench;
 
-/// Runs the suite on a backend, one test per promise.
+/// Runs the suite on a backend, one test per promise, in the open and behind each fence.
 macro_rules! conforms {
-    ($backend:ident: $($promise:ident),* $(,)?) => {
+    ($backend:ident: $promises:tt) => {
         mod $backend {
-            $(#[test] fn $promise() { super::suite::$promise(&super::Bench::of(stringify!($backend))); })*
+            promised!($backend, Off, in_the_open, $promises);
+            #[cfg(target_os = "linux")]
+            promised!($backend, Workspace, behind_a_fence, $promises);
+            #[cfg(target_os = "linux")]
+            promised!($backend, Strict, behind_a_strict_fence, $promises);
+        }
+    };
+}
+
+macro_rules! promised {
+    ($backend:ident, $level:ident, $where:ident, { $($promise:ident),* $(,)? }) => {
+        mod $where {
+            use hermes_env::fence::Level;
+
+            $(#[test] fn $promise() {
+                crate::suite::$promise(&crate::Bench::behind(stringify!($backend), Level::$level));
+            })*
         }
     };
 }
 
 conforms! {
-    local:
-    the_code_of_a_command_is_reported,
-    a_signal_is_reported_as_one,
-    both_outputs_are_merged_in_the_order_they_were_written,
-    outputs_can_be_kept_apart,
-    input_is_read_to_its_end,
-    more_input_than_a_pipe_holds_does_not_block,
-    binary_output_arrives_unchanged,
-    huge_output_is_taken_whole,
-    a_timeout_kills_the_whole_tree,
-    a_fork_bomb_ends_with_its_time,
-    a_cancelled_command_is_gone_in_time,
-    an_abandoned_command_is_gone_in_time,
-    the_directory_stays_for_the_next_command,
-    variables_functions_and_aliases_stay_as_documented,
-    output_cannot_pose_as_state,
-    a_child_that_holds_the_pipe_does_not_hold_the_call,
-    a_terminal_is_one_and_can_be_resized,
-    a_thousand_calls_leave_nothing_behind,
-    what_a_command_inherits_is_what_it_should,
+    local: {
+        the_code_of_a_command_is_reported,
+        a_signal_is_reported_as_one,
+        both_outputs_are_merged_in_the_order_they_were_written,
+        outputs_can_be_kept_apart,
+        input_is_read_to_its_end,
+        more_input_than_a_pipe_holds_does_not_block,
+        binary_output_arrives_unchanged,
+        huge_output_is_taken_whole,
+        a_timeout_kills_the_whole_tree,
+        endless_output_ends_with_its_time,
+        a_fork_bomb_ends_with_its_time,
+        a_fork_bomb_without_end_stays_in_its_limits,
+        a_cancelled_command_is_gone_in_time,
+        an_abandoned_command_is_gone_in_time,
+        the_directory_stays_for_the_next_command,
+        variables_functions_and_aliases_stay_as_documented,
+        output_cannot_pose_as_state,
+        a_child_that_holds_the_pipe_does_not_hold_the_call,
+        a_terminal_is_one_and_can_be_resized,
+        a_thousand_calls_leave_nothing_behind,
+        what_a_command_inherits_is_what_it_should,
+    }
 }

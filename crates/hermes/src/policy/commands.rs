@@ -6,6 +6,9 @@ use hermes_guard::{Context, Decision, Grant, Judgement, decide, glob_matches};
 
 use crate::policy::{GuardPolicy, user_home};
 
+/// The environment whose commands the fence holds.
+const FENCED: &str = "local";
+
 /// The verdict on one command.
 pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Verdict {
     let text = command.text.as_str();
@@ -55,7 +58,13 @@ fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) 
     let context = Context::new(command.workdir.to_string_lossy(), user_home(request).to_string_lossy())
         .workspace(request.session.workspace().to_string_lossy())
         .rules(policy.settings.rules.clone());
-    hermes_guard::judge(&command.text, &context)
+    let judgement = hermes_guard::judge(&command.text, &context);
+    // What is typed into a process that runs already may run where no fence was.
+    let starts = command.environment == FENCED && request.tool != "process";
+    match policy.fence.as_ref().filter(|_| starts) {
+        Some(fence) => fence.relieved(&command.text, &context, judgement),
+        None => judgement,
+    }
 }
 
 fn denied_by_pattern<'a>(policy: &'a GuardPolicy, text: &str) -> Option<&'a str> {

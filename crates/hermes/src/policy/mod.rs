@@ -5,6 +5,7 @@
 //! per session and end with the process; only "always" is written down, in `config.yaml`.
 
 mod commands;
+mod fenced;
 mod paths;
 mod settings;
 
@@ -18,6 +19,7 @@ use hermes_guard::{Grants, Mode};
 use hermes_store::config::KeyPath;
 use hermes_store::{ConfigFile, Home};
 
+pub(crate) use fenced::Fenced;
 pub use settings::{PolicyError, PolicySettings};
 
 /// Where `always` is written.
@@ -27,6 +29,8 @@ const ALLOWLIST: &str = "command_allowlist";
 pub struct GuardPolicy {
     settings: PolicySettings,
     home: Option<Home>,
+    /// What every command of this machine runs behind.
+    fence: Option<Fenced>,
     /// Per session, because a grant ends with it.
     grants: Mutex<HashMap<String, SessionGrants>>,
 }
@@ -44,7 +48,13 @@ struct SessionGrants {
 impl GuardPolicy {
     /// A policy with these settings; without a home nothing can be granted for good.
     pub fn new(settings: PolicySettings, home: Option<Home>) -> Self {
-        Self { settings, home, grants: Mutex::default() }
+        Self { settings, home, fence: None, grants: Mutex::default() }
+    }
+
+    /// The same for commands that run behind this fence: what it makes impossible is not asked about.
+    pub(crate) fn behind(mut self, fence: Option<Fenced>) -> Self {
+        self.fence = fence;
+        self
     }
 
     fn granted_to<R>(&self, session: &str, look: impl FnOnce(&mut SessionGrants) -> R) -> R {

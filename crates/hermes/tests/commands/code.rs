@@ -302,6 +302,17 @@ fn huge_output_is_cut_in_the_middle_and_bytes_that_are_no_text_are_shown() {
 }
 
 #[test]
+fn long_output_of_a_call_inside_is_kept_in_a_file_of_its_own() {
+    let bench = Bench::new();
+    let session = bench.session();
+    let code = "from hermes_tools import terminal\n\
+                got = terminal('seq 100000')\n\
+                print(len(open(got['output_file']).read()) == got['output_bytes'])";
+
+    assert_eq!(output(&session, code), "True");
+}
+
+#[test]
 fn memory_has_a_limit() {
     let bench = Bench::new();
     let session = configured(&bench, "code_execution:\n  memory_mb: 300\n");

@@ -6,4 +6,5 @@ pub(crate) mod blocking;
 pub(crate) mod exit;
 pub(crate) mod kept;
 pub(crate) mod settings;
+pub(crate) mod sudo;
 pub(crate) mod words;

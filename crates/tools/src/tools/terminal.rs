@@ -18,6 +18,7 @@ use crate::command::blocking::why_it_blocks;
 use crate::command::exit::meaning;
 use crate::command::kept::text;
 use crate::command::settings::TerminalSettings;
+use crate::command::sudo::{HELP, wants_password};
 use crate::toolsets::terminal;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::TOOLSET)
@@ -199,21 +200,25 @@ fn shown(command: &str, ran: &Ran) -> Map<String, Value> {
         }
         output.push_str(words);
     };
-    let code = match ran.why {
-        Why::Ended(end) => end.code(),
+    let (code, stopped) = match ran.why {
+        Why::Ended(end) => (end.code(), None),
         Why::TimedOut(limit) => {
             say(&format!("[Command timed out after {}s]", limit.as_secs()));
-            TIMED_OUT
+            (TIMED_OUT, Some("timeout"))
         }
         Why::Cancelled => {
             say("[Command interrupted]");
-            CANCELLED
+            (CANCELLED, Some("interrupted"))
         }
     };
+    let sudo = wants_password(&output, code);
     let mut answer = Map::new();
     answer.insert("output".to_owned(), json!(output));
     answer.insert("exit_code".to_owned(), json!(code));
     answer.insert("error".to_owned(), Value::Null);
+    if let Some(status) = stopped {
+        answer.insert("status".to_owned(), json!(status));
+    }
     if let (Why::Ended(_), Some(meaning)) = (ran.why, meaning(command, code)) {
         answer.insert("exit_code_meaning".to_owned(), json!(meaning));
     }
@@ -221,8 +226,13 @@ fn shown(command: &str, ran: &Ran) -> Map<String, Value> {
         answer.insert("output_file".to_owned(), json!(path.to_string_lossy()));
         answer.insert("output_bytes".to_owned(), json!(ran.output.total));
     }
-    if !ran.notes.is_empty() {
-        answer.insert("note".to_owned(), json!(ran.notes.join("; ")));
+    if sudo {
+        answer.insert("sudo_auth_failed".to_owned(), json!(true));
+    }
+    let notes = ran.notes.iter().map(String::as_str).chain(sudo.then_some(HELP));
+    let notes: Vec<&str> = notes.collect();
+    if !notes.is_empty() {
+        answer.insert("note".to_owned(), json!(notes.join("; ")));
     }
     answer
 }
