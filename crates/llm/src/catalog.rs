@@ -28,7 +28,8 @@ pub struct ListedModel {
 
 /// The models of an endpoint, in its order.
 pub async fn models(http: &Http, endpoint: &Endpoint) -> Result<Vec<ListedModel>, ModelError> {
-    let path = if endpoint.wire == Wire::Messages && !endpoint.base_url.trim_end_matches('/').ends_with("/v1") {
+    let path = if endpoint.wire == Wire::Messages && !endpoint.base_url.trim_end_matches('/').ends_with("/v1")
+    {
         "/v1/models"
     } else {
         "/models"
@@ -113,7 +114,12 @@ fn base(endpoint: &Endpoint) -> Result<Url, ModelError> {
     })
 }
 
-async fn fetch(http: &Http, endpoint: &Endpoint, url: &Url, question: Option<&Value>) -> Result<Value, ModelError> {
+async fn fetch(
+    http: &Http,
+    endpoint: &Endpoint,
+    url: &Url,
+    question: Option<&Value>,
+) -> Result<Value, ModelError> {
     let limits = Limits {
         connect: endpoint.limits.connect.min(Duration::from_secs(10)),
         idle: Duration::from_secs(15),
@@ -142,9 +148,15 @@ mod tests {
     fn lists_of_every_shape_are_read() {
         let model = |name: &str, context| ListedModel { name: name.into(), context };
 
-        assert_eq!(listed(&json!({"data": [{"id": "a", "max_model_len": 8192}]})), Some(vec![model("a", Some(8192))]));
+        assert_eq!(
+            listed(&json!({"data": [{"id": "a", "max_model_len": 8192}]})),
+            Some(vec![model("a", Some(8192))])
+        );
         assert_eq!(listed(&json!({"models": [{"name": "models/b"}]})), Some(vec![model("b", None)]));
-        assert_eq!(listed(&json!([{"id": "c", "meta": {"n_ctx_train": 4096}}, 3])), Some(vec![model("c", Some(4096))]));
+        assert_eq!(
+            listed(&json!([{"id": "c", "meta": {"n_ctx_train": 4096}}, 3])),
+            Some(vec![model("c", Some(4096))])
+        );
         assert_eq!(listed(&json!({"hello": "world"})), None);
     }
 

@@ -64,7 +64,7 @@ impl Endpoint {
             context: known.map(|known| known.context),
             max_tokens: None,
             effort: None,
-            sees: known.is_some_and(|known| known.sees),
+            sees: known.map_or_else(|| probably_sees(model), |known| known.sees),
             price: known.and_then(|known| known.price),
             cache_ttl: CacheTtl::default(),
             stream: true,
@@ -151,6 +151,34 @@ impl Limits {
 /// carrier-grade addresses, names without a dot, `.local` and its like.
 pub fn is_local(base_url: &str) -> bool {
     Url::parse(base_url).is_some_and(|url| url.is_local())
+}
+
+/// Whether a model of which only the name is known looks at pictures.
+pub(crate) fn probably_sees(model: &str) -> bool {
+    const NAMES: [&str; 20] = [
+        "vision",
+        "-vl",
+        "vl-",
+        "2.5vl",
+        "gpt-4o",
+        "gpt-4.1",
+        "gpt-5",
+        "claude",
+        "gemini",
+        "gemma3",
+        "gemma-3",
+        "llava",
+        "pixtral",
+        "llama-4",
+        "llama4",
+        "minicpm-v",
+        "internvl",
+        "moondream",
+        "molmo",
+        "mistral-small3",
+    ];
+    let model = model.to_ascii_lowercase();
+    NAMES.iter().any(|name| model.contains(name))
 }
 
 /// The wire spoken at an address of the user's own, as far as the address tells.

@@ -13,10 +13,12 @@
 //! | without any network | [`Offline`] |
 
 mod adapt;
+pub mod catalog;
 mod endpoint;
 mod errors;
 mod http;
 mod lenient;
+pub mod local;
 mod model;
 mod offline;
 mod prepare;
@@ -25,6 +27,7 @@ pub mod providers;
 mod repair;
 mod retry_after;
 mod secret;
+pub mod select;
 pub mod sse;
 mod tools_json;
 mod wires;

@@ -142,9 +142,12 @@ async fn first_model(mut choice: Choice, http: &Http) -> Result<Choice, SelectEr
     let Some(endpoint) = &mut choice.endpoint else { return Ok(choice) };
     let models = catalog::models(http, endpoint).await.unwrap_or_default();
     let server = LocalServer { provider: "custom", base_url: endpoint.base_url.clone(), models };
-    let Some(model) = server.first_model() else { return Err(SelectError::NoModel(endpoint.base_url.clone())) };
+    let Some(model) = server.first_model() else {
+        return Err(SelectError::NoModel(endpoint.base_url.clone()));
+    };
     choice.why.push(format!("model {model}: the first that {} lists", endpoint.base_url));
-    endpoint.context = endpoint.context.or(server.models.iter().find(|known| known.name == model).and_then(|m| m.context));
+    endpoint.context =
+        endpoint.context.or(server.models.iter().find(|known| known.name == model).and_then(|m| m.context));
     model.clone_into(&mut endpoint.model);
     Ok(choice)
 }
@@ -157,18 +160,23 @@ pub fn from_local(sources: &Sources<'_>, found: &[LocalServer]) -> Choice {
         Some(model) => server.models.iter().any(|known| known.name == *model),
         None => server.first_model().is_some(),
     };
-    let server = found.iter().find(fits).or_else(|| found.iter().find(|server| server.first_model().is_some()));
+    let server =
+        found.iter().find(fits).or_else(|| found.iter().find(|server| server.first_model().is_some()));
     let taken = server.and_then(|server| {
         let has = |model: &String| server.models.iter().any(|known| known.name == *model);
         let model = wanted.clone().filter(has).or_else(|| server.first_model().map(str::to_owned))?;
         Some((server, server.endpoint(&model)?))
     });
     let Some((server, endpoint)) = taken else {
-        let why = vec!["no provider, key or local server was found: the built-in offline model answers".to_owned()];
+        let why =
+            vec!["no provider, key or local server was found: the built-in offline model answers".to_owned()];
         return Choice { endpoint: None, why };
     };
     let why = vec![
-        format!("provider {}: nothing is configured, and a server answers at {}", server.provider, server.base_url),
+        format!(
+            "provider {}: nothing is configured, and a server answers at {}",
+            server.provider, server.base_url
+        ),
         format!("model {}: it is there", endpoint.model),
     ];
     Choice { endpoint: Some(picker.with_wishes(endpoint, true)), why }
@@ -198,8 +206,11 @@ impl Picker<'_> {
         }
         // What the settings say about one endpoint is not for another.
         let ours = from == "--provider" || from == "--model" || sources.flags.base_url.is_some();
-        let own_url = sources.flags.base_url.clone().or_else(|| sources.config.base_url.clone().filter(|_| !ours));
-        let is_custom = provider.as_deref().is_none_or(|name| providers::find(name).is_some_and(|p| p.name() == "custom"));
+        let own_url =
+            sources.flags.base_url.clone().or_else(|| sources.config.base_url.clone().filter(|_| !ours));
+        let is_custom = provider
+            .as_deref()
+            .is_none_or(|name| providers::find(name).is_some_and(|p| p.name() == "custom"));
         let endpoint = match (provider, own_url) {
             (Some(name), url) if !is_custom => {
                 self.why.push(format!("provider {name}: {from}"));
@@ -252,7 +263,9 @@ impl Picker<'_> {
             return self.with_key_and_mode(endpoint, ours);
         }
         let Some(provider) = providers::find(name) else { return Err(self.unknown(name)) };
-        let env_url = provider.url_env.and_then(|env| Some((env, (self.sources.env)(env).filter(|v| !v.trim().is_empty())?)));
+        let env_url = provider
+            .url_env
+            .and_then(|env| Some((env, (self.sources.env)(env).filter(|v| !v.trim().is_empty())?)));
         let mut endpoint = Endpoint::of(provider, "", None);
         if let Some(url) = url {
             endpoint = endpoint.at(&checked(url)?);
@@ -274,7 +287,8 @@ impl Picker<'_> {
     }
 
     fn unknown(&self, name: &str) -> SelectError {
-        let mut known: Vec<&str> = PROVIDERS.iter().flat_map(|p| p.aliases.iter().copied().chain([p.name()])).collect();
+        let mut known: Vec<&str> =
+            PROVIDERS.iter().flat_map(|p| p.aliases.iter().copied().chain([p.name()])).collect();
         known.extend(self.sources.named.iter().map(|named| named.name.as_str()));
         let suggestions = suggest(name, known, 3).into_iter().map(str::to_owned).collect();
         SelectError::UnknownProvider { name: name.to_owned(), suggestions }
@@ -286,11 +300,14 @@ impl Picker<'_> {
         let Some(provider) = providers::find("custom") else { return Err(SelectError::MissingUrl) };
         // A known provider's address has its quirks, wherever it was written.
         let host = Url::parse(&url).map(|url| url.host).unwrap_or_default();
-        let same = |known: &&&ProviderDef| Url::parse(known.base_url).is_some_and(|known| !known.is_loopback() && known.host == host);
+        let same = |known: &&&ProviderDef| {
+            Url::parse(known.base_url).is_some_and(|known| !known.is_loopback() && known.host == host)
+        };
         let known = PROVIDERS.iter().find(same).copied();
         let mut endpoint = Endpoint::of(known.unwrap_or(provider), "", None).at(&url);
         endpoint.wire = wire_of(&url);
-        endpoint.key = known.and_then(|known| self.key(known, ours)).or_else(|| key::of_host(&url, self.sources.env));
+        endpoint.key =
+            known.and_then(|known| self.key(known, ours)).or_else(|| key::of_host(&url, self.sources.env));
         self.with_key_and_mode(endpoint, ours)
     }
 
@@ -299,7 +316,8 @@ impl Picker<'_> {
         if self.sources.flags.api_key.is_some() || set {
             return None;
         }
-        let found = provider.key_env.iter().find_map(|env| Some((env, Secret::new(&(self.sources.env)(env)?)?)));
+        let found =
+            provider.key_env.iter().find_map(|env| Some((env, Secret::new(&(self.sources.env)(env)?)?)));
         let (env, key) = found?;
         self.why.push(format!("key: {env}"));
         Some(key)
@@ -322,12 +340,18 @@ impl Picker<'_> {
     /// The first provider whose key is there, well-known ones first; else the first endpoint of the
     /// user's own.
     fn by_key(&mut self) -> Option<Endpoint> {
-        let hosted = PROVIDERS.iter().filter(|provider| provider.ports.is_empty() && !provider.key_env.is_empty());
+        let hosted =
+            PROVIDERS.iter().filter(|provider| provider.ports.is_empty() && !provider.key_env.is_empty());
         let mut hosted: Vec<_> = hosted.collect();
         const FIRST: [&str; 3] = ["openrouter", "openai-api", "anthropic"];
-        hosted.sort_by_key(|provider| FIRST.iter().position(|name| *name == provider.name()).unwrap_or(FIRST.len()));
+        hosted.sort_by_key(|provider| {
+            FIRST.iter().position(|name| *name == provider.name()).unwrap_or(FIRST.len())
+        });
         for provider in hosted {
-            let found = provider.key_env.iter().find(|env| (self.sources.env)(env).is_some_and(|key| Secret::new(&key).is_some()));
+            let found = provider
+                .key_env
+                .iter()
+                .find(|env| (self.sources.env)(env).is_some_and(|key| Secret::new(&key).is_some()));
             if let Some(env) = found {
                 self.why.push(format!("provider {}: {env} is set", provider.name()));
                 return self.of_name(provider.name(), None, false).ok();
@@ -344,7 +368,8 @@ impl Picker<'_> {
         let provider = providers::find(&endpoint.provider);
         let told = flagged.map(|model| (model, "--model")).or_else(|| {
             // The settings' model belongs to the settings' provider.
-            self.model().filter(|(_, from)| !ours || *from != "model.default" || self.same_provider(&endpoint))
+            self.model()
+                .filter(|(_, from)| !ours || *from != "model.default" || self.same_provider(&endpoint))
         });
         let usual = named.and_then(|named| named.default_model.clone()).or_else(|| {
             provider.map(|provider| provider.default_model.to_owned()).filter(|model| !model.is_empty())
@@ -386,8 +411,10 @@ impl Picker<'_> {
     fn with_wishes(&self, mut endpoint: Endpoint, ours: bool) -> Endpoint {
         let (flags, config) = (self.sources.flags, self.sources.config);
         let settings = !ours || self.same_provider(&endpoint);
-        endpoint.context = flags.context_length.or(config.context_length.filter(|_| settings)).or(endpoint.context);
-        endpoint.max_tokens = flags.max_tokens.or(config.max_tokens.filter(|_| settings)).or(endpoint.max_tokens);
+        endpoint.context =
+            flags.context_length.or(config.context_length.filter(|_| settings)).or(endpoint.context);
+        endpoint.max_tokens =
+            flags.max_tokens.or(config.max_tokens.filter(|_| settings)).or(endpoint.max_tokens);
         endpoint.effort = flags.effort.clone().or_else(|| config.effort.clone());
         endpoint.cache_ttl = flags.cache_ttl.or(config.cache_ttl).unwrap_or_default();
         endpoint

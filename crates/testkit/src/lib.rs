@@ -12,6 +12,7 @@
 //! | models | [`ScriptedModel`] |
 //! | tools | [`tool`], [`echo`], [`stuck`] |
 //! | all of it together, with a session | [`Rig`] |
+//! | a language model, over HTTP | [`ModelServer`] |
 //! | waiting without sleeping | [`Latch`] |
 //! | a folder that goes away by itself | [`TempHome`] |
 
@@ -22,6 +23,7 @@ mod hook;
 mod host;
 mod journal;
 mod latch;
+mod model_server;
 mod policy;
 mod probe;
 mod rig;
@@ -36,6 +38,7 @@ pub use hook::RecordingHook;
 pub use host::FakeHost;
 pub use journal::{MemoryJournal, Record};
 pub use latch::Latch;
+pub use model_server::{Answer, ModelServer, SeenRequest};
 pub use policy::{Judged, allow, judged};
 pub use probe::{FakeProbe, Service};
 pub use rig::{Rig, RigBuilder};

@@ -21,7 +21,8 @@ pub(super) struct CallFinder {
     lines: Lines,
     /// The held text is not looked at before it is so long.
     next_look: usize,
-    found: bool,
+    /// A call was just found: the space behind it is not words.
+    after_call: bool,
 }
 
 /// What stands at a place where a call may begin.
@@ -33,13 +34,13 @@ enum Look {
 
 impl CallFinder {
     pub(super) fn new(offered: Offered) -> Self {
-        Self { offered, held: String::new(), lines: Lines::default(), next_look: 0, found: false }
+        Self { offered, held: String::new(), lines: Lines::default(), next_look: 0, after_call: false }
     }
 
     pub(super) fn push(&mut self, text: &str, out: &mut Vec<Piece>) {
         self.held.push_str(text);
         if self.held.len() >= self.next_look {
-            self.search(out);
+            self.search(false, out);
         }
         if self.held.len() > MAX_HELD {
             self.release(out);
@@ -48,15 +49,12 @@ impl CallFinder {
 
     /// The text is over.
     pub(super) fn end(&mut self, out: &mut Vec<Piece>) {
-        self.search(out);
+        self.search(true, out);
         if self.held.is_empty() {
             return;
         }
         // A call that was begun and not ended is passed on as it is, and said to be cut off.
-        let opened = self.opened();
-        let span = Span { text: &self.held, offered: &self.offered, trusted: !self.lines.in_fence() };
-        let cut = opened.and_then(|dialect| (dialect.cut)(&span));
-        match cut {
+        match self.cut() {
             Some(call) => {
                 self.held.clear();
                 out.push(Piece::Call { call, cut_off: true });
@@ -72,7 +70,7 @@ impl CallFinder {
         self.next_look = 0;
     }
 
-    fn search(&mut self, out: &mut Vec<Piece>) {
+    fn search(&mut self, ended: bool, out: &mut Vec<Piece>) {
         let held = std::mem::take(&mut self.held);
         let mut shown = 0;
         let mut from = 0;
@@ -83,13 +81,14 @@ impl CallFinder {
             let at = from + found;
             lines.pass(held.get(from..at).unwrap_or_default());
             let rest = held.get(at..).unwrap_or_default();
-            match self.look(rest, &lines) {
+            match self.look(rest, &lines, ended) {
                 Look::Calls(calls, used) => {
                     self.show(held.get(shown..at).unwrap_or_default(), out);
-                    self.found = true;
                     out.extend(calls.into_iter().map(|call| Piece::Call { call, cut_off: false }));
                     from = at + used.max(1);
                     shown = from;
+                    self.after_call = true;
+                    self.lines.begin_line();
                     lines = self.lines.clone();
                 }
                 Look::Wait => {
@@ -108,8 +107,8 @@ impl CallFinder {
         self.show(held.get(shown..).unwrap_or_default(), out);
     }
 
-    fn look(&self, rest: &str, lines: &Lines) -> Look {
-        let span = Span { text: rest, offered: &self.offered, trusted: !lines.in_fence() };
+    fn look(&self, rest: &str, lines: &Lines, ended: bool) -> Look {
+        let span = Span { text: rest, offered: &self.offered, trusted: !lines.in_fence(), ended };
         let mut wait = false;
         for dialect in DIALECTS.iter().filter(|dialect| dialect.fits(lines)) {
             if dialect.opens.iter().any(|opens| rest.starts_with(opens)) {
@@ -125,21 +124,23 @@ impl CallFinder {
         if wait { Look::Wait } else { Look::Nothing }
     }
 
-    /// The first dialect whose opening the held text begins with.
-    fn opened(&self) -> Option<&'static Dialect> {
-        let fits = |dialect: &&&Dialect| {
+    /// The call that the held text begins and does not end.
+    fn cut(&self) -> Option<ModelCall> {
+        let trusted = !self.lines.in_fence();
+        let span = Span { text: &self.held, offered: &self.offered, trusted, ended: true };
+        let opened = |dialect: &&&Dialect| {
             dialect.opens.iter().any(|opens| self.held.starts_with(opens)) && dialect.fits(&self.lines)
         };
-        DIALECTS.iter().find(fits).copied()
+        DIALECTS.iter().filter(opened).find_map(|dialect| (dialect.cut)(&span))
     }
 
     fn show(&mut self, text: &str, out: &mut Vec<Piece>) {
         self.lines.pass(text);
-        // Line ends between calls are not words.
-        if text.is_empty() || (self.found && text.trim().is_empty()) {
-            return;
+        let text = if self.after_call { text.trim_start() } else { text };
+        if !text.is_empty() {
+            self.after_call = false;
+            out.push(Piece::Text(text.to_owned()));
         }
-        out.push(Piece::Text(text.to_owned()));
     }
 }
 

@@ -31,6 +31,12 @@ impl Lines {
         }
     }
 
+    /// Goes on as if a line had just begun.
+    pub(super) fn begin_line(&mut self) {
+        self.ticks = 0;
+        self.other = false;
+    }
+
     /// Only space since the last line end.
     pub(super) fn at_line_start(&self) -> bool {
         !self.other && self.ticks == 0

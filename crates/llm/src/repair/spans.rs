@@ -26,6 +26,8 @@ pub(super) struct Span<'a> {
     pub(super) offered: &'a Offered,
     /// Whether a tool that was not offered may be meant: it is no example in a fenced block.
     pub(super) trusted: bool,
+    /// Nothing more comes: what only lacks its closing tag is whole.
+    pub(super) ended: bool,
 }
 
 impl Span<'_> {

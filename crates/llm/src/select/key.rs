@@ -14,8 +14,11 @@ pub(super) fn of_host(url: &str, env: &(dyn Fn(&str) -> Option<String> + Sync)) 
     if labels.last().is_some_and(|label| matches!(*label, "co" | "com" | "org" | "net")) {
         labels.pop();
     }
-    let vendor: String =
-        labels.pop()?.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    let vendor: String = labels
+        .pop()?
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+        .collect();
     Secret::new(&env(&format!("{vendor}_API_KEY"))?)
 }
 
@@ -29,8 +32,11 @@ pub(super) fn address(provider: &ProviderDef, written: &str) -> String {
         return whole;
     }
     let host = if url.host == "0.0.0.0" { "127.0.0.1".to_owned() } else { url.host.clone() };
-    let has_port = whole.rsplit_once(':').is_some_and(|(_, port)| port.split('/').next().is_some_and(|p| p.parse::<u16>().is_ok()));
-    let port = if has_port || url.tls { url.port } else { provider.ports.first().copied().unwrap_or(url.port) };
+    let has_port = whole
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.split('/').next().is_some_and(|p| p.parse::<u16>().is_ok()));
+    let port =
+        if has_port || url.tls { url.port } else { provider.ports.first().copied().unwrap_or(url.port) };
     let url = Url { host, port, ..url };
     if url.path == "/" { url.with_path("/v1").text() } else { url.text() }
 }

@@ -63,12 +63,17 @@ impl NamedEndpoint {
     }
 
     /// The endpoint without a model.
-    pub(super) fn endpoint(&self, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<Endpoint, SelectError> {
+    pub(super) fn endpoint(
+        &self,
+        env: &(dyn Fn(&str) -> Option<String> + Sync),
+    ) -> Result<Endpoint, SelectError> {
         if !self.enabled {
             return Err(SelectError::Disabled(self.name.clone()));
         }
         let known = providers::find(&self.name).filter(|known| known.name() != "custom");
-        let Some(provider) = known.or_else(|| providers::find("custom")) else { return Err(SelectError::MissingUrl) };
+        let Some(provider) = known.or_else(|| providers::find("custom")) else {
+            return Err(SelectError::MissingUrl);
+        };
         let mut endpoint = Endpoint::of(provider, "", None);
         endpoint.provider.clone_from(&self.name);
         if !self.base_url.trim().is_empty() {

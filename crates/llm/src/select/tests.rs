@@ -15,7 +15,9 @@ struct World {
 
 impl World {
     fn select(&self) -> Result<Selected, SelectError> {
-        let env = |name: &str| self.env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let env = |name: &str| {
+            self.env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
         select(&Sources { flags: &self.flags, config: &self.config, named: &self.named, env: &env })
     }
 
@@ -51,8 +53,14 @@ fn a_flag_wins_over_settings_and_settings_over_the_environment() {
         ("DEEPSEEK_API_KEY", "ds-1"),
     ];
     let by_env = World { env: env.clone(), ..World::default() };
-    let by_config = World { config: wanted("deepseek", "deepseek-reasoner"), env: env.clone(), ..World::default() };
-    let by_flag = World { flags: wanted("claude", ""), config: wanted("deepseek", "deepseek-reasoner"), env, ..World::default() };
+    let by_config =
+        World { config: wanted("deepseek", "deepseek-reasoner"), env: env.clone(), ..World::default() };
+    let by_flag = World {
+        flags: wanted("claude", ""),
+        config: wanted("deepseek", "deepseek-reasoner"),
+        env,
+        ..World::default()
+    };
 
     assert_eq!(by_env.endpoint().label(), "groq/openai/gpt-oss-120b");
     assert_eq!(by_config.endpoint().label(), "deepseek/deepseek-reasoner");
@@ -62,7 +70,8 @@ fn a_flag_wins_over_settings_and_settings_over_the_environment() {
 
 #[test]
 fn the_model_comes_from_flag_environment_settings_and_provider_in_this_order() {
-    let mut world = World { config: wanted("deepseek", ""), env: vec![("DEEPSEEK_API_KEY", "ds-1")], ..World::default() };
+    let mut world =
+        World { config: wanted("deepseek", ""), env: vec![("DEEPSEEK_API_KEY", "ds-1")], ..World::default() };
     assert_eq!(world.endpoint().model, "deepseek-chat");
 
     world.config.model = Some("from-settings".into());
@@ -88,11 +97,24 @@ fn keys_decide_when_nothing_else_does() {
 #[test]
 fn an_address_of_ones_own_speaks_the_wire_it_looks_like() {
     let at = |url: &str, mode: Option<&str>| {
-        let config = Wanted { base_url: Some(url.into()), model: Some("m".into()), api_mode: mode.map(Into::into), ..Wanted::default() };
-        World { config, env: vec![("FOO_API_KEY", "foo-1"), ("OPENAI_API_KEY", "sk-openai")], ..World::default() }.endpoint()
+        let config = Wanted {
+            base_url: Some(url.into()),
+            model: Some("m".into()),
+            api_mode: mode.map(Into::into),
+            ..Wanted::default()
+        };
+        World {
+            config,
+            env: vec![("FOO_API_KEY", "foo-1"), ("OPENAI_API_KEY", "sk-openai")],
+            ..World::default()
+        }
+        .endpoint()
     };
 
-    assert_eq!((at("http://127.0.0.1:9/v1", None).wire, key(&at("http://127.0.0.1:9/v1", None))), (Wire::Chat, None));
+    assert_eq!(
+        (at("http://127.0.0.1:9/v1", None).wire, key(&at("http://127.0.0.1:9/v1", None))),
+        (Wire::Chat, None)
+    );
     assert_eq!(at("https://proxy.foo.com/anthropic", None).wire, Wire::Messages);
     assert_eq!(key(&at("https://proxy.foo.com/anthropic", None)), Some("foo-1"));
     assert_eq!(at("https://proxy.foo.com/v1/", Some("codex_responses")).wire, Wire::Responses);
@@ -109,9 +131,11 @@ fn a_key_in_the_settings_goes_to_no_other_provider() {
         ..Wanted::default()
     };
     let env = vec![("GROQ_API_KEY", "gsk_1")];
-    let by_flag = World { flags: wanted("groq", ""), config: config.clone(), env: env.clone(), ..World::default() };
+    let by_flag =
+        World { flags: wanted("groq", ""), config: config.clone(), env: env.clone(), ..World::default() };
     let elsewhere = Wanted { base_url: Some("https://bar.com/v1".into()), ..Wanted::default() };
-    let by_url = World { flags: Wanted { model: Some("x".into()), ..elsewhere }, config, env, ..World::default() };
+    let by_url =
+        World { flags: Wanted { model: Some("x".into()), ..elsewhere }, config, env, ..World::default() };
 
     assert_eq!(key(&by_flag.endpoint()), Some("gsk_1"));
     assert_eq!(by_flag.endpoint().model, "openai/gpt-oss-120b");
@@ -133,7 +157,10 @@ fn endpoints_of_ones_own_are_found_by_name() {
 
     for name in ["mybox", "custom:mybox", "MyBox"] {
         let endpoint = world(name, &mine).endpoint();
-        assert_eq!((endpoint.label().as_str(), endpoint.context, key(&endpoint)), ("mybox/qwen3", Some(16_384), Some("k-1")));
+        assert_eq!(
+            (endpoint.label().as_str(), endpoint.context, key(&endpoint)),
+            ("mybox/qwen3", Some(16_384), Some("k-1"))
+        );
     }
     mine.enabled = false;
     assert_eq!(world("mybox", &mine).select(), Err(SelectError::Disabled("mybox".into())));
@@ -156,7 +183,10 @@ fn what_is_wrong_is_said_with_a_way_out() {
     let wrong = |flags: Wanted| World { flags, ..World::default() }.select().unwrap_err().to_string();
 
     assert_eq!(wrong(wanted("antropic", "")), "there is no provider \"antropic\"; did you mean anthropic?");
-    assert_eq!(wrong(wanted("groq", "")), "Groq needs a key: set GROQ_API_KEY (keys: https://console.groq.com/keys)");
+    assert_eq!(
+        wrong(wanted("groq", "")),
+        "Groq needs a key: set GROQ_API_KEY (keys: https://console.groq.com/keys)"
+    );
     assert_eq!(wrong(wanted("custom", "m")), "the provider \"custom\" needs an address: set model.base_url");
     assert_eq!(
         wrong(Wanted { base_url: Some("localhost:80".into()), ..Wanted::default() }),
@@ -167,7 +197,8 @@ fn what_is_wrong_is_said_with_a_way_out() {
 #[test]
 fn addresses_in_variables_come_as_people_write_them() {
     let at = |host: &'static str| {
-        let world = World { flags: wanted("ollama", "m"), env: vec![("OLLAMA_HOST", host)], ..World::default() };
+        let world =
+            World { flags: wanted("ollama", "m"), env: vec![("OLLAMA_HOST", host)], ..World::default() };
         world.endpoint().base_url
     };
 
@@ -187,8 +218,16 @@ fn a_local_provider_without_a_model_is_asked_for_one() {
 fn servers_on_this_machine_are_taken_when_nothing_is_configured() {
     let model = |name: &str, context| ListedModel { name: name.into(), context };
     let found = [
-        LocalServer { provider: "ollama", base_url: "http://127.0.0.1:11434/v1".into(), models: vec![model("nomic-embed-text", None)] },
-        LocalServer { provider: "vllm", base_url: "http://127.0.0.1:8000/v1".into(), models: vec![model("qwen", Some(32_768))] },
+        LocalServer {
+            provider: "ollama",
+            base_url: "http://127.0.0.1:11434/v1".into(),
+            models: vec![model("nomic-embed-text", None)],
+        },
+        LocalServer {
+            provider: "vllm",
+            base_url: "http://127.0.0.1:8000/v1".into(),
+            models: vec![model("qwen", Some(32_768))],
+        },
     ];
     let (flags, config) = (Wanted::default(), Wanted::default());
     let sources = Sources { flags: &flags, config: &config, named: &[], env: &|_| None };

@@ -24,7 +24,7 @@ fn parse(span: &Span<'_>) -> Parsed {
             break;
         }
         let Some(inner) = rest.strip_prefix(BEGIN) else {
-            let maybe = grouped && (ALL_END.starts_with(rest) || BEGIN.starts_with(rest));
+            let maybe = grouped && !span.ended && (ALL_END.starts_with(rest) || BEGIN.starts_with(rest));
             if maybe {
                 return Parsed::More;
             }

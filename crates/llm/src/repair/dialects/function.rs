@@ -40,7 +40,11 @@ fn finish(span: &Span<'_>, calls: Vec<ModelCall>, rest: &str) -> Parsed {
         return Parsed::No;
     }
     let closing = "</tool_call>";
-    if span.text.starts_with("<tool_call>") && rest.len() < closing.len() && closing.starts_with(rest) {
+    if !span.ended
+        && span.text.starts_with("<tool_call>")
+        && rest.len() < closing.len()
+        && closing.starts_with(rest)
+    {
         return Parsed::More;
     }
     let rest = rest.strip_prefix(closing).unwrap_or(rest);

@@ -13,14 +13,14 @@ const CLOSES: &[&str] = &["</tool_call>", "</tool_calls>", "</function_call>", "
 fn parse(span: &Span<'_>) -> Parsed {
     let inner = body(span.text);
     let before = span.text.len() - inner.len();
-    if inner.is_empty() {
+    if inner.is_empty() || (!span.ended && "```json".starts_with(unwrapped(span.text))) {
         return Parsed::More;
     }
     let mut calls = Vec::new();
     let mut at = 0;
     loop {
         let rest = inner.get(at..).unwrap_or_default();
-        let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',' || c == ';');
+        let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`'));
         at = inner.len() - trimmed.len();
         if let Some(closes) = CLOSES.iter().find(|closes| trimmed.starts_with(*closes)) {
             return done(calls, before + at + closes.len());
@@ -28,7 +28,7 @@ fn parse(span: &Span<'_>) -> Parsed {
         if !trimmed.starts_with(['{', '[']) {
             // The closing tag is missing, or not here yet.
             let maybe = CLOSES.iter().any(|closes| closes.starts_with(trimmed));
-            return if maybe { Parsed::More } else { done(calls, before + at) };
+            return if maybe && !span.ended { Parsed::More } else { done(calls, before + at) };
         }
         match json_end(trimmed) {
             End::At(end) => {
@@ -49,8 +49,13 @@ fn done(calls: Vec<ModelCall>, used: usize) -> Parsed {
     if calls.is_empty() { Parsed::No } else { Parsed::Calls { calls, used } }
 }
 
+/// What is inside the tag.
+fn unwrapped(text: &str) -> &str {
+    OPENS.iter().find_map(|opens| text.strip_prefix(opens)).unwrap_or(text).trim_start()
+}
+
 fn body(text: &str) -> &str {
-    let inner = OPENS.iter().find_map(|opens| text.strip_prefix(opens)).unwrap_or(text).trim_start();
+    let inner = unwrapped(text);
     // Some put the object into a fenced block inside the tag.
     inner.strip_prefix("```json").or_else(|| inner.strip_prefix("```")).unwrap_or(inner).trim_start()
 }

@@ -30,7 +30,7 @@ fn parse(span: &Span<'_>) -> Parsed {
         }
         let Some(inner) = begins(rest) else {
             let maybe = |tags: &[&str]| tags.iter().any(|tag| tag.starts_with(rest));
-            if group.is_some() && (maybe(OPENS) || maybe(CLOSES)) {
+            if group.is_some() && !span.ended && (maybe(OPENS) || maybe(CLOSES)) {
                 return Parsed::More;
             }
             break;

@@ -23,7 +23,7 @@ fn parse(span: &Span<'_>) -> Parsed {
             break;
         }
         let Some(inner) = rest.strip_prefix(BEGIN) else {
-            if grouped && (ALL_END.starts_with(rest) || BEGIN.starts_with(rest)) {
+            if grouped && !span.ended && (ALL_END.starts_with(rest) || BEGIN.starts_with(rest)) {
                 return Parsed::More;
             }
             break;

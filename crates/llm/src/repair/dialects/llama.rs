@@ -33,6 +33,9 @@ fn parse(span: &Span<'_>) -> Parsed {
     if calls.is_empty() {
         return Parsed::No;
     }
+    if !span.ended && (ENDS.iter().any(|end| end.starts_with(rest)) || rest.is_empty()) {
+        return Parsed::More;
+    }
     let rest = ENDS.iter().find_map(|end| rest.strip_prefix(end)).unwrap_or(rest);
     Parsed::Calls { calls, used: span.text.len() - rest.len() }
 }

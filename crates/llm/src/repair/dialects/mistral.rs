@@ -64,6 +64,9 @@ fn named(span: &Span<'_>) -> Parsed {
 }
 
 fn break_off(span: &Span<'_>, calls: Vec<ModelCall>, rest: &str) -> Parsed {
+    if !span.ended && TAG.starts_with(rest) {
+        return Parsed::More;
+    }
     if calls.is_empty() { Parsed::No } else { Parsed::Calls { calls, used: span.text.len() - rest.len() } }
 }
 
