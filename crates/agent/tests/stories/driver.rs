@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::support::{Stage, shape};
 use futures::executor::block_on;
 use futures::future::join;
-use hermes_agent::{AgentSettings, Event, TurnStatus};
+use hermes_agent::prompt::settled;
+use hermes_agent::{AgentSettings, Event, PromptFacts, TurnStatus};
 use hermes_core::model::{Finish, Message, ModelErrorClass, ModelEvent, Price, Usage};
 use hermes_testkit::{Latch, Line, ScriptedModel};
 
@@ -318,4 +319,29 @@ fn nothing_but_denials_is_a_denied_turn() {
         Line::text("Done another way."),
     ]);
     assert_eq!(stage.turn_now("Remove it").status, TurnStatus::Answered);
+}
+
+#[test]
+fn the_prompt_a_session_began_with_is_the_one_it_keeps() {
+    let stage = Stage::saying([]);
+    let facts = PromptFacts { date: Some("2026-01-31".to_owned()), ..PromptFacts::default() };
+    let first = block_on(settled(&*stage.log, &facts)).unwrap();
+    let later = PromptFacts { date: Some("2026-02-01".to_owned()), ..PromptFacts::default() };
+
+    assert_eq!(block_on(settled(&*stage.log, &later)).unwrap(), first);
+}
+
+#[test]
+fn two_hundred_sessions_at_once_are_cheap() {
+    let latch = Arc::new(Latch::default());
+    let stages: Vec<Stage> = (0..200).map(|_| Stage::saying([Line::text("Done.").held_by(&latch)])).collect();
+    let turns = futures::future::join_all(stages.iter().map(|stage| stage.turn("Hi")));
+    let (ends, ()) = block_on(join(turns, async {
+        latch.until_arrived(200).await;
+        latch.open();
+    }));
+
+    assert!(ends.iter().all(|end| end.status == TurnStatus::Answered));
+    let turn = stages[0].turn("Hi");
+    assert!(std::mem::size_of_val(&turn) < 16 * 1024, "{} bytes", std::mem::size_of_val(&turn));
 }

@@ -17,6 +17,7 @@ const WITH_TOOLS: &str = "- Act with the tools you have instead of describing wh
     - A denied call is a decision. Do not look for a way around it; say what you would have needed.\n\
     - Check your work before you call it done.";
 
+#[expect(clippy::unnecessary_wraps, reason = "a section may have nothing to say; this one always has")]
 fn working_rules(facts: &PromptFacts) -> Option<String> {
     Some(if facts.tools.is_empty() { ALWAYS.to_owned() } else { format!("{ALWAYS}\n{WITH_TOOLS}") })
 }
