@@ -2,7 +2,7 @@
 
 use super::code;
 use super::opts::{Spec, parse};
-use crate::effect::Kind;
+use crate::effect::{Kind, Span};
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -166,10 +166,26 @@ pub(super) fn later(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return super::run(walk, &shell, &flow, call.span);
     }
     if call.stdin.present() {
+        walk.emit_startup("runs something later", call.span);
         let shell = [Arg { text: "sh".into(), span: call.span }];
         super::run(walk, &shell, call.stdin, call.span);
     }
     Flow::none()
+}
+
+/// The commands in the lines of a table of scheduled jobs.
+fn scheduled(walk: &mut Walk<'_>, table: &str, span: Span) {
+    for line in table.lines().take(64) {
+        let line = line.trim_start();
+        let fields = if line.starts_with('@') { 1 } else { 5 };
+        let mut rest = line;
+        for _ in 0..fields {
+            rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
+        }
+        if !rest.is_empty() && !line.starts_with('#') {
+            walk.run_text(rest, &Flow::none(), span);
+        }
+    }
 }
 
 pub(super) fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -179,8 +195,11 @@ pub(super) fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else if let Some(file) = parsed.operand(0) {
         walk.emit_names(Kind::Write, "installs scheduled jobs", call.span, &[&file.text]);
         walk.emit_startup("installs scheduled jobs", call.span);
+        let table = if &*file.text == "-" { call.stdin.clone() } else { walk.read_file(&file.text, file.span) };
+        scheduled(walk, table.seen(), call.span);
     } else if parsed.has("e", "") || !parsed.has("l", "") && call.stdin.present() {
         walk.emit_startup("installs scheduled jobs", call.span);
+        scheduled(walk, call.stdin.seen(), call.span);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }

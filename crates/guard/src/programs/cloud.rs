@@ -1,6 +1,6 @@
 //! Cloud accounts and infrastructure tools: deleting what runs elsewhere.
 
-use super::Handler;
+use super::{Handler, verbs};
 use crate::effect::Kind;
 use crate::walk::{Call, Flow, Origin, Walk};
 
@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "firebase" | "linode-cli" | "hcloud" | "oci" | "ibmcloud" | "aliyun" | "cf" | "eb" | "railway"
         | "render" | "supabase" | "wrangler" | "s3cmd" | "mc" | "b2" | "azcopy" | "scw" | "upctl" | "exo"
         | "civo" | "vultr-cli" | "pscale" | "neonctl" | "turso" | "ngrok" | "cloudflared" | "openstack"
-        | "serverless" | "sls" | "sam" | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
+        | "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py" | "serverless" | "sls" | "sam" | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdktf" | "ansible" | "ansible-playbook"
         | "packer" | "nomad" | "salt" | "puppet" => Some(infrastructure),
         _ => None,
@@ -53,9 +53,7 @@ fn destroys(word: &str) -> bool {
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    let dry = words
-        .iter()
-        .any(|word| matches!(*word, "--dry-run" | "--dryrun" | "--what-if") || word.starts_with("--dry-run"));
+    let dry = verbs::only_shows(call.args) || words.last() == Some(&"help");
     let verbs = plain
         .iter()
         .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
@@ -76,7 +74,15 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                         | "put-user-policy"
                         | "authorize-security-group-ingress"
                         | "schedule-key-deletion"
-                        | "modify-db-instance-delete"
+                        | "attach-role-policy"
+                        | "put-role-policy"
+                        | "create-login-profile"
+                        | "update-assume-role-policy"
+                        | "change-resource-record-sets"
+                        | "put-bucket-lifecycle-configuration"
+                        | "put-public-access-block"
+                        | "reboot-instances"
+                        | "disable-key"
                 )
             });
     if bad && !dry {
@@ -99,6 +105,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.run_text(command.trim_matches(['[', ']', '"', '\'']), &Flow::none(), call.span);
     }
     if call.name == "ngrok" && plain.first() == Some(&"tcp")
+        || matches!(call.name, "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py") && !words.is_empty() && !dry
         || call.name == "cloudflared" && words.iter().any(|word| word.contains("ssh://"))
     {
         walk.emit(Kind::ReverseShell, "opens this machine to the network", call.span);
@@ -124,7 +131,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .windows(2)
         .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
     if secret {
-        if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters") {
+        if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters")
+            || words.contains(&"--with-decryption")
+        {
             walk.emit_names(Kind::ReadCredential, "prints secrets of an account", call.span, &plain);
         }
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
@@ -213,7 +222,7 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || (plain.first() == Some(&"stop") && call.name == "nomad")
         || (plain.first() == Some(&"apply") || plain.first() == Some(&"up"))
             && words.iter().any(|word| matches!(*word, "-auto-approve" | "--auto-approve" | "--yes" | "-y"));
-    if bad {
+    if bad && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "destroys or changes infrastructure without asking", call.span, &plain);
     }
     Flow::none()

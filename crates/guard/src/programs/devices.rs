@@ -127,7 +127,18 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => true,
     };
     if harmful {
-        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "badblocks");
+        let grave = match call.name {
+            "wipefs" | "blkdiscard" | "badblocks" | "sg_format" => true,
+            "sgdisk" => has(&["-Z", "--zap-all", "-z", "--zap", "-o", "--clear"]),
+            "hdparm" => words.iter().any(|word| word.contains("security-erase")),
+            "nvme" => has(&["format", "sanitize", "write-zeroes"]),
+            "cryptsetup" => has(&["erase", "luksErase", "luksFormat"]) && !targets.is_empty(),
+            "diskutil" => words.first().is_some_and(|verb| {
+                let verb = verb.to_ascii_lowercase();
+                ["erase", "zero", "secureerase", "randomdisk", "reformat"].iter().any(|start| verb.starts_with(start))
+            }),
+            _ => false,
+        };
         walk.emit_on(
             Kind::Device,
             "changes what is on a disk",

@@ -175,7 +175,7 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | Place::GitData
                 | Place::Credential
         );
-        if nowhere {
+        if nowhere || matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop) {
             walk.emit_on(
                 Kind::Delete,
                 "moves things away",

@@ -3,6 +3,7 @@
 use super::opts::{Spec, parse};
 use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
 use super::{Handler, encode};
+use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 /// The filter with that name.
@@ -35,7 +36,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "yes" => yes,
         "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
         | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
+        | "pbpaste" | "wl-paste" | "xclip" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -306,7 +307,12 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         return Flow { text: Some(HOLE_STR.into()), origin: flow.origin };
     }
-    if call.name == "split"
+    if call.name == "csplit"
+        && let Some(prefix) = parsed.value("f", "prefix")
+    {
+        walk.write_file(prefix, Flow::unknown(Origin::default()), false, "writes parts of a file", call.span);
+    }
+    if matches!(call.name, "split" | "uniq")
         && let Some(prefix) = parsed.operand(1)
     {
         walk.write_file(
@@ -322,13 +328,19 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
 }
 
-fn listing(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "ls" => {
             let folder = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);
             if folder.is_empty() {
+                let here = walk.target(".");
+                let text = if here.place >= Place::SystemTop && here.place != Place::Device {
+                    format!("{}/*\n", here.text.trim_end_matches('/')).into()
+                } else {
+                    HOLE_STR.into()
+                };
                 return Flow {
-                    text: Some(HOLE_STR.into()),
+                    text: Some(text),
                     origin: Origin { local: true, ..Origin::default() },
                 };
             }

@@ -19,10 +19,10 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit" | "tmutil"
         | "nvram" => protection,
         "journalctl" | "logrotate" | "lastlog" | "utmpdump" | "wevtutil" | "log" => logs,
-        "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl" | "iwconfig"
+        "tc" | "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl" | "iwconfig"
         | "rfkill" => interface,
         "date" | "hwclock" | "timedatectl" | "hostnamectl" | "localectl" => clock,
-        "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
+        "fwupdmgr" | "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
         "update-alternatives" | "alternatives" => alternatives,
         "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => defaults,
         _ => return None,
@@ -49,7 +49,11 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let shows = words.iter().any(|word| {
         matches!(*word, "-n" | "--dry-run" | "--show" | "list" | "status" | "-c" | "--showconfig" | "show")
     }) || (call.name == "depmod");
-    if !shows && !words.is_empty() {
+    let restarts = call.name == "kexec"
+        && words.iter().any(|word| *word == "--exec" || word.starts_with('-') && !word.starts_with("--") && word.contains('e'));
+    if restarts {
+        walk.emit_grave(Kind::Power, "restarts the machine", call.span);
+    } else if !shows && !words.is_empty() {
         walk.emit_names(Kind::Kernel, "loads or removes kernel code", call.span, &words);
     }
     Flow::none()
@@ -61,6 +65,12 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Spec { short: "toLUOT", long: &["types", "options", "source", "target"], stops: false },
     );
     let words = words(call);
+    if call.name == "losetup" {
+        if parsed.has("D", "detach-all") || parsed.has("d", "detach") {
+            walk.emit_names(Kind::Kernel, "takes disks away", call.span, &words);
+        }
+        return Flow::none();
+    }
     if call.name == "umount" {
         let heavy = parsed.has("a", "all")
             || parsed.has("l", "lazy")
@@ -145,6 +155,7 @@ fn protection(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "tmutil" => has(&["disable", "delete", "deletelocalsnapshots"]),
         "mokutil" => words.iter().any(|word| word.contains("disable")),
         "semodule" => has(&["-r", "-d"]),
+        "bcdedit" => !has(&["/enum", "/v", "/?", "/export"]) && !words.is_empty(),
         "nvram" => has(&["-c", "-d"]) || words.iter().any(|word| word.contains('=')),
         _ => true,
     };
@@ -187,6 +198,7 @@ fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete"))
                 || (words.contains(&"link") && words.contains(&"down"))
         }
+        "tc" => words.iter().any(|word| matches!(*word, "add" | "del" | "delete" | "replace" | "change")),
         "ifconfig" => words.contains(&"down"),
         "route" => words.iter().any(|word| matches!(*word, "del" | "flush" | "delete")),
         "nmcli" => words.iter().any(|word| matches!(*word, "off" | "down" | "delete" | "disconnect")),
@@ -220,6 +232,12 @@ fn clock(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
+    if call.name == "fwupdmgr" {
+        if words.first().is_some_and(|verb| matches!(*verb, "update" | "install" | "downgrade" | "reinstall")) {
+            walk.emit_names(Kind::Kernel, "replaces firmware", call.span, &words);
+        }
+        return Flow::none();
+    }
     if call.name != "efibootmgr"
         || words.iter().any(|word| word.starts_with('-') && word.contains(['B', 'b', 'o', 'c', 'n']))
     {
@@ -230,11 +248,7 @@ fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if words.iter().any(|word| matches!(*word, "--set" | "--install"))
-        && words
-            .iter()
-            .any(|word| word.starts_with("/tmp") || word.starts_with("/home") || word.starts_with("./"))
-    {
+    if words.iter().any(|word| matches!(*word, "--set" | "--install" | "--config" | "--set-selections")) {
         walk.emit_names(Kind::Kernel, "replaces a program for everybody", call.span, &words);
     }
     if words.iter().any(|word| matches!(*word, "--remove" | "--remove-all")) {

@@ -37,11 +37,13 @@ mod services;
 mod sessions;
 mod shells;
 mod sql;
+mod stranger;
 mod stream;
 mod sync;
 mod tokens;
 mod unseen;
 mod users;
+mod verbs;
 mod windows;
 mod wrappers;
 
@@ -144,7 +146,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         return flow;
     }
-    filters::unknown(walk, call)
+    stranger::run(walk, call)
 }
 
 /// The reader for a program, looked up once for each name in a text.

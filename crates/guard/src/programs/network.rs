@@ -3,6 +3,7 @@
 use super::Handler;
 use super::opts::{Parsed, Spec, parse};
 use crate::effect::Kind;
+use crate::place::Place;
 use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
 /// The program with that name.
@@ -179,7 +180,11 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
         }
         let flow = walk.read_file(file, flag.span);
         credential |= flow.origin.credential;
-        bulk |= upload && !local;
+        let outside = matches!(
+            walk.target(file).place,
+            Place::SystemConfig | Place::System | Place::Home | Place::Startup | Place::AgentConfig | Place::ProjectEnv
+        );
+        bulk |= (upload || outside) && !local;
     }
     if local {
         return;

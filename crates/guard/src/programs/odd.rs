@@ -141,11 +141,12 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
 }
 
 fn power(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
-    let down = words.iter().any(|word| {
-        ["PowerOff", "Reboot", "Halt", "Suspend", "Hibernate", "KExec"]
-            .iter()
-            .any(|verb| word.ends_with(verb))
-    }) || call.name == "ipmitool"
+    let ends = |verbs: &[&str]| words.iter().any(|word| verbs.iter().any(|verb| word.ends_with(verb)));
+    if call.name != "ipmitool" && ends(&["PowerOff", "Reboot", "Halt", "KExec"]) {
+        walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
+        return;
+    }
+    let down = ends(&["Suspend", "Hibernate"]) || call.name == "ipmitool"
         && words.contains(&"power")
         && words.iter().any(|word| matches!(*word, "off" | "cycle" | "reset" | "soft"));
     if down {

@@ -25,7 +25,13 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .collect();
         let words =
             if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
-        return joined(walk, call, words);
+        // `stuff` writes the key that ends a line as `\n` or `^M`.
+        let typed: Vec<String> = words
+            .iter()
+            .map(|word| ["\\n", "\\r", "^M", "\\015", "\\012"].iter().fold((*word).to_owned(), |word, key| word.replace(key, "\n")))
+            .collect();
+        let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
+        return joined(walk, call, &typed);
     }
     let parsed = parse(
         call.args,
@@ -62,8 +68,11 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(super) fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut next = false;
     for (at, arg) in call.args.iter().enumerate() {
-        if std::mem::take(&mut next) {
-            let text = arg.text.trim_start();
+        let glued = ["--eval-command=", "-eval-command=", "--ex=", "-ex="]
+            .iter()
+            .find_map(|option| arg.text.strip_prefix(option));
+        if std::mem::take(&mut next) || glued.is_some() {
+            let text = glued.unwrap_or(&arg.text).trim_start();
             let command = text
                 .strip_prefix("shell ")
                 .or_else(|| text.strip_prefix('!'))

@@ -304,7 +304,8 @@ impl<'c> Walk<'c> {
         let mut text = normal;
         for (from, to) in self.scope.links.iter().take(32) {
             if place::within(&text, from) && (text.len() > from.len() || !path.ends_with('/')) {
-                text = format!("{to}{}", text.get(from.len()..).unwrap_or_default());
+                let rest = text.get(from.len()..).unwrap_or_default();
+                text = if to == "/" && !rest.is_empty() { rest.to_owned() } else { format!("{to}{rest}") };
             }
         }
         let mut place = place::place(&text, ground);

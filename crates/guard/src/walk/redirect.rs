@@ -118,6 +118,9 @@ impl Walk<'_> {
             return;
         }
         let place = target.place;
+        if normal == "/proc/sysrq-trigger" && content.seen().trim_start().starts_with(['b', 'o', 'c']) {
+            self.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
         if !append
             && content.text.as_deref() == Some("")
             && matches!(place, Place::Elsewhere | Place::Home)

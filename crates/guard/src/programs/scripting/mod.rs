@@ -192,10 +192,15 @@ impl Program {
         if self.mentions(&NETWORK) && self.list.windows(3).any(|window| matches!(window, [Token::Sign('('), Token::Name(name), Token::Sign(')')] if matches!(name.as_str(), "eval" | "exec" | "Function"))) {
             walk.emit(Kind::RunDownloaded, "runs text from the network", span);
         }
-        if language == "applescript"
-            && ["shut down", "restart", "log out"].iter().any(|verb| text.contains(verb))
-        {
-            walk.emit(Kind::Power, "switches the machine off or restarts it", span);
+        if language == "applescript" {
+            if ["shut down", "restart"].iter().any(|verb| text.contains(verb)) {
+                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+            } else if text.contains("log out") {
+                walk.emit(Kind::Power, "ends the session", span);
+            }
+            if text.contains("Finder") && ["delete ", "empty trash", "empty the trash"].iter().any(|verb| text.contains(verb)) {
+                walk.emit(Kind::Delete, "deletes files through the Finder", span);
+            }
         }
         let socket = self.mentions(&[
             "socket",
