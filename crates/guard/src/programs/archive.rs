@@ -57,7 +57,8 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 }
             }
             "--remove-files" => {
-                let packed: Vec<&Arg<'_>> = call.args.iter().filter(|arg| arg.text.starts_with(['/', '~', '.'])).collect();
+                let packed: Vec<&Arg<'_>> =
+                    call.args.iter().filter(|arg| arg.text.starts_with(['/', '~', '.'])).collect();
                 moved_in(walk, &packed, arg.span);
             }
             _ => {}
@@ -80,7 +81,7 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
     if extracts && (letters('P') || words.contains(&"--absolute-names")) {
         walk.emit(Kind::Write, "unpacks to absolute paths", call.span);
-        let target = crate::effect::Target { text: "/".to_owned(), place: Place::System };
+        let target = Target { text: "/".to_owned(), place: Place::System };
         walk.emit_on(
             Kind::Write,
             "unpacks to absolute paths",

@@ -195,7 +195,8 @@ pub(super) fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else if let Some(file) = parsed.operand(0) {
         walk.emit_names(Kind::Write, "installs scheduled jobs", call.span, &[&file.text]);
         walk.emit_startup("installs scheduled jobs", call.span);
-        let table = if &*file.text == "-" { call.stdin.clone() } else { walk.read_file(&file.text, file.span) };
+        let table =
+            if &*file.text == "-" { call.stdin.clone() } else { walk.read_file(&file.text, file.span) };
         scheduled(walk, table.seen(), call.span);
     } else if parsed.has("e", "") || !parsed.has("l", "") && call.stdin.present() {
         walk.emit_startup("installs scheduled jobs", call.span);

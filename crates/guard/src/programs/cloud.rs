@@ -11,7 +11,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "firebase" | "linode-cli" | "hcloud" | "oci" | "ibmcloud" | "aliyun" | "cf" | "eb" | "railway"
         | "render" | "supabase" | "wrangler" | "s3cmd" | "mc" | "b2" | "azcopy" | "scw" | "upctl" | "exo"
         | "civo" | "vultr-cli" | "pscale" | "neonctl" | "turso" | "ngrok" | "cloudflared" | "openstack"
-        | "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py" | "serverless" | "sls" | "sam" | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
+        | "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py" | "serverless" | "sls" | "sam"
+        | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdktf" | "ansible" | "ansible-playbook"
         | "packer" | "nomad" | "salt" | "puppet" => Some(infrastructure),
         _ => None,
@@ -105,7 +106,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.run_text(command.trim_matches(['[', ']', '"', '\'']), &Flow::none(), call.span);
     }
     if call.name == "ngrok" && plain.first() == Some(&"tcp")
-        || matches!(call.name, "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py") && !words.is_empty() && !dry
+        || matches!(call.name, "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py")
+            && !words.is_empty()
+            && !dry
         || call.name == "cloudflared" && words.iter().any(|word| word.contains("ssh://"))
     {
         walk.emit(Kind::ReverseShell, "opens this machine to the network", call.span);

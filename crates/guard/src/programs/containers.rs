@@ -176,7 +176,10 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// a program inside.
 fn shows(call: Call<'_>) -> bool {
     verbs::only_shows(call.args)
-        && !call.args.iter().any(|arg| matches!(&*arg.text, "exec" | "run" | "create" | "shell" | "ssh" | "debug"))
+        && !call
+            .args
+            .iter()
+            .any(|arg| matches!(&*arg.text, "exec" | "run" | "create" | "shell" | "ssh" | "debug"))
 }
 
 /// A command inside a container: harmless to this machine unless its disks are handed in.
@@ -254,9 +257,9 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
 
 /// Where a mount appears inside: `/src:/dst:ro`, or `type=bind,source=/src,target=/dst`.
 fn mounted_at(mount: &str) -> Option<&str> {
-    let keyed = mount.split(',').find_map(|part| {
-        ["target=", "dst=", "destination="].iter().find_map(|key| part.strip_prefix(key))
-    });
+    let keyed = mount
+        .split(',')
+        .find_map(|part| ["target=", "dst=", "destination="].iter().find_map(|key| part.strip_prefix(key)));
     keyed.or_else(|| mount.split(':').nth(1)).filter(|inner| inner.starts_with('/') && inner.len() > 1)
 }
 

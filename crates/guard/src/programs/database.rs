@@ -17,13 +17,28 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
         "mongo" | "mongosh" => mongo,
         "influx" | "etcdctl" | "consul" | "vault" | "cqlsh-expansion" => keyed,
-        "memcached-tool" | "kafka-topics" | "kafka-topics.sh" | "kafka-delete-records" | "kafka-delete-records.sh"
-        | "kafka-configs.sh" | "kafka-consumer-groups.sh" | "rpk" | "nodetool" | "curator" | "elasticdump"
-        | "solr" | "mongoimport" | "velero" | "restic" | "borg" | "duplicity" | "kopia" => kept,
+        "memcached-tool"
+        | "kafka-topics"
+        | "kafka-topics.sh"
+        | "kafka-delete-records"
+        | "kafka-delete-records.sh"
+        | "kafka-configs.sh"
+        | "kafka-consumer-groups.sh"
+        | "rpk"
+        | "nodetool"
+        | "curator"
+        | "elasticdump"
+        | "solr"
+        | "mongoimport"
+        | "velero"
+        | "restic"
+        | "borg"
+        | "duplicity"
+        | "kopia" => kept,
         "pg_restore" | "mongorestore" | "pg_resetwal" | "pg_dropcluster" => restore,
-        "sequelize-cli" | "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase"
-        | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx" | "django-admin" | "goose"
-        | "dbmate" => migrate,
+        "sequelize-cli" | "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway"
+        | "liquibase" | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx"
+        | "django-admin" | "goose" | "dbmate" => migrate,
         "supabase" | "wrangler" => super::cloud::run,
         _ => return None,
     })
@@ -133,7 +148,8 @@ fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             || matches!(word.as_str(), "slaveof" | "replicaof") && words.len() > at + 1
             || (word == "acl" && words.get(at + 1).is_some_and(|next| next == "deluser" || next == "setuser"))
             || (word == "module" && words.get(at + 1).is_some_and(|next| next == "load"))
-            || (word == "eval" && words.get(at + 1).is_some_and(|next| next.contains("flush") || next.contains("'del'")))
+            || (word == "eval"
+                && words.get(at + 1).is_some_and(|next| next.contains("flush") || next.contains("'del'")))
             || (word == "script" && words.get(at + 1).is_some_and(|next| next == "flush"))
             || word == "debug"
     });
@@ -200,8 +216,19 @@ fn kept(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || words.iter().any(|word| {
             matches!(
                 *word,
-                "--delete" | "flush_all" | "--drop" | "forget" | "prune" | "--delete-offsets" | "--reset-offsets" | "decommission"
-                    | "removenode" | "assassinate" | "remove-older-than" | "remove-all-but-n-full" | "delete_indices"
+                "--delete"
+                    | "flush_all"
+                    | "--drop"
+                    | "forget"
+                    | "prune"
+                    | "--delete-offsets"
+                    | "--reset-offsets"
+                    | "decommission"
+                    | "removenode"
+                    | "assassinate"
+                    | "remove-older-than"
+                    | "remove-all-but-n-full"
+                    | "delete_indices"
             ) || word.ends_with("delete-records.sh")
         })
         || call.name.starts_with("kafka-delete");
@@ -248,11 +275,19 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }) || words.windows(2).any(|pair| {
         matches!(
             pair,
-            ["migrate" | "db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"] | ["migrate:rollback", "--all"]
-                | ["down-to", "0"] | ["migrate", "zero"]
+            ["migrate" | "db", "reset"]
+                | ["db", "drop"]
+                | ["database", "reset" | "drop"]
+                | ["migrate:rollback", "--all"]
+                | ["down-to", "0"]
+                | ["migrate", "zero"]
         )
-    }) || words.iter().any(|word| matches!(*word, "db:migrate:undo:all" | "db:rollback:all" | "db:migrate:down:all"))
-        || matches!(call.name, "drizzle-kit" | "goose") && words.iter().any(|word| matches!(*word, "drop" | "reset")) || call.name == "dbmate" && words.contains(&"drop")
+    }) || words
+        .iter()
+        .any(|word| matches!(*word, "db:migrate:undo:all" | "db:rollback:all" | "db:migrate:down:all"))
+        || matches!(call.name, "drizzle-kit" | "goose")
+            && words.iter().any(|word| matches!(*word, "drop" | "reset"))
+        || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))
         || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
     // Only for flyway does `clean` mean the database.

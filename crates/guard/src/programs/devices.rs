@@ -19,6 +19,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
         | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart"
         | "swapoff" => partition,
+        "mknod" => node,
         "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
         _ => return None,
     })
@@ -135,7 +136,9 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             "cryptsetup" => has(&["erase", "luksErase", "luksFormat"]) && !targets.is_empty(),
             "diskutil" => words.first().is_some_and(|verb| {
                 let verb = verb.to_ascii_lowercase();
-                ["erase", "zero", "secureerase", "randomdisk", "reformat"].iter().any(|start| verb.starts_with(start))
+                ["erase", "zero", "secureerase", "randomdisk", "reformat"]
+                    .iter()
+                    .any(|start| verb.starts_with(start))
             }),
             _ => false,
         };
@@ -146,6 +149,14 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             targets,
             How { grave, ..How::default() },
         );
+    }
+    Flow::none()
+}
+
+/// `mknod name b 8 0` opens a way to a disk past the names that guard it; a pipe is just a pipe.
+fn node(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.iter().any(|arg| matches!(&*arg.text, "b" | "c" | "u")) {
+        walk.emit(Kind::Device, "makes a device file", call.span);
     }
     Flow::none()
 }

@@ -34,6 +34,14 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Delete, "empties the trash", call.span);
         return Flow::known(String::new());
     }
+    if call.name == "rmdir"
+        && call
+            .args
+            .iter()
+            .any(|arg| arg.text.eq_ignore_ascii_case("/s") || arg.text.eq_ignore_ascii_case("/q"))
+    {
+        return super::windows::run(walk, call).unwrap_or_else(Flow::none);
+    }
     if call.name == "gio" && !matches!(parsed.text(0), "remove" | "trash") {
         return Flow::known(String::new());
     }

@@ -36,7 +36,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "yes" => yes,
         "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
         | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "pbpaste" | "wl-paste" | "xclip" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
+        | "pbpaste" | "wl-paste" | "xclip" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
+        | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -129,7 +130,7 @@ fn rev(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let flow = source(walk, &files, call.stdin);
     let Some(text) = flow.exact() else { return flow };
     let lines: Vec<String> = text.lines().map(|line| line.chars().rev().collect()).collect();
-    Flow { text: Some((lines.join("\n") + "\n").into()), origin: flow.origin }
+    Flow { text: Some((lines.join("\n") + "\n").into()), origin: Origin { decoded: true, ..flow.origin } }
 }
 
 fn cut(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -292,6 +293,13 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
     let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
     let flow = source(walk, &files, call.stdin);
+    if call.name == "jq"
+        && parsed.flags.iter().any(|flag| flag.is("n", "null-input"))
+        && let Some(text) = parsed.text(0).strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
+        && !text.contains(['"', '\\'])
+    {
+        return Flow::known(format!("{text}\n"));
+    }
     if matches!(call.name, "jq" | "yq" | "xq" | "envsubst") {
         if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {
             for file in files.iter().filter(|arg| arg.text.contains('.')) {
@@ -339,10 +347,7 @@ fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 } else {
                     HOLE_STR.into()
                 };
-                return Flow {
-                    text: Some(text),
-                    origin: Origin { local: true, ..Origin::default() },
-                };
+                return Flow { text: Some(text), origin: Origin { local: true, ..Origin::default() } };
             }
             Flow {
                 text: Some(format!("{folder}\n").into()),

@@ -17,9 +17,13 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let opened = parsed.text(0) == "repo"
         && verb == "edit"
-        && (parsed.flags.iter().any(|flag| flag.name == "visibility" || flag.name.starts_with("accept-visibility"))
+        && (parsed
+            .flags
+            .iter()
+            .any(|flag| flag.name == "visibility" || flag.name.starts_with("accept-visibility"))
             || parsed.flags.iter().any(|flag| flag.name == "default-branch"));
-    if opened || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
+    if opened
+        || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
         || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")
         || (parsed.text(0) == "api"
             && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))

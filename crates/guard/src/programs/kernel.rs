@@ -19,12 +19,15 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit" | "tmutil"
         | "nvram" => protection,
         "journalctl" | "logrotate" | "lastlog" | "utmpdump" | "wevtutil" | "log" => logs,
-        "tc" | "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl" | "iwconfig"
-        | "rfkill" => interface,
+        "tc" | "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl"
+        | "iwconfig" | "rfkill" => interface,
         "date" | "hwclock" | "timedatectl" | "hostnamectl" | "localectl" => clock,
-        "fwupdmgr" | "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
+        "fwupdmgr" | "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut"
+        | "bless" => boot,
         "update-alternatives" | "alternatives" => alternatives,
-        "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => defaults,
+        "augtool" | "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => {
+            defaults
+        }
         _ => return None,
     })
 }
@@ -50,7 +53,9 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         matches!(*word, "-n" | "--dry-run" | "--show" | "list" | "status" | "-c" | "--showconfig" | "show")
     }) || (call.name == "depmod");
     let restarts = call.name == "kexec"
-        && words.iter().any(|word| *word == "--exec" || word.starts_with('-') && !word.starts_with("--") && word.contains('e'));
+        && words.iter().any(|word| {
+            *word == "--exec" || word.starts_with('-') && !word.starts_with("--") && word.contains('e')
+        });
     if restarts {
         walk.emit_grave(Kind::Power, "restarts the machine", call.span);
     } else if !shows && !words.is_empty() {
@@ -233,7 +238,8 @@ fn clock(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
     if call.name == "fwupdmgr" {
-        if words.first().is_some_and(|verb| matches!(*verb, "update" | "install" | "downgrade" | "reinstall")) {
+        if words.first().is_some_and(|verb| matches!(*verb, "update" | "install" | "downgrade" | "reinstall"))
+        {
             walk.emit_names(Kind::Kernel, "replaces firmware", call.span, &words);
         }
         return Flow::none();
@@ -264,6 +270,8 @@ fn defaults(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             && words.get(1).is_some_and(|domain| domain.starts_with("/Library"))
         || matches!(call.name, "locale-gen") && words.contains(&"--purge")
         || call.name == "dpkg-reconfigure"
+        || call.name == "augtool"
+            && words.iter().any(|word| matches!(*word, "set" | "rm" | "mv" | "insert" | "save" | "setm"))
     {
         walk.emit_names(Kind::Kernel, "deletes settings", call.span, &words);
     }

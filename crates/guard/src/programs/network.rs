@@ -100,7 +100,7 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     saved(walk, &parsed, &urls, call, parsed.has("O", "remote-name"));
     if let Some(file) = parsed.value("K", "config")
-        && matches!(walk.target(file).place, crate::place::Place::Temp | crate::place::Place::Elsewhere)
+        && matches!(walk.target(file).place, Place::Temp | Place::Elsewhere)
     {
         walk.emit_names(Kind::RunUnseen, "takes options from a file nobody has seen", call.span, &[file]);
     }
@@ -182,7 +182,12 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
         credential |= flow.origin.credential;
         let outside = matches!(
             walk.target(file).place,
-            Place::SystemConfig | Place::System | Place::Home | Place::Startup | Place::AgentConfig | Place::ProjectEnv
+            Place::SystemConfig
+                | Place::System
+                | Place::Home
+                | Place::Startup
+                | Place::AgentConfig
+                | Place::ProjectEnv
         );
         bulk |= (upload || outside) && !local;
     }
@@ -301,6 +306,11 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::none();
     }
     if call.stdin.present() {
+        let said = call.stdin.seen().to_ascii_lowercase();
+        if ["flush_all", "flushall", "flushdb", "shutdown", "delete /"].iter().any(|verb| said.contains(verb))
+        {
+            walk.emit(Kind::Database, "tells a server to empty itself", call.span);
+        }
         if call.stdin.origin.credential {
             walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
         } else if call.stdin.origin.local {

@@ -162,22 +162,46 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn fetched(walk: &mut Walk<'_>, call: Call<'_>) {
     let mut value = false;
     let mut installs = false;
+    let runner = matches!(call.name, "npx" | "bunx" | "pnpx" | "uvx");
     for arg in call.args {
         let text = &*arg.text;
         if std::mem::take(&mut value) {
             continue;
         }
-        if text.starts_with('-') && !matches!(text, "--from" | "--spec" | "--git" | "--url" | "-r" | "-i" | "-U" | "-Uvh" | "-ivh") {
+        if text.starts_with('-')
+            && !matches!(text, "--from" | "--spec" | "--git" | "--url" | "-r" | "-i" | "-U" | "-Uvh" | "-ivh")
+        {
             value = INDEXES.contains(&text);
             continue;
         }
         installs |= matches!(
             text,
-            "install" | "i" | "add" | "in" | "run" | "-i" | "-U" | "-Uvh" | "-ivh" | "--from" | "--spec" | "--git" | "exec" | "dlx"
-                | "shell" | "profile" | "localinstall" | "upgrade" | "global"
+            "install"
+                | "i"
+                | "add"
+                | "in"
+                | "run"
+                | "-i"
+                | "-U"
+                | "-Uvh"
+                | "-ivh"
+                | "--from"
+                | "--spec"
+                | "--git"
+                | "exec"
+                | "dlx"
+                | "shell"
+                | "profile"
+                | "localinstall"
+                | "upgrade"
+                | "global"
         ) || matches!(call.name, "npx" | "bunx" | "pnpx" | "uvx" | "easy_install");
         if installs && by_address(call.name, text) {
             walk.emit_names(Kind::RunDownloaded, "installs a package from an address", arg.span, &[text]);
+            return;
+        }
+        if runner && !text.starts_with('-') {
+            // The words after the package belong to it.
             return;
         }
     }
@@ -185,8 +209,20 @@ fn fetched(walk: &mut Walk<'_>, call: Call<'_>) {
 
 /// Options whose value is the address of an index, not of a package.
 const INDEXES: [&str; 14] = [
-    "--index-url", "--extra-index-url", "--find-links", "-f", "--registry", "--trusted-host", "--index", "--repo",
-    "--repository", "--source", "--proxy", "--default-index", "--constraint", "-c",
+    "--index-url",
+    "--extra-index-url",
+    "--find-links",
+    "-f",
+    "--registry",
+    "--trusted-host",
+    "--index",
+    "--repo",
+    "--repository",
+    "--source",
+    "--proxy",
+    "--default-index",
+    "--constraint",
+    "-c",
 ];
 
 /// Whether a word names a package by address rather than by name.
@@ -252,9 +288,17 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         ("npm" | "pnpm" | "yarn" | "pip" | "pip3", "config" | "set")
             if words.iter().any(|word| {
                 let key = word.split('=').next().unwrap_or_default();
-                ["registry", "index-url", "ignore-scripts", "strict-ssl", "cafile", "_authToken", "trusted-host"]
-                    .iter()
-                    .any(|setting| key.ends_with(setting))
+                [
+                    "registry",
+                    "index-url",
+                    "ignore-scripts",
+                    "strict-ssl",
+                    "cafile",
+                    "_authToken",
+                    "trusted-host",
+                ]
+                .iter()
+                .any(|setting| key.ends_with(setting))
             }) && words.iter().any(|word| word.starts_with("set")) =>
         {
             walk.emit_names(Kind::ToolProgram, "changes where packages come from", call.span, &words);
@@ -311,6 +355,7 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 walk.made(&folder.text);
             }
         }
+        ("go", "run" | "build" | "test" | "install") => super::odd::sources(walk, call, "go"),
         ("go", "env") if call.args.iter().any(|arg| &*arg.text == "-w") => {}
         _ => {}
     }

@@ -74,7 +74,19 @@ pub(super) fn printf(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// One pass over the format.
 fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out: &mut String) {
-    let decoded = if format.contains('\\') { decode_escapes(format) } else { format.to_owned() };
+    let decoded = if format.contains("\\0") && !format.contains("\\\\0") {
+        // A zero byte ends each of several values: `printf '%s\0'`.
+        let pieces: Vec<String> = format.split("\\0").map(decode_escapes).collect();
+        if format.split("\\0").skip(1).any(|piece| piece.starts_with(|c: char| c.is_digit(8))) {
+            decode_escapes(format)
+        } else {
+            pieces.join("\0")
+        }
+    } else if format.contains('\\') {
+        decode_escapes(format)
+    } else {
+        format.to_owned()
+    };
     let mut letters = decoded.chars().peekable();
     while let Some(letter) = letters.next() {
         if letter != '%' {

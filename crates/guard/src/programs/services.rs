@@ -1,9 +1,9 @@
 //! Services: systemd, init scripts, launchd, supervisors.
 
 use super::Handler;
-use super::verbs;
 use super::opts::{Spec, parse};
 use super::processes::power_verb;
+use super::verbs;
 use crate::effect::Kind;
 use crate::walk::{Call, Flow, Origin, Walk};
 
@@ -12,8 +12,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "systemctl" => systemctl,
         "service" | "rc-service" | "invoke-rc.d" | "initctl" | "sv" | "supervisorctl" | "pm2" | "monit"
-        | "s6-svc" | "runsvctrl" | "nssm" | "pg_ctl" | "pg_ctlcluster" | "rabbitmqctl" | "rcctl" | "svcadm"
-        | "s6-rc" | "dinitctl" | "herd" | "shepherd" | "circusctl" | "forever" | "god"
+        | "s6-svc" | "runsvctrl" | "nssm" | "pg_ctl" | "pg_ctlcluster" | "rabbitmqctl" | "rcctl"
+        | "svcadm" | "s6-rc" | "dinitctl" | "herd" | "shepherd" | "circusctl" | "forever" | "god"
         | "rabbitmqadmin" | "catalina.sh" | "varnishadm" => service,
         "rc-update" | "update-rc.d" | "chkconfig" => disable,
         "launchctl" => launchctl,
@@ -50,9 +50,9 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         "daemon-reexec" => walk.emit(Kind::Service, "restarts the service manager", call.span),
         "start"
-            if names.iter().any(|name| {
-                ["rescue", "emergency"].contains(&name.trim_end_matches(".target"))
-            }) =>
+            if names
+                .iter()
+                .any(|name| ["rescue", "emergency"].contains(&name.trim_end_matches(".target"))) =>
         {
             walk.emit(Kind::Power, "switches the machine off or restarts it", call.span);
         }
@@ -74,8 +74,16 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 fn ends_the_machine(unit: &str) -> bool {
     matches!(
         unit,
-        "reboot.target" | "poweroff.target" | "halt.target" | "kexec.target" | "shutdown.target" | "runlevel0.target"
-            | "runlevel6.target" | "systemd-reboot.service" | "systemd-poweroff.service" | "systemd-halt.service"
+        "reboot.target"
+            | "poweroff.target"
+            | "halt.target"
+            | "kexec.target"
+            | "shutdown.target"
+            | "runlevel0.target"
+            | "runlevel6.target"
+            | "systemd-reboot.service"
+            | "systemd-poweroff.service"
+            | "systemd-halt.service"
             | "ctrl-alt-del.target"
     )
 }

@@ -28,7 +28,11 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         // `stuff` writes the key that ends a line as `\n` or `^M`.
         let typed: Vec<String> = words
             .iter()
-            .map(|word| ["\\n", "\\r", "^M", "\\015", "\\012"].iter().fold((*word).to_owned(), |word, key| word.replace(key, "\n")))
+            .map(|word| {
+                ["\\n", "\\r", "^M", "\\015", "\\012"]
+                    .iter()
+                    .fold((*word).to_owned(), |word, key| word.replace(key, "\n"))
+            })
             .collect();
         let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
         return joined(walk, call, &typed);

@@ -31,7 +31,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "entr" => first_operand,
         "hyperfine" => hyperfine,
         "sg" | "nix-shell" | "nodemon" | "watchexec" | "watchman" | "devbox" | "tcpdump" | "cmake"
-        | "gcc" | "cc" | "g++" | "clang" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh"
+        | "gcc" | "cc" | "g++" | "clang" | "tcc" | "clang++" | "c++" | "rustc" | "javac" | "zig" | "fpc"
+        | "gfortran" | "ldc2" | "dmd" | "v" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh"
         | "clush" | "dsh" | "pexec" | "ipmitool" | "dbus-send" | "gdbus" | "busctl" | "xhost" | "rename"
         | "envdir" | "proot" => super::odd::run,
         _ if spec(name).is_some() => peel,
@@ -62,9 +63,9 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         "cgexec" => (of("g", &[]), 0),
         "dtach" | "abduco" => (of("Er", &[]), 1),
         "nocache" | "tsp" | "envchain" | "setuidgid" | "sem" | "systemd-inhibit" | "systemd-cat"
-        | "s6-setuidgid" | "chpst" | "rr" | "heaptrack" | "ifne" | "ccache" | "distcc" | "sccache" | "bear"
-        | "scan-build" | "kcov" | "uftrace" | "cage" | "gamescope" | "setlock" | "lckdo" | "run-one"
-        | "run-this-one" | "keep-one-running" | "annotate-output" | "timelimit" => {
+        | "s6-setuidgid" | "chpst" | "rr" | "heaptrack" | "ifne" | "ccache" | "distcc" | "sccache"
+        | "bear" | "scan-build" | "kcov" | "uftrace" | "cage" | "gamescope" | "setlock" | "lckdo"
+        | "run-one" | "run-this-one" | "keep-one-running" | "annotate-output" | "timelimit" => {
             (of("ugpUoOeEtTfnd", &["what", "who", "why", "mode", "identifier", "priority"]), 0)
         }
         "unshare" => (of("SG", &["setuid", "setgid", "root", "wd", "propagation"]), 0),
@@ -169,7 +170,8 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let mut args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
     if call.name == "bwrap" {
-        args = call.args.get(after_bindings(call.args)..).unwrap_or_default().iter().map(Arg::shared).collect();
+        args =
+            call.args.get(after_bindings(call.args)..).unwrap_or_default().iter().map(Arg::shared).collect();
     }
     // `conda run -n base cmd`: options again after the verb.
     if skip > 0

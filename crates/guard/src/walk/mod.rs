@@ -21,7 +21,7 @@ use std::borrow::Cow;
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
 pub(crate) use params::secret_name;
 pub use pattern::glob_matches;
-pub(crate) use scope::Scope;
+pub(crate) use scope::{IFS_BEFORE, Scope};
 pub(crate) use simple::quote;
 
 use crate::effect::{Effect, How, Kind, Span, Target};

@@ -43,6 +43,26 @@ impl Program {
                 (inner, end + 1)
             }
             Token::Name(name)
+                if matches!(name.as_str(), "Path" | "Dir" | "File" | "pathlib" | "os" | "homedir")
+                    && self.home(at).is_some() =>
+            {
+                ("~".to_owned(), self.home(at).unwrap_or(at + 1))
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "environ" | "ENV" | "env" | "getenv" | "process" | "os")
+                    && self.home_variable(at).is_some() =>
+            {
+                ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
+            }
+            Token::Name(name) if name == "pack" && self.sign(at + 1, '(') => {
+                let form = self.constant(at + 2)?;
+                let inner = self.second(at + 2)?;
+                if !form.starts_with('H') {
+                    return None;
+                }
+                (hex(&inner)?, at + 6)
+            }
+            Token::Name(name)
                 if matches!(name.as_str(), "chr" | "fromCharCode" | "char")
                     || (name == "String" && self.name(at + 2) == Some("fromCharCode")) =>
             {
@@ -103,6 +123,34 @@ impl Program {
             _ => return None,
         };
         self.suffixes(value, next)
+    }
+
+    /// `Path.home()`, `Dir.home`, `os.homedir()`: where the expression ends.
+    fn home(&self, at: usize) -> Option<usize> {
+        let found = (at..at + 4).find(|near| matches!(self.name(*near), Some("home" | "homedir")))?;
+        let dotted = (at..found).all(|near| self.name(near).is_some() || self.sign(near, '.'));
+        if !dotted {
+            return None;
+        }
+        Some(if self.sign(found + 1, '(') && self.sign(found + 2, ')') { found + 3 } else { found + 1 })
+    }
+
+    /// `os.environ["HOME"]`, `ENV['HOME']`, `process.env.HOME`, `getenv("HOME")`.
+    fn home_variable(&self, at: usize) -> Option<usize> {
+        for near in at..at + 8 {
+            match self.list.get(near)? {
+                Token::Text(text) if text == "HOME" => return Some(near + 2),
+                Token::Name(name) if name == "HOME" => return Some(near + 1),
+                Token::Name(name)
+                    if matches!(
+                        name.as_str(),
+                        "environ" | "ENV" | "env" | "getenv" | "process" | "os" | "get"
+                    ) => {}
+                Token::Sign('.' | '[' | '(') => {}
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// What follows a term and changes it: `[::-1]`, `.decode()`, `.join([...])`, `.reverse`.

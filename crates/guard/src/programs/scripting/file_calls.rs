@@ -27,6 +27,10 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
                 | "p"
                 | "nt"
                 | "posix"
+                | "file"
+                | "Files"
+                | "FileManager"
+                | "Sys"
         )
     );
     match name {
@@ -46,7 +50,16 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
         | "rm_f"
         | "emptyDirSync"
         | "emptyDir"
-        | "rmdir_r" => Some(true),
+        | "rmdir_r"
+        | "removeItem"
+        | "deleteRecursively"
+        | "deleteDirectory"
+        | "rmrf"
+        | "removeDir"
+        | "remove_all"
+        | "rm_tree"
+        | "rmRF" => Some(true),
+        "removeFile" | "removeItemAtPath" | "deleteIfExists" | "unlinkat" => Some(false),
         "unlinkSync" | "unlink" => Some(false),
         "rmdir" | "rm" | "remove" | "delete" | "safe_unlink" if file_module => {
             Some(name == "rm" && before != Some("FileUtils"))
@@ -75,6 +88,20 @@ impl Program {
                     _ => None,
                 })
                 .take(4)
+                .collect();
+        }
+        if paths.is_empty() {
+            // `removeItem(atPath: "x")`: the constants in the call tell.
+            paths = self
+                .list
+                .iter()
+                .skip(first)
+                .take(8)
+                .filter_map(|token| match token {
+                    Token::Text(text) => Some(text.clone()),
+                    _ => None,
+                })
+                .take(2)
                 .collect();
         }
         if paths.is_empty() {
@@ -108,7 +135,33 @@ impl Program {
                         walk.run_text(command, &Flow::none(), span);
                     }
                 }
-                let Some(path) = path else { return };
+                let Some(path) = path else {
+                    // Perl: `open F, ">file"`, `open(my $f, ">", "file")`.
+                    let texts: Vec<&str> = self
+                        .list
+                        .iter()
+                        .skip(first)
+                        .take(8)
+                        .filter_map(|token| match token {
+                            Token::Text(text) => Some(text.as_str()),
+                            _ => None,
+                        })
+                        .collect();
+                    match texts.as_slice() {
+                        [mode, file, ..] if matches!(*mode, ">" | ">>" | "+<" | "+>") => {
+                            written(walk, file, span)
+                        }
+                        [file, ..] if file.starts_with('>') => {
+                            written(walk, file.trim_start_matches('>').trim(), span)
+                        }
+                        ["<", file, ..] => drop(walk.read_file(file, span)),
+                        [file, ..] if file.starts_with('<') || file.starts_with('/') => {
+                            walk.read_file(file.trim_start_matches('<').trim(), span);
+                        }
+                        _ => {}
+                    }
+                    return;
+                };
                 let mode = self.second(first).unwrap_or_default();
                 if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
                     walk.run_text(command, &Flow::none(), span);
@@ -154,27 +207,24 @@ impl Program {
             | "cp" | "mv" | "symlink" | "symlinkSync"
                 if matches!(before, Some("os" | "shutil" | "fs" | "FileUtils" | "File" | "promises"))
                     || name.ends_with("Sync")
+                    || name == "rename" && before.is_none()
                     || matches!(name, "copyfile" | "copy2") =>
             {
-                if let Some(from) = &path {
-                    walk.read_file(from, span);
-                }
-                if let Some(to) = self.second(first) {
-                    written(walk, &to, span);
-                }
-                if matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace")
-                    && let Some(from) = path
-                {
-                    let target = walk.target(&from);
-                    if target.place >= crate::place::Place::System {
-                        walk.emit_on(
-                            Kind::Delete,
-                            "moves things away",
-                            span,
-                            vec![target],
-                            How { recursive: true, ..How::default() },
-                        );
-                    }
+                let moves = matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace");
+                let links = name.starts_with("symlink");
+                let program = if moves {
+                    "mv"
+                } else if links {
+                    "ln"
+                } else {
+                    "cp"
+                };
+                if let (Some(from), Some(to)) = (path, self.second(first)) {
+                    let words =
+                        if links { vec![program, "-sf", &from, &to] } else { vec![program, &from, &to] };
+                    let args: Vec<Arg<'_>> =
+                        words.iter().map(|word| Arg { text: (*word).into(), span }).collect();
+                    walk.run(&args, &Flow::none(), span);
                 }
             }
             _ => self.other_call(walk, at, first, name, before, span),

@@ -21,6 +21,9 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     let list = tokens(text, language);
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
+    if let Some(filled) = program.filled(text) {
+        program.list = tokens(&filled, language);
+    }
     let saved = walk.effects.len();
     program.calls(walk, language, span);
     program.overall(walk, language, text, span, saved);
@@ -39,6 +42,11 @@ pub(crate) fn printed(text: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Whether the text so far ends inside double quotes.
+fn in_quotes(text: &str) -> bool {
+    text.matches('"').count() % 2 == 1
 }
 
 /// Words that mean the program talks to the network.
@@ -105,12 +113,47 @@ impl Program {
                 } else if let Some(function) = self.path_end(at + 2) {
                     self.renamed.insert(name, function);
                 }
+            } else if self.sign(at + 1, ':')
+                && RUNS.contains(&name.as_str())
+                && let Some(new) = self.name(at + 2).map(str::to_owned)
+            {
+                // `const { execSync: e } = require(…)`
+                self.renamed.insert(new, name);
             } else if self.name(at + 1) == Some("as")
                 && let Some(new) = self.name(at + 2).map(str::to_owned)
             {
                 self.renamed.insert(new, name);
             }
         }
+    }
+
+    /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
+    fn filled(&self, text: &str) -> Option<String> {
+        if self.constants.is_empty() || self.constants.len() > 16 || !text.contains(['$', '#']) {
+            return None;
+        }
+        let mut out = text.to_owned();
+        for (name, value) in &self.constants {
+            if value.contains(['$', '#', '"', '\'']) || value.len() > 256 || out.len() > 20_000 {
+                continue;
+            }
+            for form in [format!("#{{{name}}}"), format!("${{{name}}}")] {
+                out = out.replace(&form, value);
+            }
+            let plain = format!("${name}");
+            let mut rest = out.as_str();
+            let mut fresh = String::with_capacity(out.len());
+            while let Some((before, after)) = rest.split_once(&plain) {
+                fresh.push_str(before);
+                let whole = !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                let set = after.trim_start().starts_with('=');
+                fresh.push_str(if whole && !set && in_quotes(&fresh) { value } else { &plain });
+                rest = after;
+            }
+            fresh.push_str(rest);
+            out = fresh;
+        }
+        (out != text).then_some(out)
     }
 
     /// The last name of `a.b.c` at `at` when nothing is called.
@@ -198,7 +241,9 @@ impl Program {
             } else if text.contains("log out") {
                 walk.emit(Kind::Power, "ends the session", span);
             }
-            if text.contains("Finder") && ["delete ", "empty trash", "empty the trash"].iter().any(|verb| text.contains(verb)) {
+            if text.contains("Finder")
+                && ["delete ", "empty trash", "empty the trash"].iter().any(|verb| text.contains(verb))
+            {
                 walk.emit(Kind::Delete, "deletes files through the Finder", span);
             }
         }
@@ -232,6 +277,14 @@ impl Program {
             || self.mentions(&["dup2"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
+        }
+        let cloud = self.mentions(&["boto3", "botocore", "google", "azure", "aws_sdk", "kubernetes"]);
+        let kills = self.list.windows(2).any(|pair| {
+            matches!(pair, [Token::Name(name), Token::Sign('(')]
+                if name.starts_with("delete") || name.starts_with("terminate") || name.starts_with("Delete"))
+        });
+        if cloud && kills {
+            walk.emit(Kind::Cloud, "deletes resources of an account", span);
         }
         let secret = walk
             .effects
