@@ -50,7 +50,10 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         for line in text.lines().take(32) {
             let filled: Vec<Arg<'_>> = args
                 .iter()
-                .map(|arg| Arg { text: arg.text.replace(mark, line.trim()).into(), span: arg.span })
+                .map(|arg| Arg {
+                    text: arg.text.replace(mark, &unquoted(line.trim())).into(),
+                    span: arg.span,
+                })
                 .collect();
             last = super::run(walk, &filled, &Flow::none(), call.span);
         }
@@ -67,6 +70,23 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     };
     walk.last_unknown = origin;
     flow
+}
+
+/// A line as `xargs` reads it: quotes and backslashes are taken away.
+fn unquoted(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut open = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, open) {
+            ('\'' | '"', None) => open = Some(letter),
+            (quote, Some(other)) if quote == other => open = None,
+            ('\\', None) => out.extend(letters.next()),
+            _ => out.push(letter),
+        }
+    }
+    // An open quote is an error there; the line is looked at as it is.
+    if open.is_some() { line.to_owned() } else { out }
 }
 
 /// GNU parallel: the command is shell text, inputs come after `:::` or on standard input.
@@ -236,7 +256,7 @@ pub(super) fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     for text in recipes {
-        for line in text.lines() {
+        for line in text.replace("\\\n", " ").lines() {
             let command = line
                 .strip_prefix('\t')
                 .or_else(|| line.split_once(';').map(|(_, rest)| rest))

@@ -107,13 +107,12 @@ pub(super) fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(super) fn expect(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "cf", long: &[], stops: true });
     let text = parsed.value("c", "").map_or_else(|| call.stdin.seen().to_owned(), str::to_owned);
-    for line in text.split([';', '\n']) {
-        let line = line.trim();
-        if let Some(command) = ["spawn ", "exec ", "system "].iter().find_map(|verb| line.strip_prefix(verb))
-        {
-            walk.run_text(command, &Flow::none(), call.span);
-        }
+    // A script is close enough to shell text once its own verbs step aside.
+    let mut script = text;
+    for verb in ["exp_spawn ", "spawn ", "exec ", "system "] {
+        script = script.replace(verb, "command ");
     }
+    walk.run_text(&script, &Flow::none(), call.span);
     Flow::none()
 }
 
@@ -140,6 +139,8 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::ReverseShell, "opens a port on another machine that leads here", call.span);
     }
     let rest: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
+    let host = rest.first().map_or("", |arg| arg.text.rsplit('@').next().unwrap_or_default());
+    let here = matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0");
     // Options may also stand between the host and the command.
     let after = parse(rest.get(1..).unwrap_or_default(), spec);
     let words: Vec<&str> = after.rest().map(|arg| &*arg.text).collect();
@@ -158,7 +159,7 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     walk.scope.cwd = cwd;
     for effect in walk.effects.iter_mut().skip(before) {
         // Another machine going down is that machine's matter, and may be asked about.
-        if effect.kind == Kind::Power {
+        if effect.kind == Kind::Power && !here {
             effect.how.grave = false;
         }
     }

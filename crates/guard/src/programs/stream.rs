@@ -69,6 +69,14 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// The command of `s/…/…/e` or of the `e` command.
 fn executed(script: &str) -> Option<String> {
+    for line in script.lines() {
+        // `e command` takes the rest of its line, separators and all.
+        let bare =
+            line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
+        if let Some(command) = bare.strip_prefix("e ") {
+            return Some(command.to_owned());
+        }
+    }
     for part in script.split(['\n', ';']) {
         let part = part.trim();
         if let Some((mark, fields)) = s_command(part)

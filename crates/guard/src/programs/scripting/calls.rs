@@ -153,9 +153,6 @@ impl Program {
             walk.run_text(&words.join(" "), &Flow::none(), span);
             return;
         }
-        if language == "tcl" && name == "exec" {
-            return self.tcl(walk, at, span);
-        }
         if !(open || bare) {
             return;
         }
@@ -333,30 +330,6 @@ impl Program {
             _ if self.name(first) == Some("open") => {}
             _ => code::unseen(walk, self.origin(), span),
         }
-    }
-
-    pub(super) fn tcl(&self, walk: &mut Walk<'_>, at: usize, span: Span) {
-        let mut words = String::new();
-        for token in self.list.iter().skip(at + 1) {
-            match token {
-                Token::Name(text) | Token::Text(text) => {
-                    if !words.is_empty() && !words.ends_with(['-', '/']) {
-                        words.push(' ');
-                    }
-                    words.push_str(text);
-                }
-                Token::Sign(';' | ']') => break,
-                Token::Sign('-') => words.push_str(" -"),
-                Token::Sign(sign) => {
-                    if *sign == '/' && words.ends_with(|c: char| c.is_alphanumeric()) {
-                        words.push(' ');
-                    }
-                    words.push(*sign);
-                }
-                _ => {}
-            }
-        }
-        walk.run_text(&words, &Flow::none(), span);
     }
 }
 

@@ -87,6 +87,14 @@ impl Program {
             {
                 return self.term(at + 2);
             }
+            Token::Name(name)
+                if matches!(name.as_str(), "__import__" | "require")
+                    && matches!(self.list.get(at + 2), Some(Token::Text(_)))
+                    && self.sign(at + 3, ')')
+                    && self.sign(at + 4, '.') =>
+            {
+                return self.term(at + 5);
+            }
             Token::Name(name) if name == "fromhex" || name == "unhexlify" => {
                 let inner = self.constant(at + 2)?;
                 (hex(&inner)?, at + 4)

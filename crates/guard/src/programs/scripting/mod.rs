@@ -18,6 +18,9 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     if text.len() < 4 {
         return;
     }
+    if language == "tcl" {
+        tcl(walk, text, span);
+    }
     let list = tokens(text, language);
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
@@ -27,6 +30,22 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     let saved = walk.effects.len();
     program.calls(walk, language, span);
     program.overall(walk, language, text, span, saved);
+}
+
+/// Tcl: what `exec` is given is a command line whose braces quote.
+fn tcl(walk: &mut Walk<'_>, text: &str, span: Span) {
+    for line in text.split(['\n', ';']) {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("exec ") {
+            if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                rest = after;
+                continue;
+            }
+            let command = after.split(']').next().unwrap_or(after);
+            walk.run_text(&command.replace(['{', '}'], "'"), &Flow::none(), span);
+            rest = after;
+        }
+    }
 }
 
 /// What a program prints when it only prints constants.
