@@ -60,6 +60,18 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
     let bad = verbs.clone().any(|word| destroys(word) && !word.contains('/'))
         || words.contains(&"--delete") && words.contains(&"sync")
+        || words.windows(2).any(|pair| {
+            matches!(pair, ["--desired-count" | "--desired-capacity" | "--min-size" | "--num-nodes", "0"])
+        })
+        || plain.windows(2).any(|pair| {
+            matches!(
+                pair,
+                ["services", "disable"]
+                    | ["keys", "create"]
+                    | ["add-iam-policy-binding", _]
+                    | ["role", "assignment"]
+            )
+        }) && !plain.contains(&"list")
         || call.name == "gsutil" && plain.iter().any(|word| *word == "rm" || *word == "rb")
         || call.name == "gsutil"
             && plain.contains(&"rsync")

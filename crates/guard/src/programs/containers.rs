@@ -148,6 +148,9 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 How { all: verb == "prune", ..How::default() },
             );
         }
+        "scale" if args.iter().any(|arg| arg.text.ends_with("=0")) => {
+            walk.emit(Kind::Container, "stops or restarts containers", call.span);
+        }
         "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
             walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
         }
@@ -344,7 +347,12 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::ReadCredential, "prints secrets of a cluster", call.span, &words);
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
-        "patch" if call.args.iter().any(|arg| arg.text.contains("finalizers")) => {
+        "create" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
+            walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
+        }
+        "patch"
+            if call.args.iter().any(|arg| arg.text.contains("finalizers") || arg.text.contains("null")) =>
+        {
             walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
         }
         _ => {}

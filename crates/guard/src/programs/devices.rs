@@ -19,6 +19,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
         | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart"
         | "swapoff" => partition,
+        "vgreduce" | "pvcreate" | "vgcreate" | "xfs_growfs" | "ntfsclone" | "bmaptool" | "gparted"
+        | "partclone.restore" | "sfill" | "ntfsresize" | "lvresize" | "growpart" => disk_tool,
         "mknod" => node,
         "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
         _ => return None,
@@ -149,6 +151,15 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             targets,
             How { grave, ..How::default() },
         );
+    }
+    Flow::none()
+}
+
+/// Tools that are only ever started to change a disk.
+fn disk_tool(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if !call.args.is_empty() && !super::verbs::only_shows(call.args) {
+        let targets = devices(walk, call);
+        walk.emit_on(Kind::Device, "changes what is on a disk", call.span, targets, How::default());
     }
     Flow::none()
 }

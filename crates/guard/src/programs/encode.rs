@@ -3,6 +3,7 @@
 use super::filters::source;
 use super::opts::{Spec, parse};
 use crate::effect::Kind;
+use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE_STR, Origin, Walk};
 
 fn decoded(origin: Origin) -> Origin {
@@ -122,7 +123,9 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else {
         call.stdin.clone()
     };
-    if let Some(file) = words.iter().position(|word| *word == "-out").and_then(|at| call.args.get(at + 1)) {
+    if let Some(file) = words.iter().position(|word| *word == "-out").and_then(|at| call.args.get(at + 1))
+        && walk.target(&file.text).place != Place::Credential
+    {
         walk.write_file(&file.text, Flow::unknown(Origin::default()), false, "writes its output", file.span);
     }
     let decodes = words.iter().any(|word| matches!(*word, "-d" | "-decrypt" | "-D"));
@@ -154,6 +157,9 @@ pub(crate) fn decrypt(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(crate) fn unpack(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "o", long: &["output"], stops: false });
     let files: Vec<&Arg<'_>> = parsed.rest().filter(|arg| !arg.text.starts_with('-')).collect();
+    for (file, span) in parsed.values("o", "output") {
+        walk.write_file(file, Flow::unknown(Origin::default()), false, "writes its output", span);
+    }
     let decodes = call.name.starts_with("un")
         || call.name.contains("unzip")
         || call.name.contains("unz")

@@ -267,7 +267,7 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.run_text(program, call.stdin, span);
         }
     }
-    if matches!(call.name, "sort" | "shuf")
+    if matches!(call.name, "sort" | "shuf" | "pv" | "iconv")
         && let Some(path) = parsed.value("o", "output")
     {
         walk.write_file(

@@ -22,6 +22,8 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .iter()
             .any(|flag| flag.name == "visibility" || flag.name.starts_with("accept-visibility"))
             || parsed.flags.iter().any(|flag| flag.name == "default-branch"));
+    let opened =
+        opened || matches!((parsed.text(0), verb), ("secret" | "variable", "set") | ("workflow", "disable"));
     if opened
         || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
         || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")

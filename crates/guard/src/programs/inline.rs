@@ -104,6 +104,12 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             judge(walk, language, text, *span);
             out = printed(text).map(Flow::known);
             if call.stdin.present()
+                && (text.contains("stdin") || text.contains("STDIN"))
+                && (text.contains("exec(") || text.contains("eval"))
+            {
+                from_stdin(walk, language, call);
+            }
+            if call.stdin.present()
                 && call.stdin.origin.network
                 && (text.contains("exec") || text.contains("eval"))
             {

@@ -15,9 +15,10 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "mount" | "umount" | "pivot_root" | "losetup" => mount,
         "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" | "ipfw" | "ebtables"
         | "iptables-restore" | "arptables" | "ipset" | "netsh" => firewall,
-        "setenforce" | "aa-disable" | "aa-teardown" | "auditctl" | "apparmor_parser" | "csrutil"
-        | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit" | "tmutil"
-        | "nvram" => protection,
+        "aa-complain" | "semanage" | "chcon" | "grubby" | "tpm2_clear" | "fail2ban-client" | "keyctl"
+        | "pmset" | "setenforce" | "aa-disable" | "aa-teardown" | "auditctl" | "apparmor_parser"
+        | "csrutil" | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit"
+        | "tmutil" | "nvram" => protection,
         "journalctl" | "logrotate" | "lastlog" | "utmpdump" | "wevtutil" | "log" => logs,
         "tc" | "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl"
         | "iwconfig" | "rfkill" => interface,
@@ -80,6 +81,7 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let heavy = parsed.has("a", "all")
             || parsed.has("l", "lazy")
             || parsed.has("f", "force")
+            || parsed.has("R", "recursive")
             || parsed.rest().any(|arg| walk.target(&arg.text).place >= Place::SystemTop);
         if heavy {
             walk.emit_names(Kind::Kernel, "takes file systems away", call.span, &words);
@@ -160,6 +162,15 @@ fn protection(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "tmutil" => has(&["disable", "delete", "deletelocalsnapshots"]),
         "mokutil" => words.iter().any(|word| word.contains("disable")),
         "semodule" => has(&["-r", "-d"]),
+        "semanage" => has(&["-a", "-d", "-D", "-m", "--add", "--delete"]),
+        "grubby" => words.iter().any(|word| {
+            word.starts_with("--update") || word.starts_with("--remove") || word.starts_with("--set")
+        }),
+        "fail2ban-client" => has(&["unban", "stop", "set", "reload"]),
+        "keyctl" => has(&["clear", "purge", "revoke", "unlink", "invalidate"]),
+        "pmset" => words.first().is_some_and(|word| {
+            matches!(*word, "-a" | "-b" | "-c" | "sleepnow" | "restoredefaults" | "schedule")
+        }),
         "bcdedit" => !has(&["/enum", "/v", "/?", "/export"]) && !words.is_empty(),
         "nvram" => has(&["-c", "-d"]) || words.iter().any(|word| word.contains('=')),
         _ => true,
@@ -208,7 +219,13 @@ fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "route" => words.iter().any(|word| matches!(*word, "del" | "flush" | "delete")),
         "nmcli" => words.iter().any(|word| matches!(*word, "off" | "down" | "delete" | "disconnect")),
         "ifdown" => true,
-        "networksetup" => words.iter().any(|word| word.ends_with("off")),
+        "networksetup" => words
+            .iter()
+            .any(|word| word.ends_with("off") || word.starts_with("-set") || word.starts_with("-remove")),
+        "resolvectl" => {
+            words.first().is_some_and(|verb| matches!(*verb, "dns" | "domain" | "revert" | "dnssec"))
+                && words.len() > 2
+        }
         "rfkill" => words.first() == Some(&"block"),
         _ => false,
     };

@@ -86,6 +86,9 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if deletes && !local {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
+    if urls.iter().any(|url| url.contains("_delete_by_query") || url.contains("/_cluster/reroute")) {
+        walk.emit_names(Kind::Database, "deletes entries of an index", call.span, &urls);
+    }
     if deletes && local && urls.iter().any(|url| url.contains(":9200")) {
         walk.emit_names(Kind::Database, "deletes an index", call.span, &urls);
     }
@@ -231,6 +234,7 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             "input-file",
             "execute",
             "use-askpass",
+            "method",
             "out",
             "dir",
         ],
@@ -263,6 +267,11 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for url in &urls {
         metadata(walk, url, call);
     }
+    if parsed.value("", "method").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"))
+        && !urls.iter().all(|url| is_local(url))
+    {
+        walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
+    }
     let to = parsed
         .value("O", "output-document")
         .or_else(|| parsed.value("o", "out").filter(|_| call.name == "aria2c"));
@@ -281,6 +290,14 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let urls: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    if let [method, rest @ ..] = urls.as_slice()
+        && method.eq_ignore_ascii_case("DELETE")
+        && !rest.first().is_some_and(|url| is_local(url) || url.starts_with(':'))
+    {
+        walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
+    }
     for arg in call.args {
         if let Some((_, file)) = arg.text.split_once('@')
             && arg.text.contains("=@")

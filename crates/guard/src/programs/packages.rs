@@ -40,6 +40,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "gem" | "cargo" | "go" | "composer" | "pipx" | "npx"
         | "bunx" | "pnpx" | "uvx" | "dlx" | "rustup" | "easy_install" => language,
         "nix" => nix,
+        "twine" => publish,
         _ => return None,
     })
 }
@@ -261,6 +262,13 @@ fn tool_options(walk: &mut Walk<'_>, call: Call<'_>) {
     }
 }
 
+fn publish(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.first().is_some_and(|arg| &*arg.text == "upload") {
+        walk.emit(Kind::Package, "publishes a package", call.span);
+    }
+    Flow::none()
+}
+
 /// `nix run github:x/y`, `nix shell …`, `nix develop -c command`.
 fn nix(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     fetched(walk, call);
@@ -317,7 +325,14 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 &words,
             );
         }
-        ("npm" | "pnpm" | "yarn" | "cargo", "unpublish" | "yank" | "deprecate") => {
+        ("npm" | "pnpm" | "yarn" | "cargo" | "gem", "publish" | "push")
+            if !super::verbs::only_shows(call.args) && !call.args.iter().any(|arg| &*arg.text == "-n") =>
+        {
+            walk.emit_names(Kind::Package, "publishes a package", call.span, &words);
+        }
+        ("npm" | "pnpm" | "yarn" | "cargo" | "gem", "unpublish" | "yank" | "deprecate" | "owner")
+            if words.len() > 1 =>
+        {
             walk.emit_names(Kind::Package, "takes a published package back", call.span, &words);
         }
         ("npm" | "pnpm" | "yarn", "exec" | "dlx") | ("npx" | "bunx" | "pnpx" | "uvx" | "dlx", _) => {

@@ -109,6 +109,7 @@ pub(super) fn expect(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let text = parsed.value("c", "").map_or_else(|| call.stdin.seen().to_owned(), str::to_owned);
     // A script is close enough to shell text once its own verbs step aside.
     let mut script = text;
+    script = script.replace("send \"", "eval \"").replace("\\r\"", "\"");
     for verb in ["exp_spawn ", "spawn ", "exec ", "system "] {
         script = script.replace(verb, "command ");
     }

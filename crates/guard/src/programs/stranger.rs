@@ -5,7 +5,7 @@
 //! handed is judged as if it ran, and only asked about: the program may as well just print it.
 
 use super::{base_name, scripting, verbs};
-use crate::effect::{How, Kind, Span};
+use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::rules::rule_for;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
@@ -91,6 +91,51 @@ fn talks(name: &str) -> bool {
     )
 }
 
+/// Programs that only look at disks.
+fn reads_devices(name: &str) -> bool {
+    matches!(
+        name,
+        "smartctl"
+            | "blkid"
+            | "findmnt"
+            | "udevadm"
+            | "lshw"
+            | "iostat"
+            | "iotop"
+            | "blockdev"
+            | "dumpe2fs"
+            | "xfs_info"
+            | "photorec"
+            | "testdisk"
+            | "sginfo"
+            | "sg_inq"
+            | "lsscsi"
+            | "hwinfo"
+            | "inxi"
+            | "fatlabel"
+            | "e2label"
+            | "minicom"
+            | "picocom"
+            | "cu"
+            | "esptool"
+            | "esptool.py"
+            | "avrdude"
+            | "arduino-cli"
+            | "stty"
+            | "setserial"
+            | "v4l2-ctl"
+            | "fio"
+            | "ioping"
+            | "cdrdao"
+            | "eject"
+            | "isoinfo"
+            | "xfs_db"
+            | "lsdvd"
+            | "vlc"
+            | "mpv"
+    )
+}
+
 /// Options that name an output file, in the spellings most programs share.
 fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
     let mut edits = false;
@@ -112,9 +157,27 @@ fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
             if target.place == Place::Device {
                 let how = How { grave: true, ..How::default() };
                 walk.emit_on(Kind::Device, "overwrites a device", arg.span, vec![target], how);
-            } else {
+            } else if target.place != Place::Credential {
                 walk.write_file(file, Flow::unknown(Origin::default()), false, "writes its output", arg.span);
             }
+        }
+    }
+    if !reads_devices(call.name) {
+        let devices: Vec<Target> = call
+            .args
+            .iter()
+            .filter(|arg| arg.text.starts_with("/dev/"))
+            .map(|arg| walk.target(&arg.text))
+            .filter(|target| target.place == Place::Device)
+            .collect();
+        if !devices.is_empty() {
+            walk.emit_on(
+                Kind::Device,
+                "hands a disk to a program nobody knows",
+                call.span,
+                devices,
+                How::default(),
+            );
         }
     }
     if edits {
@@ -253,11 +316,7 @@ fn trial(walk: &mut Walk<'_>, span: Span, act: impl FnOnce(&mut Walk<'_>)) -> bo
         Kind::RunUnseen,
         format!("hands a program nobody knows something that {}", worst.what),
         span,
-        worst
-            .targets
-            .into_iter()
-            .map(|target| crate::effect::Target { place: Place::Name, ..target })
-            .collect(),
+        worst.targets.into_iter().map(|target| Target { place: Place::Name, ..target }).collect(),
         How::default(),
     );
     true

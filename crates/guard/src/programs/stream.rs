@@ -194,7 +194,10 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut operands: Vec<&Arg<'_>> = parsed.rest().collect();
     let program = match parsed.value("e", "source") {
         Some(text) => text.to_owned(),
-        None if parsed.value("f", "file").is_some() => String::new(),
+        None if parsed.value("f", "file").is_some() => {
+            let file = parsed.value("f", "file").unwrap_or_default();
+            walk.read_file(file, call.span).exact().unwrap_or_default().to_owned()
+        }
         None if operands.is_empty() => return Flow::none(),
         None => operands.remove(0).text.to_string(),
     };

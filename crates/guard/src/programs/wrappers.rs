@@ -156,6 +156,14 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         | "volta" | "nvm" | "pixi" | "conda" | "mamba"
             if !matches!(parsed.text(0), "run" | "exec" | "x") =>
         {
+            if parsed.text(0) == "publish" && !super::verbs::only_shows(call.args) {
+                walk.emit(Kind::Package, "publishes a package", call.span);
+            }
+            let args =
+                if parsed.text(0) == "pip" { call.args.get(1..).unwrap_or_default() } else { call.args };
+            if matches!(call.name, "uv" | "poetry" | "pdm" | "rye" | "pipenv" | "pixi") {
+                return super::named(walk, "pip", args, call.stdin, call.span);
+            }
             return super::filters::unknown(walk, call);
         }
         "start-stop-daemon" => {

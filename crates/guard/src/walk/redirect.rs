@@ -134,6 +134,12 @@ impl Walk<'_> {
                 How { all: true, ..How::default() },
             );
         }
+        if !append
+            && normal.starts_with("/var/log/")
+            && content.exact().is_some_and(|text| text.trim().is_empty())
+        {
+            self.emit_on(Kind::Traces, "empties a log", span, vec![target.clone()], How::default());
+        }
         if content.origin.credential && matches!(place, Place::Elsewhere) {
             self.emit(Kind::ReadCredential, "copies credentials", span);
         }
@@ -173,6 +179,9 @@ impl Walk<'_> {
         if normal.starts_with("/dev/tcp/") || normal.starts_with("/dev/udp/") {
             self.emit_names(Kind::ReverseShell, "opens a connection through /dev/tcp", span, &[&normal]);
             return Flow::unknown(Origin { network: true, ..Origin::default() });
+        }
+        if normal == "/dev/null" {
+            return Flow::known(String::new());
         }
         if let Some(flow) = self.scope.files.get(&normal) {
             let flow = flow.clone();

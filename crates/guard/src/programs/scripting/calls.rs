@@ -112,6 +112,13 @@ impl Program {
             walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
             return;
         }
+        if language == "perl"
+            && matches!(name, "unlink" | "rmtree")
+            && matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';')))
+        {
+            // Of `$_`, which `find` or a loop sets.
+            return self.delete_call(walk, self.list.len(), at + 1, true, span);
+        }
         if matches!(
             name,
             "array_map" | "array_walk" | "call_user_func" | "call_user_func_array" | "array_filter"

@@ -255,6 +255,16 @@ impl Program {
                 let refs: Vec<&str> = paths.iter().map(String::as_str).collect();
                 perms::mode(walk, &octal.unwrap_or_default(), &refs, false, span);
             }
+            "chown" | "lchown" | "chownSync" if before.is_some() || self.sign(at + 1, '(') => {
+                let paths: Vec<String> = path.or_else(|| self.third(first)).into_iter().collect();
+                let targets = paths.iter().map(|path| walk.target(path)).collect();
+                walk.emit_on(Kind::Ownership, "changes an owner", span, targets, How::default());
+            }
+            "loads" | "load"
+                if matches!(before, Some("pickle" | "marshal" | "dill" | "cPickle" | "Marshal")) =>
+            {
+                code::unseen(walk, Origin::default(), span);
+            }
             "kill" | "killpg" => {
                 let minus = self.sign(first, '-') || self.sign(first + 2, '-');
                 if matches!(before, Some("os" | "process" | "Process"))

@@ -197,6 +197,13 @@ impl Program {
                     walk.run_text(text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
+                Some(Token::Name(name))
+                    if self.constants.get(name).is_some_and(|real| RUNS.contains(&real.as_str())) =>
+                {
+                    // `$f = "system"; $f(…)`
+                    let real = self.constants.get(name).map_or("", String::as_str);
+                    self.call(walk, language, at, real, span);
+                }
                 Some(Token::Name(name)) => {
                     let real = self.renamed.get(name).map_or(name.as_str(), String::as_str);
                     self.call(walk, language, at, real, span);
@@ -232,6 +239,23 @@ impl Program {
                     span,
                 );
             }
+        }
+        if at > 0
+            && self.sign(at - 1, '[')
+            && let Some(name) = self.constant(at)
+            && let Some(close) =
+                (at + 1..at + 6).find(|near| self.sign(*near, ']') && self.sign(near + 1, '('))
+        {
+            // `os.__dict__['system'](…)`, `child_process['exec' + 'Sync'](…)`
+            if RUNS.contains(&name.as_str()) || name == "exec" {
+                self.run_call(walk, close + 2, span);
+            } else if let Some(tree) = deletes(&name, Some("os")) {
+                self.delete_call(walk, at, close + 2, tree, span);
+            }
+        }
+        if language == "perl" && self.list.iter().any(|token| matches!(token, Token::Text(pipe) if matches!(pipe.trim_start_matches(['|', ' ']), "sh" | "bash" | "/bin/sh" | "/bin/bash") && pipe.starts_with('|'))) {
+            // What is printed into an open pipe to a shell.
+            walk.run_text(text, &Flow::none(), span);
         }
         if self.sign(at + 1, '.') && (self.name(at + 2) == Some("execute") || self.sign(at + 2, '!')) {
             walk.run_text(text, &Flow::none(), span);
