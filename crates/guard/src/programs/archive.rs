@@ -17,8 +17,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+/// Options of tar that run programs or delete.
+fn tar_options(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     for (at, arg) in call.args.iter().enumerate() {
         let text = &*arg.text;
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
@@ -64,6 +64,11 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => {}
         }
     }
+}
+
+fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    tar_options(walk, call, &words);
     let first = words.first().copied().unwrap_or_default();
     let letters = |letter: char| {
         first.trim_start_matches('-').contains(letter) && !first.starts_with("--")

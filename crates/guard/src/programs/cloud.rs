@@ -51,14 +51,12 @@ fn destroys(word: &str) -> bool {
         || lower == "pg:reset"
 }
 
-pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    let dry = verbs::only_shows(call.args) || words.last() == Some(&"help");
+/// Whether the words tell an account to delete, stop or open something.
+fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
     let verbs = plain
         .iter()
         .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
-    let bad = verbs.clone().any(|word| destroys(word) && !word.contains('/'))
+    verbs.clone().any(|word| destroys(word) && !word.contains('/'))
         || words.contains(&"--delete") && words.contains(&"sync")
         || words.windows(2).any(|pair| {
             matches!(pair, ["--desired-count" | "--desired-capacity" | "--min-size" | "--num-nodes", "0"])
@@ -97,7 +95,14 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                         | "reboot-instances"
                         | "disable-key"
                 )
-            });
+            })
+}
+
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let dry = verbs::only_shows(call.args) || words.last() == Some(&"help");
+    let bad = destroys_resources(call, &words, &plain);
     if bad && !dry {
         walk.emit_names(Kind::Cloud, "deletes or stops resources of an account", call.span, &plain);
     }

@@ -9,7 +9,7 @@ use crate::walk::{Flow, Walk};
 pub(super) fn names(words: &[&str]) -> Vec<Target> {
     words
         .iter()
-        .filter(|word| !word.starts_with('-') && !(word.starts_with('/') && word.len() <= 3))
+        .filter(|word| !(word.starts_with('-') || word.starts_with('/') && word.len() <= 3))
         .map(|word| Target { text: (*word).to_owned(), place: windows_place(word) })
         .collect()
 }

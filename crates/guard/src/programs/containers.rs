@@ -1,6 +1,6 @@
 //! Containers and clusters.
 
-use super::opts::{Spec, parse};
+use super::opts::{Parsed, Spec, parse};
 use super::{Handler, code, verbs};
 use crate::effect::{How, Kind};
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
@@ -357,7 +357,15 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         _ => {}
     }
-    if matches!(verb, "apply" | "create" | "replace") && !dry {
+    if !dry {
+        applied(walk, call, verb, &parsed);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// What a file from elsewhere sets up.
+fn applied(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, parsed: &Parsed<'_>) {
+    if matches!(verb, "apply" | "create" | "replace") {
         for (file, span) in parsed.values("f", "filename").filter(|(file, _)| file.contains("://")) {
             walk.emit_names(Kind::RunDownloaded, "sets up what an address says", span, &[file]);
         }
@@ -368,7 +376,6 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         code::fed(walk, &Flow::none(), call.span);
     }
-    Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
 fn helm(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

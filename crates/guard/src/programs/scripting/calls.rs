@@ -98,66 +98,7 @@ impl Program {
                 && (deletes(name, None).is_some()
                     || at > 1 && self.sign(at - 1, '.') && deletes(name, self.name(at - 2)).is_some()
                     || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
-        if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
-            let paths: String = self
-                .list
-                .iter()
-                .skip(at + 2)
-                .filter_map(|token| match token {
-                    Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
-                    Token::Sign('/') => Some("/".to_owned()),
-                    _ => None,
-                })
-                .collect();
-            walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
-            return;
-        }
-        if language == "perl"
-            && matches!(name, "unlink" | "rmtree")
-            && matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';')))
-        {
-            // Of `$_`, which `find` or a loop sets.
-            return self.delete_call(walk, self.list.len(), at + 1, true, span);
-        }
-        if matches!(
-            name,
-            "array_map" | "array_walk" | "call_user_func" | "call_user_func_array" | "array_filter"
-        ) && open
-            && let Some(Token::Text(callback)) = self.list.get(at + 2)
-        {
-            let first = at + 4;
-            if let Some(tree) = deletes(callback, Some("os")) {
-                return self.delete_call(walk, first + 8, first, tree, span);
-            }
-            if self.runs(language, callback, None, false) {
-                return self.run_call(walk, first, span);
-            }
-        }
-        if matches!(name, "send" | "public_send" | "__send__") && open {
-            let verb = (at..at + 8)
-                .find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
-            if verb.is_some()
-                && let Some(text) = self.second(at + 2)
-            {
-                walk.run_text(&text, &Flow::none(), span);
-            }
-            return;
-        }
-        if language == "lisp"
-            && matches!(name, "sh" | "program" | "command" | "process" | "system" | "shell" | "run")
-        {
-            // `(uiop:run-program "…")`, `(clojure.java.shell/sh "rm" "-rf" "/")`.
-            let words: Vec<&str> = self
-                .list
-                .iter()
-                .skip(at + 1)
-                .take_while(|token| {
-                    matches!(token, Token::Text(_) | Token::Sign('(' | '\''))
-                        || matches!(token, Token::Name(name) if name == "list")
-                })
-                .filter_map(|token| if let Token::Text(text) = token { Some(text.as_str()) } else { None })
-                .collect();
-            walk.run_text(&words.join(" "), &Flow::none(), span);
+        if self.special_call(walk, language, at, name, open, span) {
             return;
         }
         if !(open || bare) {
@@ -196,6 +137,84 @@ impl Program {
             return self.delete_call(walk, at, first, tree, span);
         }
         self.file_call(walk, at, first, name, before.as_deref(), span);
+    }
+
+    /// Calls with a shape of their own in one language; true when this was one.
+    fn special_call(
+        &self,
+        walk: &mut Walk<'_>,
+        language: &str,
+        at: usize,
+        name: &str,
+        open: bool,
+        span: Span,
+    ) -> bool {
+        if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
+            let paths: String = self
+                .list
+                .iter()
+                .skip(at + 2)
+                .filter_map(|token| match token {
+                    Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
+                    Token::Sign('/') => Some("/".to_owned()),
+                    _ => None,
+                })
+                .collect();
+            walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
+            return true;
+        }
+        if language == "perl"
+            && matches!(name, "unlink" | "rmtree")
+            && matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';')))
+        {
+            // Of `$_`, which `find` or a loop sets.
+            self.delete_call(walk, self.list.len(), at + 1, true, span);
+            return true;
+        }
+        if matches!(
+            name,
+            "array_map" | "array_walk" | "call_user_func" | "call_user_func_array" | "array_filter"
+        ) && open
+            && let Some(Token::Text(callback)) = self.list.get(at + 2)
+        {
+            let first = at + 4;
+            if let Some(tree) = deletes(callback, Some("os")) {
+                self.delete_call(walk, first + 8, first, tree, span);
+                return true;
+            }
+            if self.runs(language, callback, None, false) {
+                self.run_call(walk, first, span);
+                return true;
+            }
+        }
+        if matches!(name, "send" | "public_send" | "__send__") && open {
+            let verb = (at..at + 8)
+                .find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
+            if verb.is_some()
+                && let Some(text) = self.second(at + 2)
+            {
+                walk.run_text(&text, &Flow::none(), span);
+            }
+            return true;
+        }
+        if language == "lisp"
+            && matches!(name, "sh" | "program" | "command" | "process" | "system" | "shell" | "run")
+        {
+            // `(uiop:run-program "…")`, `(clojure.java.shell/sh "rm" "-rf" "/")`.
+            let words: Vec<&str> = self
+                .list
+                .iter()
+                .skip(at + 1)
+                .take_while(|token| {
+                    matches!(token, Token::Text(_) | Token::Sign('(' | '\''))
+                        || matches!(token, Token::Name(name) if name == "list")
+                })
+                .filter_map(|token| if let Token::Text(text) = token { Some(text.as_str()) } else { None })
+                .collect();
+            walk.run_text(&words.join(" "), &Flow::none(), span);
+            return true;
+        }
+        false
     }
 
     /// The name two tokens before a method: `os` in `os.system`, `child_process` in

@@ -127,54 +127,7 @@ impl Program {
         let path = self.constant(first);
         match name {
             "open" | "fopen" | "File" | "createWriteStream" => {
-                for near in first..first + 8 {
-                    if let Some(Token::Text(text)) = self.list.get(near)
-                        && let Some(command) =
-                            text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
-                    {
-                        walk.run_text(command, &Flow::none(), span);
-                    }
-                }
-                let Some(path) = path else {
-                    // Perl: `open F, ">file"`, `open(my $f, ">", "file")`.
-                    let texts: Vec<&str> = self
-                        .list
-                        .iter()
-                        .skip(first)
-                        .take(8)
-                        .filter_map(|token| match token {
-                            Token::Text(text) => Some(text.as_str()),
-                            _ => None,
-                        })
-                        .collect();
-                    match texts.as_slice() {
-                        [mode, file, ..] if matches!(*mode, ">" | ">>" | "+<" | "+>") => {
-                            written(walk, file, span)
-                        }
-                        [file, ..] if file.starts_with('>') => {
-                            written(walk, file.trim_start_matches('>').trim(), span)
-                        }
-                        ["<", file, ..] => drop(walk.read_file(file, span)),
-                        [file, ..] if file.starts_with('<') || file.starts_with('/') => {
-                            walk.read_file(file.trim_start_matches('<').trim(), span);
-                        }
-                        _ => {}
-                    }
-                    return;
-                };
-                let mode = self.second(first).unwrap_or_default();
-                if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
-                    walk.run_text(command, &Flow::none(), span);
-                } else if mode.contains('|') {
-                    walk.run_text(&self.third(first).unwrap_or_default(), &Flow::none(), span);
-                } else if let Some(file) = path.strip_prefix('>') {
-                    written(walk, file.trim_start_matches('>').trim(), span);
-                } else if mode.contains(['w', 'a', '+', '>', 'x']) || name == "createWriteStream" {
-                    let path = if mode.starts_with('>') { self.third(first).unwrap_or(path) } else { path };
-                    written(walk, &path, span);
-                } else {
-                    walk.read_file(&path, span);
-                }
+                self.open_call(walk, first, name, path, span);
             }
             "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
             | "truncate" | "truncateSync" | "outputFileSync" => {
@@ -228,6 +181,55 @@ impl Program {
                 }
             }
             _ => self.other_call(walk, at, first, name, before, span),
+        }
+    }
+
+    /// `open` in its many forms: a file to read or write, or a command behind a pipe.
+    fn open_call(&self, walk: &mut Walk<'_>, first: usize, name: &str, path: Option<String>, span: Span) {
+        for near in first..first + 8 {
+            if let Some(Token::Text(text)) = self.list.get(near)
+                && let Some(command) = text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
+            {
+                walk.run_text(command, &Flow::none(), span);
+            }
+        }
+        let Some(path) = path else {
+            // Perl: `open F, ">file"`, `open(my $f, ">", "file")`.
+            let texts: Vec<&str> = self
+                .list
+                .iter()
+                .skip(first)
+                .take(8)
+                .filter_map(|token| match token {
+                    Token::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            match texts.as_slice() {
+                [mode, file, ..] if matches!(*mode, ">" | ">>" | "+<" | "+>") => written(walk, file, span),
+                [file, ..] if file.starts_with('>') => {
+                    written(walk, file.trim_start_matches('>').trim(), span);
+                }
+                ["<", file, ..] => drop(walk.read_file(file, span)),
+                [file, ..] if file.starts_with('<') || file.starts_with('/') => {
+                    walk.read_file(file.trim_start_matches('<').trim(), span);
+                }
+                _ => {}
+            }
+            return;
+        };
+        let mode = self.second(first).unwrap_or_default();
+        if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
+            walk.run_text(command, &Flow::none(), span);
+        } else if mode.contains('|') {
+            walk.run_text(&self.third(first).unwrap_or_default(), &Flow::none(), span);
+        } else if let Some(file) = path.strip_prefix('>') {
+            written(walk, file.trim_start_matches('>').trim(), span);
+        } else if mode.contains(['w', 'a', '+', '>', 'x']) || name == "createWriteStream" {
+            let path = if mode.starts_with('>') { self.third(first).unwrap_or(path) } else { path };
+            written(walk, &path, span);
+        } else {
+            walk.read_file(&path, span);
         }
     }
 
