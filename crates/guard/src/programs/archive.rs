@@ -206,6 +206,9 @@ fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_on(Kind::ReadCredential, "packs credentials", arg.span, vec![target], How::default());
         }
     }
+    if parsed.text(0) == "-" {
+        return Flow::unknown(Origin { local: true, ..Origin::default() });
+    }
     Flow::none()
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Handler, verbs};
 use crate::effect::Kind;
-use crate::walk::{Call, Flow, Origin, Walk};
+use crate::place::Place;
+use crate::walk::{Call, Flow, Origin, Walk, secret_name};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -135,21 +136,24 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         walk.emit(Kind::ReadCredential, "prints secrets of an account", call.span);
     }
-    let secret = plain.iter().any(|word| {
-        matches!(
-            *word,
-            "get-secret-value"
-                | "print-access-token"
-                | "get-access-token"
-                | "print-identity-token"
-                | "get-session-token"
-                | "get-parameter"
-                | "get-parameters"
-                | "export-credentials"
-        )
-    }) || plain
-        .windows(2)
-        .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
+    let secret = plain.first().is_some_and(|word| matches!(*word, "config" | "config:get" | "config:show"))
+        && call.name == "heroku"
+        || plain.iter().any(|word| {
+            matches!(
+                *word,
+                "get-secret-value"
+                    | "print-access-token"
+                    | "get-access-token"
+                    | "print-identity-token"
+                    | "get-session-token"
+                    | "get-parameter"
+                    | "get-parameters"
+                    | "export-credentials"
+            )
+        })
+        || plain
+            .windows(2)
+            .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
     if secret {
         if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters")
             || words.contains(&"--with-decryption")
@@ -181,6 +185,10 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
         && remote(to)
         && !remote(from)
     {
+        let source = walk.target(from);
+        if matches!(source.place, Place::HomeTop | Place::Root | Place::SystemTop | Place::SystemConfig) {
+            walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[from, to]);
+        }
         let flow = walk.read_file(from, call.span);
         if flow.origin.credential || call.stdin.origin.credential {
             walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[to]);
@@ -242,6 +250,9 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || (plain.first() == Some(&"stop") && call.name == "nomad")
         || (plain.first() == Some(&"apply") || plain.first() == Some(&"up"))
             && words.iter().any(|word| matches!(*word, "-auto-approve" | "--auto-approve" | "--yes" | "-y"));
+    if plain.first() == Some(&"output") && plain.iter().skip(1).any(|word| secret_name(word)) {
+        walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &plain);
+    }
     if bad && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "destroys or changes infrastructure without asking", call.span, &plain);
     }

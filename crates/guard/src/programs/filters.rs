@@ -68,6 +68,14 @@ fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::unknown(Origin::default());
     }
     let mut flow = source(walk, &files, call.stdin);
+    if call.name == "cat"
+        && call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains(['n', 'b']))
+        && let Some(text) = flow.exact()
+    {
+        let lines: Vec<String> =
+            text.lines().zip(1..).map(|(line, at)| format!("{at:>6}\t{line}\n")).collect();
+        flow.text = Some(lines.concat().into());
+    }
     match call.name {
         "tac" => {
             if let Some(text) = flow.exact() {
@@ -234,6 +242,16 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         };
     }
     let flow = source(walk, &files, call.stdin);
+    let before = walk.programs.iter().rev().nth(1).map_or("", |(name, _)| name.as_str());
+    if skip == 1
+        && !parsed.has("v", "invert-match")
+        && matches!(before, "env" | "printenv" | "set" | "export" | "declare")
+        && call.stdin.present()
+        && parsed.text(0).split(['|', '\\', '.', '*']).any(crate::walk::secret_name)
+    {
+        let what = "picks secrets out of the environment";
+        walk.emit_names(crate::effect::Kind::ReadCredential, what, call.span, &[parsed.text(0)]);
+    }
     Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
 }
 
@@ -293,6 +311,22 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
     let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
     let flow = source(walk, &files, call.stdin);
+    if call.name == "jq"
+        && parsed.text(0) == "."
+        && parsed.has("r", "raw-output")
+        && let Some(text) = flow.exact().and_then(|text| text.trim().strip_prefix('"')?.strip_suffix('"'))
+        && !text.contains(['"', '\\'])
+    {
+        return Flow { text: Some(format!("{text}\n").into()), origin: flow.origin };
+    }
+    if call.name == "paste"
+        && parsed.has("s", "serial")
+        && let Some(text) = flow.exact()
+    {
+        let lines: Vec<&str> = text.lines().collect();
+        let joined = lines.join(parsed.value("d", "delimiters").unwrap_or("\t")) + "\n";
+        return Flow { text: Some(joined.into()), origin: flow.origin };
+    }
     if call.name == "jq"
         && parsed.flags.iter().any(|flag| flag.is("n", "null-input"))
         && let Some(text) = parsed.text(0).strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))

@@ -365,6 +365,9 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit_names(Kind::Package, "removes packages", call.span, &words);
         }
+        ("npm" | "pnpm" | "yarn", "token") if words.len() > 1 => {
+            walk.emit_names(Kind::ReadCredential, "shows or changes access tokens", call.span, &words);
+        }
         ("cargo", "new" | "init") => {
             if let Some(folder) = verbs.get(1) {
                 walk.made(&folder.text);

@@ -194,7 +194,8 @@ impl Walk<'_> {
             && (target.text.ends_with("/.ssh")
                 || target.text.contains("/.ssh/*")
                 || ends_in_login(&target.text));
-        let globbed = path.contains(['*', '?', '[']) && self.may_be_credential(&target.text);
+        let globbed =
+            path.contains(['*', '?', '[']) && !path.ends_with(".pub") && self.may_be_credential(&target.text);
         if keys
             || globbed
             || matches!(target.place, Place::Credential | Place::AgentConfig)

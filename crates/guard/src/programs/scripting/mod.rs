@@ -53,9 +53,13 @@ pub(crate) fn printed(text: &str) -> Option<String> {
     let list = tokens(text, "python");
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
+    if let [Token::Text(text)] = program.list.as_slice() {
+        // `node -p '"text"'`
+        return Some(format!("{text}\n"));
+    }
     for (at, token) in program.list.iter().enumerate() {
         let Token::Name(name) = token else { continue };
-        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat") {
+        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat" | "printf") {
             let from = if program.sign(at + 1, '(') { at + 2 } else { at + 1 };
             return program.constant(from).map(|text| text + "\n");
         }
@@ -300,6 +304,7 @@ impl Program {
             "createConnection",
             "stream_socket_client",
         ]) && self.mentions(&[
+            "create_connection",
             "connect",
             "TCPSocket",
             "fsockopen",
@@ -317,6 +322,7 @@ impl Program {
             .iter()
             .any(|shell| self.holds_text(shell))
             || text.contains("/bin/sh")
+            || self.holds_text("<&3")
             || self.mentions(&["dup2"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
