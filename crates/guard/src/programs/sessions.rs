@@ -45,7 +45,10 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             stops: call.name == "screen",
         },
     );
-    for arg in parsed.rest() {
+    let shows = ["display", "rename", "set", "list", "has", "select", "show", "title"]
+        .iter()
+        .any(|verb| parsed.text(0).starts_with(verb));
+    for arg in parsed.rest().filter(|_| !shows) {
         if arg.text.contains(' ') {
             walk.run_text(&arg.text, &Flow::none(), arg.span);
         }

@@ -201,7 +201,13 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None if operands.is_empty() => return Flow::none(),
         None => operands.remove(0).text.to_string(),
     };
-    super::inline::judge(walk, "awk", &program, call.span);
+    // `-v name=value` sets a variable before anything runs.
+    let set: String = parsed
+        .values("v", "assign")
+        .filter_map(|(text, _)| text.split_once('='))
+        .map(|(name, value)| format!("{name}=\"{}\";", value.replace('"', "\\\"")))
+        .collect();
+    super::inline::judge(walk, "awk", &format!("{set}{program}"), call.span);
     if call
         .args
         .windows(2)

@@ -16,7 +16,12 @@ impl Program {
             next = after;
             match self.list.get(next) {
                 Some(Token::Sign('+')) => next += 1,
-                Some(Token::Sign('.')) if self.name(next + 1).is_none() => {
+                Some(Token::Sign('%')) => {
+                    let values = self.pieces(next + 1);
+                    out = formatted(&out, &values);
+                    return Some(out);
+                }
+                Some(Token::Sign('.')) if self.name(next + 1).is_none_or(|name| name == "chr") => {
                     next += 1;
                     if self.sign(next, '.') {
                         next += 1;
@@ -63,7 +68,17 @@ impl Program {
                 (hex(&inner)?, at + 6)
             }
             Token::Name(name)
-                if matches!(name.as_str(), "chr" | "fromCharCode" | "char")
+                if matches!(name.as_str(), "join" | "implode" | "sprintf") && self.sign(at + 1, '(') =>
+            {
+                let pieces = self.pieces(at + 1);
+                let (mark, values) = pieces.split_first()?;
+                let end =
+                    (at + 2..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(self.list.len());
+                let text = if name == "sprintf" { formatted(mark, values) } else { values.join(mark) };
+                return Some((text, end + 1));
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "chr" | "fromCharCode" | "char" | "bytes" | "bytearray")
                     || (name == "String" && self.name(at + 2) == Some("fromCharCode")) =>
             {
                 let open = if name == "String" { at + 3 } else { at + 1 };
@@ -187,6 +202,19 @@ impl Program {
                             next += 1;
                         }
                     }
+                    "split" => {
+                        while next < self.list.len() && !self.sign(next, ')') {
+                            next += 1;
+                        }
+                        next += 1;
+                    }
+                    "format" => {
+                        value = formatted(&value.replace("{}", "%s"), &self.pieces(next + 2));
+                        while next < self.list.len() && !self.sign(next, ')') {
+                            next += 1;
+                        }
+                        next += 1;
+                    }
                     "join" => {
                         let (joined, after) = self.joined(next + 2, &value)?;
                         value = joined;
@@ -207,12 +235,31 @@ impl Program {
         loop {
             match self.list.get(next)? {
                 Token::Number(number) => out.push(u32::try_from(*number).ok().and_then(char::from_u32)?),
-                Token::Sign(',') => {}
+                Token::Sign(',' | '[' | ']') => {}
                 Token::Sign(')') => return Some((out, next + 1)),
                 _ => return None,
             }
             next += 1;
         }
+    }
+
+    /// The strings at `at`: one, or several in brackets.
+    pub(super) fn pieces(&self, at: usize) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut depth = 0;
+        for token in self.list.iter().skip(at).take(64) {
+            match token {
+                Token::Text(text) => out.push(text.clone()),
+                Token::Name(name) => out.extend(self.constants.get(name).cloned()),
+                Token::Sign('(' | '[') => depth += 1,
+                Token::Sign(')' | ']') => depth -= 1,
+                _ => {}
+            }
+            if depth <= 0 {
+                break;
+            }
+        }
+        out
     }
 
     /// `(['a', 'b'])` or `(map(chr, [114, 109]))` joined.
@@ -296,6 +343,11 @@ impl Program {
         let comma = (first..self.list.len()).filter(|at| self.sign(*at, ',')).nth(1)?;
         self.constant(comma + 1)
     }
+}
+
+/// A format with its `%s` filled in, one by one.
+fn formatted(format: &str, values: &[String]) -> String {
+    values.iter().fold(format.to_owned(), |text, value| text.replacen("%s", value, 1))
 }
 
 fn hex(text: &str) -> Option<String> {

@@ -131,7 +131,11 @@ impl Program {
         for at in 0..self.list.len() {
             let Some(name) = self.name(at).map(str::to_owned) else { continue };
             if self.sign(at + 1, '=') && !self.sign(at + 2, '=') {
-                if let Some(value) = self.constant(at + 2) {
+                if self.sign(at + 2, '(') && self.sign(at + 4, ',') {
+                    // A list of words: `@a = ("rm", "-rf", "/")`.
+                    let words = self.pieces(at + 2).join(" ");
+                    self.constants.insert(name, words);
+                } else if let Some(value) = self.constant(at + 2) {
                     self.constants.insert(name, value);
                 } else if let Some(function) = self.path_end(at + 2) {
                     self.renamed.insert(name, function);
@@ -152,7 +156,8 @@ impl Program {
 
     /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
     fn filled(&self, text: &str) -> Option<String> {
-        if self.constants.is_empty() || self.constants.len() > 16 || !text.contains(['$', '#']) {
+        let prints = text.contains("f\"") || text.contains("f'");
+        if self.constants.is_empty() || self.constants.len() > 16 || !(prints || text.contains(['$', '#'])) {
             return None;
         }
         let mut out = text.to_owned();
@@ -162,6 +167,9 @@ impl Program {
             }
             for form in [format!("#{{{name}}}"), format!("${{{name}}}")] {
                 out = out.replace(&form, value);
+            }
+            if prints {
+                out = out.replace(&format!("{{{name}}}"), value);
             }
             let plain = format!("${name}");
             let mut rest = out.as_str();
