@@ -1,6 +1,6 @@
 //! Programs that only print: their output is computed when it can be, and passed on when not.
 
-use super::opts::{Spec, parse};
+use super::opts::{Parsed, Spec, parse};
 use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
 use super::{Handler, encode};
 use crate::place::Place;
@@ -255,6 +255,34 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
 }
 
+/// What `jq` and `paste` make of text that is known.
+fn computed(call: Call<'_>, parsed: &Parsed<'_>, flow: &Flow) -> Option<Flow> {
+    if call.name == "jq"
+        && parsed.text(0) == "."
+        && parsed.has("r", "raw-output")
+        && let Some(text) = flow.exact().and_then(|text| text.trim().strip_prefix('"')?.strip_suffix('"'))
+        && !text.contains(['"', '\\'])
+    {
+        return Some(Flow { text: Some(format!("{text}\n").into()), origin: flow.origin });
+    }
+    if call.name == "paste"
+        && parsed.has("s", "serial")
+        && let Some(text) = flow.exact()
+    {
+        let lines: Vec<&str> = text.lines().collect();
+        let joined = lines.join(parsed.value("d", "delimiters").unwrap_or("\t")) + "\n";
+        return Some(Flow { text: Some(joined.into()), origin: flow.origin });
+    }
+    if call.name == "jq"
+        && parsed.flags.iter().any(|flag| flag.is("n", "null-input"))
+        && let Some(text) = parsed.text(0).strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
+        && !text.contains(['"', '\\'])
+    {
+        return Some(Flow::known(format!("{text}\n")));
+    }
+    None
+}
+
 /// Data goes through, changed or not.
 fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let short = if call.name == "split" { "bnCal" } else { "oktSTdfwLl" };
@@ -311,28 +339,8 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
     let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
     let flow = source(walk, &files, call.stdin);
-    if call.name == "jq"
-        && parsed.text(0) == "."
-        && parsed.has("r", "raw-output")
-        && let Some(text) = flow.exact().and_then(|text| text.trim().strip_prefix('"')?.strip_suffix('"'))
-        && !text.contains(['"', '\\'])
-    {
-        return Flow { text: Some(format!("{text}\n").into()), origin: flow.origin };
-    }
-    if call.name == "paste"
-        && parsed.has("s", "serial")
-        && let Some(text) = flow.exact()
-    {
-        let lines: Vec<&str> = text.lines().collect();
-        let joined = lines.join(parsed.value("d", "delimiters").unwrap_or("\t")) + "\n";
-        return Flow { text: Some(joined.into()), origin: flow.origin };
-    }
-    if call.name == "jq"
-        && parsed.flags.iter().any(|flag| flag.is("n", "null-input"))
-        && let Some(text) = parsed.text(0).strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
-        && !text.contains(['"', '\\'])
-    {
-        return Flow::known(format!("{text}\n"));
+    if let Some(known) = computed(call, &parsed, &flow) {
+        return known;
     }
     if matches!(call.name, "jq" | "yq" | "xq" | "envsubst") {
         if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {

@@ -154,7 +154,7 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if words.is_empty() {
         if call.stdin.present() && call.stdin.exact().is_some() {
             walk.run_text(call.stdin.seen(), &Flow::none(), call.span);
-        } else if call.stdin.present() && !(call.stdin.origin.file && !call.stdin.origin.network) {
+        } else if call.stdin.present() && (!call.stdin.origin.file || call.stdin.origin.network) {
             code::fed(walk, call.stdin, call.span);
         }
     } else {

@@ -202,11 +202,10 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None => operands.remove(0).text.to_string(),
     };
     // `-v name=value` sets a variable before anything runs.
-    let set: String = parsed
-        .values("v", "assign")
-        .filter_map(|(text, _)| text.split_once('='))
-        .map(|(name, value)| format!("{name}=\"{}\";", value.replace('"', "\\\"")))
-        .collect();
+    let mut set = String::new();
+    for (name, value) in parsed.values("v", "assign").filter_map(|(text, _)| text.split_once('=')) {
+        set.push_str(&[name, "=\"", &value.replace('"', "\\\""), "\";"].concat());
+    }
     super::inline::judge(walk, "awk", &format!("{set}{program}"), call.span);
     if call
         .args

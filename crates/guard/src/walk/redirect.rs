@@ -192,7 +192,7 @@ impl Walk<'_> {
         let mut origin = Origin { file: true, local: true, ..Origin::default() };
         let keys = target.place == Place::Startup
             && (target.text.ends_with("/.ssh")
-                || target.text.contains("/.ssh/*")
+                || target.text.contains("/.ssh/*") && !target.text.ends_with(".pub")
                 || ends_in_login(&target.text));
         let globbed =
             path.contains(['*', '?', '[']) && !path.ends_with(".pub") && self.may_be_credential(&target.text);

@@ -37,6 +37,9 @@ impl Program {
 
     /// One term of a concatenation and where it ends.
     pub(super) fn term(&self, at: usize) -> Option<(String, usize)> {
+        if let Some((value, next)) = self.composed(at) {
+            return self.suffixes(value, next);
+        }
         let (value, next) = match self.list.get(at)? {
             Token::Text(text) => (text.clone(), at + 1),
             Token::Sign('(') => {
@@ -46,36 +49,6 @@ impl Program {
                     end += 1;
                 }
                 (inner, end + 1)
-            }
-            Token::Name(name)
-                if matches!(name.as_str(), "Path" | "Dir" | "File" | "pathlib" | "os" | "homedir")
-                    && self.home(at).is_some() =>
-            {
-                ("~".to_owned(), self.home(at).unwrap_or(at + 1))
-            }
-            Token::Name(name)
-                if matches!(name.as_str(), "environ" | "ENV" | "env" | "getenv" | "process" | "os")
-                    && self.home_variable(at).is_some() =>
-            {
-                ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
-            }
-            Token::Name(name) if name == "pack" && self.sign(at + 1, '(') => {
-                let form = self.constant(at + 2)?;
-                let inner = self.second(at + 2)?;
-                if !form.starts_with('H') {
-                    return None;
-                }
-                (hex(&inner)?, at + 6)
-            }
-            Token::Name(name)
-                if matches!(name.as_str(), "join" | "implode" | "sprintf") && self.sign(at + 1, '(') =>
-            {
-                let pieces = self.pieces(at + 1);
-                let (mark, values) = pieces.split_first()?;
-                let end =
-                    (at + 2..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(self.list.len());
-                let text = if name == "sprintf" { formatted(mark, values) } else { values.join(mark) };
-                return Some((text, end + 1));
             }
             Token::Name(name)
                 if matches!(name.as_str(), "chr" | "fromCharCode" | "char" | "bytes" | "bytearray")
@@ -146,6 +119,43 @@ impl Program {
             _ => return None,
         };
         self.suffixes(value, next)
+    }
+
+    /// Expressions that stand for the home folder, or put constants together.
+    fn composed(&self, at: usize) -> Option<(String, usize)> {
+        Some(match self.list.get(at)? {
+            Token::Name(name)
+                if matches!(name.as_str(), "Path" | "Dir" | "File" | "pathlib" | "os" | "homedir")
+                    && self.home(at).is_some() =>
+            {
+                ("~".to_owned(), self.home(at).unwrap_or(at + 1))
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "environ" | "ENV" | "env" | "getenv" | "process" | "os")
+                    && self.home_variable(at).is_some() =>
+            {
+                ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
+            }
+            Token::Name(name) if name == "pack" && self.sign(at + 1, '(') => {
+                let form = self.constant(at + 2)?;
+                let inner = self.second(at + 2)?;
+                if !form.starts_with('H') {
+                    return None;
+                }
+                (hex(&inner)?, at + 6)
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "join" | "implode" | "sprintf") && self.sign(at + 1, '(') =>
+            {
+                let pieces = self.pieces(at + 1);
+                let (mark, values) = pieces.split_first()?;
+                let end =
+                    (at + 2..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(self.list.len());
+                let text = if name == "sprintf" { formatted(mark, values) } else { values.join(mark) };
+                (text, end + 1)
+            }
+            _ => return None,
+        })
     }
 
     /// `Path.home()`, `Dir.home`, `os.homedir()`: where the expression ends.
