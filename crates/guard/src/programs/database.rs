@@ -295,6 +295,17 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if bad {
         walk.emit_names(Kind::Database, "drops or resets a database", call.span, &words);
     }
+    // `manage.py shell -c code`, `artisan tinker --execute=code`.
+    if matches!(words.first(), Some(&("shell" | "tinker" | "shell_plus"))) {
+        let code = words
+            .iter()
+            .position(|word| matches!(*word, "-c" | "--command" | "--execute"))
+            .and_then(|at| words.get(at + 1))
+            .copied()
+            .or_else(|| words.iter().find_map(|word| word.strip_prefix("--execute=")));
+        let language = if words.first() == Some(&"tinker") { "php" } else { "python" };
+        super::inline::judge(walk, language, code.unwrap_or_default(), call.span);
+    }
     if matches!(call.name, "rails") && matches!(words.first(), Some(&("runner" | "r"))) {
         super::inline::judge(walk, "ruby", words.get(1).copied().unwrap_or_default(), call.span);
     }

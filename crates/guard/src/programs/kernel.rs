@@ -121,7 +121,11 @@ fn firewall(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || word.starts_with("--add")
         }),
         "pfctl" => has(&["-d", "-F"]) || words.iter().any(|word| word.starts_with("-F")),
-        "nft" => has(&["flush", "delete", "add", "insert"]),
+        // nft takes its whole command as one word, too.
+        "nft" => words
+            .iter()
+            .flat_map(|word| word.split_whitespace())
+            .any(|word| matches!(word, "flush" | "delete" | "add" | "insert" | "destroy")),
         "netsh" => has(&["set", "delete", "reset", "add"]),
         "iptables-restore" => true,
         "ipset" => has(&["destroy", "flush", "-X", "-F"]),

@@ -277,6 +277,14 @@ impl Program {
         }
     }
 
+    /// Everything in a table, by way of an object mapper.
+    fn empties(&self) -> bool {
+        self.mentions(&["delete_all", "destroy_all", "truncate_tables", "deleteMany"])
+            || self.mentions(&["objects"]) && self.mentions(&["all"]) && self.mentions(&["delete"])
+            || self.mentions(&["DB", "Schema"])
+                && self.mentions(&["truncate", "drop", "dropIfExists", "dropAllTables"])
+    }
+
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
     fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
         let forks = self.mentions(&["fork", "pcntl_fork"]);
@@ -334,6 +342,9 @@ impl Program {
             || self.mentions(&["dup2"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
+        }
+        if self.empties() {
+            walk.emit(Kind::Database, "empties tables", span);
         }
         let cloud = self.mentions(&["boto3", "botocore", "google", "azure", "aws_sdk", "kubernetes"]);
         let kills = self.list.windows(2).any(|pair| {
