@@ -154,6 +154,8 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     if path.starts_with("/proc/sysrq-trigger")
         || path.starts_with("/sys/firmware")
         || path.starts_with("/sys/power")
+        || path.starts_with("/selinux/")
+        || path.starts_with("/sys/fs/selinux/")
     {
         return Place::System;
     }

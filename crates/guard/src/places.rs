@@ -263,7 +263,7 @@ const PROFILES: [&str; 24] = [
     ".pam_environment",
 ];
 
-const SECRETS: [&str; 22] = [
+const SECRETS: [&str; 24] = [
     ".aws/credentials",
     ".aws/sso/cache",
     ".config/gcloud",
@@ -279,6 +279,8 @@ const SECRETS: [&str; 22] = [
     "Library/Keychains",
     ".mozilla/firefox",
     ".config/google-chrome",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
     ".config/chromium",
     ".config/rclone/rclone.conf",
     ".config/sops",

@@ -47,7 +47,7 @@ pub(crate) fn hiding(text: &str) -> Option<&'static str> {
 /// The text with look-alikes and invisible characters turned into what they look like; `None`
 /// when there are none.
 pub(crate) fn shown(text: &str) -> Option<String> {
-    let backspaces = text.bytes().any(|b| b == 0x08 || b == b'\r');
+    let backspaces = text.bytes().any(|b| matches!(b, 0x08 | b'\r' | 0x1b));
     if text.is_ascii() && !backspaces {
         return None;
     }
@@ -59,6 +59,17 @@ pub(crate) fn shown(text: &str) -> Option<String> {
             // On a screen the line starts over; a reader sees only what comes last.
             changed = true;
             out.push('\n');
+            continue;
+        }
+        if letter == '\r' && letters.peek().is_none() {
+            changed = true;
+            continue;
+        }
+        if letter == '\u{1b}' {
+            // A terminal takes the whole sequence; nothing of it is seen.
+            changed = true;
+            let bracketed = matches!(letters.next(), Some('[' | ']'));
+            while bracketed && letters.next().is_some_and(|c| !matches!(c, '@'..='~' | '\u{7}')) {}
             continue;
         }
         if letter == '\u{8}' {

@@ -2,9 +2,9 @@
 
 use super::Handler;
 use super::opts::{Spec, parse};
-use crate::effect::{How, Kind};
+use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
-use crate::walk::{Call, Flow, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -17,8 +17,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+/// Options of tar that run programs or delete.
+fn tar_options(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     for (at, arg) in call.args.iter().enumerate() {
         let text = &*arg.text;
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
@@ -56,10 +56,19 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     walk.run_text(value, &Flow::none(), arg.span);
                 }
             }
-            "--remove-files" => walk.emit(Kind::Delete, "deletes files after packing them", arg.span),
+            "--remove-files" => {
+                let packed: Vec<&Arg<'_>> =
+                    call.args.iter().filter(|arg| arg.text.starts_with(['/', '~', '.'])).collect();
+                moved_in(walk, &packed, arg.span);
+            }
             _ => {}
         }
     }
+}
+
+fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    tar_options(walk, call, &words);
     let first = words.first().copied().unwrap_or_default();
     let letters = |letter: char| {
         first.trim_start_matches('-').contains(letter) && !first.starts_with("--")
@@ -77,7 +86,7 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
     if extracts && (letters('P') || words.contains(&"--absolute-names")) {
         walk.emit(Kind::Write, "unpacks to absolute paths", call.span);
-        let target = crate::effect::Target { text: "/".to_owned(), place: Place::System };
+        let target = Target { text: "/".to_owned(), place: Place::System };
         walk.emit_on(
             Kind::Write,
             "unpacks to absolute paths",
@@ -87,6 +96,11 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         );
     }
     if extracts {
+        if call.stdin.origin.network {
+            // What runs out of there next was fetched.
+            let path = walk.path(folder.unwrap_or("."));
+            walk.scope.cloned.insert(path);
+        }
         if let Some(folder) = folder {
             let target = walk.target(folder);
             if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
@@ -113,6 +127,24 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
+/// Whether a folder is one where people keep keys and tokens.
+fn keeps_secrets(path: &str) -> bool {
+    let name = path.trim_end_matches(['/', '*']).trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    matches!(name, ".ssh" | ".aws" | ".gnupg" | ".kube" | ".docker" | ".azure" | "gcloud" | ".password-store")
+}
+
+/// Notes that files are deleted once they are packed.
+fn moved_in(walk: &mut Walk<'_>, packed: &[&Arg<'_>], span: Span) {
+    let targets: Vec<Target> = packed
+        .iter()
+        .map(|arg| walk.target(&arg.text))
+        .filter(|target| target.place >= Place::SystemTop)
+        .collect();
+    let recursive = !targets.is_empty();
+    let how = How { recursive, ..How::default() };
+    walk.emit_on(Kind::Delete, "deletes files after packing them", span, targets, how);
+}
+
 /// Reading what goes into an archive; an archive on standard output carries it on.
 fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut credential = false;
@@ -129,13 +161,11 @@ fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             continue;
         }
         let place = walk.target(&arg.text).place;
-        if place == Place::Credential
-            || (place == Place::Startup && arg.text.trim_end_matches('/').ends_with(".ssh"))
-        {
+        if place == Place::Credential || keeps_secrets(&arg.text) {
             credential = true;
             walk.read_file(&arg.text, arg.span);
             let target = walk.target(&arg.text);
-            if place == Place::Startup {
+            if place != Place::Credential {
                 walk.emit_on(
                     Kind::ReadCredential,
                     "packs credentials",
@@ -167,16 +197,17 @@ fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.run_text(program, &Flow::none(), span);
     }
     if parsed.has("m", "move") {
-        walk.emit(Kind::Delete, "deletes files after packing them", call.span);
+        let packed: Vec<&Arg<'_>> = parsed.rest().skip(1).collect();
+        moved_in(walk, &packed, call.span);
     }
     for arg in parsed.rest().skip(1) {
-        if walk.target(&arg.text).place == Place::Credential
-            || arg.text.trim_end_matches('/').ends_with(".ssh")
-            || arg.text.trim_end_matches('/').ends_with(".aws")
-        {
+        if walk.target(&arg.text).place == Place::Credential || keeps_secrets(&arg.text) {
             let target = walk.target(&arg.text);
             walk.emit_on(Kind::ReadCredential, "packs credentials", arg.span, vec![target], How::default());
         }
+    }
+    if parsed.text(0) == "-" {
+        return Flow::unknown(Origin { local: true, ..Origin::default() });
     }
     Flow::none()
 }
@@ -202,7 +233,8 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if call.args.iter().any(|arg| &*arg.text == "-sdel") {
-        walk.emit(Kind::Delete, "deletes files after packing them", call.span);
+        let packed: Vec<&Arg<'_>> = parsed.rest().skip(2).collect();
+        moved_in(walk, &packed, call.span);
     }
     if parsed.has("p", "") && call.name == "unzip" {
         return Flow::unknown(Origin { decoded: true, ..Origin::default() });
@@ -218,6 +250,13 @@ fn cpio(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for (program, span) in parsed.values("", "rsh-command") {
         walk.emit_names(Kind::ToolProgram, "makes cpio run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);
+    }
+    for (folder, span) in parsed.values("D", "directory") {
+        let target = walk.target(folder);
+        if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
+            let how = How { recursive: true, ..How::default() };
+            walk.emit_on(Kind::Write, "unpacks over system files", span, vec![target], how);
+        }
     }
     Flow::unknown(call.stdin.origin)
 }

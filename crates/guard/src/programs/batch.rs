@@ -2,7 +2,7 @@
 
 use super::code;
 use super::opts::{Spec, parse};
-use crate::effect::Kind;
+use crate::effect::{Kind, Span};
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -50,7 +50,10 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         for line in text.lines().take(32) {
             let filled: Vec<Arg<'_>> = args
                 .iter()
-                .map(|arg| Arg { text: arg.text.replace(mark, line.trim()).into(), span: arg.span })
+                .map(|arg| Arg {
+                    text: arg.text.replace(mark, &unquoted(line.trim())).into(),
+                    span: arg.span,
+                })
                 .collect();
             last = super::run(walk, &filled, &Flow::none(), call.span);
         }
@@ -67,6 +70,23 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     };
     walk.last_unknown = origin;
     flow
+}
+
+/// A line as `xargs` reads it: quotes and backslashes are taken away.
+fn unquoted(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut open = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, open) {
+            ('\'' | '"', None) => open = Some(letter),
+            (quote, Some(other)) if quote == other => open = None,
+            ('\\', None) => out.extend(letters.next()),
+            _ => out.push(letter),
+        }
+    }
+    // An open quote is an error there; the line is looked at as it is.
+    if open.is_some() { line.to_owned() } else { out }
 }
 
 /// GNU parallel: the command is shell text, inputs come after `:::` or on standard input.
@@ -166,10 +186,26 @@ pub(super) fn later(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return super::run(walk, &shell, &flow, call.span);
     }
     if call.stdin.present() {
+        walk.emit_startup("runs something later", call.span);
         let shell = [Arg { text: "sh".into(), span: call.span }];
         super::run(walk, &shell, call.stdin, call.span);
     }
     Flow::none()
+}
+
+/// The commands in the lines of a table of scheduled jobs.
+fn scheduled(walk: &mut Walk<'_>, table: &str, span: Span) {
+    for line in table.lines().take(64) {
+        let line = line.trim_start();
+        let fields = if line.starts_with('@') { 1 } else { 5 };
+        let mut rest = line;
+        for _ in 0..fields {
+            rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
+        }
+        if !rest.is_empty() && !line.starts_with('#') {
+            walk.run_text(rest, &Flow::none(), span);
+        }
+    }
 }
 
 pub(super) fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -179,8 +215,12 @@ pub(super) fn crontab(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else if let Some(file) = parsed.operand(0) {
         walk.emit_names(Kind::Write, "installs scheduled jobs", call.span, &[&file.text]);
         walk.emit_startup("installs scheduled jobs", call.span);
+        let table =
+            if &*file.text == "-" { call.stdin.clone() } else { walk.read_file(&file.text, file.span) };
+        scheduled(walk, table.seen(), call.span);
     } else if parsed.has("e", "") || !parsed.has("l", "") && call.stdin.present() {
         walk.emit_startup("installs scheduled jobs", call.span);
+        scheduled(walk, call.stdin.seen(), call.span);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
@@ -216,7 +256,7 @@ pub(super) fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     for text in recipes {
-        for line in text.lines() {
+        for line in text.replace("\\\n", " ").lines() {
             let command = line
                 .strip_prefix('\t')
                 .or_else(|| line.split_once(';').map(|(_, rest)| rest))

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::code;
 use super::{Handler, shells};
 use crate::effect::Kind;
-use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, IFS_BEFORE, Origin, Walk};
 
 /// The builtin with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -41,6 +41,13 @@ fn nothing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match (call.name, call.args) {
         ("umask", [mask]) if matches!(&*mask.text, "0" | "00" | "000" | "0000" | "a=rwx") => {
             walk.emit(Kind::Permissions, "lets everybody write new files", call.span);
+        }
+        ("let", sums) => {
+            for (name, value) in sums.iter().filter_map(|arg| arg.text.split_once('=')) {
+                if value.bytes().all(|b| b.is_ascii_digit()) {
+                    walk.scope.set(name, value);
+                }
+            }
         }
         ("hash", [flag, path, name]) if &*flag.text == "-p" => {
             walk.scope.aliases.insert(name.text.to_string(), Rc::from(&*path.text));
@@ -127,8 +134,9 @@ fn declare(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if append && let Some(before) = walk.scope.value(name, &walk.context.home) {
             value.insert_str(0, &before);
         }
-        if named && let Some(inner) = walk.scope.value(&value, &walk.context.home) {
-            value = inner.into_owned();
+        if named {
+            walk.scope.references.insert(name.to_owned(), value);
+            continue;
         }
         super::environment(walk, name, &value, true, call.span);
         if value.contains(HOLE) {
@@ -141,7 +149,13 @@ fn declare(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// `read` takes a line of what is on standard input.
 fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let array = call.args.iter().any(|arg| &*arg.text == "-a") || call.name != "read";
+    let array = call.name != "read"
+        || call
+            .args
+            .iter()
+            .any(|arg| arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.ends_with('a'));
+    let before = walk.scope.value(IFS_BEFORE, "").map(std::borrow::Cow::into_owned);
+    walk.scope.unset(IFS_BEFORE);
     let names: Vec<&str> = names_of(call.args, call.name != "read");
     let text = call.stdin.text.as_deref().unwrap_or(HOLE_STR);
     if array {
@@ -149,7 +163,11 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             text.lines()
                 .next()
                 .unwrap_or_default()
-                .split_whitespace()
+                .split(|c: char| match &before {
+                    Some(marks) => marks.contains(c),
+                    None => c.is_whitespace(),
+                })
+                .filter(|word| !word.is_empty())
                 .map(Rc::from)
                 .enumerate()
                 .map(|(at, word)| (at.to_string(), word))
@@ -165,7 +183,10 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.scope.set_list(names.first().copied().unwrap_or("MAPFILE"), list);
         return Flow::none();
     }
-    let separators = walk.scope.value("IFS", &walk.context.home).unwrap_or_default();
+    let separators = match before {
+        Some(marks) => marks,
+        None => walk.scope.value("IFS", &walk.context.home).unwrap_or_default().into_owned(),
+    };
     let line = text.lines().next().unwrap_or_default();
     let line = if call.stdin.text.is_some() && text.lines().nth(1).is_some() && walk.scope.branches > 0 {
         text.trim_end()

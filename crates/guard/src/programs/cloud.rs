@@ -1,8 +1,9 @@
 //! Cloud accounts and infrastructure tools: deleting what runs elsewhere.
 
-use super::Handler;
+use super::{Handler, verbs};
 use crate::effect::Kind;
-use crate::walk::{Call, Flow, Origin, Walk};
+use crate::place::Place;
+use crate::walk::{Call, Flow, Origin, Walk, secret_name};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -11,7 +12,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "firebase" | "linode-cli" | "hcloud" | "oci" | "ibmcloud" | "aliyun" | "cf" | "eb" | "railway"
         | "render" | "supabase" | "wrangler" | "s3cmd" | "mc" | "b2" | "azcopy" | "scw" | "upctl" | "exo"
         | "civo" | "vultr-cli" | "pscale" | "neonctl" | "turso" | "ngrok" | "cloudflared" | "openstack"
-        | "serverless" | "sls" | "sam" | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
+        | "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py" | "serverless" | "sls" | "sam"
+        | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdktf" | "ansible" | "ansible-playbook"
         | "packer" | "nomad" | "salt" | "puppet" => Some(infrastructure),
         _ => None,
@@ -50,17 +52,25 @@ fn destroys(word: &str) -> bool {
         || lower == "pg:reset"
 }
 
-pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    let dry = words
-        .iter()
-        .any(|word| matches!(*word, "--dry-run" | "--dryrun" | "--what-if") || word.starts_with("--dry-run"));
+/// Whether the words tell an account to delete, stop or open something.
+fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
     let verbs = plain
         .iter()
         .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
-    let bad = verbs.clone().any(|word| destroys(word) && !word.contains('/'))
+    verbs.clone().any(|word| destroys(word) && !word.contains('/'))
         || words.contains(&"--delete") && words.contains(&"sync")
+        || words.windows(2).any(|pair| {
+            matches!(pair, ["--desired-count" | "--desired-capacity" | "--min-size" | "--num-nodes", "0"])
+        })
+        || plain.windows(2).any(|pair| {
+            matches!(
+                pair,
+                ["services", "disable"]
+                    | ["keys", "create"]
+                    | ["add-iam-policy-binding", _]
+                    | ["role", "assignment"]
+            )
+        }) && !plain.contains(&"list")
         || call.name == "gsutil" && plain.iter().any(|word| *word == "rm" || *word == "rb")
         || call.name == "gsutil"
             && plain.contains(&"rsync")
@@ -76,9 +86,24 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                         | "put-user-policy"
                         | "authorize-security-group-ingress"
                         | "schedule-key-deletion"
-                        | "modify-db-instance-delete"
+                        | "attach-role-policy"
+                        | "put-role-policy"
+                        | "create-login-profile"
+                        | "update-assume-role-policy"
+                        | "change-resource-record-sets"
+                        | "put-bucket-lifecycle-configuration"
+                        | "put-public-access-block"
+                        | "reboot-instances"
+                        | "disable-key"
                 )
-            });
+            })
+}
+
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let dry = verbs::only_shows(call.args) || words.last() == Some(&"help");
+    let bad = destroys_resources(call, &words, &plain);
     if bad && !dry {
         walk.emit_names(Kind::Cloud, "deletes or stops resources of an account", call.span, &plain);
     }
@@ -99,6 +124,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.run_text(command.trim_matches(['[', ']', '"', '\'']), &Flow::none(), call.span);
     }
     if call.name == "ngrok" && plain.first() == Some(&"tcp")
+        || matches!(call.name, "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py")
+            && !words.is_empty()
+            && !dry
         || call.name == "cloudflared" && words.iter().any(|word| word.contains("ssh://"))
     {
         walk.emit(Kind::ReverseShell, "opens this machine to the network", call.span);
@@ -108,23 +136,28 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         walk.emit(Kind::ReadCredential, "prints secrets of an account", call.span);
     }
-    let secret = plain.iter().any(|word| {
-        matches!(
-            *word,
-            "get-secret-value"
-                | "print-access-token"
-                | "get-access-token"
-                | "print-identity-token"
-                | "get-session-token"
-                | "get-parameter"
-                | "get-parameters"
-                | "export-credentials"
-        )
-    }) || plain
-        .windows(2)
-        .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
+    let secret = plain.first().is_some_and(|word| matches!(*word, "config" | "config:get" | "config:show"))
+        && call.name == "heroku"
+        || plain.iter().any(|word| {
+            matches!(
+                *word,
+                "get-secret-value"
+                    | "print-access-token"
+                    | "get-access-token"
+                    | "print-identity-token"
+                    | "get-session-token"
+                    | "get-parameter"
+                    | "get-parameters"
+                    | "export-credentials"
+            )
+        })
+        || plain
+            .windows(2)
+            .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
     if secret {
-        if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters") {
+        if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters")
+            || words.contains(&"--with-decryption")
+        {
             walk.emit_names(Kind::ReadCredential, "prints secrets of an account", call.span, &plain);
         }
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
@@ -152,6 +185,10 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
         && remote(to)
         && !remote(from)
     {
+        let source = walk.target(from);
+        if matches!(source.place, Place::HomeTop | Place::Root | Place::SystemTop | Place::SystemConfig) {
+            walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[from, to]);
+        }
         let flow = walk.read_file(from, call.span);
         if flow.origin.credential || call.stdin.origin.credential {
             walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[to]);
@@ -213,7 +250,10 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || (plain.first() == Some(&"stop") && call.name == "nomad")
         || (plain.first() == Some(&"apply") || plain.first() == Some(&"up"))
             && words.iter().any(|word| matches!(*word, "-auto-approve" | "--auto-approve" | "--yes" | "-y"));
-    if bad {
+    if plain.first() == Some(&"output") && plain.iter().skip(1).any(|word| secret_name(word)) {
+        walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &plain);
+    }
+    if bad && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "destroys or changes infrastructure without asking", call.span, &plain);
     }
     Flow::none()

@@ -5,16 +5,26 @@ use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::walk::{Flow, Walk};
 
+/// The words that are paths: switches start with a dash, or with a slash and one letter.
 pub(super) fn names(words: &[&str]) -> Vec<Target> {
     words
         .iter()
-        .filter(|word| !word.starts_with(['-', '/']) || word.len() > 3)
+        .filter(|word| !(word.starts_with('-') || word.starts_with('/') && word.len() <= 3))
         .map(|word| Target { text: (*word).to_owned(), place: windows_place(word) })
         .collect()
 }
 
-fn windows_place(path: &str) -> Place {
+pub(super) fn windows_place(path: &str) -> Place {
     let lower = path.to_ascii_lowercase().replace('/', "\\");
+    // A relative path, from where the work is done.
+    let relative = !lower.contains(':') && !lower.starts_with(['\\', '%', '$', '~']);
+    let inside = lower.replace('\\', "/");
+    if relative
+        && !inside.contains("..")
+        && crate::places::rebuilt(&format!("/work/{}", inside.trim_start_matches("./")))
+    {
+        return Place::Rebuilt;
+    }
     let bare = lower.trim_end_matches(['\\', '*', '.', '"']);
     if matches!(bare, "c:" | "d:" | "%systemdrive%" | "$env:systemdrive" | "\\")
         || (bare.len() == 2 && bare.ends_with(':'))
@@ -47,7 +57,7 @@ pub(super) fn known(name: &str) -> bool {
 }
 
 /// Names without a dash, which cmdlets always have.
-const COMMANDS: [&str; 43] = [
+const COMMANDS: [&str; 50] = [
     "cmd",
     "powershell",
     "pwsh",
@@ -91,6 +101,13 @@ const COMMANDS: [&str; 43] = [
     "cscript",
     "wscript",
     "msiexec",
+    "copy",
+    "xcopy",
+    "forfiles",
+    "manage-bde",
+    "dism",
+    "ren",
+    "move",
 ];
 
 #[expect(clippy::too_many_lines, reason = "a table of commands")]
@@ -100,6 +117,9 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
     let has = |wanted: &str| lower.iter().any(|word| word == wanted);
     let short = |prefix: &str| lower.iter().any(|word| word.starts_with(prefix));
     let recursive = How { recursive: true, ..How::default() };
+    if lower.iter().any(|word| word == "-whatif" || word == "/?" || word == "-?") {
+        return true;
+    }
     match name {
         "del" | "erase" => walk.emit_on(
             Kind::Delete,
@@ -115,7 +135,12 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
             let how =
                 How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };
-            walk.emit_on(Kind::Delete, "deletes files or folders", span, names(words), how);
+            let mut targets = names(words);
+            if targets.is_empty() {
+                // What the pipe brings.
+                targets.push(Target { text: "…".to_owned(), place: Place::Elsewhere });
+            }
+            walk.emit_on(Kind::Delete, "deletes files or folders", span, targets, how);
         }
         "format"
             if lower.iter().any(|word| {
@@ -183,6 +208,9 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
             }
         }
         "remove-itemproperty" => walk.emit_names(Kind::Kernel, "changes the registry", span, words),
+        "wmic" if lower.iter().any(|word| matches!(word.as_str(), "reboot" | "win32shutdown")) => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
         "vssadmin" | "wbadmin" | "wmic" if lower.iter().any(|word| word == "delete" || word == "resize") => {
             walk.emit_names(Kind::Security, "deletes backups", span, words);
         }
@@ -255,8 +283,14 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
             if short("-verb") {
                 walk.emit_names(Kind::Privilege, "starts a program with more rights", span, words);
             }
-            if let Some((first, rest)) = words.split_first() {
-                verb(walk, &first.to_ascii_lowercase(), rest, span, &Flow::none());
+            if stdin.origin.network {
+                walk.emit_names(Kind::RunDownloaded, "starts a program that was just fetched", span, words);
+            }
+            let named: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+            if let Some((first, rest)) = named.split_first() {
+                let arguments = rest.join(" ").replace(',', " ");
+                let rest: Vec<&str> = arguments.split_whitespace().collect();
+                verb(walk, &super::base_name(first).to_ascii_lowercase(), &rest, span, &Flow::none());
             }
         }
         "certutil" if lower.iter().any(|word| word.contains("urlcache") || word.contains("decode")) => {
@@ -292,6 +326,87 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         | "new-localuser"
         | "disable-localuser"
         | "add-localgroupmember" => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
+        "copy" | "move" | "xcopy" | "ren" | "rename" | "copy-item" | "move-item" | "set-content"
+        | "add-content" | "out-file" | "new-item" | "rename-item" => {
+            let paths = names(words);
+            let system = paths.iter().any(|target| matches!(target.place, Place::SystemTop | Place::Root));
+            let starts = lower.iter().any(|word| word.contains("\\startup\\") || word.contains("$profile"));
+            if system
+                && !paths.first().is_some_and(|first| paths.len() == 2 && first.place == Place::SystemTop)
+            {
+                walk.emit_names(Kind::Kernel, "writes into a folder of the system", span, words);
+            } else if starts {
+                walk.emit_startup("starts something by itself from now on", span);
+            } else {
+                return false;
+            }
+        }
+        "forfiles" => {
+            if let Some(at) = lower.iter().position(|word| word == "/c") {
+                text(
+                    walk,
+                    &words
+                        .get(at + 1..)
+                        .unwrap_or_default()
+                        .join(" ")
+                        .replace("@file", "*")
+                        .replace("@path", "*"),
+                    span,
+                );
+            }
+        }
+        "disable-netadapter" | "remove-netipaddress" | "disable-netadapterbinding" => {
+            walk.emit_names(Kind::Kernel, "cuts network connections", span, words);
+        }
+        "manage-bde"
+            if lower
+                .iter()
+                .any(|word| word == "-off" || word == "-forcerecovery" || word == "-wipefreespace") =>
+        {
+            walk.emit_names(Kind::Security, "changes the encryption of a disk", span, words);
+        }
+        "disable-bitlocker"
+        | "remove-mppreference"
+        | "remove-netfirewallrule"
+        | "disable-computerrestore" => {
+            walk.emit_names(Kind::Security, "switches a protection off", span, words);
+        }
+        "rundll32" if lower.iter().any(|word| word.contains("exitwindows") || word.contains("shutdown")) => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
+        "rundll32"
+            if lower
+                .iter()
+                .any(|word| word.contains("setsuspendstate") || word.contains("lockworkstation")) =>
+        {
+            walk.emit(Kind::Power, "puts the machine to sleep", span);
+        }
+        "set-itemproperty" | "new-itemproperty" | "sp"
+            if lower.iter().any(|word| {
+                word.starts_with("hklm:") || word.starts_with("hkcu:") || word.contains("registry::")
+            }) =>
+        {
+            walk.emit_names(Kind::Kernel, "changes the registry", span, words);
+        }
+        "invoke-cimmethod" | "invoke-wmimethod"
+            if lower.iter().any(|word| word.contains("shutdown") || word.contains("reboot")) =>
+        {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
+        "clear-recyclebin" => walk.emit(Kind::Delete, "empties the trash", span),
+        "remove-adcomputer" | "remove-adgroup" | "remove-adobject" | "set-aduser" | "set-localuser"
+        | "remove-localgroup" => {
+            walk.emit_names(Kind::Users, "changes accounts or groups", span, words);
+        }
+        "unregister-scheduledtask" | "disable-scheduledtask" | "set-service" => {
+            walk.emit_names(Kind::Service, "changes services or scheduled tasks", span, words);
+        }
+        "uninstall-package" | "remove-appxpackage" | "uninstall-module" => {
+            walk.emit_names(Kind::Package, "removes packages", span, words);
+        }
+        "dism" if lower.iter().any(|word| word.contains("remove") || word.contains("disable-feature")) => {
+            walk.emit_names(Kind::Package, "removes parts of the system", span, words);
+        }
         "remove-azresourcegroup" | "remove-azvm" | "remove-vm" | "stop-vm" => {
             walk.emit_names(Kind::Cloud, "deletes machines", span, words);
         }

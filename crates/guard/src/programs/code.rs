@@ -10,6 +10,9 @@ pub(crate) fn shell(walk: &mut Walk<'_>, text: &str, origin: Origin, stdin: &Flo
         return Flow::none();
     }
     if !bare.contains(HOLE) {
+        if origin.decoded {
+            unseen(walk, Origin { network: false, ..origin }, span);
+        }
         return walk.run_text(text, stdin, span);
     }
     if origin.network

@@ -1,7 +1,7 @@
 //! Containers and clusters.
 
-use super::opts::{Spec, parse};
-use super::{Handler, code};
+use super::opts::{Parsed, Spec, parse};
+use super::{Handler, code, verbs};
 use crate::effect::{How, Kind};
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
@@ -12,7 +12,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "lxc" | "incus" | "machinectl" | "ctr" => docker,
         "lxc-destroy" | "lxc-stop" | "istioctl" | "cilium" | "linkerd" => machine,
         "kubectl" | "oc" | "k" | "k9s" | "k3s" | "microk8s" | "minikube" | "kind" | "k3d" | "eksctl"
-        | "kubeadm" => kubectl,
+        | "kubeadm" | "kops" | "rke" | "talosctl" | "kubectl-ns" | "clusterctl" | "k0s" => kubectl,
         "helm" | "helmfile" | "argocd" | "flux" => helm,
         "vagrant" | "virsh" | "VBoxManage" | "qm" | "pct" | "multipass" | "limactl" | "colima" | "tart"
         | "orb" => machine,
@@ -81,6 +81,9 @@ const RUN: Spec = Spec {
 
 fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let global = parse(call.args, DOCKER);
+    if shows(call) {
+        return Flow::none();
+    }
     let rest: Vec<Arg<'_>> = global.rest().map(Arg::shared).collect();
     let Some((first, mut args)) = rest.split_first() else { return Flow::none() };
     let mut verb = first.text.to_string();
@@ -129,7 +132,7 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             Vec::new(),
             How::default(),
         ),
-        "rm" | "remove" | "rmi" | "delete" | "prune" | "leave" | "destroy" | "reset" | "drop"
+        "rm" | "remove" | "rmi" | "rmp" | "delete" | "prune" | "leave" | "destroy" | "reset" | "drop"
         | "terminate" => {
             let forced = args.iter().any(|arg| {
                 arg.text.starts_with('-') && arg.text.contains(['f', 'a', 'v']) || arg.text.contains(HOLE)
@@ -144,6 +147,9 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 Vec::new(),
                 How { all: verb == "prune", ..How::default() },
             );
+        }
+        "scale" if args.iter().any(|arg| arg.text.ends_with("=0")) => {
+            walk.emit(Kind::Container, "stops or restarts containers", call.span);
         }
         "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
             walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
@@ -169,10 +175,21 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
+/// Whether a command line only asks for help or a rehearsal, and does not hand those words on to
+/// a program inside.
+fn shows(call: Call<'_>) -> bool {
+    verbs::only_shows(call.args)
+        && !call
+            .args
+            .iter()
+            .any(|arg| matches!(&*arg.text, "exec" | "run" | "create" | "shell" | "ssh" | "debug"))
+}
+
 /// A command inside a container: harmless to this machine unless its disks are handed in.
 fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> Flow {
     let parsed = parse(args, RUN);
     let mut host = verb == "exec" || verb == "shell";
+    let links = walk.scope.links.len();
     for (mount, span) in parsed.values("v", "volume").chain(parsed.values("", "mount")) {
         let source = mount
             .split(',')
@@ -181,6 +198,10 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
         if source.starts_with(['/', '~', '.']) || source.contains(HOLE) {
             host = true;
             let target = walk.target(source);
+            if let Some(inner) = mounted_at(mount) {
+                let source = walk.path(source);
+                walk.scope.links.push((inner.trim_end_matches('/').to_owned(), source));
+            }
             if source == "/"
                 || target.place >= crate::place::Place::SystemTop
                 || matches!(target.place, crate::place::Place::Credential)
@@ -206,8 +227,9 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
     if let Some(program) = parsed.value("", "entrypoint") {
         command.push(Arg { text: program.into(), span: call.span });
     }
-    command.extend(parsed.rest().skip(1).map(Arg::shared));
+    command.extend(parsed.rest().skip(1).skip_while(|arg| &*arg.text == "--").map(Arg::shared));
     if command.is_empty() {
+        walk.scope.links.truncate(links);
         return Flow::none();
     }
     let cwd = std::mem::replace(&mut walk.scope.cwd, "/container".to_owned());
@@ -215,6 +237,7 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
     let stdin = if parsed.has("i", "interactive") { call.stdin.clone() } else { Flow::none() };
     let flow = super::run(walk, &command, &stdin, call.span);
     walk.scope.cwd = cwd;
+    walk.scope.links.truncate(links);
     if !host {
         // Nothing of this machine is in there: only what leaves it or hides its text still counts.
         let kept: Vec<_> = walk.effects.drain(before.min(walk.effects.len())..).collect();
@@ -233,6 +256,14 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
         }));
     }
     flow
+}
+
+/// Where a mount appears inside: `/src:/dst:ro`, or `type=bind,source=/src,target=/dst`.
+fn mounted_at(mount: &str) -> Option<&str> {
+    let keyed = mount
+        .split(',')
+        .find_map(|part| ["target=", "dst=", "destination="].iter().find_map(|key| part.strip_prefix(key)));
+    keyed.or_else(|| mount.split(':').nth(1)).filter(|inner| inner.starts_with('/') && inner.len() > 1)
 }
 
 fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -267,7 +298,7 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         words.remove(0);
     }
     let verb = words.first().copied().unwrap_or_default();
-    let dry = call.args.iter().any(|arg| arg.text.starts_with("--dry-run") && !arg.text.ends_with("=none"));
+    let dry = shows(call);
     match verb {
         "exec" | "run" | "debug" if !command.is_empty() => {
             let cwd = std::mem::replace(&mut walk.scope.cwd, "/container".to_owned());
@@ -283,12 +314,14 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => {
             walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span);
         }
-        _ if matches!(call.name, "k3d" | "kind" | "minikube" | "eksctl" | "k3s" | "microk8s" | "kubeadm")
-            && words.iter().take(3).any(|word| matches!(*word, "delete" | "stop" | "reset" | "drain")) =>
+        _ if !matches!(call.name, "kubectl" | "oc" | "k")
+            && words.iter().take(3).any(|word| {
+                matches!(*word, "delete" | "stop" | "reset" | "drain" | "remove" | "destroy" | "upgrade")
+            }) =>
         {
             walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
         }
-        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict"
+        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict" | "taint"
             if (verb != "replace" || parsed.has("", "force")) =>
         {
             walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
@@ -314,10 +347,28 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::ReadCredential, "prints secrets of a cluster", call.span, &words);
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
-        "patch" if call.args.iter().any(|arg| arg.text.contains("finalizers")) => {
+        "create" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
+            walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
+        }
+        "patch"
+            if call.args.iter().any(|arg| arg.text.contains("finalizers") || arg.text.contains("null")) =>
+        {
             walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
         }
         _ => {}
+    }
+    if !dry {
+        applied(walk, call, verb, &parsed);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// What a file from elsewhere sets up.
+fn applied(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, parsed: &Parsed<'_>) {
+    if matches!(verb, "apply" | "create" | "replace") {
+        for (file, span) in parsed.values("f", "filename").filter(|(file, _)| file.contains("://")) {
+            walk.emit_names(Kind::RunDownloaded, "sets up what an address says", span, &[file]);
+        }
     }
     if verb == "apply"
         && parsed.value("f", "filename").is_some_and(|file| file == "-")
@@ -325,13 +376,11 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         code::fed(walk, &Flow::none(), call.span);
     }
-    Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
 fn helm(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let dry = words.iter().any(|word| word.starts_with("--dry-run"));
-    if !dry
+    if !shows(call)
         && words
             .iter()
             .any(|word| matches!(*word, "uninstall" | "delete" | "rollback" | "destroy" | "del" | "un"))
@@ -370,8 +419,18 @@ fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         )
     });
     let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.contains(&"uninstall");
-    if bad {
+    if bad && !shows(call) {
         walk.emit_names(Kind::Container, "stops or deletes virtual machines", call.span, &words);
+    }
+    if matches!(words.first(), Some(&("exec" | "shell" | "ssh" | "run")))
+        && let Some(at) = words.iter().position(|word| *word == "--")
+    {
+        let rest = call.args.get(at + 1..).unwrap_or_default();
+        return super::run(walk, rest, call.stdin, call.span);
+    }
+    if matches!(words.first(), Some(&("exec" | "shell"))) && call.name != "vagrant" {
+        let rest = call.args.get(2..).unwrap_or_default();
+        return super::run(walk, rest, call.stdin, call.span);
     }
     if call.name == "vagrant"
         && words.first() == Some(&"ssh")

@@ -12,7 +12,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "ssh-add" | "ssh-keygen" => keys,
         "getent" => getent,
         "unshadow" | "john" | "hashcat" | "mimikatz" | "hydra" | "responder" | "msfconsole" | "msfvenom"
-        | "xmrig" | "minerd" => attack,
+        | "xmrig" | "minerd" | "sqlmap" | "arpspoof" | "ettercap" | "bettercap" | "hping3" | "tcpkill"
+        | "masscan" | "nikto" | "crackmapexec" | "netexec" | "aircrack-ng" | "slowloris" | "medusa"
+        | "evil-winrm" | "lazagne" | "linpeas.sh" | "pspy" | "beef" | "t50" => attack,
         _ => return None,
     })
 }

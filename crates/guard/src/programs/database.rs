@@ -1,7 +1,7 @@
 //! Databases: SQL given to a client, and the clients' own destructive verbs.
 
 use super::opts::{Spec, parse};
-use super::{Handler, sql};
+use super::{Handler, sql, verbs};
 use crate::effect::Kind;
 use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
@@ -17,10 +17,28 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
         "mongo" | "mongosh" => mongo,
         "influx" | "etcdctl" | "consul" | "vault" | "cqlsh-expansion" => keyed,
+        "memcached-tool"
+        | "kafka-topics"
+        | "kafka-topics.sh"
+        | "kafka-delete-records"
+        | "kafka-delete-records.sh"
+        | "kafka-configs.sh"
+        | "kafka-consumer-groups.sh"
+        | "rpk"
+        | "nodetool"
+        | "curator"
+        | "elasticdump"
+        | "solr"
+        | "mongoimport"
+        | "velero"
+        | "restic"
+        | "borg"
+        | "duplicity"
+        | "kopia" => kept,
         "pg_restore" | "mongorestore" | "pg_resetwal" | "pg_dropcluster" => restore,
-        "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway" | "liquibase"
-        | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx" | "django-admin" | "goose"
-        | "dbmate" => migrate,
+        "sequelize-cli" | "rails" | "rake" | "prisma" | "knex" | "sequelize" | "alembic" | "flyway"
+        | "liquibase" | "artisan" | "drizzle-kit" | "typeorm" | "mix" | "diesel" | "sqlx"
+        | "django-admin" | "goose" | "dbmate" => migrate,
         "supabase" | "wrangler" => super::cloud::run,
         _ => return None,
     })
@@ -126,7 +144,12 @@ fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             || word.contains("flushall")
             || word.contains("flushdb")
             || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set"))
-            || (word == "del" && words.get(at + 1).is_some_and(|key| key.contains(HOLE) || key.contains('*')))
+            || (matches!(word.as_str(), "del" | "unlink") && words.len() > at + 1)
+            || matches!(word.as_str(), "slaveof" | "replicaof") && words.len() > at + 1
+            || (word == "acl" && words.get(at + 1).is_some_and(|next| next == "deluser" || next == "setuser"))
+            || (word == "module" && words.get(at + 1).is_some_and(|next| next == "load"))
+            || (word == "eval"
+                && words.get(at + 1).is_some_and(|next| next.contains("flush") || next.contains("'del'")))
             || (word == "script" && words.get(at + 1).is_some_and(|next| next == "flush"))
             || word == "debug"
     });
@@ -186,6 +209,35 @@ fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
+/// Stores of messages, caches and backups, whose verbs and options delete.
+fn kept(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let bad = verbs::destroys(call.name, call.args)
+        || words.iter().any(|word| {
+            matches!(
+                *word,
+                "--delete"
+                    | "flush_all"
+                    | "--drop"
+                    | "forget"
+                    | "prune"
+                    | "--delete-offsets"
+                    | "--reset-offsets"
+                    | "decommission"
+                    | "removenode"
+                    | "assassinate"
+                    | "remove-older-than"
+                    | "remove-all-but-n-full"
+                    | "delete_indices"
+            ) || word.ends_with("delete-records.sh")
+        })
+        || call.name.starts_with("kafka-delete");
+    if bad && !verbs::only_shows(call.args) {
+        walk.emit_names(Kind::Database, "deletes stored data", call.span, &words);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
 fn restore(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.args.iter().any(|arg| matches!(&*arg.text, "-c" | "--clean" | "--drop" | "-f" | "--force"))
         || call.name == "pg_dropcluster"
@@ -221,14 +273,38 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "sqlflush"
         )
     }) || words.windows(2).any(|pair| {
-        matches!(pair, ["migrate" | "db", "reset"] | ["db", "drop"] | ["database", "reset" | "drop"])
-    }) || call.name == "dbmate" && words.contains(&"drop")
+        matches!(
+            pair,
+            ["migrate" | "db", "reset"]
+                | ["db", "drop"]
+                | ["database", "reset" | "drop"]
+                | ["migrate:rollback", "--all"]
+                | ["down-to", "0"]
+                | ["migrate", "zero"]
+        )
+    }) || words
+        .iter()
+        .any(|word| matches!(*word, "db:migrate:undo:all" | "db:rollback:all" | "db:migrate:down:all"))
+        || matches!(call.name, "drizzle-kit" | "goose")
+            && words.iter().any(|word| matches!(*word, "drop" | "reset"))
+        || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))
         || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
     // Only for flyway does `clean` mean the database.
     let bad = bad && (call.name == "flyway" || !words.contains(&"clean"));
     if bad {
         walk.emit_names(Kind::Database, "drops or resets a database", call.span, &words);
+    }
+    // `manage.py shell -c code`, `artisan tinker --execute=code`.
+    if matches!(words.first(), Some(&("shell" | "tinker" | "shell_plus"))) {
+        let code = words
+            .iter()
+            .position(|word| matches!(*word, "-c" | "--command" | "--execute"))
+            .and_then(|at| words.get(at + 1))
+            .copied()
+            .or_else(|| words.iter().find_map(|word| word.strip_prefix("--execute=")));
+        let language = if words.first() == Some(&"tinker") { "php" } else { "python" };
+        super::inline::judge(walk, language, code.unwrap_or_default(), call.span);
     }
     if matches!(call.name, "rails") && matches!(words.first(), Some(&("runner" | "r"))) {
         super::inline::judge(walk, "ruby", words.get(1).copied().unwrap_or_default(), call.span);

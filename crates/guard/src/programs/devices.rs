@@ -19,6 +19,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
         | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart"
         | "swapoff" => partition,
+        "vgreduce" | "pvcreate" | "vgcreate" | "xfs_growfs" | "ntfsclone" | "bmaptool" | "gparted"
+        | "partclone.restore" | "sfill" | "ntfsresize" | "lvresize" | "growpart" => disk_tool,
+        "mknod" => node,
         "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
         _ => return None,
     })
@@ -127,7 +130,20 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => true,
     };
     if harmful {
-        let grave = matches!(call.name, "wipefs" | "blkdiscard" | "badblocks");
+        let grave = match call.name {
+            "wipefs" | "blkdiscard" | "badblocks" | "sg_format" => true,
+            "sgdisk" => has(&["-Z", "--zap-all", "-z", "--zap", "-o", "--clear"]),
+            "hdparm" => words.iter().any(|word| word.contains("security-erase")),
+            "nvme" => has(&["format", "sanitize", "write-zeroes"]),
+            "cryptsetup" => has(&["erase", "luksErase", "luksFormat"]) && !targets.is_empty(),
+            "diskutil" => words.first().is_some_and(|verb| {
+                let verb = verb.to_ascii_lowercase();
+                ["erase", "zero", "secureerase", "randomdisk", "reformat"]
+                    .iter()
+                    .any(|start| verb.starts_with(start))
+            }),
+            _ => false,
+        };
         walk.emit_on(
             Kind::Device,
             "changes what is on a disk",
@@ -135,6 +151,23 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             targets,
             How { grave, ..How::default() },
         );
+    }
+    Flow::none()
+}
+
+/// Tools that are only ever started to change a disk.
+fn disk_tool(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if !call.args.is_empty() && !super::verbs::only_shows(call.args) {
+        let targets = devices(walk, call);
+        walk.emit_on(Kind::Device, "changes what is on a disk", call.span, targets, How::default());
+    }
+    Flow::none()
+}
+
+/// `mknod name b 8 0` opens a way to a disk past the names that guard it; a pipe is just a pipe.
+fn node(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.iter().any(|arg| matches!(&*arg.text, "b" | "c" | "u")) {
+        walk.emit(Kind::Device, "makes a device file", call.span);
     }
     Flow::none()
 }

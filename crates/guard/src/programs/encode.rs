@@ -3,6 +3,7 @@
 use super::filters::source;
 use super::opts::{Spec, parse};
 use crate::effect::Kind;
+use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE_STR, Origin, Walk};
 
 fn decoded(origin: Origin) -> Origin {
@@ -41,7 +42,7 @@ pub(crate) fn base(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => None,
     });
     match bytes {
-        Some(bytes) => text_flow(&bytes, flow.origin),
+        Some(bytes) => text_flow(&bytes, decoded(flow.origin)),
         None => Flow::unknown(decoded(flow.origin)),
     }
 }
@@ -59,6 +60,15 @@ pub(crate) fn hex(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if !reverses {
         return Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin };
     }
+    if let Some(file) = parsed.operand(1) {
+        walk.write_file(
+            &file.text,
+            Flow::unknown(decoded(flow.origin)),
+            false,
+            "writes its output",
+            file.span,
+        );
+    }
     let bytes = flow.exact().and_then(|text| {
         if text.lines().any(|line| line.contains(": ")) {
             // A dump with offsets and a text column.
@@ -73,7 +83,7 @@ pub(crate) fn hex(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     });
     match bytes {
-        Some(bytes) => text_flow(&bytes, flow.origin),
+        Some(bytes) => text_flow(&bytes, decoded(flow.origin)),
         None => Flow::unknown(decoded(flow.origin)),
     }
 }
@@ -113,6 +123,11 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     } else {
         call.stdin.clone()
     };
+    if let Some(file) = words.iter().position(|word| *word == "-out").and_then(|at| call.args.get(at + 1))
+        && walk.target(&file.text).place != Place::Credential
+    {
+        walk.write_file(&file.text, Flow::unknown(Origin::default()), false, "writes its output", file.span);
+    }
     let decodes = words.iter().any(|word| matches!(*word, "-d" | "-decrypt" | "-D"));
     let plain = words.first() == Some(&"base64")
         || (words.contains(&"enc")
@@ -120,7 +135,7 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             && !words.iter().any(|w| w.starts_with("-aes")));
     if decodes {
         if plain && let Some(bytes) = flow.exact().and_then(decode64) {
-            return text_flow(&bytes, flow.origin);
+            return text_flow(&bytes, decoded(flow.origin));
         }
         return Flow::unknown(decoded(flow.origin));
     }
@@ -142,6 +157,9 @@ pub(crate) fn decrypt(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(crate) fn unpack(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "o", long: &["output"], stops: false });
     let files: Vec<&Arg<'_>> = parsed.rest().filter(|arg| !arg.text.starts_with('-')).collect();
+    for (file, span) in parsed.values("o", "output") {
+        walk.write_file(file, Flow::unknown(Origin::default()), false, "writes its output", span);
+    }
     let decodes = call.name.starts_with("un")
         || call.name.contains("unzip")
         || call.name.contains("unz")
@@ -190,7 +208,13 @@ pub(crate) fn translate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         };
         out.push(changed);
     }
-    Flow { text: Some(out.into()), origin: call.stdin.origin }
+    let hides = !parsed.has("d", "")
+        && parsed.text(0).contains('-')
+        && !parsed.text(0).contains("[:")
+        && to.len() > 3;
+    let lowers = matches!((parsed.text(0), parsed.text(1)), ("A-Z", "a-z") | ("a-z", "A-Z"));
+    let origin = if hides && !lowers { decoded(call.stdin.origin) } else { call.stdin.origin };
+    Flow { text: Some(out.into()), origin }
 }
 
 /// The characters of a `tr` set.

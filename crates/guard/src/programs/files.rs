@@ -10,7 +10,7 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "trash-empty" | "gvfs-trash"
-        | "gio" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
+        | "gio" | "kioclient" | "kioclient5" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
         "shred" | "scrub" | "nwipe" => shred,
         "mv" | "gmv" => relocate,
         "cp" | "gcp" | "install" | "ginstall" | "ditto" => copy,
@@ -34,7 +34,16 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Delete, "empties the trash", call.span);
         return Flow::known(String::new());
     }
-    if call.name == "gio" && !matches!(parsed.text(0), "remove" | "trash") {
+    if call.name == "rmdir"
+        && call
+            .args
+            .iter()
+            .any(|arg| arg.text.eq_ignore_ascii_case("/s") || arg.text.eq_ignore_ascii_case("/q"))
+    {
+        return super::windows::run(walk, call).unwrap_or_else(Flow::none);
+    }
+    let desktop = matches!(call.name, "gio" | "kioclient" | "kioclient5");
+    if desktop && !matches!(parsed.text(0), "remove" | "trash") {
         return Flow::known(String::new());
     }
     if parsed.has("", "help") || parsed.has("", "version") {
@@ -44,7 +53,7 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         // Only empty folders go, so nothing of the project is lost.
         return Flow::known(String::new());
     }
-    let skip = usize::from(call.name == "gio");
+    let skip = usize::from(desktop);
     let mut targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
     let glued = Arg { text: "/".into(), span: call.span };
     if parsed.has("/", "") {
@@ -175,7 +184,7 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | Place::GitData
                 | Place::Credential
         );
-        if nowhere {
+        if nowhere || matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop) {
             walk.emit_on(
                 Kind::Delete,
                 "moves things away",

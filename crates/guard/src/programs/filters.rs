@@ -1,8 +1,9 @@
 //! Programs that only print: their output is computed when it can be, and passed on when not.
 
-use super::opts::{Spec, parse};
+use super::opts::{Parsed, Spec, parse};
 use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
 use super::{Handler, encode};
+use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 /// The filter with that name.
@@ -35,7 +36,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "yes" => yes,
         "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
         | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate" | "mdfind" => listing,
+        | "pbpaste" | "wl-paste" | "xclip" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
+        | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -66,6 +68,14 @@ fn cat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::unknown(Origin::default());
     }
     let mut flow = source(walk, &files, call.stdin);
+    if call.name == "cat"
+        && call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains(['n', 'b']))
+        && let Some(text) = flow.exact()
+    {
+        let lines: Vec<String> =
+            text.lines().zip(1..).map(|(line, at)| format!("{at:>6}\t{line}\n")).collect();
+        flow.text = Some(lines.concat().into());
+    }
     match call.name {
         "tac" => {
             if let Some(text) = flow.exact() {
@@ -128,7 +138,7 @@ fn rev(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let flow = source(walk, &files, call.stdin);
     let Some(text) = flow.exact() else { return flow };
     let lines: Vec<String> = text.lines().map(|line| line.chars().rev().collect()).collect();
-    Flow { text: Some((lines.join("\n") + "\n").into()), origin: flow.origin }
+    Flow { text: Some((lines.join("\n") + "\n").into()), origin: Origin { decoded: true, ..flow.origin } }
 }
 
 fn cut(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -232,7 +242,45 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         };
     }
     let flow = source(walk, &files, call.stdin);
+    let before = walk.programs.iter().rev().nth(1).map_or("", |(name, _)| name.as_str());
+    if skip == 1
+        && !parsed.has("v", "invert-match")
+        && matches!(before, "env" | "printenv" | "set" | "export" | "declare")
+        && call.stdin.present()
+        && parsed.text(0).split(['|', '\\', '.', '*']).any(crate::walk::secret_name)
+    {
+        let what = "picks secrets out of the environment";
+        walk.emit_names(crate::effect::Kind::ReadCredential, what, call.span, &[parsed.text(0)]);
+    }
     Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
+}
+
+/// What `jq` and `paste` make of text that is known.
+fn computed(call: Call<'_>, parsed: &Parsed<'_>, flow: &Flow) -> Option<Flow> {
+    if call.name == "jq"
+        && parsed.text(0) == "."
+        && parsed.has("r", "raw-output")
+        && let Some(text) = flow.exact().and_then(|text| text.trim().strip_prefix('"')?.strip_suffix('"'))
+        && !text.contains(['"', '\\'])
+    {
+        return Some(Flow { text: Some(format!("{text}\n").into()), origin: flow.origin });
+    }
+    if call.name == "paste"
+        && parsed.has("s", "serial")
+        && let Some(text) = flow.exact()
+    {
+        let lines: Vec<&str> = text.lines().collect();
+        let joined = lines.join(parsed.value("d", "delimiters").unwrap_or("\t")) + "\n";
+        return Some(Flow { text: Some(joined.into()), origin: flow.origin });
+    }
+    if call.name == "jq"
+        && parsed.flags.iter().any(|flag| flag.is("n", "null-input"))
+        && let Some(text) = parsed.text(0).strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
+        && !text.contains(['"', '\\'])
+    {
+        return Some(Flow::known(format!("{text}\n")));
+    }
+    None
 }
 
 /// Data goes through, changed or not.
@@ -265,7 +313,7 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.run_text(program, call.stdin, span);
         }
     }
-    if matches!(call.name, "sort" | "shuf")
+    if matches!(call.name, "sort" | "shuf" | "pv" | "iconv")
         && let Some(path) = parsed.value("o", "output")
     {
         walk.write_file(
@@ -291,6 +339,9 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(matches!(call.name, "jq" | "yq" | "xq"));
     let files: Vec<&Arg<'_>> = parsed.rest().skip(skip).filter(|arg| !arg.text.is_empty()).collect();
     let flow = source(walk, &files, call.stdin);
+    if let Some(known) = computed(call, &parsed, &flow) {
+        return known;
+    }
     if matches!(call.name, "jq" | "yq" | "xq" | "envsubst") {
         if call.name == "yq" && (parsed.has("i", "inplace") || parsed.has("", "in-place")) {
             for file in files.iter().filter(|arg| arg.text.contains('.')) {
@@ -306,7 +357,12 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         return Flow { text: Some(HOLE_STR.into()), origin: flow.origin };
     }
-    if call.name == "split"
+    if call.name == "csplit"
+        && let Some(prefix) = parsed.value("f", "prefix")
+    {
+        walk.write_file(prefix, Flow::unknown(Origin::default()), false, "writes parts of a file", call.span);
+    }
+    if matches!(call.name, "split" | "uniq")
         && let Some(prefix) = parsed.operand(1)
     {
         walk.write_file(
@@ -322,15 +378,18 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
 }
 
-fn listing(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "ls" => {
             let folder = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);
             if folder.is_empty() {
-                return Flow {
-                    text: Some(HOLE_STR.into()),
-                    origin: Origin { local: true, ..Origin::default() },
+                let here = walk.target(".");
+                let text = if here.place >= Place::SystemTop && here.place != Place::Device {
+                    format!("{}/*\n", here.text.trim_end_matches('/')).into()
+                } else {
+                    HOLE_STR.into()
                 };
+                return Flow { text: Some(text), origin: Origin { local: true, ..Origin::default() } };
             }
             Flow {
                 text: Some(format!("{folder}\n").into()),

@@ -90,11 +90,17 @@ fn found(expression: &[Arg<'_>]) -> Found {
                 negated = true;
                 continue;
             }
+            // Private keys keep their name in front: `id_rsa*` is `id_rsa`.
+            "-name" | "-iname" if !negated && value.starts_with("id_") => {
+                out.patterns.push(value.trim_end_matches('*').to_owned());
+            }
             "-name" | "-iname" if !negated => out.patterns.push(value.to_owned()),
             "-path" | "-wholename" | "-ipath" | "-regex" if !negated => {
                 let last = value.trim_end_matches("/*").rsplit('/').next().unwrap_or(value);
                 out.patterns.push(last.to_owned());
             }
+            // `-name x -prune -o …`: what was named so far is what is left out.
+            "-prune" if matches!(value, "-o" | "-or" | ",") => out.patterns.clear(),
             "-empty" if !negated => out.empty = true,
             "-maxdepth" => out.shallow = value == "0",
             _ => {}

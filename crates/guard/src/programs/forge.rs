@@ -1,6 +1,7 @@
 //! Code hosts and version control other than git.
 
 use super::opts::{Spec, parse};
+use super::verbs;
 use crate::effect::Kind;
 use crate::walk::{Call, Flow, Origin, Walk};
 
@@ -11,7 +12,21 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Spec { short: "RXfFHq", long: &["repo", "method", "field", "header", "jq"], stops: false },
     );
     let verb = parsed.text(1);
-    if matches!(verb, "delete" | "archive" | "delete-asset" | "remove")
+    if verbs::only_shows(call.args) {
+        return Flow::none();
+    }
+    let opened = parsed.text(0) == "repo"
+        && verb == "edit"
+        && (parsed
+            .flags
+            .iter()
+            .any(|flag| flag.name == "visibility" || flag.name.starts_with("accept-visibility"))
+            || parsed.flags.iter().any(|flag| flag.name == "default-branch"));
+    let opened =
+        opened || matches!((parsed.text(0), verb), ("secret" | "variable", "set") | ("workflow", "disable"));
+    if opened
+        || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
+        || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")
         || (parsed.text(0) == "api"
             && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))
     {

@@ -4,7 +4,7 @@ use super::Handler;
 use super::forge::{forge, other, rewrite};
 use super::git_verbs::verb_effects;
 use super::opts::{Parsed, Spec, parse};
-use crate::effect::Kind;
+use crate::effect::{How, Kind};
 use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, Origin, Walk};
 
@@ -143,6 +143,12 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
             );
         }
     }
+    if lower.ends_with(".insteadof") || lower.ends_with(".pushinsteadof") {
+        walk.emit_names(Kind::ToolProgram, "sends git to another address", call.span, &[key, value]);
+    }
+    if lower == "http.sslverify" && value == "false" {
+        walk.emit_names(Kind::Security, "lets git trust any server", call.span, &[key, value]);
+    }
     if lower == "protocol.ext.allow" {
         walk.emit_names(Kind::ToolProgram, "lets git run commands as addresses", call.span, &[key, value]);
     }
@@ -206,6 +212,11 @@ pub(super) fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, ca
             |arg| arg.text.to_string(),
         );
         if !folder.is_empty() {
+            let target = walk.target(&folder);
+            if matches!(target.place, Place::SystemConfig | Place::System | Place::Startup | Place::SystemTop)
+            {
+                walk.emit_on(Kind::Write, "puts a repository there", call.span, vec![target], How::default());
+            }
             walk.made(&folder);
             let path = walk.path(&folder);
             walk.scope.cloned.insert(path);

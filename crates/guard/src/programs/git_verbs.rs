@@ -52,12 +52,16 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         }
         "filter-branch" | "filter-repo" => {
             lost(walk, "rewrites history", call);
-            for (text, span) in parsed
-                .values("", "tree-filter")
-                .chain(parsed.values("", "index-filter"))
-                .chain(parsed.values("", "msg-filter"))
-            {
-                walk.run_text(text, &Flow::none(), span);
+            for (at, arg) in call.args.iter().enumerate() {
+                let (option, glued) =
+                    arg.text.split_once('=').map_or((&*arg.text, None), |(o, v)| (o, Some(v)));
+                let next = call.args.get(at + 1).map(|next| &*next.text);
+                if option.starts_with("--")
+                    && (option.ends_with("-filter") || option.ends_with("-callback"))
+                    && let Some(text) = glued.or(next)
+                {
+                    walk.run_text(text, &Flow::none(), arg.span);
+                }
             }
         }
         "update-ref"

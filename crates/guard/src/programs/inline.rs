@@ -2,6 +2,7 @@
 
 use super::{Handler, code, scripting, shells};
 use crate::effect::{How, Kind, Span};
+use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 /// The interpreter with that name.
@@ -18,20 +19,23 @@ fn language(name: &str) -> Option<&'static str> {
         "perl" => "perl",
         "raku" => "raku",
         "ruby" | "jruby" | "irb" => "ruby",
-        "node" | "nodejs" | "deno" | "bun" | "qjs" | "tsx" | "ts-node" => "node",
+        "node" | "nodejs" | "deno" | "bun" | "qjs" | "tsx" | "ts-node" | "jrunscript" | "jjs" | "rhino" => {
+            "node"
+        }
         "php" => "php",
         "lua" | "luajit" => "lua",
         "Rscript" | "R" => "r",
         "tclsh" | "wish" => "tcl",
         "osascript" => "applescript",
         "julia" => "julia",
-        "groovy" | "scala" | "jshell" => "scala",
+        "groovy" | "scala" | "jshell" | "kotlin" | "kotlinc" | "swift" | "java" | "amm" => "scala",
         "elixir" => "elixir",
         "erl" | "escript" => "erl",
         "ghci" | "runghc" | "ghc" => "haskell",
-        "guile" | "sbcl" | "racket" | "clojure" | "bb" | "clisp" | "ecl" => "lisp",
+        "guile" | "sbcl" | "racket" | "clojure" | "clj" | "bb" | "clisp" | "ecl" | "emacsclient" => "lisp",
+        "gnuplot" => "lua",
         "octave" | "matlab" => "r",
-        "sml" | "ocaml" | "dart" | "crystal" | "nim" => "ruby",
+        "sml" | "ocaml" | "utop" | "dart" | "crystal" | "nim" => "ruby",
         _ => return None,
     })
 }
@@ -39,7 +43,7 @@ fn language(name: &str) -> Option<&'static str> {
 /// Letters and long names of the options whose value is code.
 fn code_flags(language: &str) -> (&'static str, &'static [&'static str]) {
     match language {
-        "python" => ("c", &["command"]),
+        "python" => ("c", &["command", "eval"]),
         "perl" | "raku" => ("eE", &[]),
         "ruby" | "lua" | "applescript" | "scala" | "haskell" => ("e", &["eval"]),
         "node" => ("ep", &["eval", "print"]),
@@ -61,7 +65,18 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut texts: Vec<(String, Span)> = Vec::new();
     let found = find_code(call.args, language, &mut texts);
     let args = call.args;
-    if matches!(call.name, "deno" | "bun" | "elixir")
+    if call.name == "ipython" {
+        // `!command` is a line for the shell.
+        for (text, span) in &texts {
+            for line in text.lines().filter_map(|line| line.trim_start().strip_prefix('!')) {
+                walk.run_text(line, &Flow::none(), *span);
+            }
+        }
+    }
+    if call.name == "nim" && args.first().is_some_and(|arg| &*arg.text == "e") && call.stdin.present() {
+        from_stdin(walk, language, call);
+    }
+    if matches!(call.name, "deno" | "bun" | "elixir" | "crystal")
         && args.first().is_some_and(|arg| &*arg.text == "eval")
         && let Some(text) = args.get(1)
     {
@@ -88,6 +103,12 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             judge(walk, language, text, *span);
             out = printed(text).map(Flow::known);
+            if call.stdin.present()
+                && (text.contains("stdin") || text.contains("STDIN"))
+                && (text.contains("exec(") || text.contains("eval"))
+            {
+                from_stdin(walk, language, call);
+            }
             if call.stdin.present()
                 && call.stdin.origin.network
                 && (text.contains("exec") || text.contains("eval"))
@@ -143,6 +164,24 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
         "timeit" => {
             if let Some(text) = rest.iter().find(|arg| !arg.text.starts_with('-')) {
                 judge(walk, "python", &text.text, text.span);
+            }
+            Some(Flow::none())
+        }
+        "http.server" => {
+            let folder = rest
+                .iter()
+                .position(|arg| matches!(&*arg.text, "-d" | "--directory"))
+                .and_then(|at| rest.get(at + 1))
+                .map_or(".", |arg| &*arg.text);
+            let target = walk.target(folder);
+            if target.place >= Place::Startup {
+                walk.emit_on(
+                    Kind::SendOut,
+                    "lets everybody read these files",
+                    call.span,
+                    vec![target],
+                    How::default(),
+                );
             }
             Some(Flow::none())
         }
@@ -249,6 +288,11 @@ fn script_file(walk: &mut Walk<'_>, language: &str, file: &Arg<'_>, call: Call<'
         judge(walk, language, flow.seen(), call.span);
     } else if file.text.contains("://") {
         walk.emit_names(Kind::RunDownloaded, "runs text from the network", call.span, &[&file.text]);
+    } else if !shells::everyday_script(&file.text)
+        && !super::base_name(&file.text).starts_with("setup.")
+        && walk.scope.cloned.iter().any(|folder| crate::place::within(&normal, folder))
+    {
+        walk.emit(Kind::RunDownloaded, "runs a script that was just fetched", call.span);
     }
 }
 

@@ -15,16 +15,20 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "mount" | "umount" | "pivot_root" | "losetup" => mount,
         "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" | "ipfw" | "ebtables"
         | "iptables-restore" | "arptables" | "ipset" | "netsh" => firewall,
-        "setenforce" | "aa-disable" | "aa-teardown" | "auditctl" | "apparmor_parser" | "csrutil"
-        | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit" | "tmutil"
-        | "nvram" => protection,
+        "aa-complain" | "semanage" | "chcon" | "grubby" | "tpm2_clear" | "fail2ban-client" | "keyctl"
+        | "pmset" | "setenforce" | "aa-disable" | "aa-teardown" | "auditctl" | "apparmor_parser"
+        | "csrutil" | "spctl" | "tccutil" | "fdesetup" | "semodule" | "setsebool" | "mokutil" | "bcdedit"
+        | "tmutil" | "nvram" => protection,
         "journalctl" | "logrotate" | "lastlog" | "utmpdump" | "wevtutil" | "log" => logs,
-        "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl" | "iwconfig"
-        | "rfkill" => interface,
+        "tc" | "ip" | "ifconfig" | "route" | "nmcli" | "ifdown" | "networksetup" | "resolvectl"
+        | "iwconfig" | "rfkill" => interface,
         "date" | "hwclock" | "timedatectl" | "hostnamectl" | "localectl" => clock,
-        "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut" | "bless" => boot,
+        "fwupdmgr" | "update-grub" | "grub-install" | "efibootmgr" | "update-initramfs" | "dracut"
+        | "bless" => boot,
         "update-alternatives" | "alternatives" => alternatives,
-        "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => defaults,
+        "augtool" | "ldconfig" | "locale-gen" | "dpkg-reconfigure" | "defaults" | "gsettings" | "dconf" => {
+            defaults
+        }
         _ => return None,
     })
 }
@@ -49,7 +53,13 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let shows = words.iter().any(|word| {
         matches!(*word, "-n" | "--dry-run" | "--show" | "list" | "status" | "-c" | "--showconfig" | "show")
     }) || (call.name == "depmod");
-    if !shows && !words.is_empty() {
+    let restarts = call.name == "kexec"
+        && words.iter().any(|word| {
+            *word == "--exec" || word.starts_with('-') && !word.starts_with("--") && word.contains('e')
+        });
+    if restarts {
+        walk.emit_grave(Kind::Power, "restarts the machine", call.span);
+    } else if !shows && !words.is_empty() {
         walk.emit_names(Kind::Kernel, "loads or removes kernel code", call.span, &words);
     }
     Flow::none()
@@ -61,10 +71,17 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Spec { short: "toLUOT", long: &["types", "options", "source", "target"], stops: false },
     );
     let words = words(call);
+    if call.name == "losetup" {
+        if parsed.has("D", "detach-all") || parsed.has("d", "detach") {
+            walk.emit_names(Kind::Kernel, "takes disks away", call.span, &words);
+        }
+        return Flow::none();
+    }
     if call.name == "umount" {
         let heavy = parsed.has("a", "all")
             || parsed.has("l", "lazy")
             || parsed.has("f", "force")
+            || parsed.has("R", "recursive")
             || parsed.rest().any(|arg| walk.target(&arg.text).place >= Place::SystemTop);
         if heavy {
             walk.emit_names(Kind::Kernel, "takes file systems away", call.span, &words);
@@ -104,7 +121,11 @@ fn firewall(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || word.starts_with("--add")
         }),
         "pfctl" => has(&["-d", "-F"]) || words.iter().any(|word| word.starts_with("-F")),
-        "nft" => has(&["flush", "delete", "add", "insert"]),
+        // nft takes its whole command as one word, too.
+        "nft" => words
+            .iter()
+            .flat_map(|word| word.split_whitespace())
+            .any(|word| matches!(word, "flush" | "delete" | "add" | "insert" | "destroy")),
         "netsh" => has(&["set", "delete", "reset", "add"]),
         "iptables-restore" => true,
         "ipset" => has(&["destroy", "flush", "-X", "-F"]),
@@ -145,6 +166,16 @@ fn protection(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "tmutil" => has(&["disable", "delete", "deletelocalsnapshots"]),
         "mokutil" => words.iter().any(|word| word.contains("disable")),
         "semodule" => has(&["-r", "-d"]),
+        "semanage" => has(&["-a", "-d", "-D", "-m", "--add", "--delete"]),
+        "grubby" => words.iter().any(|word| {
+            word.starts_with("--update") || word.starts_with("--remove") || word.starts_with("--set")
+        }),
+        "fail2ban-client" => has(&["unban", "stop", "set", "reload"]),
+        "keyctl" => has(&["clear", "purge", "revoke", "unlink", "invalidate"]),
+        "pmset" => words.first().is_some_and(|word| {
+            matches!(*word, "-a" | "-b" | "-c" | "sleepnow" | "restoredefaults" | "schedule")
+        }),
+        "bcdedit" => !has(&["/enum", "/v", "/?", "/export"]) && !words.is_empty(),
         "nvram" => has(&["-c", "-d"]) || words.iter().any(|word| word.contains('=')),
         _ => true,
     };
@@ -187,11 +218,18 @@ fn interface(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete"))
                 || (words.contains(&"link") && words.contains(&"down"))
         }
+        "tc" => words.iter().any(|word| matches!(*word, "add" | "del" | "delete" | "replace" | "change")),
         "ifconfig" => words.contains(&"down"),
         "route" => words.iter().any(|word| matches!(*word, "del" | "flush" | "delete")),
         "nmcli" => words.iter().any(|word| matches!(*word, "off" | "down" | "delete" | "disconnect")),
         "ifdown" => true,
-        "networksetup" => words.iter().any(|word| word.ends_with("off")),
+        "networksetup" => words
+            .iter()
+            .any(|word| word.ends_with("off") || word.starts_with("-set") || word.starts_with("-remove")),
+        "resolvectl" => {
+            words.first().is_some_and(|verb| matches!(*verb, "dns" | "domain" | "revert" | "dnssec"))
+                && words.len() > 2
+        }
         "rfkill" => words.first() == Some(&"block"),
         _ => false,
     };
@@ -220,6 +258,13 @@ fn clock(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
+    if call.name == "fwupdmgr" {
+        if words.first().is_some_and(|verb| matches!(*verb, "update" | "install" | "downgrade" | "reinstall"))
+        {
+            walk.emit_names(Kind::Kernel, "replaces firmware", call.span, &words);
+        }
+        return Flow::none();
+    }
     if call.name != "efibootmgr"
         || words.iter().any(|word| word.starts_with('-') && word.contains(['B', 'b', 'o', 'c', 'n']))
     {
@@ -230,11 +275,7 @@ fn boot(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn alternatives(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call);
-    if words.iter().any(|word| matches!(*word, "--set" | "--install"))
-        && words
-            .iter()
-            .any(|word| word.starts_with("/tmp") || word.starts_with("/home") || word.starts_with("./"))
-    {
+    if words.iter().any(|word| matches!(*word, "--set" | "--install" | "--config" | "--set-selections")) {
         walk.emit_names(Kind::Kernel, "replaces a program for everybody", call.span, &words);
     }
     if words.iter().any(|word| matches!(*word, "--remove" | "--remove-all")) {
@@ -250,6 +291,8 @@ fn defaults(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             && words.get(1).is_some_and(|domain| domain.starts_with("/Library"))
         || matches!(call.name, "locale-gen") && words.contains(&"--purge")
         || call.name == "dpkg-reconfigure"
+        || call.name == "augtool"
+            && words.iter().any(|word| matches!(*word, "set" | "rm" | "mv" | "insert" | "save" | "setm"))
     {
         walk.emit_names(Kind::Kernel, "deletes settings", call.span, &words);
     }

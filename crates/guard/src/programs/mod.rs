@@ -37,11 +37,13 @@ mod services;
 mod sessions;
 mod shells;
 mod sql;
+mod stranger;
 mod stream;
 mod sync;
 mod tokens;
 mod unseen;
 mod users;
+mod verbs;
 mod windows;
 mod wrappers;
 
@@ -63,6 +65,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         return flow;
     }
     let name = base_name(raw);
+    if raw.starts_with("/etc/init.d/") || raw.starts_with("/etc/rc.d/") {
+        return named(walk, "service", rest, stdin, span);
+    }
     if name != "[" && (name.contains(['*', '?', '[']) || raw.contains(['*', '?'])) {
         return unseen::globbed(walk, raw, rest, stdin, span);
     }
@@ -94,7 +99,19 @@ fn own_program(
     if installed
         || shells::handler(name).is_some()
         || inline::handler(name).is_some()
-        || matches!(name, "rm" | "dd" | "shred" | "busybox" | "toybox" | "sudo" | "env")
+        || matches!(
+            name,
+            "rm" | "dd"
+                | "shred"
+                | "busybox"
+                | "toybox"
+                | "sudo"
+                | "env"
+                | "rails"
+                | "rake"
+                | "artisan"
+                | "mix"
+        )
     {
         return named(walk, name, args, stdin, span);
     }
@@ -144,7 +161,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         return flow;
     }
-    filters::unknown(walk, call)
+    stranger::run(walk, call)
 }
 
 /// The reader for a program, looked up once for each name in a text.

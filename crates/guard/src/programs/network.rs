@@ -3,6 +3,7 @@
 use super::Handler;
 use super::opts::{Parsed, Spec, parse};
 use crate::effect::Kind;
+use crate::place::Place;
 use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
 /// The program with that name.
@@ -85,6 +86,9 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if deletes && !local {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
+    if urls.iter().any(|url| url.contains("_delete_by_query") || url.contains("/_cluster/reroute")) {
+        walk.emit_names(Kind::Database, "deletes entries of an index", call.span, &urls);
+    }
     if deletes && local && urls.iter().any(|url| url.contains(":9200")) {
         walk.emit_names(Kind::Database, "deletes an index", call.span, &urls);
     }
@@ -99,7 +103,7 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     saved(walk, &parsed, &urls, call, parsed.has("O", "remote-name"));
     if let Some(file) = parsed.value("K", "config")
-        && matches!(walk.target(file).place, crate::place::Place::Temp | crate::place::Place::Elsewhere)
+        && matches!(walk.target(file).place, Place::Temp | Place::Elsewhere)
     {
         walk.emit_names(Kind::RunUnseen, "takes options from a file nobody has seen", call.span, &[file]);
     }
@@ -179,7 +183,16 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
         }
         let flow = walk.read_file(file, flag.span);
         credential |= flow.origin.credential;
-        bulk |= upload && !local;
+        let outside = matches!(
+            walk.target(file).place,
+            Place::SystemConfig
+                | Place::System
+                | Place::Home
+                | Place::Startup
+                | Place::AgentConfig
+                | Place::ProjectEnv
+        );
+        bulk |= (upload || outside) && !local;
     }
     if local {
         return;
@@ -221,6 +234,7 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             "input-file",
             "execute",
             "use-askpass",
+            "method",
             "out",
             "dir",
         ],
@@ -253,6 +267,11 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for url in &urls {
         metadata(walk, url, call);
     }
+    if parsed.value("", "method").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"))
+        && !urls.iter().all(|url| is_local(url))
+    {
+        walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
+    }
     let to = parsed
         .value("O", "output-document")
         .or_else(|| parsed.value("o", "out").filter(|_| call.name == "aria2c"));
@@ -271,6 +290,14 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let urls: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    if let [method, rest @ ..] = urls.as_slice()
+        && method.eq_ignore_ascii_case("DELETE")
+        && !rest.first().is_some_and(|url| is_local(url) || url.starts_with(':'))
+    {
+        walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
+    }
     for arg in call.args {
         if let Some((_, file)) = arg.text.split_once('@')
             && arg.text.contains("=@")
@@ -296,6 +323,11 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::none();
     }
     if call.stdin.present() {
+        let said = call.stdin.seen().to_ascii_lowercase();
+        if ["flush_all", "flushall", "flushdb", "shutdown", "delete /"].iter().any(|verb| said.contains(verb))
+        {
+            walk.emit(Kind::Database, "tells a server to empty itself", call.span);
+        }
         if call.stdin.origin.credential {
             walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
         } else if call.stdin.origin.local {

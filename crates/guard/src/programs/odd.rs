@@ -15,7 +15,8 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "tcpdump" => named_program(walk, call, &words, &["-z"]),
         "nmap" => scripts(walk, call, &words),
         "cmake" => cmake(walk, call, &words),
-        "gcc" | "cc" | "g++" | "clang" => compiler(walk, call, &words),
+        "gcc" | "cc" | "g++" | "clang" | "tcc" | "clang++" | "c++" => compiler(walk, call, &words),
+        "rustc" | "javac" | "zig" | "fpc" | "gfortran" | "ldc2" | "dmd" | "v" => sources(walk, call, "go"),
         "mvn" => maven(walk, call, &words),
         "adb" | "pssh" | "parallel-ssh" | "pdsh" | "clush" | "dsh" | "pexec" => remote(walk, call, &words),
         "ipmitool" | "dbus-send" | "gdbus" | "busctl" => power(walk, call, &words),
@@ -95,7 +96,23 @@ fn cmake(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     }
 }
 
+/// Source text the command line itself holds is judged as if its program ran.
+pub(super) fn sources(walk: &mut Walk<'_>, call: Call<'_>, language: &str) {
+    for arg in call.args.iter().filter(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
+        let text = match &*arg.text {
+            "-" | "/dev/stdin" => call.stdin.seen().to_owned(),
+            file => {
+                walk.scope.files.get(&walk.path(file)).map_or_else(String::new, |flow| flow.seen().to_owned())
+            }
+        };
+        if !text.is_empty() {
+            super::inline::judge(walk, language, &text, call.span);
+        }
+    }
+}
+
 fn compiler(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
+    sources(walk, call, "c");
     if let Some(program) = words.iter().position(|word| *word == "-wrapper").and_then(|at| words.get(at + 1))
     {
         walk.emit_names(Kind::ToolProgram, "makes the compiler run a program", call.span, &[program]);
@@ -141,13 +158,15 @@ fn remote(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
 }
 
 fn power(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
-    let down = words.iter().any(|word| {
-        ["PowerOff", "Reboot", "Halt", "Suspend", "Hibernate", "KExec"]
-            .iter()
-            .any(|verb| word.ends_with(verb))
-    }) || call.name == "ipmitool"
-        && words.contains(&"power")
-        && words.iter().any(|word| matches!(*word, "off" | "cycle" | "reset" | "soft"));
+    let ends = |verbs: &[&str]| words.iter().any(|word| verbs.iter().any(|verb| word.ends_with(verb)));
+    if call.name != "ipmitool" && ends(&["PowerOff", "Reboot", "Halt", "KExec"]) {
+        walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
+        return;
+    }
+    let down = ends(&["Suspend", "Hibernate"])
+        || call.name == "ipmitool"
+            && words.contains(&"power")
+            && words.iter().any(|word| matches!(*word, "off" | "cycle" | "reset" | "soft"));
     if down {
         walk.emit(Kind::Power, "switches a machine off or restarts it", call.span);
     }

@@ -38,7 +38,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "pkgutil"
         | "rpm-ostree" => system,
         "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "gem" | "cargo" | "go" | "composer" | "pipx" | "npx"
-        | "bunx" | "pnpx" | "uvx" | "dlx" | "rustup" => language,
+        | "bunx" | "pnpx" | "uvx" | "dlx" | "rustup" | "easy_install" => language,
+        "nix" => nix,
+        "twine" => publish,
         _ => return None,
     })
 }
@@ -72,8 +74,10 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let verbs: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
     let verb = verbs.first().copied().unwrap_or_default();
-    for arg in call.args.iter().filter(|_| call.name == "dpkg" || call.name == "rpm") {
-        if walk.scope.files.get(&walk.path(&arg.text)).is_some_and(|flow| flow.origin.network) {
+    fetched(walk, call);
+    for arg in call.args {
+        let known = walk.scope.files.get(&walk.path(&arg.text)).is_some_and(|flow| flow.origin.network);
+        if known || call.stdin.origin.network && matches!(&*arg.text, "/dev/stdin" | "-") {
             walk.emit(Kind::RunDownloaded, "installs a package that was just fetched", arg.span);
         }
     }
@@ -155,6 +159,88 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::unknown(Origin { settings, local: true, ..Origin::default() })
 }
 
+/// Packages named by address: what they hold is nobody's catalogue, and it runs while it installs.
+fn fetched(walk: &mut Walk<'_>, call: Call<'_>) {
+    let mut value = false;
+    let mut installs = false;
+    let runner = matches!(call.name, "npx" | "bunx" | "pnpx" | "uvx");
+    for arg in call.args {
+        let text = &*arg.text;
+        if std::mem::take(&mut value) {
+            continue;
+        }
+        if text.starts_with('-')
+            && !matches!(text, "--from" | "--spec" | "--git" | "--url" | "-r" | "-i" | "-U" | "-Uvh" | "-ivh")
+        {
+            value = INDEXES.contains(&text);
+            continue;
+        }
+        installs |= matches!(
+            text,
+            "install"
+                | "i"
+                | "add"
+                | "in"
+                | "run"
+                | "-i"
+                | "-U"
+                | "-Uvh"
+                | "-ivh"
+                | "--from"
+                | "--spec"
+                | "--git"
+                | "exec"
+                | "dlx"
+                | "shell"
+                | "profile"
+                | "localinstall"
+                | "upgrade"
+                | "global"
+        ) || matches!(call.name, "npx" | "bunx" | "pnpx" | "uvx" | "easy_install");
+        if installs && by_address(call.name, text) {
+            walk.emit_names(Kind::RunDownloaded, "installs a package from an address", arg.span, &[text]);
+            return;
+        }
+        if runner && !text.starts_with('-') {
+            // The words after the package belong to it.
+            return;
+        }
+    }
+}
+
+/// Options whose value is the address of an index, not of a package.
+const INDEXES: [&str; 14] = [
+    "--index-url",
+    "--extra-index-url",
+    "--find-links",
+    "-f",
+    "--registry",
+    "--trusted-host",
+    "--index",
+    "--repo",
+    "--repository",
+    "--source",
+    "--proxy",
+    "--default-index",
+    "--constraint",
+    "-c",
+];
+
+/// Whether a word names a package by address rather than by name.
+fn by_address(manager: &str, word: &str) -> bool {
+    let forge = ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|forge| word.starts_with(forge));
+    let short = matches!(manager, "npm" | "pnpm" | "yarn" | "npx" | "pnpx" | "bunx" | "bun")
+        && !word.starts_with(['@', '.', '/', '~', '-'])
+        && word.split('/').count() == 2
+        && !word.contains([':', '*', '='])
+        && word.split('/').all(|part| !part.is_empty());
+    (word.contains("://") && !word.starts_with("file:") && !word.starts_with("oci:"))
+        || word.starts_with("git@")
+        || word.contains("git+")
+        || forge
+        || short
+}
+
 /// Options of build tools that start programs.
 fn tool_options(walk: &mut Walk<'_>, call: Call<'_>) {
     for (at, arg) in call.args.iter().enumerate() {
@@ -176,14 +262,54 @@ fn tool_options(walk: &mut Walk<'_>, call: Call<'_>) {
     }
 }
 
+fn publish(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.first().is_some_and(|arg| &*arg.text == "upload") {
+        walk.emit(Kind::Package, "publishes a package", call.span);
+    }
+    Flow::none()
+}
+
+/// `nix run github:x/y`, `nix shell …`, `nix develop -c command`.
+fn nix(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    fetched(walk, call);
+    let command = call
+        .args
+        .iter()
+        .position(|arg| matches!(&*arg.text, "-c" | "--command" | "--"))
+        .and_then(|at| call.args.get(at + 1..));
+    match command {
+        Some(command) if !command.is_empty() => super::run(walk, command, call.stdin, call.span),
+        _ => Flow::unknown(Origin::default()),
+    }
+}
+
 fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let verbs: Vec<&Arg<'_>> = call.args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
     let words: Vec<&str> = verbs.iter().map(|arg| &*arg.text).collect();
     tool_options(walk, call);
+    fetched(walk, call);
     let verb = words.first().copied().unwrap_or_default();
     match (call.name, verb) {
         ("rustup", "self") if words.contains(&"uninstall") => {
             walk.emit_names(Kind::Package, "removes the toolchain", call.span, &words);
+        }
+        ("npm" | "pnpm" | "yarn" | "pip" | "pip3", "config" | "set")
+            if words.iter().any(|word| {
+                let key = word.split('=').next().unwrap_or_default();
+                [
+                    "registry",
+                    "index-url",
+                    "ignore-scripts",
+                    "strict-ssl",
+                    "cafile",
+                    "_authToken",
+                    "trusted-host",
+                ]
+                .iter()
+                .any(|setting| key.ends_with(setting))
+            }) && words.iter().any(|word| word.starts_with("set")) =>
+        {
+            walk.emit_names(Kind::ToolProgram, "changes where packages come from", call.span, &words);
         }
         ("npm" | "pnpm" | "yarn", "config" | "set") if words.contains(&"script-shell") => {
             walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words);
@@ -199,7 +325,14 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 &words,
             );
         }
-        ("npm" | "pnpm" | "yarn" | "cargo", "unpublish" | "yank" | "deprecate") => {
+        ("npm" | "pnpm" | "yarn" | "cargo" | "gem", "publish" | "push")
+            if !super::verbs::only_shows(call.args) && !call.args.iter().any(|arg| &*arg.text == "-n") =>
+        {
+            walk.emit_names(Kind::Package, "publishes a package", call.span, &words);
+        }
+        ("npm" | "pnpm" | "yarn" | "cargo" | "gem", "unpublish" | "yank" | "deprecate" | "owner")
+            if words.len() > 1 =>
+        {
             walk.emit_names(Kind::Package, "takes a published package back", call.span, &words);
         }
         ("npm" | "pnpm" | "yarn", "exec" | "dlx") | ("npx" | "bunx" | "pnpx" | "uvx" | "dlx", _) => {
@@ -232,11 +365,15 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit_names(Kind::Package, "removes packages", call.span, &words);
         }
+        ("npm" | "pnpm" | "yarn", "token") if words.len() > 1 => {
+            walk.emit_names(Kind::ReadCredential, "shows or changes access tokens", call.span, &words);
+        }
         ("cargo", "new" | "init") => {
             if let Some(folder) = verbs.get(1) {
                 walk.made(&folder.text);
             }
         }
+        ("go", "run" | "build" | "test" | "install") => super::odd::sources(walk, call, "go"),
         ("go", "env") if call.args.iter().any(|arg| &*arg.text == "-w") => {}
         _ => {}
     }

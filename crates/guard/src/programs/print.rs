@@ -74,9 +74,18 @@ pub(super) fn printf(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// One pass over the format.
 fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out: &mut String) {
-    let decoded = if format.contains('\\') { decode_escapes(format) } else { format.to_owned() };
-    let mut letters = decoded.chars().peekable();
+    let mut letters = format.chars().peekable();
     while let Some(letter) = letters.next() {
+        if letter == '\\' {
+            // A percent sign that an escape stands for is only a percent sign.
+            let mut piece = String::from(letter);
+            piece.extend(letters.next());
+            while let Some(next) = letters.next_if(|c| *c != '%' && *c != '\\') {
+                piece.push(next);
+            }
+            escaped(&piece, out);
+            continue;
+        }
         if letter != '%' {
             out.push(letter);
             continue;
@@ -122,6 +131,19 @@ fn format_once<'a>(format: &str, values: &mut std::slice::Iter<'a, Arg<'a>>, out
             }
             None => out.push('%'),
         }
+    }
+}
+
+/// One escape and the letters after it. A zero byte, which `printf '%s\0'` puts between values, is
+/// kept.
+fn escaped(piece: &str, out: &mut String) {
+    let digits = piece.get(1..).unwrap_or_default().bytes().take_while(|b| (b'0'..=b'7').contains(b)).count();
+    match piece.get(2..).filter(|_| digits == 1 && piece.starts_with("\\0")) {
+        Some(rest) => {
+            out.push('\0');
+            out.push_str(rest);
+        }
+        None => out.push_str(&decode_escapes(piece)),
     }
 }
 

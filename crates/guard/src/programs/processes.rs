@@ -168,6 +168,9 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             _ => {}
         },
+        "rtcwake" if words.contains(&"off") => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
+        }
         "pm-suspend" | "rtcwake" => walk.emit(Kind::Power, "puts the machine to sleep", call.span),
         _ => walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span),
     }

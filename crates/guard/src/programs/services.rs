@@ -3,6 +3,7 @@
 use super::Handler;
 use super::opts::{Spec, parse};
 use super::processes::power_verb;
+use super::verbs;
 use crate::effect::Kind;
 use crate::walk::{Call, Flow, Origin, Walk};
 
@@ -11,7 +12,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "systemctl" => systemctl,
         "service" | "rc-service" | "invoke-rc.d" | "initctl" | "sv" | "supervisorctl" | "pm2" | "monit"
-        | "s6-svc" | "runsvctrl" | "nssm" | "pg_ctl" | "pg_ctlcluster" | "rabbitmqctl" => service,
+        | "s6-svc" | "runsvctrl" | "nssm" | "pg_ctl" | "pg_ctlcluster" | "rabbitmqctl" | "rcctl"
+        | "svcadm" | "s6-rc" | "dinitctl" | "herd" | "shepherd" | "circusctl" | "forever" | "god"
+        | "rabbitmqadmin" | "catalina.sh" | "varnishadm" => service,
         "rc-update" | "update-rc.d" | "chkconfig" => disable,
         "launchctl" => launchctl,
         "brew-services" => service,
@@ -37,23 +40,19 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let names: Vec<&str> = parsed.rest().skip(1).map(|arg| &*arg.text).collect();
     match verb {
+        _ if verbs::only_shows(call.args) => {}
+        "start" | "isolate" | "enable" if names.iter().any(|name| ends_the_machine(name)) => {
+            walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
+        }
         "stop" | "restart" | "disable" | "mask" | "kill" | "try-restart" | "reload-or-restart"
         | "force-reload" | "condrestart" | "isolate" | "revert" | "clean" => {
             walk.emit_names(Kind::Service, service_word(verb), call.span, &names);
         }
         "daemon-reexec" => walk.emit(Kind::Service, "restarts the service manager", call.span),
         "start"
-            if names.iter().any(|name| {
-                [
-                    "reboot.target",
-                    "poweroff.target",
-                    "halt.target",
-                    "kexec.target",
-                    "rescue.target",
-                    "emergency.target",
-                ]
-                .contains(name)
-            }) =>
+            if names
+                .iter()
+                .any(|name| ["rescue", "emergency"].contains(&name.trim_end_matches(".target"))) =>
         {
             walk.emit(Kind::Power, "switches the machine off or restarts it", call.span);
         }
@@ -69,6 +68,24 @@ fn systemctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => {}
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// Targets of systemd that switch the machine off or restart it.
+fn ends_the_machine(unit: &str) -> bool {
+    matches!(
+        unit,
+        "reboot.target"
+            | "poweroff.target"
+            | "halt.target"
+            | "kexec.target"
+            | "shutdown.target"
+            | "runlevel0.target"
+            | "runlevel6.target"
+            | "systemd-reboot.service"
+            | "systemd-poweroff.service"
+            | "systemd-halt.service"
+            | "ctrl-alt-del.target"
+    )
 }
 
 fn service_word(verb: &str) -> &'static str {
@@ -98,8 +115,19 @@ fn service(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "full-restart"
                 | "remove"
                 | "force-restart"
+                | "stop_app"
+                | "reset"
+                | "force_reset"
+                | "disable"
+                | "stopall"
+                | "delete_vhost"
+                | "purge_queue"
+                | "delete_queue"
         )
     });
+    if verbs::only_shows(call.args) {
+        return Flow::none();
+    }
     let flags = call.args.iter().any(|arg| matches!(&*arg.text, "-d" | "-k")) && call.name == "s6-svc";
     if stops || flags {
         walk.emit_names(Kind::Service, "stops or restarts a service", call.span, &words);

@@ -25,7 +25,17 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .collect();
         let words =
             if matches!(words.first(), Some(&"-t")) { words.get(2..).unwrap_or_default() } else { &words };
-        return joined(walk, call, words);
+        // `stuff` writes the key that ends a line as `\n` or `^M`.
+        let typed: Vec<String> = words
+            .iter()
+            .map(|word| {
+                ["\\n", "\\r", "^M", "\\015", "\\012"]
+                    .iter()
+                    .fold((*word).to_owned(), |word, key| word.replace(key, "\n"))
+            })
+            .collect();
+        let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
+        return joined(walk, call, &typed);
     }
     let parsed = parse(
         call.args,
@@ -35,7 +45,10 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             stops: call.name == "screen",
         },
     );
-    for arg in parsed.rest() {
+    let shows = ["display", "rename", "set", "list", "has", "select", "show", "title"]
+        .iter()
+        .any(|verb| parsed.text(0).starts_with(verb));
+    for arg in parsed.rest().filter(|_| !shows) {
         if arg.text.contains(' ') {
             walk.run_text(&arg.text, &Flow::none(), arg.span);
         }
@@ -62,8 +75,11 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(super) fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut next = false;
     for (at, arg) in call.args.iter().enumerate() {
-        if std::mem::take(&mut next) {
-            let text = arg.text.trim_start();
+        let glued = ["--eval-command=", "-eval-command=", "--ex=", "-ex="]
+            .iter()
+            .find_map(|option| arg.text.strip_prefix(option));
+        if std::mem::take(&mut next) || glued.is_some() {
+            let text = glued.unwrap_or(&arg.text).trim_start();
             let command = text
                 .strip_prefix("shell ")
                 .or_else(|| text.strip_prefix('!'))
@@ -94,13 +110,13 @@ pub(super) fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(super) fn expect(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "cf", long: &[], stops: true });
     let text = parsed.value("c", "").map_or_else(|| call.stdin.seen().to_owned(), str::to_owned);
-    for line in text.split([';', '\n']) {
-        let line = line.trim();
-        if let Some(command) = ["spawn ", "exec ", "system "].iter().find_map(|verb| line.strip_prefix(verb))
-        {
-            walk.run_text(command, &Flow::none(), call.span);
-        }
+    // A script is close enough to shell text once its own verbs step aside.
+    let mut script = text;
+    script = script.replace("send \"", "eval \"").replace("\\r\"", "\"");
+    for verb in ["exp_spawn ", "spawn ", "exec ", "system "] {
+        script = script.replace(verb, "command ");
     }
+    walk.run_text(&script, &Flow::none(), call.span);
     Flow::none()
 }
 
@@ -127,6 +143,8 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::ReverseShell, "opens a port on another machine that leads here", call.span);
     }
     let rest: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
+    let host = rest.first().map_or("", |arg| arg.text.rsplit('@').next().unwrap_or_default());
+    let here = matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0");
     // Options may also stand between the host and the command.
     let after = parse(rest.get(1..).unwrap_or_default(), spec);
     let words: Vec<&str> = after.rest().map(|arg| &*arg.text).collect();
@@ -136,7 +154,7 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if words.is_empty() {
         if call.stdin.present() && call.stdin.exact().is_some() {
             walk.run_text(call.stdin.seen(), &Flow::none(), call.span);
-        } else if call.stdin.present() {
+        } else if call.stdin.present() && (!call.stdin.origin.file || call.stdin.origin.network) {
             code::fed(walk, call.stdin, call.span);
         }
     } else {
@@ -145,7 +163,7 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     walk.scope.cwd = cwd;
     for effect in walk.effects.iter_mut().skip(before) {
         // Another machine going down is that machine's matter, and may be asked about.
-        if effect.kind == Kind::Power {
+        if effect.kind == Kind::Power && !here {
             effect.how.grave = false;
         }
     }

@@ -105,6 +105,9 @@ fn from_stdin(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             return Flow::unknown(call.stdin.origin);
         }
     }
+    if call.stdin.origin.decoded && call.stdin.exact().is_some() {
+        code::unseen(walk, call.stdin.origin, call.span);
+    }
     walk.run_text(&text, &Flow::none(), call.span)
 }
 
@@ -124,6 +127,10 @@ pub(crate) fn script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &
         return run_content(walk, &flow, args, stdin, span);
     }
     let target = walk.target(path);
+    if !everyday_script(path) && walk.scope.cloned.iter().any(|folder| crate::place::within(&normal, folder))
+    {
+        walk.emit(Kind::RunDownloaded, "runs a script that was just fetched", span);
+    }
     if target.place == Place::Sink && normal.starts_with("/dev/tcp/") {
         walk.emit(Kind::RunDownloaded, "runs text from the network", span);
     }
@@ -138,6 +145,9 @@ fn run_content(walk: &mut Walk<'_>, flow: &Flow, args: &[Arg<'_>], stdin: &Flow,
         if text.chars().all(|c| c == HOLE || c.is_whitespace()) {
             return Flow::unknown(flow.origin);
         }
+    }
+    if flow.origin.decoded && flow.exact().is_some() {
+        code::unseen(walk, flow.origin, span);
     }
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
         let interpreter = first

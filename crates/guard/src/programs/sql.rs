@@ -42,6 +42,7 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
         walk.emit(Kind::RunUnseen, "makes the database run a program", span);
         walk.run_text(command, &Flow::none(), span);
     }
+    files(walk, text, &lower, span);
     if filters::is_unknown(text) {
         return;
     }
@@ -55,6 +56,37 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
         }
     }
     check(walk, &statement, span);
+}
+
+/// Files a statement writes: `COPY … TO 'x'`, `INTO OUTFILE 'x'`, `ATTACH 'x'`, `.output x`.
+fn files(walk: &mut Walk<'_>, text: &str, lower: &str, span: Span) {
+    for mark in
+        [" to '", "outfile '", "dumpfile '", "attach '", "attach database '", "vacuum into '", "backup '"]
+    {
+        let Some(at) = lower.find(mark) else { continue };
+        let path = text.get(at + mark.len()..).and_then(|rest| rest.split('\'').next()).unwrap_or_default();
+        if path.contains('/') {
+            walk.write_file(
+                path,
+                Flow::unknown(crate::walk::Origin::default()),
+                false,
+                "writes a file",
+                span,
+            );
+        }
+    }
+    for mark in [".output ", ".once ", ".save ", ".backup ", "\\o ", "\\g ", "\\w "] {
+        if let Some(rest) = text.trim_start().strip_prefix(mark) {
+            let path = rest.split_whitespace().next().unwrap_or_default();
+            walk.write_file(
+                path,
+                Flow::unknown(crate::walk::Origin::default()),
+                false,
+                "writes a file",
+                span,
+            );
+        }
+    }
 }
 
 fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {

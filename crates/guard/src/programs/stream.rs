@@ -69,6 +69,14 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// The command of `s/…/…/e` or of the `e` command.
 fn executed(script: &str) -> Option<String> {
+    for line in script.lines() {
+        // `e command` takes the rest of its line, separators and all.
+        let bare =
+            line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
+        if let Some(command) = bare.strip_prefix("e ") {
+            return Some(command.to_owned());
+        }
+    }
     for part in script.split(['\n', ';']) {
         let part = part.trim();
         if let Some((mark, fields)) = s_command(part)
@@ -186,11 +194,19 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut operands: Vec<&Arg<'_>> = parsed.rest().collect();
     let program = match parsed.value("e", "source") {
         Some(text) => text.to_owned(),
-        None if parsed.value("f", "file").is_some() => String::new(),
+        None if parsed.value("f", "file").is_some() => {
+            let file = parsed.value("f", "file").unwrap_or_default();
+            walk.read_file(file, call.span).exact().unwrap_or_default().to_owned()
+        }
         None if operands.is_empty() => return Flow::none(),
         None => operands.remove(0).text.to_string(),
     };
-    super::inline::judge(walk, "awk", &program, call.span);
+    // `-v name=value` sets a variable before anything runs.
+    let mut set = String::new();
+    for (name, value) in parsed.values("v", "assign").filter_map(|(text, _)| text.split_once('=')) {
+        set.push_str(&[name, "=\"", &value.replace('"', "\\\""), "\";"].concat());
+    }
+    super::inline::judge(walk, "awk", &format!("{set}{program}"), call.span);
     if call
         .args
         .windows(2)

@@ -93,6 +93,23 @@ fn rsync(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>) {
+    if is_remote(&to.text)
+        && !to.text.contains("://")
+        && let Some((_, path)) = to.text.split_once(':')
+        && path.starts_with('/')
+    {
+        // A system file over there is one here: it is asked about all the same.
+        let target = walk.target(path);
+        if target.place >= Place::Startup && !matches!(target.place, Place::Credential | Place::System) {
+            walk.emit_on(
+                Kind::Write,
+                "writes system files of another machine",
+                to.span,
+                vec![target],
+                How::default(),
+            );
+        }
+    }
     let mut credential = false;
     for source in from {
         if is_remote(&source.text) {
@@ -199,6 +216,12 @@ fn backup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || words.contains(&"--delete-all")
         }
     };
+    if call.name == "rclone"
+        && matches!(words.as_slice(), ["config", "show" | "dump" | "file", ..])
+        && !words.contains(&"file")
+    {
+        walk.emit_names(Kind::ReadCredential, "prints stored credentials", call.span, &words);
+    }
     if bad {
         walk.emit_names(Kind::Cloud, "deletes stored or remote copies", call.span, &words);
     }

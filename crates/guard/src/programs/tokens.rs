@@ -157,7 +157,7 @@ impl Reader {
         self.at += 1;
         let text = self.until(quote, None);
         let text = if quote == '"' && self.is(&["perl", "ruby", "php", "raku"]) {
-            interpolated(&text)
+            interpolated(&text, !self.is(&["ruby"]))
         } else {
             text
         };
@@ -242,15 +242,17 @@ fn template(text: &str) -> String {
 }
 
 /// `#{…}`, `$name` and `{$name}` become holes.
-fn interpolated(text: &str) -> String {
+fn interpolated(text: &str, dollars: bool) -> String {
     let text = between(text, "#{", '}');
-    if !text.contains('$') {
+    if !dollars || !text.contains(['$', '\\']) {
         return text;
     }
     let mut out = String::new();
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        if letter == '$' && letters.peek().is_some_and(|c| c.is_alphabetic() || *c == '_') {
+        if letter == '\\' && matches!(letters.peek(), Some('$' | '@' | '`')) {
+            out.extend(letters.next());
+        } else if letter == '$' && letters.peek().is_some_and(|c| c.is_alphabetic() || *c == '_') {
             while letters.peek().is_some_and(|c| c.is_alphanumeric() || *c == '_') {
                 letters.next();
             }

@@ -20,6 +20,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 fn account(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    if super::verbs::only_shows(call.args) {
+        return Flow::none();
+    }
     if words.iter().any(|word| matches!(*word, "--help" | "--version" | "-l" | "--list" | "-c"))
         && matches!(call.name, "chage" | "visudo" | "chsh")
         && !words.contains(&"-M")

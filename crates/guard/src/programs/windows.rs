@@ -42,6 +42,7 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
         return;
     }
     let mut previous: Vec<String> = Vec::new();
+    let source = &unfolded(source);
     for part in source.split(['&', '|', ';', '\n', '{', '}']) {
         let clean: String = part
             .chars()
@@ -57,6 +58,10 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
         let words: Vec<&str> = clean.split_whitespace().collect();
         let Some((first, rest)) = words.split_first() else { continue };
         let name = super::base_name(first).to_ascii_lowercase();
+        if matches!(name.as_str(), "call" | "start" | "." | "@" | "do") && rest.len() > 1 {
+            text(walk, &rest.join(" "), span);
+            continue;
+        }
         if matches!(
             name.as_str(),
             "write-output"
@@ -70,16 +75,78 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
         ) {
             if name == "get-content" {
                 for word in rest {
-                    walk.read_file(word, span);
+                    walk.read_file(&posix(word), span);
                 }
             }
             continue;
         }
-        if !verb(walk, &name, rest, span, &Flow::none()) {
+        if matches!(name.as_str(), "type" | "gc" | "more" | "cat" | "select-string" | "findstr") {
+            for word in rest {
+                walk.read_file(&posix(word), span);
+            }
+            continue;
+        }
+        let fetched = previous.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "iwr" | "irm" | "invoke-webrequest" | "curl" | "wget" | "start-bitstransfer"
+            ) || word.contains("downloadfile")
+        });
+        let input = Flow { text: None, origin: Origin { network: fetched, ..Origin::default() } };
+        if !verb(walk, &name, rest, span, &input) {
             nested(walk, &words, &previous, span);
         }
         previous.extend(words.iter().map(|word| word.to_ascii_lowercase()));
     }
+}
+
+/// The text with its constants put together: `'Rem'+'ove-Item'`, `set x=del` with `%x%` or `!x!`,
+/// and `$x = 'del'` with `$x`.
+fn unfolded(source: &str) -> String {
+    let mut text = source.to_owned();
+    for glue in ["'+'", "' + '", "\"+\"", "\" + \""] {
+        if text.contains(glue) {
+            text = text.replace(glue, "");
+        }
+    }
+    for part in source.split(['&', '|', ';', '\n']) {
+        let part = part.trim();
+        let set = part.get(..4).filter(|word| word.eq_ignore_ascii_case("set ")).and_then(|_| part.get(4..));
+        let Some((name, value)) =
+            set.or_else(|| part.strip_prefix('$')).and_then(|rest| rest.split_once('='))
+        else {
+            continue;
+        };
+        let (name, value) = (name.trim().trim_matches('"'), value.trim().trim_matches(['\'', '"']));
+        if name.is_empty()
+            || value.len() > 256
+            || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        {
+            continue;
+        }
+        for form in [format!("%{name}%"), format!("!{name}!"), format!("${name} ")] {
+            if text.contains(&form) {
+                text = text.replace(&form, &format!("{value} "));
+            }
+        }
+    }
+    text
+}
+
+/// A Windows path under the home folder, written as others write it.
+fn posix(path: &str) -> String {
+    let mut out = path.replace('\\', "/");
+    for home in ["$env:USERPROFILE", "%USERPROFILE%", "$HOME", "$env:userprofile", "%userprofile%"] {
+        if let Some(rest) = out.strip_prefix(home) {
+            out = format!("~{rest}");
+        }
+    }
+    if let Some((_, rest)) = out.split_once("/Users/")
+        && let Some((_, inner)) = rest.split_once('/')
+    {
+        out = format!("~/{inner}");
+    }
+    out
 }
 
 /// Calls inside an expression: `iex (iwr url)`, `(New-Object Net.WebClient).DownloadString(...) | iex`.
@@ -110,10 +177,17 @@ fn nested(walk: &mut Walk<'_>, words: &[&str], previous: &[String], span: Span) 
     }
     for (at, word) in lower.iter().enumerate() {
         if at > 0
-            && matches!(
+            && (matches!(
                 word.as_str(),
-                "remove-item" | "stop-computer" | "restart-computer" | "format-volume" | "clear-disk"
-            )
+                "remove-item"
+                    | "stop-computer"
+                    | "restart-computer"
+                    | "format-volume"
+                    | "clear-disk"
+                    | "del"
+                    | "rd"
+                    | "erase"
+            ) || word == "ri" && lower.iter().any(|word| word.starts_with("-r")))
         {
             verb(walk, word, words.get(at + 1..).unwrap_or_default(), span, &Flow::none());
         }

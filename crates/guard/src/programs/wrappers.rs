@@ -31,7 +31,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "entr" => first_operand,
         "hyperfine" => hyperfine,
         "sg" | "nix-shell" | "nodemon" | "watchexec" | "watchman" | "devbox" | "tcpdump" | "cmake"
-        | "gcc" | "cc" | "g++" | "clang" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh"
+        | "gcc" | "cc" | "g++" | "clang" | "tcc" | "clang++" | "c++" | "rustc" | "javac" | "zig" | "fpc"
+        | "gfortran" | "ldc2" | "dmd" | "v" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh"
         | "clush" | "dsh" | "pexec" | "ipmitool" | "dbus-send" | "gdbus" | "busctl" | "xhost" | "rename"
         | "envdir" | "proot" => super::odd::run,
         _ if spec(name).is_some() => peel,
@@ -58,9 +59,19 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         "time" | "gtime" => (of("fo", &["format", "output"]), 0),
         "stdbuf" => (of("ioe", &["input", "output", "error"]), 0),
         "chroot" => (of("", &["userspec", "groups"]), 1),
+        "choom" => (of("np", &["adjust", "pid"]), 0),
+        "cgexec" => (of("g", &[]), 0),
+        "dtach" | "abduco" => (of("Er", &[]), 1),
+        "nocache" | "tsp" | "envchain" | "setuidgid" | "sem" | "systemd-inhibit" | "systemd-cat"
+        | "s6-setuidgid" | "chpst" | "rr" | "heaptrack" | "ifne" | "ccache" | "distcc" | "sccache"
+        | "bear" | "scan-build" | "kcov" | "uftrace" | "cage" | "gamescope" | "setlock" | "lckdo"
+        | "run-one" | "run-this-one" | "keep-one-running" | "annotate-output" | "timelimit" => {
+            (of("ugpUoOeEtTfnd", &["what", "who", "why", "mode", "identifier", "priority"]), 0)
+        }
         "unshare" => (of("SG", &["setuid", "setgid", "root", "wd", "propagation"]), 0),
         "nsenter" => (of("tSG", &["target", "setuid", "setgid"]), 0),
-        "strace" | "ltrace" => (of("abeEIoOpPsSuUX", &["trace", "output", "attach", "expr"]), 0),
+        "strace" => (of("abeEIoOpPsSuUX", &["trace", "output", "attach", "expr"]), 0),
+        "ltrace" => (of("aADeFlnopsux", &["output", "library"]), 0),
         "perf" => (of("eo", &["event"]), 1),
         "systemd-run" => (
             of(
@@ -81,12 +92,11 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
             ),
             0,
         ),
-        "systemd-inhibit" => (of("", &["what", "who", "why", "mode"]), 0),
         "taskset" => (of("", &[]), 1),
         "numactl" => (of("NCmiplP", &["membind", "cpunodebind", "interleave", "physcpubind"]), 0),
         "chrt" => (of("TPD", &[]), 1),
         "prlimit" => (of("", &[]), 0),
-        "firejail" | "bwrap" => (of("", &["ro-bind", "bind", "dev", "proc", "tmpfs", "chdir", "setenv"]), 0),
+        "firejail" | "bwrap" => (of("", &[]), 0),
         "setpriv" => (of("", &["reuid", "regid", "groups", "securebits"]), 0),
         "capsh" => (of("", &[]), 0),
         "run-parts" => (of("a", &["arg"]), 0),
@@ -146,6 +156,14 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         | "volta" | "nvm" | "pixi" | "conda" | "mamba"
             if !matches!(parsed.text(0), "run" | "exec" | "x") =>
         {
+            if parsed.text(0) == "publish" && !super::verbs::only_shows(call.args) {
+                walk.emit(Kind::Package, "publishes a package", call.span);
+            }
+            let args =
+                if parsed.text(0) == "pip" { call.args.get(1..).unwrap_or_default() } else { call.args };
+            if matches!(call.name, "uv" | "poetry" | "pdm" | "rye" | "pipenv" | "pixi") {
+                return super::named(walk, "pip", args, call.stdin, call.span);
+            }
             return super::filters::unknown(walk, call);
         }
         "start-stop-daemon" => {
@@ -159,6 +177,10 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => {}
     }
     let mut args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
+    if call.name == "bwrap" {
+        args =
+            call.args.get(after_bindings(call.args)..).unwrap_or_default().iter().map(Arg::shared).collect();
+    }
     // `conda run -n base cmd`: options again after the verb.
     if skip > 0
         && args.first().is_some_and(|arg| arg.text.starts_with('-') && arg.text.len() > 1)
@@ -192,6 +214,22 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let flow = super::run(walk, &args, call.stdin, call.span);
     walk.scope.cwd = cwd;
     flow
+}
+
+/// Where the command of `bwrap` starts: most of its options take one word, bindings take two.
+fn after_bindings(args: &[Arg<'_>]) -> usize {
+    let mut at = 0;
+    while let Some(option) = args.get(at).and_then(|arg| arg.text.strip_prefix("--")) {
+        at += match option {
+            "" => return at + 1,
+            "setenv" | "symlink" | "file" | "bind-data" | "ro-bind-data" | "chmod" | "bind-fd" => 3,
+            _ if option.contains("bind") => 3,
+            "clearenv" | "new-session" | "die-with-parent" | "as-pid-1" | "disable-userns" => 1,
+            _ if option.contains("share") => 1,
+            _ => 2,
+        };
+    }
+    at
 }
 
 /// `time -o file`, `strace -o file`: a file is written, or a program started.
@@ -343,7 +381,13 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if args.is_empty() {
         return Flow::unknown(Origin { local: true, ..Origin::default() });
     }
-    super::run(walk, &args, call.stdin, call.span)
+    let moved = parsed.value("C", "chdir").map(|folder| walk.path(folder));
+    let before = moved.map(|folder| std::mem::replace(&mut walk.scope.cwd, folder));
+    let flow = super::run(walk, &args, call.stdin, call.span);
+    if let Some(cwd) = before {
+        walk.scope.cwd = cwd;
+    }
+    flow
 }
 
 fn applet(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

@@ -8,6 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     keys: &[],
     matches,
     catches: &[
+        "strangectl stack destroy prod",
+        "aws ecs update-service --service x --desired-count 0",
         "aws s3 rm s3://b --recursive",
         "gcloud compute instances delete x",
         "az group delete -n x",
@@ -18,6 +20,8 @@ pub(crate) const RULE: Rule = Rule {
         "rclone purge remote:x",
     ],
     spares: &[
+        "strangectl delete x --dry-run",
+        "jest destroy",
         "aws s3 ls",
         "terraform plan",
         "gcloud compute instances list",

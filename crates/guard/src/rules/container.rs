@@ -18,6 +18,7 @@ pub(crate) const RULE: Rule = Rule {
         "docker compose -f a.yml down -v",
     ],
     spares: &[
+        "docker stop --help",
         "docker ps",
         "docker build .",
         "docker compose up -d",

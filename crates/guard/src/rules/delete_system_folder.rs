@@ -10,6 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     hold: Hold::Never,
     matches,
     catches: &[
+        "mv /usr /tmp/x",
+        "tar cf x.tar --remove-files /etc",
         "rm -rf /etc",
         "rm -rf /usr/*",
         "sudo rm -r /var",

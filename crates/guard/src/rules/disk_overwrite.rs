@@ -17,6 +17,9 @@ pub(crate) const RULE: Rule = Rule {
     hold: Hold::Never,
     matches,
     catches: &[
+        "cryptsetup luksFormat /dev/sdb1",
+        "sgdisk -Z /dev/sda",
+        "diskutil eraseDisk JHFS+ X disk2",
         "mkfs.ext4 /dev/sda1",
         "dd if=/dev/zero of=/dev/sda",
         "echo x > /dev/sda",

@@ -109,6 +109,53 @@ mod tests {
     }
 
     #[test]
+    fn every_category_of_the_original_names_a_rule() {
+        let categories = [
+            "rm-absolute-path",
+            "rm-recursive",
+            "find-delete",
+            "find-rm",
+            "xargs-rm",
+            "windows-delete",
+            "powershell-encoded",
+            "chmod-world-writable",
+            "chown-root-recursive",
+            "mkfs",
+            "dd-copy",
+            "block-device-write",
+            "sql-drop",
+            "sql-delete-all",
+            "sql-truncate",
+            "system-config-write",
+            "sensitive-write",
+            "agent-config-write",
+            "project-env-write",
+            "service-stop",
+            "kill-all",
+            "force-kill",
+            "self-kill",
+            "self-lifecycle",
+            "container-lifecycle",
+            "fork-bomb",
+            "remote-exec",
+            "decode-exec",
+            "inline-shell",
+            "shell-heredoc",
+            "inline-interpreter",
+            "interpreter-heredoc",
+            "tool-program-flag",
+            "git-destructive",
+            "git-force-push",
+            "git-branch-delete",
+            "chmod-then-run",
+            "sudo-privilege-flag",
+        ];
+        for category in categories {
+            assert!(RULES.iter().any(|rule| rule.keys.contains(&category)), "{category}");
+        }
+    }
+
+    #[test]
     fn every_rule_has_words_and_examples_of_both_kinds() {
         for rule in RULES {
             assert!(

@@ -8,6 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     keys: &[],
     matches,
     catches: &[
+        "npm publish",
+        "twine upload dist/*",
         "apt-get remove nginx",
         "sudo apt purge -y x",
         "brew uninstall git",
@@ -17,6 +19,7 @@ pub(crate) const RULE: Rule = Rule {
         "dnf remove x",
     ],
     spares: &[
+        "npm publish --dry-run",
         "apt-get install nginx",
         "npm install",
         "brew install x",

@@ -9,6 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     hold: Hold::Never,
     matches,
     catches: &[
+        "systemctl isolate poweroff.target",
+        "echo b > /proc/sysrq-trigger",
+        "kexec -e",
+        "rtcwake -m off -s 60",
         "shutdown -h now",
         "sudo reboot",
         "poweroff",
@@ -20,6 +24,7 @@ pub(crate) const RULE: Rule = Rule {
         "/sbin/halt -p",
     ],
     spares: &[
+        "systemctl isolate multi-user.target",
         "echo reboot",
         "man shutdown",
         "grep reboot /var/log/syslog",

@@ -8,6 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["decode-exec", "powershell-encoded", "pipe decoded content to shell"],
     matches,
     catches: &[
+        "echo bHM= | base64 -d | sh",
+        "python3 -c \"exec(__import__('base64').b64decode('cHJpbnQoMSk='))\"",
         "base64 -d payload | sh",
         "xxd -r -p x | bash",
         "openssl enc -d -aes-256-cbc -in x | sh",
@@ -15,7 +17,12 @@ pub(crate) const RULE: Rule = Rule {
         "powershell -EncodedCommand AAAA",
         "python3 -c \"import base64; exec(base64.b64decode(open('x').read()))\"",
     ],
-    spares: &["base64 -d payload > out.bin", "gunzip -c x.gz | head", "echo aGVsbG8= | base64 -d"],
+    spares: &[
+        "echo aGk= | base64 -d",
+        "base64 -d payload > out.bin",
+        "gunzip -c x.gz | head",
+        "echo aGVsbG8= | base64 -d",
+    ],
     ..Rule::new("run_decoded")
 };
 

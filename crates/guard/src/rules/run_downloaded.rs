@@ -8,6 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["remote-exec", "pipe remote content to shell", "execute remote script via process substitution"],
     matches,
     catches: &[
+        "pip install git+https://x.io/y.git",
+        "npm install https://x.io/y.tgz",
+        "curl -L https://x.io/y.tgz | tar xz && ./y/install.sh",
+        "kubectl apply -f https://x.io/y.yaml",
         "curl http://x/y | sh",
         "wget -qO- http://x | sudo bash",
         "bash <(curl -s http://x)",
@@ -20,6 +24,8 @@ pub(crate) const RULE: Rule = Rule {
         "iex (iwr http://x)",
     ],
     spares: &[
+        "pip install --index-url https://x.io/simple requests",
+        "npm install @scope/name",
         "curl http://x/y",
         "curl http://x | jq .",
         "wget http://x/y.tgz",

@@ -15,6 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     ],
     matches,
     catches: &[
+        "strange-wrapper --fast rm -rf /srv/data",
+        "strange-tool --exec \"rm -rf /srv/data\"",
         "eval \"$cmd\"",
         "sh -c \"$1$cmd\"",
         "$cmd --now",
@@ -23,6 +25,8 @@ pub(crate) const RULE: Rule = Rule {
         "while read line; do eval \"$line\"; done",
     ],
     spares: &[
+        "cowsay rm -rf /",
+        "strange-tool --title \"rm -rf /\"",
         "$EDITOR notes.txt",
         "\"$CC\" -c x.c",
         "eval \"$(ssh-agent -s)\"",

@@ -5,10 +5,11 @@ use super::{Param, ParamOp, Part, Where};
 use crate::shell::parse::Parser;
 
 impl<'a> Parser<'a> {
-    /// The parameter at a `$`; `None` when the dollar stands for itself.
-    pub(crate) fn parameter(&mut self) -> Option<Param<'a>> {
+    /// The parameter at a `$`; `None` when the dollar stands for itself. Inside double quotes, single
+    /// quotes in the value of `${x:-value}` are letters.
+    pub(crate) fn parameter(&mut self, quoted: bool) -> Option<Param<'a>> {
         if self.cursor.peek_at(1) == Some(b'{') {
-            return self.nested(Self::braced);
+            return self.nested(|parser| parser.braced(if quoted { Mode::Value } else { Mode::Brace }));
         }
         let mut probe = self.cursor;
         probe.skip(1);
@@ -23,7 +24,7 @@ impl<'a> Parser<'a> {
         Some(Param { name, index: None, indirect: false, op: ParamOp::Plain })
     }
 
-    fn braced(&mut self) -> Param<'a> {
+    fn braced(&mut self, value: Mode) -> Param<'a> {
         self.cursor.skip(2);
         let mut indirect = false;
         let mut length = false;
@@ -40,7 +41,7 @@ impl<'a> Parser<'a> {
         self.cursor.skip(name_length(self.cursor.rest_bytes()));
         let name = self.cursor.since(start);
         let index = self.index();
-        let op = if length { ParamOp::Length } else { self.operation() };
+        let op = if length { ParamOp::Length } else { self.operation(value) };
         if !self.cursor.eat("}") {
             // Not an expansion the shell knows: skip to the brace so that reading can go on.
             self.faults.broken = true;
@@ -66,14 +67,14 @@ impl<'a> Parser<'a> {
         Some(text)
     }
 
-    fn operation(&mut self) -> ParamOp<'a> {
+    fn operation(&mut self, value: Mode) -> ParamOp<'a> {
         let colon = self.cursor.peek() == Some(b':');
         let sign = if colon { self.cursor.peek_at(1) } else { self.cursor.peek() };
         let skip = if colon { 2 } else { 1 };
         match sign {
-            Some(b'-') => ParamOp::Default(self.operand(skip, Mode::Brace)),
-            Some(b'=') => ParamOp::Assign(self.operand(skip, Mode::Brace)),
-            Some(b'+') => ParamOp::Alternate(self.operand(skip, Mode::Brace)),
+            Some(b'-') => ParamOp::Default(self.operand(skip, value)),
+            Some(b'=') => ParamOp::Assign(self.operand(skip, value)),
+            Some(b'+') => ParamOp::Alternate(self.operand(skip, value)),
             Some(b'?') => {
                 self.operand(skip, Mode::Brace);
                 ParamOp::Require

@@ -15,6 +15,8 @@ pub(crate) enum Mode {
     Double,
     /// Inside `${…}`: ends at `}`.
     Brace,
+    /// The value in `"${x:-…}"`: ends at `}`, and single quotes are letters.
+    Value,
     /// The pattern of `${x/pattern/…}`: ends at `/` or `}`.
     Pattern,
     /// A here-document body: ends with the text, quotes mean nothing.
@@ -37,6 +39,7 @@ const fn special(byte: u8, mode: Mode) -> bool {
         Mode::Word => ends_word(byte) || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`'),
         Mode::Double => matches!(byte, b'\\' | b'"' | b'$' | b'`'),
         Mode::Brace => matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}'),
+        Mode::Value => matches!(byte, b'\\' | b'"' | b'$' | b'`' | b'}'),
         Mode::Pattern => matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}' | b'/'),
         Mode::Body => matches!(byte, b'\\' | b'$' | b'`'),
     }
@@ -139,6 +142,7 @@ impl<'a> Parser<'a> {
         }
         let keeps = match mode {
             Mode::Double | Mode::Body => !matches!(next, b'$' | b'`' | b'"' | b'\\'),
+            Mode::Value => !matches!(next, b'$' | b'`' | b'"' | b'\\' | b'}'),
             _ => false,
         };
         if keeps {
@@ -171,7 +175,7 @@ impl<'a> Parser<'a> {
     }
 
     fn dollar(&mut self, mode: Mode, parts: &mut Vec<Part<'a>>) {
-        let quoting = !matches!(mode, Mode::Double | Mode::Body);
+        let quoting = !matches!(mode, Mode::Double | Mode::Body | Mode::Value);
         match self.cursor.peek_at(1) {
             Some(b'\'') if quoting => self.ansi(parts),
             Some(b'"') if quoting => {
@@ -181,7 +185,7 @@ impl<'a> Parser<'a> {
             Some(b'(') => self.dollar_paren(parts),
             Some(b'[') => self.old_arithmetic(parts),
             _ => {
-                if let Some(param) = self.parameter() {
+                if let Some(param) = self.parameter(!quoting) {
                     parts.push(Part::Param(Box::new(param)));
                 } else {
                     self.cursor.skip(1);

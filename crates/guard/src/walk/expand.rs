@@ -227,7 +227,7 @@ impl Walk<'_> {
         let Flow { text, origin } = flow;
         let text = text.unwrap_or_default();
         let trimmed = text.trim_end_matches('\n');
-        if trimmed.contains(HOLE) {
+        if trimmed.contains(HOLE) || origin.decoded {
             self.last_unknown = self.last_unknown.and(origin);
         }
         trimmed.to_owned()

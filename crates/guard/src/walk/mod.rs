@@ -21,7 +21,7 @@ use std::borrow::Cow;
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
 pub(crate) use params::secret_name;
 pub use pattern::glob_matches;
-pub(crate) use scope::Scope;
+pub(crate) use scope::{IFS_BEFORE, Scope};
 pub(crate) use simple::quote;
 
 use crate::effect::{Effect, How, Kind, Span, Target};
@@ -304,7 +304,8 @@ impl<'c> Walk<'c> {
         let mut text = normal;
         for (from, to) in self.scope.links.iter().take(32) {
             if place::within(&text, from) && (text.len() > from.len() || !path.ends_with('/')) {
-                text = format!("{to}{}", text.get(from.len()..).unwrap_or_default());
+                let rest = text.get(from.len()..).unwrap_or_default();
+                text = if to == "/" && !rest.is_empty() { rest.to_owned() } else { format!("{to}{rest}") };
             }
         }
         let mut place = place::place(&text, ground);

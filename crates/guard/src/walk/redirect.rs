@@ -118,6 +118,9 @@ impl Walk<'_> {
             return;
         }
         let place = target.place;
+        if normal == "/proc/sysrq-trigger" && content.seen().trim_start().starts_with(['b', 'o', 'c']) {
+            self.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+        }
         if !append
             && content.text.as_deref() == Some("")
             && matches!(place, Place::Elsewhere | Place::Home)
@@ -130,6 +133,12 @@ impl Walk<'_> {
                 vec![target.clone()],
                 How { all: true, ..How::default() },
             );
+        }
+        if !append
+            && normal.starts_with("/var/log/")
+            && content.exact().is_some_and(|text| text.trim().is_empty())
+        {
+            self.emit_on(Kind::Traces, "empties a log", span, vec![target.clone()], How::default());
         }
         if content.origin.credential && matches!(place, Place::Elsewhere) {
             self.emit(Kind::ReadCredential, "copies credentials", span);
@@ -171,6 +180,9 @@ impl Walk<'_> {
             self.emit_names(Kind::ReverseShell, "opens a connection through /dev/tcp", span, &[&normal]);
             return Flow::unknown(Origin { network: true, ..Origin::default() });
         }
+        if normal == "/dev/null" {
+            return Flow::known(String::new());
+        }
         if let Some(flow) = self.scope.files.get(&normal) {
             let flow = flow.clone();
             self.spend(flow.seen().len() / 4);
@@ -180,9 +192,10 @@ impl Walk<'_> {
         let mut origin = Origin { file: true, local: true, ..Origin::default() };
         let keys = target.place == Place::Startup
             && (target.text.ends_with("/.ssh")
-                || target.text.contains("/.ssh/*")
+                || target.text.contains("/.ssh/*") && !target.text.ends_with(".pub")
                 || ends_in_login(&target.text));
-        let globbed = path.contains(['*', '?', '[']) && self.may_be_credential(&target.text);
+        let globbed =
+            path.contains(['*', '?', '[']) && !path.ends_with(".pub") && self.may_be_credential(&target.text);
         if keys
             || globbed
             || matches!(target.place, Place::Credential | Place::AgentConfig)

@@ -18,6 +18,8 @@ pub(crate) struct Variable {
 
 /// Most values kept for one variable.
 const MOST_VALUES: usize = 6;
+/// Where the separators of `IFS=, read …` are kept: no variable can have this name.
+pub(crate) const IFS_BEFORE: &str = "IFS before";
 
 /// Everything remembered.
 #[derive(Debug, Default)]
@@ -27,6 +29,8 @@ pub(crate) struct Scope {
     pub(crate) origins: BTreeMap<String, Origin>,
     /// Functions by name: the text of their body.
     pub(crate) functions: BTreeMap<String, Rc<str>>,
+    /// Names that stand for other variables: `declare -n`.
+    pub(crate) references: BTreeMap<String, String>,
     /// Aliases by name.
     pub(crate) aliases: BTreeMap<String, Rc<str>>,
     /// `$1`, `$2` …
@@ -106,6 +110,11 @@ impl Scope {
 
     /// The value of a variable: set by the text, or standing in every shell.
     pub(crate) fn value(&self, name: &str, home: &str) -> Option<Cow<'static, str>> {
+        let name = if self.references.is_empty() {
+            name
+        } else {
+            self.references.get(name).map_or(name, String::as_str)
+        };
         if let Some(variable) = self.variables.get(name) {
             let count = variable.values.len().max(1);
             return variable.values.get(self.pick % count).map(|value| Cow::Owned(value.to_string()));

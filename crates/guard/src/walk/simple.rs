@@ -148,6 +148,8 @@ impl Walk<'_> {
                 }
                 programs::environment(self, assign.name, &value, alone, span);
                 if assign.name == "IFS" && !alone {
+                    // Only the command it stands before sees it; `read` asks for it.
+                    self.scope.set(super::scope::IFS_BEFORE, &value);
                     return;
                 }
                 if value.contains(HOLE) {

@@ -8,7 +8,7 @@ use crate::programs::{base_name, code};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
 
 /// Functions that hand a text or words to the system.
-pub(super) const RUNS: [&str; 48] = [
+pub(super) const RUNS: [&str; 49] = [
     "system",
     "popen",
     "popen2",
@@ -57,10 +57,13 @@ pub(super) const RUNS: [&str; 48] = [
     "readProcess",
     "callCommand",
     "Command",
+    "command",
 ];
 
 /// Words that mean the program decodes something.
-const DECODES: [&str; 18] = [
+const DECODES: [&str; 20] = [
+    "pack",
+    "Buffer",
     "b64decode",
     "base64_decode",
     "decode64",
@@ -93,33 +96,10 @@ impl Program {
             || (matches!(language, "perl" | "ruby" | "php")
                 && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_)))
                 && (deletes(name, None).is_some()
+                    || at > 1 && self.sign(at - 1, '.') && deletes(name, self.name(at - 2)).is_some()
                     || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
-        if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
-            let paths: String = self
-                .list
-                .iter()
-                .skip(at + 2)
-                .filter_map(|token| match token {
-                    Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
-                    Token::Sign('/') => Some("/".to_owned()),
-                    _ => None,
-                })
-                .collect();
-            walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
+        if self.special_call(walk, language, at, name, open, span) {
             return;
-        }
-        if matches!(name, "send" | "public_send" | "__send__") && open {
-            let verb = (at..at + 8)
-                .find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
-            if verb.is_some()
-                && let Some(text) = self.second(at + 2)
-            {
-                walk.run_text(&text, &Flow::none(), span);
-            }
-            return;
-        }
-        if language == "tcl" && name == "exec" {
-            return self.tcl(walk, at, span);
         }
         if !(open || bare) {
             return;
@@ -159,6 +139,84 @@ impl Program {
         self.file_call(walk, at, first, name, before.as_deref(), span);
     }
 
+    /// Calls with a shape of their own in one language; true when this was one.
+    fn special_call(
+        &self,
+        walk: &mut Walk<'_>,
+        language: &str,
+        at: usize,
+        name: &str,
+        open: bool,
+        span: Span,
+    ) -> bool {
+        if language == "tcl" && name == "file" && self.name(at + 1) == Some("delete") {
+            let paths: String = self
+                .list
+                .iter()
+                .skip(at + 2)
+                .filter_map(|token| match token {
+                    Token::Name(text) | Token::Text(text) if text != "force" => Some(text.clone()),
+                    Token::Sign('/') => Some("/".to_owned()),
+                    _ => None,
+                })
+                .collect();
+            walk.run_text(&format!("rm -rf {paths}"), &Flow::none(), span);
+            return true;
+        }
+        if language == "perl"
+            && matches!(name, "unlink" | "rmtree")
+            && matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';')))
+        {
+            // Of `$_`, which `find` or a loop sets.
+            self.delete_call(walk, self.list.len(), at + 1, true, span);
+            return true;
+        }
+        if matches!(
+            name,
+            "array_map" | "array_walk" | "call_user_func" | "call_user_func_array" | "array_filter"
+        ) && open
+            && let Some(Token::Text(callback)) = self.list.get(at + 2)
+        {
+            let first = at + 4;
+            if let Some(tree) = deletes(callback, Some("os")) {
+                self.delete_call(walk, first + 8, first, tree, span);
+                return true;
+            }
+            if self.runs(language, callback, None, false) {
+                self.run_call(walk, first, span);
+                return true;
+            }
+        }
+        if matches!(name, "send" | "public_send" | "__send__") && open {
+            let verb = (at..at + 8)
+                .find_map(|near| self.name(near).filter(|name| RUNS.contains(name) || *name == "exec"));
+            if verb.is_some()
+                && let Some(text) = self.second(at + 2)
+            {
+                walk.run_text(&text, &Flow::none(), span);
+            }
+            return true;
+        }
+        if language == "lisp"
+            && matches!(name, "sh" | "program" | "command" | "process" | "system" | "shell" | "run")
+        {
+            // `(uiop:run-program "…")`, `(clojure.java.shell/sh "rm" "-rf" "/")`.
+            let words: Vec<&str> = self
+                .list
+                .iter()
+                .skip(at + 1)
+                .take_while(|token| {
+                    matches!(token, Token::Text(_) | Token::Sign('(' | '\''))
+                        || matches!(token, Token::Name(name) if name == "list")
+                })
+                .filter_map(|token| if let Token::Text(text) = token { Some(text.as_str()) } else { None })
+                .collect();
+            walk.run_text(&words.join(" "), &Flow::none(), span);
+            return true;
+        }
+        false
+    }
+
     /// The name two tokens before a method: `os` in `os.system`, `child_process` in
     /// `require('child_process').exec`.
     pub(super) fn qualifier(&self, at: usize) -> Option<String> {
@@ -184,6 +242,7 @@ impl Program {
     pub(super) fn runs(&self, language: &str, name: &str, before: Option<&str>, method: bool) -> bool {
         if RUNS.contains(&name) {
             return match name {
+                "command" => before == Some("Sys"),
                 "cmd" | "shell" | "Command" | "execute" | "spawn" => {
                     matches!(
                         before,
@@ -197,6 +256,10 @@ impl Program {
                                 | "Process"
                                 | "Deno"
                                 | "Bun"
+                                | "exec"
+                                | "process"
+                                | "sys"
+                                | "Command"
                         )
                     ) || (matches!(language, "perl" | "ruby" | "raku" | "lua" | "erl") && name != "execute")
                         || (name == "spawn" && !method)
@@ -206,7 +269,7 @@ impl Program {
         }
         match name {
             "exec" => {
-                matches!(language, "perl" | "ruby" | "php" | "node" | "c")
+                matches!(language, "perl" | "ruby" | "php" | "node" | "c" | "scala")
                     && !matches!(before, Some("db" | "re" | "regex" | "cursor" | "pattern"))
                     && !(language == "node"
                         && method
@@ -281,6 +344,9 @@ impl Program {
     pub(super) fn code(&self, walk: &mut Walk<'_>, language: &str, first: usize, span: Span) {
         match self.constant(first) {
             Some(text) if !text.contains(HOLE) => {
+                if self.mentions(&DECODES) {
+                    code::unseen(walk, Origin { decoded: true, ..Origin::default() }, span);
+                }
                 if walk.spend(text.len() + 64) {
                     judge(walk, language, &text, span);
                 }
@@ -290,30 +356,6 @@ impl Program {
             _ if self.name(first) == Some("open") => {}
             _ => code::unseen(walk, self.origin(), span),
         }
-    }
-
-    pub(super) fn tcl(&self, walk: &mut Walk<'_>, at: usize, span: Span) {
-        let mut words = String::new();
-        for token in self.list.iter().skip(at + 1) {
-            match token {
-                Token::Name(text) | Token::Text(text) => {
-                    if !words.is_empty() && !words.ends_with(['-', '/']) {
-                        words.push(' ');
-                    }
-                    words.push_str(text);
-                }
-                Token::Sign(';' | ']') => break,
-                Token::Sign('-') => words.push_str(" -"),
-                Token::Sign(sign) => {
-                    if *sign == '/' && words.ends_with(|c: char| c.is_alphanumeric()) {
-                        words.push(' ');
-                    }
-                    words.push(*sign);
-                }
-                _ => {}
-            }
-        }
-        walk.run_text(&words, &Flow::none(), span);
     }
 }
 

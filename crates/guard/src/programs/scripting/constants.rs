@@ -16,7 +16,12 @@ impl Program {
             next = after;
             match self.list.get(next) {
                 Some(Token::Sign('+')) => next += 1,
-                Some(Token::Sign('.')) if self.name(next + 1).is_none() => {
+                Some(Token::Sign('%')) => {
+                    let values = self.pieces(next + 1);
+                    out = formatted(&out, &values);
+                    return Some(out);
+                }
+                Some(Token::Sign('.')) if self.name(next + 1).is_none_or(|name| name == "chr") => {
                     next += 1;
                     if self.sign(next, '.') {
                         next += 1;
@@ -32,6 +37,9 @@ impl Program {
 
     /// One term of a concatenation and where it ends.
     pub(super) fn term(&self, at: usize) -> Option<(String, usize)> {
+        if let Some((value, next)) = self.composed(at) {
+            return self.suffixes(value, next);
+        }
         let (value, next) = match self.list.get(at)? {
             Token::Text(text) => (text.clone(), at + 1),
             Token::Sign('(') => {
@@ -43,7 +51,7 @@ impl Program {
                 (inner, end + 1)
             }
             Token::Name(name)
-                if matches!(name.as_str(), "chr" | "fromCharCode" | "char")
+                if matches!(name.as_str(), "chr" | "fromCharCode" | "char" | "bytes" | "bytearray")
                     || (name == "String" && self.name(at + 2) == Some("fromCharCode")) =>
             {
                 let open = if name == "String" { at + 3 } else { at + 1 };
@@ -66,6 +74,14 @@ impl Program {
                 ) && self.sign(at + 1, '.') =>
             {
                 return self.term(at + 2);
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "__import__" | "require")
+                    && matches!(self.list.get(at + 2), Some(Token::Text(_)))
+                    && self.sign(at + 3, ')')
+                    && self.sign(at + 4, '.') =>
+            {
+                return self.term(at + 5);
             }
             Token::Name(name) if name == "fromhex" || name == "unhexlify" => {
                 let inner = self.constant(at + 2)?;
@@ -105,6 +121,71 @@ impl Program {
         self.suffixes(value, next)
     }
 
+    /// Expressions that stand for the home folder, or put constants together.
+    fn composed(&self, at: usize) -> Option<(String, usize)> {
+        Some(match self.list.get(at)? {
+            Token::Name(name)
+                if matches!(name.as_str(), "Path" | "Dir" | "File" | "pathlib" | "os" | "homedir")
+                    && self.home(at).is_some() =>
+            {
+                ("~".to_owned(), self.home(at).unwrap_or(at + 1))
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "environ" | "ENV" | "env" | "getenv" | "process" | "os")
+                    && self.home_variable(at).is_some() =>
+            {
+                ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
+            }
+            Token::Name(name) if name == "pack" && self.sign(at + 1, '(') => {
+                let form = self.constant(at + 2)?;
+                let inner = self.second(at + 2)?;
+                if !form.starts_with('H') {
+                    return None;
+                }
+                (hex(&inner)?, at + 6)
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "join" | "implode" | "sprintf") && self.sign(at + 1, '(') =>
+            {
+                let pieces = self.pieces(at + 1);
+                let (mark, values) = pieces.split_first()?;
+                let end =
+                    (at + 2..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(self.list.len());
+                let text = if name == "sprintf" { formatted(mark, values) } else { values.join(mark) };
+                (text, end + 1)
+            }
+            _ => return None,
+        })
+    }
+
+    /// `Path.home()`, `Dir.home`, `os.homedir()`: where the expression ends.
+    fn home(&self, at: usize) -> Option<usize> {
+        let found = (at..at + 4).find(|near| matches!(self.name(*near), Some("home" | "homedir")))?;
+        let dotted = (at..found).all(|near| self.name(near).is_some() || self.sign(near, '.'));
+        if !dotted {
+            return None;
+        }
+        Some(if self.sign(found + 1, '(') && self.sign(found + 2, ')') { found + 3 } else { found + 1 })
+    }
+
+    /// `os.environ["HOME"]`, `ENV['HOME']`, `process.env.HOME`, `getenv("HOME")`.
+    fn home_variable(&self, at: usize) -> Option<usize> {
+        for near in at..at + 8 {
+            match self.list.get(near)? {
+                Token::Text(text) if text == "HOME" => return Some(near + 2),
+                Token::Name(name) if name == "HOME" => return Some(near + 1),
+                Token::Name(name)
+                    if matches!(
+                        name.as_str(),
+                        "environ" | "ENV" | "env" | "getenv" | "process" | "os" | "get"
+                    ) => {}
+                Token::Sign('.' | '[' | '(') => {}
+                _ => return None,
+            }
+        }
+        None
+    }
+
     /// What follows a term and changes it: `[::-1]`, `.decode()`, `.join([...])`, `.reverse`.
     fn suffixes(&self, value: String, next: usize) -> Option<(String, usize)> {
         let (mut value, mut next) = (value, next);
@@ -131,6 +212,19 @@ impl Program {
                             next += 1;
                         }
                     }
+                    "split" => {
+                        while next < self.list.len() && !self.sign(next, ')') {
+                            next += 1;
+                        }
+                        next += 1;
+                    }
+                    "format" => {
+                        value = formatted(&value.replace("{}", "%s"), &self.pieces(next + 2));
+                        while next < self.list.len() && !self.sign(next, ')') {
+                            next += 1;
+                        }
+                        next += 1;
+                    }
                     "join" => {
                         let (joined, after) = self.joined(next + 2, &value)?;
                         value = joined;
@@ -151,12 +245,31 @@ impl Program {
         loop {
             match self.list.get(next)? {
                 Token::Number(number) => out.push(u32::try_from(*number).ok().and_then(char::from_u32)?),
-                Token::Sign(',') => {}
+                Token::Sign(',' | '[' | ']') => {}
                 Token::Sign(')') => return Some((out, next + 1)),
                 _ => return None,
             }
             next += 1;
         }
+    }
+
+    /// The strings at `at`: one, or several in brackets.
+    pub(super) fn pieces(&self, at: usize) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut depth = 0;
+        for token in self.list.iter().skip(at).take(64) {
+            match token {
+                Token::Text(text) => out.push(text.clone()),
+                Token::Name(name) => out.extend(self.constants.get(name).cloned()),
+                Token::Sign('(' | '[') => depth += 1,
+                Token::Sign(')' | ']') => depth -= 1,
+                _ => {}
+            }
+            if depth <= 0 {
+                break;
+            }
+        }
+        out
     }
 
     /// `(['a', 'b'])` or `(map(chr, [114, 109]))` joined.
@@ -240,6 +353,11 @@ impl Program {
         let comma = (first..self.list.len()).filter(|at| self.sign(*at, ',')).nth(1)?;
         self.constant(comma + 1)
     }
+}
+
+/// A format with its `%s` filled in, one by one.
+fn formatted(format: &str, values: &[String]) -> String {
+    values.iter().fold(format.to_owned(), |text, value| text.replacen("%s", value, 1))
 }
 
 fn hex(text: &str) -> Option<String> {

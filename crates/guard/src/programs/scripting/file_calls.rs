@@ -27,6 +27,10 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
                 | "p"
                 | "nt"
                 | "posix"
+                | "file"
+                | "Files"
+                | "FileManager"
+                | "Sys"
         )
     );
     match name {
@@ -46,7 +50,16 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
         | "rm_f"
         | "emptyDirSync"
         | "emptyDir"
-        | "rmdir_r" => Some(true),
+        | "rmdir_r"
+        | "removeItem"
+        | "deleteRecursively"
+        | "deleteDirectory"
+        | "rmrf"
+        | "removeDir"
+        | "remove_all"
+        | "rm_tree"
+        | "rmRF" => Some(true),
+        "removeFile" | "removeItemAtPath" | "deleteIfExists" | "unlinkat" => Some(false),
         "unlinkSync" | "unlink" => Some(false),
         "rmdir" | "rm" | "remove" | "delete" | "safe_unlink" if file_module => {
             Some(name == "rm" && before != Some("FileUtils"))
@@ -78,6 +91,20 @@ impl Program {
                 .collect();
         }
         if paths.is_empty() {
+            // `removeItem(atPath: "x")`: the constants in the call tell.
+            paths = self
+                .list
+                .iter()
+                .skip(first)
+                .take(8)
+                .filter_map(|token| match token {
+                    Token::Text(text) => Some(text.clone()),
+                    _ => None,
+                })
+                .take(2)
+                .collect();
+        }
+        if paths.is_empty() {
             paths.push(HOLE.to_string());
         }
         let tree = tree
@@ -100,28 +127,7 @@ impl Program {
         let path = self.constant(first);
         match name {
             "open" | "fopen" | "File" | "createWriteStream" => {
-                for near in first..first + 8 {
-                    if let Some(Token::Text(text)) = self.list.get(near)
-                        && let Some(command) =
-                            text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
-                    {
-                        walk.run_text(command, &Flow::none(), span);
-                    }
-                }
-                let Some(path) = path else { return };
-                let mode = self.second(first).unwrap_or_default();
-                if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
-                    walk.run_text(command, &Flow::none(), span);
-                } else if mode.contains('|') {
-                    walk.run_text(&self.third(first).unwrap_or_default(), &Flow::none(), span);
-                } else if let Some(file) = path.strip_prefix('>') {
-                    written(walk, file.trim_start_matches('>').trim(), span);
-                } else if mode.contains(['w', 'a', '+', '>', 'x']) || name == "createWriteStream" {
-                    let path = if mode.starts_with('>') { self.third(first).unwrap_or(path) } else { path };
-                    written(walk, &path, span);
-                } else {
-                    walk.read_file(&path, span);
-                }
+                self.open_call(walk, first, name, path, span);
             }
             "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
             | "truncate" | "truncateSync" | "outputFileSync" => {
@@ -154,30 +160,76 @@ impl Program {
             | "cp" | "mv" | "symlink" | "symlinkSync"
                 if matches!(before, Some("os" | "shutil" | "fs" | "FileUtils" | "File" | "promises"))
                     || name.ends_with("Sync")
+                    || name == "rename" && before.is_none()
                     || matches!(name, "copyfile" | "copy2") =>
             {
-                if let Some(from) = &path {
-                    walk.read_file(from, span);
-                }
-                if let Some(to) = self.second(first) {
-                    written(walk, &to, span);
-                }
-                if matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace")
-                    && let Some(from) = path
-                {
-                    let target = walk.target(&from);
-                    if target.place >= crate::place::Place::System {
-                        walk.emit_on(
-                            Kind::Delete,
-                            "moves things away",
-                            span,
-                            vec![target],
-                            How { recursive: true, ..How::default() },
-                        );
-                    }
+                let moves = matches!(name, "move" | "rename" | "mv" | "renameSync" | "replace");
+                let links = name.starts_with("symlink");
+                let program = if moves {
+                    "mv"
+                } else if links {
+                    "ln"
+                } else {
+                    "cp"
+                };
+                if let (Some(from), Some(to)) = (path, self.second(first)) {
+                    let words =
+                        if links { vec![program, "-sf", &from, &to] } else { vec![program, &from, &to] };
+                    let args: Vec<Arg<'_>> =
+                        words.iter().map(|word| Arg { text: (*word).into(), span }).collect();
+                    walk.run(&args, &Flow::none(), span);
                 }
             }
             _ => self.other_call(walk, at, first, name, before, span),
+        }
+    }
+
+    /// `open` in its many forms: a file to read or write, or a command behind a pipe.
+    fn open_call(&self, walk: &mut Walk<'_>, first: usize, name: &str, path: Option<String>, span: Span) {
+        for near in first..first + 8 {
+            if let Some(Token::Text(text)) = self.list.get(near)
+                && let Some(command) = text.strip_prefix('|').or_else(|| text.trim_end().strip_suffix('|'))
+            {
+                walk.run_text(command, &Flow::none(), span);
+            }
+        }
+        let Some(path) = path else {
+            // Perl: `open F, ">file"`, `open(my $f, ">", "file")`.
+            let texts: Vec<&str> = self
+                .list
+                .iter()
+                .skip(first)
+                .take(8)
+                .filter_map(|token| match token {
+                    Token::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            match texts.as_slice() {
+                [mode, file, ..] if matches!(*mode, ">" | ">>" | "+<" | "+>") => written(walk, file, span),
+                [file, ..] if file.starts_with('>') => {
+                    written(walk, file.trim_start_matches('>').trim(), span);
+                }
+                ["<", file, ..] => drop(walk.read_file(file, span)),
+                [file, ..] if file.starts_with('<') || file.starts_with('/') => {
+                    walk.read_file(file.trim_start_matches('<').trim(), span);
+                }
+                _ => {}
+            }
+            return;
+        };
+        let mode = self.second(first).unwrap_or_default();
+        if let Some(command) = path.strip_prefix('|').or_else(|| path.trim_end().strip_suffix('|')) {
+            walk.run_text(command, &Flow::none(), span);
+        } else if mode.contains('|') {
+            walk.run_text(&self.third(first).unwrap_or_default(), &Flow::none(), span);
+        } else if let Some(file) = path.strip_prefix('>') {
+            written(walk, file.trim_start_matches('>').trim(), span);
+        } else if mode.contains(['w', 'a', '+', '>', 'x']) || name == "createWriteStream" {
+            let path = if mode.starts_with('>') { self.third(first).unwrap_or(path) } else { path };
+            written(walk, &path, span);
+        } else {
+            walk.read_file(&path, span);
         }
     }
 
@@ -204,6 +256,16 @@ impl Program {
                 let paths: Vec<String> = path.or_else(|| self.second(first)).into_iter().collect();
                 let refs: Vec<&str> = paths.iter().map(String::as_str).collect();
                 perms::mode(walk, &octal.unwrap_or_default(), &refs, false, span);
+            }
+            "chown" | "lchown" | "chownSync" if before.is_some() || self.sign(at + 1, '(') => {
+                let paths: Vec<String> = path.or_else(|| self.third(first)).into_iter().collect();
+                let targets = paths.iter().map(|path| walk.target(path)).collect();
+                walk.emit_on(Kind::Ownership, "changes an owner", span, targets, How::default());
+            }
+            "loads" | "load"
+                if matches!(before, Some("pickle" | "marshal" | "dill" | "cPickle" | "Marshal")) =>
+            {
+                code::unseen(walk, Origin::default(), span);
             }
             "kill" | "killpg" => {
                 let minus = self.sign(first, '-') || self.sign(first + 2, '-');

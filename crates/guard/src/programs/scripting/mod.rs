@@ -18,12 +18,34 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     if text.len() < 4 {
         return;
     }
+    if language == "tcl" {
+        tcl(walk, text, span);
+    }
     let list = tokens(text, language);
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
+    if let Some(filled) = program.filled(text) {
+        program.list = tokens(&filled, language);
+    }
     let saved = walk.effects.len();
     program.calls(walk, language, span);
     program.overall(walk, language, text, span, saved);
+}
+
+/// Tcl: what `exec` is given is a command line whose braces quote.
+fn tcl(walk: &mut Walk<'_>, text: &str, span: Span) {
+    for line in text.split(['\n', ';']) {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("exec ") {
+            if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                rest = after;
+                continue;
+            }
+            let command = after.split(']').next().unwrap_or(after);
+            walk.run_text(&command.replace(['{', '}'], "'"), &Flow::none(), span);
+            rest = after;
+        }
+    }
 }
 
 /// What a program prints when it only prints constants.
@@ -31,14 +53,23 @@ pub(crate) fn printed(text: &str) -> Option<String> {
     let list = tokens(text, "python");
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
+    if let [Token::Text(text)] = program.list.as_slice() {
+        // `node -p '"text"'`
+        return Some(format!("{text}\n"));
+    }
     for (at, token) in program.list.iter().enumerate() {
         let Token::Name(name) = token else { continue };
-        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat") {
+        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat" | "printf") {
             let from = if program.sign(at + 1, '(') { at + 2 } else { at + 1 };
             return program.constant(from).map(|text| text + "\n");
         }
     }
     None
+}
+
+/// Whether the text so far ends inside double quotes.
+fn in_quotes(text: &str) -> bool {
+    text.matches('"').count() % 2 == 1
 }
 
 /// Words that mean the program talks to the network.
@@ -100,17 +131,60 @@ impl Program {
         for at in 0..self.list.len() {
             let Some(name) = self.name(at).map(str::to_owned) else { continue };
             if self.sign(at + 1, '=') && !self.sign(at + 2, '=') {
-                if let Some(value) = self.constant(at + 2) {
+                if self.sign(at + 2, '(') && self.sign(at + 4, ',') {
+                    // A list of words: `@a = ("rm", "-rf", "/")`.
+                    let words = self.pieces(at + 2).join(" ");
+                    self.constants.insert(name, words);
+                } else if let Some(value) = self.constant(at + 2) {
                     self.constants.insert(name, value);
                 } else if let Some(function) = self.path_end(at + 2) {
                     self.renamed.insert(name, function);
                 }
+            } else if self.sign(at + 1, ':')
+                && RUNS.contains(&name.as_str())
+                && let Some(new) = self.name(at + 2).map(str::to_owned)
+            {
+                // `const { execSync: e } = require(…)`
+                self.renamed.insert(new, name);
             } else if self.name(at + 1) == Some("as")
                 && let Some(new) = self.name(at + 2).map(str::to_owned)
             {
                 self.renamed.insert(new, name);
             }
         }
+    }
+
+    /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
+    fn filled(&self, text: &str) -> Option<String> {
+        let prints = text.contains("f\"") || text.contains("f'");
+        if self.constants.is_empty() || self.constants.len() > 16 || !(prints || text.contains(['$', '#'])) {
+            return None;
+        }
+        let mut out = text.to_owned();
+        for (name, value) in &self.constants {
+            if value.contains(['$', '#', '"', '\'']) || value.len() > 256 || out.len() > 20_000 {
+                continue;
+            }
+            for form in [format!("#{{{name}}}"), format!("${{{name}}}")] {
+                out = out.replace(&form, value);
+            }
+            if prints {
+                out = out.replace(&format!("{{{name}}}"), value);
+            }
+            let plain = format!("${name}");
+            let mut rest = out.as_str();
+            let mut fresh = String::with_capacity(out.len());
+            while let Some((before, after)) = rest.split_once(&plain) {
+                fresh.push_str(before);
+                let whole = !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                let set = after.trim_start().starts_with('=');
+                fresh.push_str(if whole && !set && in_quotes(&fresh) { value } else { &plain });
+                rest = after;
+            }
+            fresh.push_str(rest);
+            out = fresh;
+        }
+        (out != text).then_some(out)
     }
 
     /// The last name of `a.b.c` at `at` when nothing is called.
@@ -135,6 +209,13 @@ impl Program {
                     walk.run_text(text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
+                Some(Token::Name(name))
+                    if self.constants.get(name).is_some_and(|real| RUNS.contains(&real.as_str())) =>
+                {
+                    // `$f = "system"; $f(…)`
+                    let real = self.constants.get(name).map_or("", String::as_str);
+                    self.call(walk, language, at, real, span);
+                }
                 Some(Token::Name(name)) => {
                     let real = self.renamed.get(name).map_or(name.as_str(), String::as_str);
                     self.call(walk, language, at, real, span);
@@ -171,12 +252,37 @@ impl Program {
                 );
             }
         }
+        if at > 0
+            && self.sign(at - 1, '[')
+            && let Some(name) = self.constant(at)
+            && let Some(close) =
+                (at + 1..at + 6).find(|near| self.sign(*near, ']') && self.sign(near + 1, '('))
+        {
+            // `os.__dict__['system'](…)`, `child_process['exec' + 'Sync'](…)`
+            if RUNS.contains(&name.as_str()) || name == "exec" {
+                self.run_call(walk, close + 2, span);
+            } else if let Some(tree) = deletes(&name, Some("os")) {
+                self.delete_call(walk, at, close + 2, tree, span);
+            }
+        }
+        if language == "perl" && self.list.iter().any(|token| matches!(token, Token::Text(pipe) if matches!(pipe.trim_start_matches(['|', ' ']), "sh" | "bash" | "/bin/sh" | "/bin/bash") && pipe.starts_with('|'))) {
+            // What is printed into an open pipe to a shell.
+            walk.run_text(text, &Flow::none(), span);
+        }
         if self.sign(at + 1, '.') && (self.name(at + 2) == Some("execute") || self.sign(at + 2, '!')) {
             walk.run_text(text, &Flow::none(), span);
         }
         if language == "applescript" && at > 0 && self.name(at - 1) == Some("script") {
             walk.run_text(text, &Flow::none(), span);
         }
+    }
+
+    /// Everything in a table, by way of an object mapper.
+    fn empties(&self) -> bool {
+        self.mentions(&["delete_all", "destroy_all", "truncate_tables", "deleteMany"])
+            || self.mentions(&["objects"]) && self.mentions(&["all"]) && self.mentions(&["delete"])
+            || self.mentions(&["DB", "Schema"])
+                && self.mentions(&["truncate", "drop", "dropIfExists", "dropAllTables"])
     }
 
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
@@ -192,10 +298,17 @@ impl Program {
         if self.mentions(&NETWORK) && self.list.windows(3).any(|window| matches!(window, [Token::Sign('('), Token::Name(name), Token::Sign(')')] if matches!(name.as_str(), "eval" | "exec" | "Function"))) {
             walk.emit(Kind::RunDownloaded, "runs text from the network", span);
         }
-        if language == "applescript"
-            && ["shut down", "restart", "log out"].iter().any(|verb| text.contains(verb))
-        {
-            walk.emit(Kind::Power, "switches the machine off or restarts it", span);
+        if language == "applescript" {
+            if ["shut down", "restart"].iter().any(|verb| text.contains(verb)) {
+                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+            } else if text.contains("log out") {
+                walk.emit(Kind::Power, "ends the session", span);
+            }
+            if text.contains("Finder")
+                && ["delete ", "empty trash", "empty the trash"].iter().any(|verb| text.contains(verb))
+            {
+                walk.emit(Kind::Delete, "deletes files through the Finder", span);
+            }
         }
         let socket = self.mentions(&[
             "socket",
@@ -207,6 +320,7 @@ impl Program {
             "createConnection",
             "stream_socket_client",
         ]) && self.mentions(&[
+            "create_connection",
             "connect",
             "TCPSocket",
             "fsockopen",
@@ -224,9 +338,21 @@ impl Program {
             .iter()
             .any(|shell| self.holds_text(shell))
             || text.contains("/bin/sh")
+            || self.holds_text("<&3")
             || self.mentions(&["dup2"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
+        }
+        if self.empties() {
+            walk.emit(Kind::Database, "empties tables", span);
+        }
+        let cloud = self.mentions(&["boto3", "botocore", "google", "azure", "aws_sdk", "kubernetes"]);
+        let kills = self.list.windows(2).any(|pair| {
+            matches!(pair, [Token::Name(name), Token::Sign('(')]
+                if name.starts_with("delete") || name.starts_with("terminate") || name.starts_with("Delete"))
+        });
+        if cloud && kills {
+            walk.emit(Kind::Cloud, "deletes resources of an account", span);
         }
         let secret = walk
             .effects

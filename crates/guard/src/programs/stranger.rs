@@ -1,0 +1,323 @@
+//! A program nobody here knows, judged by how it is called.
+//!
+//! Its name says nothing, but its words may: a verb that destroys, another program among its
+//! arguments, an option whose value is code, an output file in a place that matters. What it is
+//! handed is judged as if it ran, and only asked about: the program may as well just print it.
+
+use super::{base_name, scripting, verbs};
+use crate::effect::{How, Kind, Span, Target};
+use crate::place::Place;
+use crate::rules::rule_for;
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+
+/// Runs it: its output is unknown, and carries where its input came from.
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if !call.args.is_empty() && !verbs::only_shows(call.args) && !talks(call.name) {
+        outputs(walk, call);
+        handed(walk, call);
+        if verbs::destroys(call.name, call.args) {
+            let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+            walk.emit_names(Kind::Cloud, "tells a program to delete or destroy things", call.span, &words);
+        }
+    }
+    super::filters::unknown(walk, call)
+}
+
+/// Programs that only say or look up what they are given.
+fn talks(name: &str) -> bool {
+    matches!(
+        name,
+        "cowsay"
+            | "figlet"
+            | "toilet"
+            | "lolcat"
+            | "say"
+            | "espeak"
+            | "espeak-ng"
+            | "notify-send"
+            | "logger"
+            | "zenity"
+            | "dialog"
+            | "whiptail"
+            | "gum"
+            | "wall"
+            | "write"
+            | "tldr"
+            | "cheat"
+            | "cht.sh"
+            | "howdoi"
+            | "navi"
+            | "man"
+            | "info"
+            | "apropos"
+            | "whatis"
+            | "whereis"
+            | "explain"
+            | "thefuck"
+            | "help"
+            | "shellcheck"
+            | "shfmt"
+            | "pbcopy"
+            | "xclip"
+            | "xsel"
+            | "wl-copy"
+            | "clip"
+            | "expr"
+            | "task"
+            | "todo"
+            | "todo.sh"
+            | "jrnl"
+            | "note"
+            | "spd-say"
+            | "banner"
+            | "sl"
+            | "dmenu"
+            | "rofi"
+            | "fzf"
+            | "sk"
+            | "dpkg-query"
+            | "apt-cache"
+            | "apt-file"
+            | "file-rename"
+            | "codespell"
+            | "aspell"
+            | "terminal-notifier"
+            | "osd_cat"
+            | "xmessage"
+            | "kdialog"
+            | "glow"
+            | "mdcat"
+            | "boxes"
+    )
+}
+
+/// Programs that only look at disks.
+fn reads_devices(name: &str) -> bool {
+    matches!(
+        name,
+        "smartctl"
+            | "blkid"
+            | "findmnt"
+            | "udevadm"
+            | "lshw"
+            | "iostat"
+            | "iotop"
+            | "blockdev"
+            | "dumpe2fs"
+            | "xfs_info"
+            | "photorec"
+            | "testdisk"
+            | "sginfo"
+            | "sg_inq"
+            | "lsscsi"
+            | "hwinfo"
+            | "inxi"
+            | "fatlabel"
+            | "e2label"
+            | "minicom"
+            | "picocom"
+            | "cu"
+            | "esptool"
+            | "esptool.py"
+            | "avrdude"
+            | "arduino-cli"
+            | "stty"
+            | "setserial"
+            | "v4l2-ctl"
+            | "fio"
+            | "ioping"
+            | "cdrdao"
+            | "eject"
+            | "isoinfo"
+            | "xfs_db"
+            | "lsdvd"
+            | "vlc"
+            | "mpv"
+    )
+}
+
+/// Options that name an output file, in the spellings most programs share.
+fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
+    let mut edits = false;
+    for (at, arg) in call.args.iter().enumerate() {
+        let text = &*arg.text;
+        let file = match text {
+            "-o" | "-out" | "--out" | "--output" | "--outfile" | "--output-file" | "--dest"
+            | "--output-dir" | "--out-dir" | "--outdir" | "--save" | "-outfile" => {
+                call.args.get(at + 1).map(|next| &*next.text)
+            }
+            _ => ["--output=", "--out=", "--outfile=", "--output-file=", "--dest=", "--save=", "of="]
+                .iter()
+                .find_map(|option| text.strip_prefix(option)),
+        };
+        edits |=
+            matches!(text, "-i" | "--in-place" | "--inplace" | "--set" | "--write" | "--del" | "--merge");
+        if let Some(file) = file {
+            let target = walk.target(file);
+            if target.place == Place::Device {
+                let how = How { grave: true, ..How::default() };
+                walk.emit_on(Kind::Device, "overwrites a device", arg.span, vec![target], how);
+            } else if target.place != Place::Credential {
+                walk.write_file(file, Flow::unknown(Origin::default()), false, "writes its output", arg.span);
+            }
+        }
+    }
+    if !reads_devices(call.name) {
+        let devices: Vec<Target> = call
+            .args
+            .iter()
+            .filter(|arg| arg.text.starts_with("/dev/"))
+            .map(|arg| walk.target(&arg.text))
+            .filter(|target| target.place == Place::Device)
+            .collect();
+        if !devices.is_empty() {
+            walk.emit_on(
+                Kind::Device,
+                "hands a disk to a program nobody knows",
+                call.span,
+                devices,
+                How::default(),
+            );
+        }
+    }
+    if edits {
+        for arg in call.args.iter().filter(|arg| arg.text.starts_with(['/', '~'])) {
+            let target = walk.target(&arg.text);
+            walk.emit_on(Kind::Write, "edits a file in place", arg.span, vec![target], How::default());
+        }
+    }
+}
+
+/// Programs and code among the arguments.
+fn handed(walk: &mut Walk<'_>, call: Call<'_>) {
+    if !walk.down(call.span) {
+        return;
+    }
+    let mut after_dashes = false;
+    for (at, arg) in call.args.iter().enumerate().take(24) {
+        let text = &*arg.text;
+        if text == "--" {
+            after_dashes = true;
+            continue;
+        }
+        let first = !text.starts_with('-');
+        if (starts_command(base_name(text)) || std::mem::take(&mut after_dashes) && first)
+            && at + 1 < call.args.len()
+        {
+            let tail = call.args.get(at..).unwrap_or_default();
+            if trial(walk, call.span, |walk| drop(super::run(walk, tail, &Flow::none(), call.span))) {
+                break;
+            }
+        }
+        if let Some(code) = code_in(call.args, at)
+            && code.contains([' ', '(', '`', '|', ';'])
+            && !code.contains(HOLE)
+        {
+            let language = if code.contains('(') { "ruby" } else { "" };
+            let bad = trial(walk, arg.span, |walk| {
+                walk.run_text(code, &Flow::none(), arg.span);
+                if !language.is_empty() {
+                    scripting::judge(walk, language, code, arg.span);
+                }
+            });
+            if bad {
+                break;
+            }
+        }
+    }
+    walk.up();
+}
+
+/// Names that are rarely anything but the start of a command.
+fn starts_command(name: &str) -> bool {
+    matches!(
+        name,
+        "rm" | "dd"
+            | "shred"
+            | "wipefs"
+            | "sh"
+            | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "sudo"
+            | "doas"
+            | "su"
+            | "chmod"
+            | "chown"
+            | "xargs"
+            | "busybox"
+            | "env"
+            | "nohup"
+            | "systemctl"
+            | "killall"
+            | "pkill"
+            | "unlink"
+            | "python3"
+            | "perl"
+            | "ruby"
+            | "mkswap"
+            | "poweroff"
+            | "iptables"
+            | "crontab"
+    ) || name.starts_with("mkfs")
+}
+
+/// The value of an option that usually holds code or a command line.
+fn code_in<'a>(args: &'a [Arg<'a>], at: usize) -> Option<&'a str> {
+    let text = &*args.get(at)?.text;
+    let option = text.strip_prefix('-')?;
+    let (name, glued) = match option.trim_start_matches('-').split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (option.trim_start_matches('-'), None),
+    };
+    let holds = matches!(
+        name,
+        "e" | "c"
+            | "x"
+            | "E"
+            | "C"
+            | "eval"
+            | "exec"
+            | "execute"
+            | "command"
+            | "cmd"
+            | "run"
+            | "shell"
+            | "script"
+            | "hook"
+            | "pre"
+            | "post"
+            | "expr"
+            | "ex"
+            | "evaluate"
+            | "do"
+            | "then"
+            | "call"
+            | "code"
+            | "program"
+    ) || ["-command", "-cmd", "-exec", "-program", "-hook", "-script", "-run", "exec-"]
+        .iter()
+        .any(|part| name.contains(part));
+    if !holds {
+        return None;
+    }
+    glued.or_else(|| args.get(at + 1).map(|next| &*next.text))
+}
+
+/// Walks something without keeping its effects; when a rule holds one of them, that is noted as
+/// one effect that asks.
+fn trial(walk: &mut Walk<'_>, span: Span, act: impl FnOnce(&mut Walk<'_>)) -> bool {
+    let before = walk.effects.len();
+    act(walk);
+    let found: Vec<_> = walk.effects.drain(before.min(walk.effects.len())..).collect();
+    let Some(worst) = found.into_iter().find(|effect| rule_for(effect).is_some()) else { return false };
+    walk.emit_on(
+        Kind::RunUnseen,
+        format!("hands a program nobody knows something that {}", worst.what),
+        span,
+        worst.targets.into_iter().map(|target| Target { place: Place::Name, ..target }).collect(),
+        How::default(),
+    );
+    true
+}
