@@ -15,7 +15,7 @@ use crate::shell::Shell;
 const LAUNCHER: &str = "/proc/self/exe";
 
 /// What starts commands behind a fence.
-fn launcher() -> &'static Path {
+pub(crate) fn launcher() -> &'static Path {
     Path::new(LAUNCHER)
 }
 
