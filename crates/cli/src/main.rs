@@ -3,6 +3,7 @@
 
 mod approval;
 mod broken;
+mod chat;
 mod command;
 mod commands;
 mod fence;

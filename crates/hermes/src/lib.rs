@@ -30,6 +30,7 @@ mod wait;
 mod workplace;
 mod world;
 
+pub use hermes_agent as agent;
 pub use hermes_core as core;
 pub use hermes_env as env;
 pub use hermes_guard as guard;

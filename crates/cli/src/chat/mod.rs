@@ -1,0 +1,4 @@
+//! The chat.
+mod markdown;
+mod text;
+mod wrap;
