@@ -1,4 +1,8 @@
 //! The chat.
+mod editor;
+mod keys;
 mod markdown;
+mod screen;
+mod talk;
 mod text;
 mod wrap;
