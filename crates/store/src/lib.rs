@@ -9,6 +9,7 @@
 //! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
+//! | [`history`] | lines typed at the prompt |
 //! | [`error`] | what can go wrong, always with the path |
 //!
 //! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
@@ -20,6 +21,7 @@ pub mod config;
 mod disk;
 mod dotenv;
 pub mod error;
+pub mod history;
 pub mod home;
 pub mod processes;
 pub mod secrets;
@@ -29,6 +31,7 @@ pub mod spill;
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
+pub use history::History;
 pub use home::{Home, HomeInputs};
 pub use processes::Processes;
 pub use secrets::{EnvView, Secrets};

@@ -100,10 +100,6 @@ impl Buffer {
         self.go(self.after().find('\n').map_or(self.text.len(), |at| self.at + at));
     }
 
-    pub(super) fn end(&mut self) {
-        self.go(self.text.len());
-    }
-
     /// One line up at about the same column; false on the first line.
     pub(super) fn up(&mut self) -> bool {
         let start = self.before().rfind('\n').map_or(0, |at| at + 1);

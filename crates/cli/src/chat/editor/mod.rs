@@ -17,7 +17,6 @@ use crate::chat::keys::Key;
 
 pub(crate) use complete::Offers;
 pub(crate) use history::History;
-pub(crate) use view::View;
 
 /// What a key led to, beyond the editor itself.
 #[derive(Debug, PartialEq, Eq)]

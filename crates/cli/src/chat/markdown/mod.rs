@@ -43,11 +43,6 @@ impl Stream {
         Self { canvas, pending: String::new(), fence: None, begun: false }
     }
 
-    /// Whether nothing has come yet.
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.begun && self.pending.trim().is_empty()
-    }
-
     /// From now on lines are drawn for this canvas.
     pub(crate) fn resize(&mut self, canvas: Canvas) {
         self.canvas = Canvas { width: canvas.width.max(NARROWEST), ..canvas };
