@@ -8,6 +8,7 @@ fn main() -> std::io::Result<()> {
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         unwind_inside()?;
     }
+    hermes_build::gather("src/slash")?;
     hermes_build::gather("src/commands")
 }
 

@@ -61,6 +61,12 @@ impl Failure {
     pub(crate) const FAILED: u8 = 1;
     /// Exit code for wrong usage and unknown names.
     pub(crate) const USAGE: u8 = 2;
+    /// Exit code when what was needed was denied.
+    pub(crate) const DENIED: u8 = 3;
+    /// Exit code when no model could answer.
+    pub(crate) const PROVIDER: u8 = 4;
+    /// Exit code when a person stopped it.
+    pub(crate) const INTERRUPTED: u8 = 130;
 
     pub(crate) fn usage(why: impl Display) -> Self {
         Self::Usage(why.to_string())

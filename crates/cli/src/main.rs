@@ -3,6 +3,7 @@
 
 mod approval;
 mod broken;
+mod chat;
 mod command;
 mod commands;
 mod config;
@@ -16,6 +17,7 @@ mod policy;
 mod sessions;
 mod setup;
 mod shell;
+mod slash;
 mod table;
 mod tools;
 
@@ -41,6 +43,8 @@ struct Global {
 /// Below the list of commands.
 const AFTER_HELP: &str = "\
 Examples:
+  hermes chat
+  hermes chat -q 'What does this project do?'
   hermes tools list
   hermes tools call read_file '{\"path\": \"README.md\", \"limit\": 20}'
   hermes tools explain search_files
@@ -53,7 +57,8 @@ fn main() -> ExitCode {
         return code;
     }
     broken::tell_in_one_line();
-    let matches = match command_line().try_get_matches() {
+    let words = chat::entry::spelled_out(shell::arguments(), chat::terminal::is_there());
+    let matches = match command_line().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(told) => return told_by_clap(&told),
     };
@@ -93,10 +98,21 @@ fn command_line() -> clap::Command {
 fn run(matches: &clap::ArgMatches) -> Result<(), Failure> {
     let (name, arguments) = matches.subcommand().ok_or_else(|| Failure::usage("no command given"))?;
     let global = <Global as clap::FromArgMatches>::from_arg_matches(matches)?;
-    let shell = Shell::of_this_process(global.json, global.profile);
+    run_command(name, arguments, &Shell::of_this_process(global.json, global.profile))
+}
+
+/// Runs a command of the program with these words, as if they had been typed behind `hermes`.
+fn run_words(words: &[String], shell: &Shell) -> Result<(), Failure> {
+    let all = std::iter::once("hermes").chain(words.iter().map(String::as_str));
+    let matches = command_line().try_get_matches_from(all)?;
+    let (name, arguments) = matches.subcommand().ok_or_else(|| Failure::usage("no command given"))?;
+    run_command(name, arguments, shell)
+}
+
+fn run_command(name: &str, arguments: &clap::ArgMatches, shell: &Shell) -> Result<(), Failure> {
     let command: &CommandDef = commands::COMMANDS
         .iter()
         .find(|command| command.name() == name)
         .ok_or_else(|| Failure::usage(format!("no command `{name}`")))?;
-    command.run(arguments, &shell)
+    command.run(arguments, shell)
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +24,11 @@ pub(crate) fn launched() -> Option<ExitCode> {
     hermes::env::fence::launched(std::env::args_os())
 }
 
+/// The words this process was started with.
+pub(crate) fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
+}
+
 /// The values a command works with.
 pub(crate) struct Shell {
     /// Where answers go.
@@ -36,7 +42,7 @@ pub(crate) struct Shell {
 impl Shell {
     /// Reads the process.
     pub(crate) fn of_this_process(json: bool, profile: Option<String>) -> Self {
-        let text = |text: std::ffi::OsString| text.into_string().ok();
+        let text = |text: OsString| text.into_string().ok();
         let env: BTreeMap<String, String> =
             std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect();
         let plain = env.get("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -111,6 +117,11 @@ impl Shell {
         } else {
             Arc::new(Nobody)
         }
+    }
+
+    /// Whether colours are wanted, where there is a terminal to show them.
+    pub(crate) fn colour(&self) -> bool {
+        self.colour
     }
 
     /// The user's own home folder.

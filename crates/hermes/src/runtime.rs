@@ -63,6 +63,7 @@ struct Inner {
     road: Road,
     sessions: Option<SessionStore>,
     spill: Option<Arc<dyn Spill>>,
+    guard: Option<Arc<GuardPolicy>>,
     memory: Option<Arc<dyn Memory>>,
 }
 
@@ -242,9 +243,12 @@ impl RuntimeBuilder {
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let policy = match self.policy {
-            Some(policy) => policy,
-            None => guard_policy(&world, self.home.clone(), self.mode, fence)?,
+        let (policy, guard) = match self.policy {
+            Some(policy) => (policy, None),
+            None => {
+                let guard = guard_policy(&world, self.home.clone(), self.mode, fence)?;
+                (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
+            }
         };
         let mut road = Road::new(services, policy).limits(limits);
         let journal = match (self.journal, &sessions) {
@@ -283,6 +287,7 @@ impl RuntimeBuilder {
             road,
             sessions,
             spill,
+            guard,
             memory,
         })))
     }
@@ -293,7 +298,7 @@ fn guard_policy(
     home: Option<Home>,
     mode: Option<Mode>,
     fence: Option<FenceMaker>,
-) -> Result<Arc<dyn Policy>, PolicyError> {
+) -> Result<Arc<GuardPolicy>, PolicyError> {
     let mut settings = world.policy()?;
     settings.mode = mode.unwrap_or(settings.mode);
     let fence = fence::for_policy(world, fence);
@@ -453,6 +458,14 @@ impl Runtime {
     /// Whether a variable is set, in the environment or in `.env`.
     pub fn has_variable(&self, name: &str) -> bool {
         self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()))
+    }
+
+    /// Lets calls run without asking from now on, or as the settings say again. What is never allowed
+    /// stays so.
+    pub fn run_unasked(&self, on: bool) {
+        if let Some(guard) = &self.0.guard {
+            guard.run_unasked(on);
+        }
     }
 
     /// The models that the chosen provider lists, with the size of their context where it is told.

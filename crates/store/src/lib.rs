@@ -11,6 +11,7 @@
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`recall`] | the same, for a model that looks back |
+//! | [`history`] | lines typed at the prompt |
 //! | [`error`] | what can go wrong, always with the path |
 //!
 //! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
@@ -22,6 +23,7 @@ pub mod config;
 mod disk;
 mod dotenv;
 pub mod error;
+pub mod history;
 pub mod home;
 pub mod memory;
 pub mod processes;
@@ -34,6 +36,7 @@ pub mod variables;
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
+pub use history::History;
 pub use home::{Home, HomeInputs};
 pub use memory::HomeMemory;
 pub use processes::Processes;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// What a typed line means.
 #[derive(Debug, PartialEq)]
-pub(super) enum Typed {
+pub(crate) enum Typed {
     Answer(Answer),
     /// They want to know more first.
     Explain,
@@ -38,7 +38,7 @@ pub(super) fn command(request: &ApprovalRequest) -> Option<String> {
 }
 
 /// Reads a line: a letter, its word, or `e` with the command that should run instead.
-pub(super) fn typed(line: &str, request: &ApprovalRequest) -> Typed {
+pub(crate) fn typed(line: &str, request: &ApprovalRequest) -> Typed {
     let line = line.trim();
     if let Some(edited) = line.strip_prefix("e ").or_else(|| line.strip_prefix("edit ")) {
         return edit(edited.trim(), request);
@@ -68,7 +68,7 @@ fn edit(command: &str, request: &ApprovalRequest) -> Typed {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::time::Duration;
 
     use hermes::core::call::CallId;
@@ -78,7 +78,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in crate::approval) fn request(command: &str, grants: Vec<Grant>) -> ApprovalRequest {
+    pub(crate) fn request(command: &str, grants: Vec<Grant>) -> ApprovalRequest {
         let finding = Finding {
             rule: "recursive-delete".to_owned(),
             effect: "deletes recursively".to_owned(),

@@ -15,7 +15,7 @@ const MAX_LINES: usize = 40;
 const MAX_CHARS: usize = 400;
 
 /// The question, without the prompt.
-pub(super) fn card(request: &ApprovalRequest, colour: bool) -> String {
+pub(crate) fn card(request: &ApprovalRequest, colour: bool) -> String {
     let paint = |text: &str, code: &str| {
         if colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     };
@@ -56,7 +56,7 @@ pub(super) fn prompt(request: &ApprovalRequest, colour: bool) -> String {
 }
 
 /// More about why it is asked.
-pub(super) fn explanation(request: &ApprovalRequest) -> String {
+pub(crate) fn explanation(request: &ApprovalRequest) -> String {
     let mut text = format!("\n  {}\n", visible(&request.reason.why));
     for effect in &request.effects {
         let _ = writeln!(text, "  - {}", visible(&effect.to_string()));

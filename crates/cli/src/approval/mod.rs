@@ -21,7 +21,10 @@ use futures::future::BoxFuture;
 use hermes::core::host::{self, Host};
 use hermes::core::policy::{Answer, ApprovalRequest, Approver};
 
-use crate::approval::answer::Typed;
+pub(crate) use crate::approval::answer::{Typed, typed};
+pub(crate) use crate::approval::card::{card, explanation};
+#[cfg(test)]
+pub(crate) use crate::approval::answer::tests;
 
 /// Asks at the terminal this process was started from.
 pub(crate) struct TerminalApprover {
@@ -49,7 +52,7 @@ impl Approver for TerminalApprover {
 fn at_terminal(request: &ApprovalRequest, colour: bool) -> std::io::Result<Answer> {
     let mut screen = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
     let mut keys = BufReader::new(screen.try_clone()?);
-    screen.write_all(card::card(request, colour).as_bytes())?;
+    screen.write_all(card(request, colour).as_bytes())?;
     loop {
         screen.write_all(card::prompt(request, colour).as_bytes())?;
         screen.flush()?;
@@ -61,9 +64,9 @@ fn at_terminal(request: &ApprovalRequest, colour: bool) -> std::io::Result<Answe
         if keys.read_line(&mut line)? == 0 {
             return Ok(refused("the terminal was closed"));
         }
-        match answer::typed(&line, request) {
+        match typed(&line, request) {
             Typed::Answer(answer) => return Ok(answer),
-            Typed::Explain => screen.write_all(card::explanation(request).as_bytes())?,
+            Typed::Explain => screen.write_all(explanation(request).as_bytes())?,
             Typed::Unclear => screen.write_all(b"Please type one of the letters in brackets.\n")?,
         }
     }

@@ -24,7 +24,7 @@ mod wording;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hermes_agent::{Learnt, Steering, TurnEnd};
+use hermes_agent::{EventSink, Learnt, Steering, TurnEnd};
 use hermes_core::model::{Message, Part};
 use hermes_store::sessions::{Listing, SessionRecord, Spender, Tokens};
 use tokio_util::sync::CancellationToken;
@@ -34,10 +34,9 @@ use crate::runtime::Runtime;
 
 pub use models::{ModelChoice, ModelError, ModelWish};
 pub use open::{ChatBuilder, OpenError, Opening};
-pub use relay::Follower;
 
 use open::Terms;
-use relay::Relay;
+use relay::{Queue, Relay, Told};
 use seat::Seat;
 
 /// A conversation with an agent.
@@ -85,14 +84,17 @@ impl Chat {
         Arc::clone(&self.seat().session)
     }
 
-    /// Takes one turn, followed by `follower`; cancel the token to stop it.
-    pub async fn turn(&self, input: Vec<Part>, follower: Follower, cancel: &CancellationToken) -> TurnEnd {
+    /// Takes one turn, and tells `sink` what happens; cancel the token to stop it.
+    pub async fn turn(&self, input: Vec<Part>, sink: EventSink<'_>, cancel: &CancellationToken) -> TurnEnd {
         let seat = self.seat();
-        let _following = self.relay.follow(Arc::clone(&follower));
-        let events = move |event| follower(event);
+        let queue = Queue::default();
+        let (from_calls, from_turn) = (queue.clone(), queue.clone());
+        let _following = self.relay.follow(Arc::new(move |event| from_calls.push(event)));
+        let events = move |event| from_turn.push(event);
         seat.session.new_turn();
         let turn = seat.driver.turn(&seat.id, input, &self.steering, &events, cancel);
-        self.inside(turn).await
+        let work = Box::pin(self.inside(turn));
+        Told { work, queue, sink }.await
     }
 
     /// Says something while a turn goes on: the model reads it after the calls that run now.

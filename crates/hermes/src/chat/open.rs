@@ -17,6 +17,7 @@ use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
 use super::seat::Seat;
 use super::{Chat, children, facts, inside};
+use crate::policy::GrantsOf;
 use crate::runtime::Runtime;
 use crate::session::Session;
 
@@ -66,6 +67,8 @@ pub(crate) struct Terms {
     pub(crate) cwd: Option<PathBuf>,
     /// The session that handed this one a task.
     pub(crate) parent: Option<(String, Link)>,
+    /// The session whose grants hold here too.
+    pub(crate) grants_of: Option<String>,
     /// How many sessions handed on the task before.
     pub(crate) generation: u64,
 }
@@ -90,6 +93,7 @@ impl ChatBuilder {
             note: None,
             cwd: None,
             parent: None,
+            grants_of: None,
             generation: 0,
         };
         Self { runtime, terms, wish: ModelWish::default(), opening: Opening::New }
@@ -263,6 +267,9 @@ fn session(
     }
     if let Some(cwd) = &terms.cwd {
         builder = builder.cwd(cwd);
+    }
+    if let Some((parent, _)) = &terms.parent {
+        builder = builder.extension(GrantsOf(terms.grants_of.clone().unwrap_or_else(|| parent.clone())));
     }
     if let Some(delegates) = children::delegates(runtime, terms, models, relay, learnt) {
         builder = builder.extension(delegates);

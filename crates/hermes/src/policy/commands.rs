@@ -17,8 +17,8 @@ pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyReq
         return Verdict::Deny(Reason::new("approvals.deny", why));
     }
     let judgement = judged(policy, command, request);
-    let decision = policy.granted_to(request.session.id(), |grants| {
-        decide(policy.settings.mode, text, &judgement, &grants.commands)
+    let decision = policy.granted_to(holder(request), |grants| {
+        decide(policy.mode(), text, &judgement, &grants.commands)
     });
     match decision {
         Decision::Run | Decision::Granted => Verdict::Allow,
@@ -44,7 +44,7 @@ pub(super) fn grant(
         policy::Grant::Class => vec![Grant::classes_of(&judgement)],
         policy::Grant::Always => for_good.iter().cloned().map(Grant::Always).collect(),
     };
-    policy.granted_to(request.session.id(), |grants| {
+    policy.granted_to(holder(request), |grants| {
         for grant in remembered {
             grants.commands.add(grant);
         }

@@ -11,6 +11,7 @@ mod settings;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hermes_core::effect::Effect;
@@ -33,7 +34,12 @@ pub struct GuardPolicy {
     fence: Option<Fenced>,
     /// Per session, because a grant ends with it.
     grants: Mutex<HashMap<String, SessionGrants>>,
+    /// Whether somebody wants nothing to be asked for now.
+    unasked: AtomicBool,
 }
+
+/// In the extensions of a session: what was granted to that other session holds here too.
+pub(crate) struct GrantsOf(pub(crate) String);
 
 /// What somebody has agreed to in one session.
 #[derive(Debug, Clone, Default)]
@@ -48,13 +54,23 @@ struct SessionGrants {
 impl GuardPolicy {
     /// A policy with these settings; without a home nothing can be granted for good.
     pub fn new(settings: PolicySettings, home: Option<Home>) -> Self {
-        Self { settings, home, fence: None, grants: Mutex::default() }
+        Self { settings, home, fence: None, grants: Mutex::default(), unasked: AtomicBool::new(false) }
     }
 
     /// The same for commands that run behind this fence: what it makes impossible is not asked about.
     pub(crate) fn behind(mut self, fence: Option<Fenced>) -> Self {
         self.fence = fence;
         self
+    }
+
+    /// From now on nothing is asked, or asked again as the settings say; what is never allowed stays so.
+    pub(crate) fn run_unasked(&self, on: bool) {
+        self.unasked.store(on, Ordering::Relaxed);
+    }
+
+    /// How questions are handled now.
+    fn mode(&self) -> Mode {
+        if self.unasked.load(Ordering::Relaxed) { Mode::Off } else { self.settings.mode }
     }
 
     fn granted_to<R>(&self, session: &str, look: impl FnOnce(&mut SessionGrants) -> R) -> R {
@@ -81,10 +97,10 @@ impl GuardPolicy {
     /// Effects that no rule looks into: they are asked about as a kind.
     fn judge_other(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
         let rule = kind(effect);
-        let granted = self.granted_to(request.session.id(), |grants| grants.kinds.contains(&rule));
+        let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&rule));
         let reason =
             Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
-        match self.settings.mode {
+        match self.mode() {
             _ if granted => Verdict::Allow,
             Mode::Off => Verdict::Allow,
             Mode::Deny => Verdict::Deny(reason),
@@ -101,6 +117,11 @@ impl GuardPolicy {
             entries.iter().try_for_each(|entry| file.add_to_list(&path, entry).map(drop))
         });
     }
+}
+
+/// The session whose grants count.
+fn holder<'a>(request: &PolicyRequest<'a>) -> &'a str {
+    request.session.extensions().get::<GrantsOf>().map_or_else(|| request.session.id(), |holder| &holder.0)
 }
 
 /// The user's home, which `~` stands for.
@@ -137,7 +158,7 @@ impl Policy for GuardPolicy {
                 Effect::Exec(command) => commands::grant(self, command, request, grant),
                 Effect::Read(path) | Effect::Write(path) => paths::grant(self, path, request, grant),
                 Effect::ReadSlot(_) | Effect::WriteSlot(_) => {}
-                other => self.granted_to(request.session.id(), |grants| grants.kinds.push(kind(other))),
+                other => self.granted_to(holder(request), |grants| grants.kinds.push(kind(other))),
             }
         }
     }

@@ -27,14 +27,14 @@ pub(super) fn judge(
         PathVerdict::Allow => Verdict::Allow,
         PathVerdict::Deny { reason, rule, .. } => Verdict::Deny(Reason::new(rule, words(path, reason))),
         PathVerdict::Ask { reason, rule, .. } => {
-            let granted = policy.granted_to(request.session.id(), |grants| {
+            let granted = policy.granted_to(holder(request), |grants| {
                 grants.paths.rules.contains(rule) || grants.paths.paths.contains(path)
             });
             let reason = Reason {
                 grants: vec![Grant::Exact, Grant::Targets, Grant::Class],
                 ..Reason::new(rule, words(path, reason))
             };
-            match policy.settings.mode {
+            match policy.mode() {
                 _ if granted => Verdict::Allow,
                 Mode::Off => Verdict::Allow,
                 Mode::Deny => Verdict::Deny(reason),
@@ -47,7 +47,7 @@ pub(super) fn judge(
 /// Remembers a yes, as far as it reaches.
 pub(super) fn grant(policy: &GuardPolicy, path: &Path, request: &PolicyRequest<'_>, grant: Grant) {
     let asked = looked_up(policy, path, Access::Write, request);
-    policy.granted_to(request.session.id(), |grants| match (grant, asked) {
+    policy.granted_to(holder(request), |grants| match (grant, asked) {
         (Grant::Once, _) => {}
         (Grant::Class, PathVerdict::Ask { rule, .. }) => {
             grants.paths.rules.insert(rule);

@@ -1,0 +1,25 @@
+//! `/help`: every command and key.
+
+use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
+use crate::slash::COMMANDS;
+use crate::table::Cell;
+
+pub(crate) const COMMAND: SlashDef =
+    SlashDef::new("help", "", "Show every command and key", Act::Now(run));
+
+/// What the keys do.
+const KEYS: &str = "
+Enter send · Alt-Enter, Ctrl-J or \\ at the end: new line · Tab complete · Ctrl-R search what was typed
+Ctrl-C stop, again quit · Ctrl-D quit · Ctrl-L clear · Ctrl-O show the last result · Ctrl-Z suspend";
+
+fn run(cx: &SlashCx<'_>, _words: &str) -> Reply {
+    let row = |def: &&SlashDef| {
+        let others: Vec<String> = def.aliases().iter().map(|name| format!(", /{name}")).collect();
+        let usage = format!("/{}{} {}", def.name(), others.concat(), def.usage());
+        vec![Cell::new(usage.trim_end()), Cell::new(def.about())]
+    };
+    let rows: Vec<Vec<Cell>> = COMMANDS.iter().map(row).collect();
+    let mut reply = Reply::table(cx, &["COMMAND", "WHAT IT DOES"], &rows);
+    reply.lines.extend(Reply::say(KEYS).lines);
+    reply
+}
