@@ -19,7 +19,8 @@ pub struct AgentSettings {
     pub effort: Option<String>,
     /// Longest time of one turn, tools and waits included.
     pub deadline: Duration,
-    /// Longest silence before a model says its first word, when there is another model to go to.
+    /// Longest silence before a model says its first word, when there is another model to go to. One
+    /// that does not stream says its first word when it is done.
     pub first_word: Duration,
     /// Longest silence in the middle of an answer, when there is another model to go to.
     pub stall: Duration,

@@ -41,6 +41,7 @@ pub(crate) fn build(
     summary: &str,
     id: &dyn Fn(usize) -> String,
 ) -> Vec<Message> {
+    let last = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or(0);
     let mut built: Vec<Message> = Vec::new();
     let mut is_first = true;
     for (at, (message, fate)) in messages.iter().zip(&plan.fates).enumerate() {
@@ -59,7 +60,7 @@ pub(crate) fn build(
                 }
                 Message::User { content }
             }
-            (Message::Assistant(answer), Fate::Thin) => Message::Assistant(thin(answer)),
+            (Message::Assistant(answer), Fate::Thin) => Message::Assistant(thin(answer, at > last)),
             (Message::Tool { call_id, name, content, .. }, Fate::Page(glimpse)) => {
                 let id = paged_before(content).unwrap_or_else(|| id(at));
                 let content = stand_in(&id, content, *glimpse, need.reread);
@@ -92,14 +93,15 @@ fn understood() -> Message {
     Message::Assistant(AssistantMessage { text: note::UNDERSTOOD.to_owned(), ..AssistantMessage::default() })
 }
 
-/// An old answer without what was thought, and with short arguments.
-fn thin(answer: &AssistantMessage) -> AssistantMessage {
+/// An old answer without what was thought, and with short arguments. Within the turn that goes on,
+/// providers insist on seeing their signatures again.
+fn thin(answer: &AssistantMessage, is_of_this_turn: bool) -> AssistantMessage {
     AssistantMessage {
         text: answer.text.clone(),
         reasoning: None,
         calls: answer.calls.iter().map(short_call).collect(),
         finish: answer.finish,
-        keep: serde_json::Map::new(),
+        keep: if is_of_this_turn { answer.keep.clone() } else { serde_json::Map::new() },
     }
 }
 

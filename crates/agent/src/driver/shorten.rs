@@ -62,6 +62,9 @@ impl Driver {
         let plan = Plan::new(messages, &need).ok_or("nothing was said yet")?;
         let words = if plan.sums_up() {
             let written = self.sum_up(messages, &plan, model, topic, cancel).await;
+            if cancel.is_cancelled() {
+                return Err("it was stopped".to_owned());
+            }
             summary::text(messages, &plan, written.as_deref())
         } else {
             earlier(messages)

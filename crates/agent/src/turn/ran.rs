@@ -26,7 +26,8 @@ impl Turn {
             return self.stop(TurnStatus::Failed, "", Some(words::NOTHING_BUT_STRIKES.to_owned()));
         }
         if self.denials >= DENIALS {
-            return self.stop(self.answered_status(), "", Some(words::NOTHING_BUT_DENIALS.to_owned()));
+            let status = if self.tally.acted == 0 { TurnStatus::Denied } else { TurnStatus::Failed };
+            return self.stop(status, "", Some(words::NOTHING_BUT_DENIALS.to_owned()));
         }
         self.say_steer();
         self.ask_on();

@@ -52,7 +52,12 @@ impl Turn {
 
     /// The last words. Calls in them come too late.
     fn closed(&mut self, mut message: AssistantMessage) {
-        message.calls.clear();
+        if !message.calls.is_empty() {
+            // What the provider wants to see again would speak of calls that are not there.
+            message.calls.clear();
+            message.keep.clear();
+        }
+        message.finish = Finish::Stop;
         if message.text.trim().is_empty() {
             message = AssistantMessage {
                 text: words::out_of_budget(self.settings.budget),
@@ -93,6 +98,10 @@ impl Turn {
             self.request.continued += 1;
             self.more_room();
             return;
+        }
+        if !self.request.said.is_empty() {
+            // What belongs to the last part alone does not belong to the whole.
+            message.keep.clear();
         }
         message.text = said;
         self.finish(self.answered_status(), message, None);

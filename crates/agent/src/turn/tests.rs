@@ -273,3 +273,17 @@ fn what_comes_when_nobody_asked_changes_nothing() {
 
     assert_eq!(turn, done);
 }
+
+#[test]
+fn last_words_carry_nothing_of_calls_that_were_not_made() {
+    let mut turn = turn(TurnSettings { budget: 0, ..TurnSettings::default() });
+    record(&mut turn);
+    let Ok(mut reply) = calls(&["t"], Finish::Calls) else { panic!() };
+    reply.message.text = "So far.".to_owned();
+    reply.message.keep.insert("item".to_owned(), "fc_1".into());
+    turn.replied(Ok(reply));
+
+    let text = "So far.".to_owned();
+    let expected = Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() });
+    assert_eq!(turn.next(), Step::Record(&[expected]));
+}

@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 
 use crate::support::{Stage, shape};
 use futures::executor::block_on;
+use futures::future::join;
 use hermes_agent::{AgentSettings, TurnStatus};
 use hermes_core::model::{AssistantMessage, Message, Model, ModelErrorClass, Part, Usage};
-use hermes_testkit::{Line, ScriptedModel};
+use hermes_testkit::{Latch, Line, ScriptedModel};
 
 fn small(lines: impl IntoIterator<Item = Line>) -> ScriptedModel {
     ScriptedModel::new("one/small", lines).context(4_096)
@@ -161,4 +162,35 @@ fn a_message_that_fills_the_context_alone_is_cut_and_paged() {
     let Message::User { content } = &stage.log.now()[0] else { panic!() };
     let Part::Text { text } = &content[0] else { panic!() };
     assert!(text.contains("page-1") && text.len() < 10_000);
+}
+
+#[test]
+fn a_turn_stopped_while_it_sums_up_leaves_the_record_as_it_was() {
+    let latch = Arc::new(Latch::default());
+    let mut stage = Stage::with([small([Line::text("Hello.")])], AgentSettings::default());
+    let writer = ScriptedModel::new("sum/up", [Line::text("Summary.").held_by(&latch)]);
+    stage.driver.summary_model = Some(Arc::new(writer) as Arc<dyn Model>);
+    fill(&stage, 30);
+    let before = stage.log.now();
+    let (end, ()) = block_on(join(stage.turn("Still there?"), async {
+        latch.until_arrived(1).await;
+        stage.cancel.cancel();
+    }));
+
+    assert_eq!(end.status, TurnStatus::Interrupted);
+    assert_eq!(stage.log.now()[..before.len()], before[..]);
+    assert_eq!(shape(&stage.log.now()[before.len()..]), "ua");
+}
+
+#[test]
+fn a_summary_model_that_never_answers_is_not_waited_for_long() {
+    let mut stage = Stage::with([small([Line::text("Hello.")])], AgentSettings::default());
+    stage.driver.summary_model =
+        Some(Arc::new(ScriptedModel::new("sum/up", [Line::silence()])) as Arc<dyn Model>);
+    fill(&stage, 30);
+    let end = stage.turn_with_time("Still there?");
+
+    assert_eq!(end.status, TurnStatus::Answered);
+    assert!(end.seconds < 65.0, "{}", end.seconds);
+    assert!(everything(&stage.log.now()).contains("The person also said"));
 }

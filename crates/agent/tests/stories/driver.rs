@@ -343,5 +343,5 @@ fn two_hundred_sessions_at_once_are_cheap() {
 
     assert!(ends.iter().all(|end| end.status == TurnStatus::Answered));
     let turn = stages[0].turn("Hi");
-    assert!(std::mem::size_of_val(&turn) < 16 * 1024, "{} bytes", std::mem::size_of_val(&turn));
+    assert!(size_of_val(&turn) < 16 * 1024, "{} bytes", size_of_val(&turn));
 }
