@@ -50,6 +50,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// It was tried and did not work.
     Failed(String),
+    /// It was tried and did not work, for a reason that has a code of its own.
+    Coded(u8, String),
     /// It did not work, and everything about it is already on standard output.
     Told(u8),
     /// Whoever read our output has stopped reading.
@@ -79,7 +81,7 @@ impl Failure {
     /// What is still to be said about it.
     pub(crate) fn why(&self) -> Option<&str> {
         match self {
-            Self::Usage(why) | Self::Failed(why) => Some(why),
+            Self::Usage(why) | Self::Failed(why) | Self::Coded(_, why) => Some(why),
             Self::Told(_) | Self::OutputClosed => None,
         }
     }
@@ -88,7 +90,7 @@ impl Failure {
         match self {
             Self::Usage(_) => Self::USAGE,
             Self::Failed(_) => Self::FAILED,
-            Self::Told(code) => *code,
+            Self::Told(code) | Self::Coded(code, _) => *code,
             Self::OutputClosed => 0,
         }
     }

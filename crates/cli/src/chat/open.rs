@@ -2,19 +2,240 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+use hermes::Runtime;
+use hermes::agent::{EventSink, TurnEnd};
+use hermes::chat::{Chat, ModelWish, OpenError, Opening};
+use hermes::core::model::{Message, Part, Usage};
 use hermes::core::policy::Approver;
+use hermes::core::toolset::Selection;
+use tokio_util::sync::CancellationToken;
 
 use crate::chat::args::ChatArgs;
-use crate::chat::talk::Talk;
+use crate::chat::talk::{SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 use crate::command::Failure;
+use crate::output;
 use crate::shell::Shell;
+use crate::tools::first_sentence;
+
+/// Sessions in a list.
+const MOST_SESSIONS: u32 = 20;
 
 /// Opens the conversation that was asked for. Risky calls are asked about through `approver`;
 /// without one, through the terminal if there is one.
 pub(crate) fn open(
-    _shell: &Shell,
-    _args: &ChatArgs,
-    _approver: Option<Arc<dyn Approver>>,
+    shell: &Shell,
+    args: &ChatArgs,
+    approver: Option<Arc<dyn Approver>>,
 ) -> Result<Box<dyn Talk>, Failure> {
-    Err(Failure::failed("no agent wired yet"))
+    let runtime = shell.recording_runtime()?;
+    if args.yolo {
+        runtime.run_unasked(true);
+    }
+    let approver = approver.unwrap_or_else(|| shell.approver(&runtime));
+    let mut builder = runtime
+        .chat()
+        .select(selection(&runtime, args)?)
+        .approver(approver)
+        .source(args.source.as_deref().unwrap_or("cli"))
+        .model(ModelWish {
+            provider: args.provider.clone(),
+            model: args.model.clone(),
+            ..ModelWish::default()
+        })
+        .opening(opening(args));
+    if let Some(turns) = args.max_turns {
+        builder = builder.max_turns(turns);
+    }
+    let chat = builder.open_blocking()?;
+    for warning in chat.model().warnings {
+        output::warn(&warning);
+    }
+    Ok(Box::new(Agent { runtime, chat }))
+}
+
+fn opening(args: &ChatArgs) -> Opening {
+    match (&args.resume, args.go_on.as_deref()) {
+        (Some(name), _) => Opening::Resume(name.clone()),
+        (None, Some("")) => Opening::Continue,
+        (None, Some(name)) => Opening::Resume(name.to_owned()),
+        (None, None) => Opening::New,
+    }
+}
+
+fn selection(runtime: &Runtime, args: &ChatArgs) -> Result<Selection, Failure> {
+    let chosen = match &args.toolsets {
+        Some(names) => Selection::of(named(names)),
+        None => runtime.platform("cli")?,
+    };
+    Ok(chosen.without(named(&args.disable)))
+}
+
+/// The names of a list as it was typed: `a, b,` is two.
+fn named(list: &[String]) -> Vec<String> {
+    list.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+impl From<OpenError> for Failure {
+    fn from(wrong: OpenError) -> Self {
+        match wrong {
+            OpenError::Selection(wrong) => wrong.into(),
+            OpenError::Session(wrong) => wrong.into(),
+            OpenError::NothingToContinue => Self::usage(wrong),
+            OpenError::Model(wrong) => Self::Coded(Self::PROVIDER, wrong.to_string()),
+            other => Self::failed(other),
+        }
+    }
+}
+
+/// The agent, as the screen wants it.
+struct Agent {
+    runtime: Runtime,
+    chat: Chat,
+}
+
+impl Talk for Agent {
+    fn session_id(&self) -> String {
+        self.chat.session_id()
+    }
+
+    fn model_name(&self) -> String {
+        self.chat.model().name
+    }
+
+    fn context_tokens(&self) -> Option<u64> {
+        self.chat.model().context_tokens
+    }
+
+    fn turn<'a>(
+        &'a self,
+        prompt: Vec<Part>,
+        events: EventSink<'a>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, TurnEnd> {
+        Box::pin(async move { self.chat.turn(prompt, events, &cancel).await })
+    }
+
+    fn steer(&self, text: String) {
+        self.chat.steer(&text);
+    }
+
+    fn compress(&self, topic: Option<String>) -> BoxFuture<'_, Told> {
+        Box::pin(async move { self.chat.compress(topic.as_deref(), &CancellationToken::new()).await })
+    }
+
+    fn undo(&self, turns: usize) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            let turns = u32::try_from(turns).unwrap_or(u32::MAX);
+            match self.chat.undo(turns).await? {
+                Some(said) => Ok(format!("took back: {said}")),
+                None => Err("there is nothing to take back".to_owned()),
+            }
+        })
+    }
+
+    fn last_user_message(&self) -> BoxFuture<'_, Option<Vec<Part>>> {
+        Box::pin(async move {
+            let messages = self.chat.messages().await.ok()?;
+            messages.into_iter().rev().find_map(|message| match message {
+                Message::User { content } => Some(content),
+                _ => None,
+            })
+        })
+    }
+
+    fn rename(&self, title: String) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            let title = self.chat.rename(&title).await?;
+            Ok(format!("the session is now `{title}`"))
+        })
+    }
+
+    fn list_sessions(&self) -> BoxFuture<'_, Result<Vec<SessionLine>, String>> {
+        Box::pin(async move {
+            let sessions = self.chat.sessions(MOST_SESSIONS).await?;
+            let line = |record: hermes::store::sessions::SessionRecord| SessionLine {
+                id: record.id,
+                title: record.title,
+                when: record.active_at.to_string(),
+                messages: u64::try_from(record.message_count).unwrap_or_default(),
+            };
+            Ok(sessions.into_iter().map(line).collect())
+        })
+    }
+
+    fn open(&self, name: String) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            self.chat.go_on_with(&name).await.map_err(|wrong| wrong.to_string())?;
+            Ok(format!("session {}", self.chat.session_id()))
+        })
+    }
+
+    fn new_session(&self) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            self.chat.start_anew().await.map_err(|wrong| wrong.to_string())?;
+            Ok(format!("session {}", self.chat.session_id()))
+        })
+    }
+
+    fn set_model(&self, name: String) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            let wish = ModelWish { model: Some(name), ..ModelWish::default() };
+            let choice = self.chat.change_model(wish).await.map_err(|wrong| wrong.to_string())?;
+            Ok(format!("{} answers from now on", choice.name))
+        })
+    }
+
+    fn usage(&self) -> BoxFuture<'_, Totals> {
+        Box::pin(async move {
+            let Ok(used) = self.chat.usage().await else { return Totals::default() };
+            let count = |tokens: i64| u64::try_from(tokens).unwrap_or_default();
+            let total = used.total;
+            Totals {
+                usage: Usage {
+                    input: count(total.input_tokens),
+                    output: count(total.output_tokens),
+                    cache_read: count(total.cache_read_tokens),
+                    cache_write: count(total.cache_write_tokens),
+                    reasoning: count(total.reasoning_tokens),
+                },
+                cost_usd: (total.cost_usd > 0.0).then_some(total.cost_usd),
+                model_calls: count(total.api_calls),
+                tool_calls: used.tool_calls,
+                context_used: used.context_used,
+            }
+        })
+    }
+
+    fn toolsets(&self) -> Vec<ToolsetLine> {
+        let toolbox = self.chat.session().toolbox_blocking();
+        let has = |name: &str| toolbox.offered().iter().any(|tool| tool.entry().toolset().as_ref() == name);
+        let snapshot = self.runtime.tools();
+        let catalog = snapshot.catalog();
+        let line = |name: &str| ToolsetLine {
+            name: name.to_owned(),
+            about: catalog.built_in(name).map(|toolset| toolset.description).unwrap_or_default().to_owned(),
+            on: has(name),
+        };
+        catalog.names().map(line).collect()
+    }
+
+    fn tools(&self) -> Vec<ToolLine> {
+        let toolbox = self.chat.session().toolbox_blocking();
+        let line = |tool: &hermes::core::definitions::Offered| ToolLine {
+            name: tool.name().to_string(),
+            emoji: tool.entry().emoji_text().to_owned(),
+            toolset: tool.entry().toolset().to_string(),
+            about: first_sentence(tool.description()).to_owned(),
+        };
+        toolbox.offered().iter().map(line).collect()
+    }
+
+    fn set_yolo(&self, on: bool) {
+        self.runtime.run_unasked(on);
+    }
+
+    fn history(&self) -> BoxFuture<'_, Vec<Message>> {
+        Box::pin(async move { self.chat.messages().await.unwrap_or_default() })
+    }
 }

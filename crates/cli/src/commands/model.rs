@@ -39,8 +39,11 @@ impl Run for Model {
         if self.providers {
             return providers(shell);
         }
-        let wish =
-            ModelWish { provider: self.provider.clone(), base_url: self.base_url.clone(), ..ModelWish::default() };
+        let wish = ModelWish {
+            provider: self.provider.clone(),
+            base_url: self.base_url.clone(),
+            ..ModelWish::default()
+        };
         if self.list {
             return list(shell, &wish);
         }
@@ -53,8 +56,11 @@ impl Run for Model {
 
 impl Model {
     fn choose(&self, shell: &Shell, name: &str) -> Result<(), Failure> {
-        let values =
-            [("default", Some(name)), ("provider", self.provider.as_deref()), ("base_url", self.base_url.as_deref())];
+        let values = [
+            ("default", Some(name)),
+            ("provider", self.provider.as_deref()),
+            ("base_url", self.base_url.as_deref()),
+        ];
         // What would not work is told before anything is written.
         let wish = ModelWish {
             provider: self.provider.clone(),
@@ -128,7 +134,12 @@ fn providers(shell: &Shell) -> Result<(), Failure> {
                 None if provider.key_env.is_empty() => Cell::new("needs none").tone(Tone::Faint),
                 None => Cell::new(format!("needs {}", provider.key_env.join(" or "))).tone(Tone::Faint),
             };
-            vec![Cell::new(provider.name()).tone(Tone::Strong), Cell::new(provider.label), key, Cell::new(provider.base_url)]
+            vec![
+                Cell::new(provider.name()).tone(Tone::Strong),
+                Cell::new(provider.label),
+                key,
+                Cell::new(provider.base_url),
+            ]
         })
         .collect();
     shell.out.table(&["PROVIDER", "", "KEY", "WHERE"], &rows)

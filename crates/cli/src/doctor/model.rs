@@ -26,9 +26,15 @@ pub(crate) fn look(shell: &Shell) -> Vec<Finding> {
         Ok(models) => {
             let listed = models.len();
             let size = choice.context_tokens.map(|tokens| format!(", {tokens} tokens of context"));
-            Finding::fine(format!("{name} at {} ({listed} models there{})", choice.base_url, size.unwrap_or_default()))
+            Finding::fine(format!(
+                "{name} at {} ({listed} models there{})",
+                choice.base_url,
+                size.unwrap_or_default()
+            ))
         }
-        Err(wrong) => Finding::wrong(format!("{name}: {wrong}")).helps("`hermes model` shows where it should be"),
+        Err(wrong) => {
+            Finding::wrong(format!("{name}: {wrong}")).helps("`hermes model` shows where it should be")
+        }
     });
     found
 }

@@ -14,7 +14,10 @@ pub(crate) fn look(shell: &Shell) -> Vec<Finding> {
             let mut found: Vec<Finding> = secrets
                 .bad_lines()
                 .iter()
-                .map(|bad| Finding::wrong(format!("{}, line {}: {}", file.display(), bad.line, bad.why)).helps("write NAME=value"))
+                .map(|bad| {
+                    Finding::wrong(format!("{}, line {}: {}", file.display(), bad.line, bad.why))
+                        .helps("write NAME=value")
+                })
                 .collect();
             if home.others_can_read(&file) {
                 let what = format!("others can read {}", file.display());

@@ -26,7 +26,8 @@ pub(crate) fn questions(shell: &Shell) -> Result<(), Failure> {
         ));
     };
     let runtime = shell.runtime()?;
-    person.tell("This sets up the model, its key, and how careful to be. Nothing is written before the end.")?;
+    person
+        .tell("This sets up the model, its key, and how careful to be. Nothing is written before the end.")?;
     let mut wanted: Vec<String> = Vec::new();
     let names: Vec<String> = PROVIDERS
         .iter()

@@ -4,8 +4,12 @@ use crate::chat::files::Place;
 use crate::chat::record;
 use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("save", "[FILE]", "Save the conversation: .json as data, anything else as markdown", Act::Wait(|cx, words| Box::pin(run(cx, words))));
+pub(crate) const COMMAND: SlashDef = SlashDef::new(
+    "save",
+    "[FILE]",
+    "Save the conversation: .json as data, anything else as markdown",
+    Act::Wait(|cx, words| Box::pin(run(cx, words))),
+);
 
 async fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     let messages = cx.talk.history().await;

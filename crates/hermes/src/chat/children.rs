@@ -151,7 +151,8 @@ impl Children {
         let mut terms = self.terms.clone();
         let withheld = WITHHELD.iter().chain((task.role == Role::Leaf).then_some(&"delegate_task"));
         let there = self.runtime.tools();
-        terms.selection = terms.selection.without(withheld.copied().filter(|name| there.tool(name).is_some()));
+        terms.selection =
+            terms.selection.without(withheld.copied().filter(|name| there.tool(name).is_some()));
         if settings.subagent_auto_approve {
             terms.approver = Arc::new(Agreeing);
         }

@@ -24,9 +24,10 @@ mod wording;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use hermes_agent::context::tokens;
 use hermes_agent::{EventSink, Learnt, Steering, TurnEnd};
 use hermes_core::model::{Message, Part};
-use hermes_store::sessions::{Listing, SessionRecord, Spender, Tokens};
+use hermes_store::sessions::{Listing, SessionError, SessionRecord, Sessions, Spender, Tokens};
 use tokio_util::sync::CancellationToken;
 
 use crate::inside::Inside;
@@ -58,6 +59,10 @@ pub struct SessionUsage {
     pub by_model: Vec<(Spender, Tokens)>,
     /// Messages in the conversation.
     pub messages: usize,
+    /// Calls of tools in the conversation.
+    pub tool_calls: u64,
+    /// Share of the context that is used, 0 to 1, as far as it can be told.
+    pub context_used: Option<f64>,
 }
 
 impl Chat {
@@ -143,16 +148,26 @@ impl Chat {
 
     /// What this session used so far.
     pub async fn usage(&self) -> Result<SessionUsage, String> {
-        let id = self.seat().id.clone();
-        let messages = self.messages().await?.len();
-        let used = self
-            .look(move |sessions| match sessions.session(&id) {
-                Ok(record) => Ok((record.tokens, sessions.usage(&id)?)),
-                Err(hermes_store::sessions::SessionError::Unknown { .. }) => Ok(Default::default()),
-                Err(other) => Err(other),
-            })
-            .await?;
-        Ok(SessionUsage { total: used.0, by_model: used.1, messages })
+        let seat = self.seat();
+        let (id, messages) = (seat.id.clone(), self.messages().await?);
+        let used = self.look(move |sessions| match sessions.session(&id) {
+            Ok(record) => Ok((record.tokens, sessions.usage(&id)?)),
+            Err(SessionError::Unknown { .. }) => Ok(Default::default()),
+            Err(other) => Err(other),
+        });
+        let (total, by_model) = used.await?;
+        let calls = |message: &Message| match message {
+            Message::Assistant(said) => said.calls.len() as u64,
+            _ => 0,
+        };
+        let size = tokens::of_text(&seat.driver.system) + tokens::of_messages(&messages);
+        Ok(SessionUsage {
+            total,
+            by_model,
+            messages: messages.len(),
+            tool_calls: messages.iter().map(calls).sum(),
+            context_used: seat.models.choice.context_tokens.map(|window| share(size, window)),
+        })
     }
 
     /// Begins a new session; the one before stays as it is.
@@ -197,9 +212,7 @@ impl Chat {
 
     async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&hermes_store::sessions::Sessions) -> Result<T, hermes_store::sessions::SessionError>
-        + Send
-        + 'static,
+        work: impl FnOnce(&Sessions) -> Result<T, SessionError> + Send + 'static,
     ) -> Result<T, String> {
         let store = self.runtime.sessions().ok_or_else(|| NO_HOME.to_owned())?;
         store.change(work).await.map_err(|wrong| wrong.to_string())
@@ -207,13 +220,16 @@ impl Chat {
 
     async fn look<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&hermes_store::sessions::Sessions) -> Result<T, hermes_store::sessions::SessionError>
-        + Send
-        + 'static,
+        work: impl FnOnce(&Sessions) -> Result<T, SessionError> + Send + 'static,
     ) -> Result<T, String> {
         let store = self.runtime.sessions().ok_or_else(|| NO_HOME.to_owned())?;
         store.look(work).await.map_err(|wrong| wrong.to_string())
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for the eye")]
+fn share(part: u64, whole: u64) -> f64 {
+    (part as f64 / whole.max(1) as f64).min(1.0)
 }
 
 const NO_HOME: &str = "there is no home to keep sessions in";

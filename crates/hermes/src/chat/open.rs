@@ -226,7 +226,13 @@ async fn existing(runtime: &Runtime, opening: Opening) -> Result<Option<String>,
     found.await?.ok_or(OpenError::NothingToContinue).map(Some)
 }
 
-fn record(runtime: &Runtime, terms: &Terms, models: &Models, id: &str, exists: bool) -> Arc<dyn Conversation> {
+fn record(
+    runtime: &Runtime,
+    terms: &Terms,
+    models: &Models,
+    id: &str,
+    exists: bool,
+) -> Arc<dyn Conversation> {
     let (Some(store), Some(spill)) = (runtime.sessions(), runtime.spill()) else {
         return Arc::new(PassingConversation::default());
     };

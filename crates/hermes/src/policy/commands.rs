@@ -4,7 +4,7 @@ use hermes_core::effect::Command;
 use hermes_core::policy::{self, PolicyRequest, Reason, Verdict};
 use hermes_guard::{Context, Decision, Grant, Judgement, decide, glob_matches};
 
-use crate::policy::{GuardPolicy, user_home};
+use crate::policy::{GuardPolicy, holder, user_home};
 
 /// The environment whose commands the fence holds.
 const FENCED: &str = "local";
@@ -17,9 +17,8 @@ pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyReq
         return Verdict::Deny(Reason::new("approvals.deny", why));
     }
     let judgement = judged(policy, command, request);
-    let decision = policy.granted_to(holder(request), |grants| {
-        decide(policy.mode(), text, &judgement, &grants.commands)
-    });
+    let decision = policy
+        .granted_to(holder(request), |grants| decide(policy.mode(), text, &judgement, &grants.commands));
     match decision {
         Decision::Run | Decision::Granted => Verdict::Allow,
         Decision::Ask => Verdict::Ask(reason(&judgement)),

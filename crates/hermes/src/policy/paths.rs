@@ -7,7 +7,7 @@ use hermes_core::policy::{Grant, PolicyRequest, Reason, Verdict};
 use hermes_guard::Mode;
 use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
 
-use crate::policy::{GuardPolicy, user_home};
+use crate::policy::{GuardPolicy, holder, user_home};
 
 /// What was agreed to about paths in one session.
 #[derive(Debug, Clone, Default)]

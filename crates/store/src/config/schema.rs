@@ -145,7 +145,12 @@ pub static KEYS: &[KeyDef] = &[
     key("delegation.max_spawn_depth", Count, "1", "how many generations of tasks there may be"),
     key("delegation.max_summary_chars", Count, "24000", "most characters of a report"),
     key("delegation.child_timeout_seconds", Seconds, "0", "a task is stopped after that; 0 means never"),
-    key("delegation.subagent_auto_approve", Flag, "false", "whether risky commands of tasks run without a question"),
+    key(
+        "delegation.subagent_auto_approve",
+        Flag,
+        "false",
+        "whether risky commands of tasks run without a question",
+    ),
     key("delegation.model", Text, "", "the model for tasks, instead of the session's own"),
     key("delegation.provider", Text, "", "its provider"),
     key("toolsets", Texts, "[hermes-cli]", "what a session without a platform uses"),

@@ -36,7 +36,8 @@ impl<W: Write> Chat<'_, W> {
                 Either::Left((end, _)) => break Some(end),
                 Either::Right((None, _)) => break None,
                 Either::Right((Some(happening), _)) => {
-                    let typed = matches!(happening, Happening::Key(_) | Happening::Resized | Happening::Ask(..));
+                    let typed =
+                        matches!(happening, Happening::Key(_) | Happening::Resized | Happening::Ask(..));
                     if let Step::Leave(code) = self.happened(happening, Some(&cancel)).await? {
                         cancel.cancel();
                         // Asked twice: the turn is dropped where it stands.

@@ -18,9 +18,11 @@ impl<W: Write> Chat<'_, W> {
     pub(super) fn greet(&mut self) {
         let tools = self.talk.tools().len();
         let name = concat!("hermes ", env!("CARGO_PKG_VERSION"));
-        let rest = format!("  {} · {tools} tools · {}", self.talk.model_name(), self.outside.place.cwd.display());
+        let rest =
+            format!("  {} · {tools} tools · {}", self.talk.model_name(), self.outside.place.cwd.display());
         self.staying.push(Line::new(name, Style::BOLD).with(&rest, Style::FAINT));
-        self.staying.push(Line::faint(&format!("session {} · /help shows every command", self.talk.session_id())));
+        self.staying
+            .push(Line::faint(&format!("session {} · /help shows every command", self.talk.session_id())));
         self.staying.push(Line::default());
     }
 

@@ -151,7 +151,8 @@ fn enter_while_busy_does_what_was_chosen() {
     assert_eq!(steering.heard(), ["turn: one", "steer: two"]);
 
     let queueing = script();
-    let (paper, _) = typed(&queueing, SETTINGS, &["one", "ENTER", "two", "ENTER", "/stop", "ENTER"], leaving_after(&[]));
+    let (paper, _) =
+        typed(&queueing, SETTINGS, &["one", "ENTER", "two", "ENTER", "/stop", "ENTER"], leaving_after(&[]));
     // Stopped by the person: what waited is in the line again, not sent.
     assert_eq!(queueing.heard(), ["turn: one"]);
     assert!(paper.iter().any(|line| line == "⏹ stopped"), "{paper:#?}");
@@ -183,14 +184,36 @@ fn a_risky_call_is_asked_about_on_the_same_screen() {
 fn slash_commands_reach_the_conversation() {
     let talk = Double::new();
     let keys = [
-        "/title My talk", "ENTER", "/undo 2", "ENTER", "/model acme/small", "ENTER", "/yolo", "ENTER", "/retry", "ENTER",
-        "/compress tests", "ENTER", "/new", "ENTER", "/nonsense", "ENTER", "/quit", "ENTER",
+        "/title My talk",
+        "ENTER",
+        "/undo 2",
+        "ENTER",
+        "/model acme/small",
+        "ENTER",
+        "/yolo",
+        "ENTER",
+        "/retry",
+        "ENTER",
+        "/compress tests",
+        "ENTER",
+        "/new",
+        "ENTER",
+        "/nonsense",
+        "ENTER",
+        "/quit",
+        "ENTER",
     ];
 
     let paper = shown(&talk, &keys);
 
     let heard = [
-        "rename My talk", "undo 2", "model acme/small", "yolo true", "undo 1", "turn: once more", "compress tests",
+        "rename My talk",
+        "undo 2",
+        "model acme/small",
+        "yolo true",
+        "undo 1",
+        "turn: once more",
+        "compress tests",
         "new session",
     ];
     assert_eq!(talk.heard(), heard);
@@ -231,7 +254,8 @@ fn the_chat_at_a_real_terminal() {
     let screen = Screen::new(io::stdout(), terminal.size(), true);
     let place = Place { cwd: shell.cwd().to_owned(), user_home: None };
     let outside = Outside { shell: &shell, place, kept: None };
-    let mut chat = Chat::new(&talk, &terminal, outside, screen, mail, SETTINGS, vec!["older line".to_owned()]);
+    let mut chat =
+        Chat::new(&talk, &terminal, outside, screen, mail, SETTINGS, vec!["older line".to_owned()]);
 
     block_on(chat.run()).unwrap();
     let goodbye = chat.goodbye();

@@ -67,10 +67,7 @@ pub(super) fn foot() -> Line {
 pub(super) fn code(line: &str, width: usize) -> Vec<Line> {
     let rows = hard_wrap(clean(line).trim_end(), width.saturating_sub(2).max(2));
     let gutter = |at: usize| if at == 0 { GUTTER } else { GOES_ON };
-    rows.iter()
-        .enumerate()
-        .map(|(at, row)| Line::faint(gutter(at)).with(row, Style::CYAN))
-        .collect()
+    rows.iter().enumerate().map(|(at, row)| Line::faint(gutter(at)).with(row, Style::CYAN)).collect()
 }
 
 #[cfg(test)]

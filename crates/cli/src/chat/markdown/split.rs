@@ -51,6 +51,7 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
 /// Whether a line that holds nothing stands below the block.
 pub(super) fn blank_below(block: &str, below: &str) -> bool {
     // A block may or may not reach over the end of its last line.
-    let below = if block.ends_with('\n') { Some(below) } else { below.split_once('\n').map(|(_, rest)| rest) };
+    let below =
+        if block.ends_with('\n') { Some(below) } else { below.split_once('\n').map(|(_, rest)| rest) };
     below.and_then(|below| below.split_once('\n')).is_some_and(|(line, _)| line.trim().is_empty())
 }
