@@ -27,7 +27,7 @@ use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, pl
 use hermes_env::files::LocalFiles;
 use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
-use hermes_store::{Home, Settings, StoreError};
+use hermes_store::{Home, HomeMemory, Settings, StoreError};
 
 use crate::checkpoints::{self, HomeCheckpoints};
 use crate::host::Machine;
@@ -59,7 +59,7 @@ struct Inner {
     secrets: Arc<WorldRedact>,
     road: Road,
     sessions: Option<SessionStore>,
-    memory: Option<Arc<dyn Memory>>,
+    memory: Option<HomeMemory>,
 }
 
 /// Why a runtime could not be made.
@@ -229,7 +229,7 @@ impl RuntimeBuilder {
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
         let memory = self.home.as_ref().and_then(|home| lasting::memory(home, &settings, &machine));
         if let Some(memory) = &memory {
-            services = services.with(Arc::clone(memory));
+            services = services.with(Arc::new(memory.clone()) as Arc<dyn Memory>);
         }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = services.with(lasting::recall(home, sessions, &machine));
@@ -331,7 +331,7 @@ impl Runtime {
 
     /// The home's notes, if there is a home and they are not switched off. Nothing is read before they
     /// are used.
-    pub fn memory(&self) -> Option<&Arc<dyn Memory>> {
+    pub fn memory(&self) -> Option<&HomeMemory> {
         self.0.memory.as_ref()
     }
 

@@ -24,6 +24,7 @@ mod call;
 mod contract;
 mod docs;
 mod home;
+mod memory;
 mod sessions;
 mod switch;
 mod terminal;
