@@ -1,7 +1,8 @@
 //! The tools that ask for something of their session: notes, earlier conversations, a person, other
 //! agents. Who has none of it is not offered the tool, and is told why when it is called all the same.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+#![expect(clippy::disallowed_methods, reason = "a test looks whether a file was made")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -229,7 +230,7 @@ fn looking_back_in_an_empty_home_makes_no_store() {
 #[test]
 fn a_question_comes_back_with_its_answer() {
     let runtime = Runtime::builder().build().unwrap();
-    let person = Person::who(Some(Answer::Said(" blue ".to_owned())), Duration::from_secs(60));
+    let person = Person::who(Some(Answer::Said(" blue ".to_owned())), Duration::from_mins(1));
     let session = with_person(&runtime, &person);
 
     let told = body(&call(&session, "clarify", &json!({ "question": "Which?", "choices": ["red", "blue"] })));
@@ -247,7 +248,7 @@ fn a_question_comes_back_with_its_answer() {
 fn a_question_nobody_answers_tells_the_model_to_decide() {
     let runtime = Runtime::builder().build().unwrap();
     let silent = with_person(&runtime, &Person::who(None, Duration::from_millis(5)));
-    let absent = with_person(&runtime, &Person::who(Some(Answer::Nobody), Duration::from_secs(60)));
+    let absent = with_person(&runtime, &Person::who(Some(Answer::Nobody), Duration::from_mins(1)));
     let question = json!({ "question": "Which?" });
 
     let silence = call(&silent, "clarify", &question);

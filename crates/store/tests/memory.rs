@@ -1,7 +1,7 @@
 //! Notes on a real disk: the file, other writers, what people do to it by hand.
 
 #![expect(clippy::disallowed_methods, reason = "a test with real files, threads and processes")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::path::PathBuf;
 use std::process::Command;

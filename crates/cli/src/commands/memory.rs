@@ -1,6 +1,6 @@
 //! `hermes memory`: the notes that new sessions begin with.
 
-use hermes::core::memory::Target;
+use hermes::core::memory::{MemoryError, Notes, Target};
 use hermes::store::HomeMemory;
 use serde_json::{Value, json};
 
@@ -62,14 +62,7 @@ impl Run for Command {
 fn status(memory: &HomeMemory, shell: &Shell) -> Result<(), Failure> {
     let looked = Target::ALL.map(|target| (target, memory.notes_now(target)));
     if shell.out.wants_json() {
-        let one = |(target, notes): &(Target, Result<_, _>)| match notes {
-            Ok(hermes::core::memory::Notes { entries, room }) => json!({
-                "target": target.word(), "entries": entries, "used": room.used, "limit": room.limit,
-            }),
-            Err(why) => {
-                json!({ "target": target.word(), "error": hermes::core::memory::MemoryError::to_string(why) })
-            }
-        };
+        let one = |(target, notes): &(Target, Result<Notes, MemoryError>)| told(*target, notes);
         return shell.out.json(&looked.iter().map(one).collect::<Vec<Value>>());
     }
     let rows: Vec<Vec<Cell>> = looked
@@ -83,6 +76,15 @@ fn status(memory: &HomeMemory, shell: &Shell) -> Result<(), Failure> {
         })
         .collect();
     shell.out.table(&["TARGET", "NOTES", "ROOM"], &rows)
+}
+
+fn told(target: Target, notes: &Result<Notes, MemoryError>) -> Value {
+    match notes {
+        Ok(Notes { entries, room }) => json!({
+            "target": target.word(), "entries": entries, "used": room.used, "limit": room.limit,
+        }),
+        Err(why) => json!({ "target": target.word(), "error": why.to_string() }),
+    }
 }
 
 impl Reset {

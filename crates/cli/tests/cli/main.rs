@@ -6,6 +6,7 @@
 //! | `call` | one JSON document per call, where arguments come from, Ctrl-C |
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
+//! | `memory` | notes and earlier conversations |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
