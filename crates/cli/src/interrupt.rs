@@ -27,12 +27,13 @@ impl Interrupt {
     /// Calls `stop` when somebody wants the program to end.
     pub(crate) fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
+        // First of all: a signal that comes while the rest is set up must find somebody who reads it.
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // In this order: the first signal only raises the flag, the second finds it raised.
             flag::register_conditional_shutdown(signal, i32::from(exit_code(signal)), Arc::clone(&asked))?;
             flag::register(signal, Arc::clone(&asked))?;
         }
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let (handle, first) = (signals.handle(), Arc::new(AtomicI32::new(0)));
         let seen = Arc::clone(&first);
         let wait = move || {

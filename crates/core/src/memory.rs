@@ -88,7 +88,7 @@ pub struct Room {
 impl Room {
     /// How full it is; more than 100 when somebody wrote past the limit.
     pub fn percent(self) -> usize {
-        if self.limit == 0 { 100 } else { self.used.saturating_mul(100) / self.limit }
+        self.used.saturating_mul(100).checked_div(self.limit).unwrap_or(100)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use hermes_core::host::Host;
-use hermes_core::memory::Memory;
 use hermes_core::recall::Recall;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::{Home, HomeMemory, HomeRecall, Settings};
@@ -11,10 +10,10 @@ use hermes_store::{Home, HomeMemory, HomeRecall, Settings};
 use crate::host::Machine;
 
 /// The notes of a home, unless the configuration wants none.
-pub(crate) fn memory(home: &Home, settings: &Settings, machine: &Arc<Machine>) -> Option<Arc<dyn Memory>> {
+pub(crate) fn memory(home: &Home, settings: &Settings, machine: &Arc<Machine>) -> Option<HomeMemory> {
     let wanted = settings.memory.memory_enabled || settings.memory.user_profile_enabled;
     let (host, clock) = doors(machine);
-    wanted.then(|| Arc::new(HomeMemory::new(home, &settings.memory, &host, &clock)) as Arc<dyn Memory>)
+    wanted.then(|| HomeMemory::new(home, &settings.memory, &host, &clock))
 }
 
 /// The earlier conversations of a home.

@@ -28,7 +28,7 @@ use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
-use hermes_store::{Home, Settings, StoreError};
+use hermes_store::{Home, HomeMemory, Settings, StoreError};
 
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
 use crate::checkpoints::{self, HomeCheckpoints};
@@ -64,7 +64,7 @@ struct Inner {
     sessions: Option<SessionStore>,
     spill: Option<Arc<dyn Spill>>,
     guard: Option<Arc<GuardPolicy>>,
-    memory: Option<Arc<dyn Memory>>,
+    memory: Option<HomeMemory>,
 }
 
 /// Why a runtime could not be made.
@@ -236,7 +236,7 @@ impl RuntimeBuilder {
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
         let memory = self.home.as_ref().and_then(|home| lasting::memory(home, &settings, &machine));
         if let Some(memory) = &memory {
-            services = services.with(Arc::clone(memory));
+            services = services.with(Arc::new(memory.clone()) as Arc<dyn Memory>);
         }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = services.with(lasting::recall(home, sessions, &machine));
@@ -348,7 +348,7 @@ impl Runtime {
 
     /// The home's notes, if there is a home and they are not switched off. Nothing is read before they
     /// are used.
-    pub fn memory(&self) -> Option<&Arc<dyn Memory>> {
+    pub fn memory(&self) -> Option<&HomeMemory> {
         self.0.memory.as_ref()
     }
 

@@ -1,7 +1,7 @@
 //! Notes on a real disk: the file, other writers, what people do to it by hand.
 
 #![expect(clippy::disallowed_methods, reason = "a test with real files, threads and processes")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -153,11 +153,11 @@ fn a_reset_leaves_a_copy() {
     let (_dir, folder, memory) = fresh();
     add(&memory, "one").unwrap();
 
-    let copy = block_on(memory.reset(Target::Memory)).unwrap().unwrap();
+    let copy = memory.reset(Target::Memory).unwrap().unwrap();
 
     assert_eq!(std::fs::read_to_string(folder.join(copy)).unwrap(), "one");
     assert_eq!(block_on(memory.notes(Target::Memory)).unwrap().entries, Vec::<String>::new());
-    assert_eq!(block_on(memory.reset(Target::Memory)), Ok(None));
+    assert_eq!(memory.reset(Target::Memory), Ok(None));
 }
 
 #[test]

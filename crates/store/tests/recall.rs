@@ -1,6 +1,6 @@
 //! Looking back: what a model finds in earlier conversations, and what it does not.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -111,7 +111,10 @@ fn schema_can_be_narrowed_and_written_for_strict_providers() {
     assert_eq!(listed(&["--toolsets", ""]), Vec::<String>::new());
     assert_eq!(listed(&["todo", "read_file"]), ["todo", "read_file"]);
     assert!(listed(&["--toolsets", "file_tools"]).contains(&"search_files".to_owned()));
-    assert_eq!(listed(&["--all", "--provider", "strict"]), listed(&[]));
+    // What needs a running agent is not available here, and shown only with `--all`.
+    let mut all = listed(&["--all", "--provider", "strict"]);
+    all.retain(|name| !["clarify", "delegate_task"].contains(&name.as_str()));
+    assert_eq!(all, listed(&[]));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | `config` | the configuration, looked at and changed |
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
+//! | `memory` | notes and earlier conversations |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
@@ -26,6 +27,7 @@ mod config;
 mod contract;
 mod docs;
 mod home;
+mod memory;
 mod sessions;
 mod switch;
 mod terminal;

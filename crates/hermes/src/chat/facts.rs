@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use hermes_agent::prompt::{self, PromptFacts, Text, Workspace};
-use hermes_core::memory::MemoryBlocks;
+use hermes_core::memory::{Memory as _, MemoryBlocks};
 use hermes_env::project;
 use hermes_store::sessions::Moment;
 

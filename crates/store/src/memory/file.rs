@@ -31,18 +31,18 @@ impl NotesFile {
 
     /// What it says now.
     pub(super) fn notes(&self) -> Result<Notes, MemoryError> {
-        let entries = self.read().map_err(store)?;
+        let entries = self.read().map_err(MemoryError::from)?;
         Ok(Notes { room: self.room(&entries), entries: entries.shown() })
     }
 
     /// Makes all changes or none.
     pub(super) fn apply(&self, changes: &[Change], now: SystemTime) -> Result<Applied, Refused> {
-        let _lock = disk::lock(&self.path).map_err(store)?;
+        let _lock = disk::lock(&self.path).map_err(MemoryError::from)?;
         let before = match self.read() {
             Ok(entries) => entries,
             Err(StoreError::NotText { .. }) => return Err(self.drifted("is not text any more", now)?.into()),
             Err(StoreError::TooLarge { .. }) => return Err(self.drifted("is far too large", now)?.into()),
-            Err(other) => return Err(store(other).into()),
+            Err(other) => return Err(MemoryError::from(other).into()),
         };
         let only_adds = changes.iter().all(|change| matches!(change, Change::Add(_)));
         if !only_adds && before.longest() > self.limit {
@@ -51,19 +51,19 @@ impl NotesFile {
         }
         let (after, did) = before.changed(changes, self.limit)?;
         if after != before {
-            disk::write(&self.path, &after.text(), Mode::Keep).map_err(store)?;
+            disk::write(&self.path, &after.text(), Mode::Keep).map_err(MemoryError::from)?;
         }
         Ok(Applied { did, entries: after.len(), room: self.room(&after) })
     }
 
     /// Takes everything away, with a copy.
     pub(super) fn reset(&self, now: SystemTime) -> Result<Option<String>, MemoryError> {
-        let _lock = disk::lock(&self.path).map_err(store)?;
+        let _lock = disk::lock(&self.path).map_err(MemoryError::from)?;
         if disk::size(&self.path).is_none_or(|bytes| bytes == 0) {
             return Ok(None);
         }
-        let copy = self.copy(now).map_err(store)?;
-        disk::write(&self.path, "", Mode::Keep).map_err(store)?;
+        let copy = self.copy(now).map_err(MemoryError::from)?;
+        disk::write(&self.path, "", Mode::Keep).map_err(MemoryError::from)?;
         Ok(Some(copy))
     }
 
@@ -76,7 +76,7 @@ impl NotesFile {
     }
 
     fn drifted(&self, why: &str, now: SystemTime) -> Result<MemoryError, MemoryError> {
-        let backup = self.copy(now).map_err(store)?;
+        let backup = self.copy(now).map_err(MemoryError::from)?;
         Ok(MemoryError::Drift { file: self.name.to_owned(), why: why.to_owned(), backup })
     }
 
@@ -107,6 +107,8 @@ impl NotesFile {
     }
 }
 
-fn store(wrong: StoreError) -> MemoryError {
-    MemoryError::Store(wrong.to_string())
+impl From<StoreError> for MemoryError {
+    fn from(wrong: StoreError) -> Self {
+        Self::Store(wrong.to_string())
+    }
 }

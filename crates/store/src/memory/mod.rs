@@ -67,10 +67,15 @@ impl HomeMemory {
         done.map_err(|lost| MemoryError::Store(lost.to_string()))
     }
 
+    /// The notes of a target, for code that just waits.
+    pub fn notes_now(&self, target: Target) -> Result<Notes, MemoryError> {
+        self.files.of(target)?.notes()
+    }
+
     /// Takes all notes of a target away. What was there is in a copy, whose name comes back; nothing
-    /// when there was nothing.
-    pub async fn reset(&self, target: Target) -> Result<Option<String>, MemoryError> {
-        self.with(move |files| files.of(target)?.reset(files.clock.now())).await?
+    /// when there was nothing. For code that just waits.
+    pub fn reset(&self, target: Target) -> Result<Option<String>, MemoryError> {
+        self.files.of(target)?.reset(self.files.clock.now())
     }
 }
 

@@ -56,8 +56,8 @@ impl Tool for Clarify {
             return Err(ToolError::Failed(nobody()));
         };
         let question = self.question()?;
-        let asked = asker.ask(question.clone());
-        let answer = match select(asked, cx.host().sleep(asker.patience())).await {
+        let waiting = asker.ask(question.clone());
+        let answer = match select(waiting, cx.host().sleep(asker.patience())).await {
             Either::Left((answer, _)) => answer,
             Either::Right(_) => Answer::TimedOut,
         };

@@ -212,12 +212,7 @@ fn failure(target: Target, refused: &Refused, changes: usize, times: u32) -> Val
         let which = refused.change.map(|at| format!("operations[{at}]: ")).unwrap_or_default();
         text = format!("{which}{text}. None of the {changes} operations was done");
     }
-    let mut answer = json!({ "success": false, "target": target.word() });
-    let mut say = |key: &str, value: Value| {
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert(key.to_owned(), value);
-        }
-    };
+    let mut facts: Vec<(&str, Value)> = Vec::new();
     match &refused.why {
         MemoryError::OverLimit { room, entries, .. } => {
             text.push_str(if times >= MAX_OVER {
@@ -225,15 +220,18 @@ fn failure(target: Target, refused: &Refused, changes: usize, times: u32) -> Val
             } else {
                 ". Shorten, merge or remove notes in the same call with operations"
             });
-            say("usage", json!(room.to_string()));
-            say("current_entries", json!(entries));
+            facts.push(("usage", json!(room.to_string())));
+            facts.push(("current_entries", json!(entries)));
         }
-        MemoryError::Ambiguous { previews, .. } => say("matches", json!(previews)),
-        MemoryError::NoMatch { entries, .. } => say("current_entries", json!(entries)),
-        MemoryError::Drift { backup, .. } => say("backup", json!(backup)),
+        MemoryError::Ambiguous { previews, .. } => facts.push(("matches", json!(previews))),
+        MemoryError::NoMatch { entries, .. } => facts.push(("current_entries", json!(entries))),
+        MemoryError::Drift { backup, .. } => facts.push(("backup", json!(backup))),
         _ => {}
     }
-    say("error", json!(text));
+    let mut answer = json!({ "success": false, "target": target.word(), "error": text });
+    if let Some(fields) = answer.as_object_mut() {
+        fields.extend(facts.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    }
     answer
 }
 

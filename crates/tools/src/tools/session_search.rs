@@ -37,8 +37,8 @@ const ROLES: [&str; 2] = ["user", "assistant"];
 
 /// Look into earlier conversations. Without arguments: the newest ones. With query: where something
 /// was said, with the messages around it and how that conversation began and ended; all words must be
-/// there, "a phrase" counts as one, OR and NOT work. With session_id: that conversation's beginning and
-/// end. With session_id and around_message_id: the messages around one, to scroll on from there. Use it
+/// there, "a phrase" counts as one, OR and NOT work. With `session_id`: that conversation's beginning and
+/// end. With `session_id` and `around_message_id`: the messages around one, to scroll on from there. Use it
 /// when the person refers to something from before, instead of asking them to repeat it.
 #[derive(Deserialize, JsonSchema)]
 struct SessionSearch {
