@@ -21,10 +21,10 @@ use futures::future::BoxFuture;
 use hermes::core::host::{self, Host};
 use hermes::core::policy::{Answer, ApprovalRequest, Approver};
 
-pub(crate) use crate::approval::answer::{Typed, typed};
-pub(crate) use crate::approval::card::{card, explanation};
 #[cfg(test)]
 pub(crate) use crate::approval::answer::tests;
+pub(crate) use crate::approval::answer::{Typed, typed};
+pub(crate) use crate::approval::card::{card, explanation};
 
 /// Asks at the terminal this process was started from.
 pub(crate) struct TerminalApprover {

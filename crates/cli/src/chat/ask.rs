@@ -55,7 +55,9 @@ impl Questions {
 
     /// The card of the next question, when it is its turn to be shown.
     pub(crate) fn next_card(&mut self, now: Duration) -> Vec<Line> {
-        let Some(first) = self.open.front_mut().filter(|first| first.since.is_none()) else { return Vec::new() };
+        let Some(first) = self.open.front_mut().filter(|first| first.since.is_none()) else {
+            return Vec::new();
+        };
         first.since = Some(now);
         approval::card(&first.request, false).lines().enumerate().map(|(at, line)| styled(at, line)).collect()
     }
@@ -85,7 +87,7 @@ impl Questions {
                     Answer::Approved(Grant::Always) => "✓ approved from now on",
                     Answer::Approved(_) => "✓ approved for the rest of the session",
                     Answer::Edited(_) => "✓ the changed command is judged anew",
-                    _ => "✗ refused",
+                    Answer::Refused { .. } => "✗ refused",
                 };
                 self.close(answer, said)
             }
@@ -150,7 +152,9 @@ mod tests {
         let mut questions = Questions::default();
         let (mut first, mut second) = (asked(&mut questions), asked(&mut questions));
 
-        assert!(questions.next_card(Duration::ZERO).iter().any(|line| line.text().contains("rm -rf /srv/data")));
+        assert!(
+            questions.next_card(Duration::ZERO).iter().any(|line| line.text().contains("rm -rf /srv/data"))
+        );
         assert!(questions.next_card(Duration::ZERO).is_empty());
         assert_eq!(questions.prompt(Duration::from_secs(3)).text(), "approve? (57 s, then no) ❯ ");
         assert_eq!(questions.typed("what?")[0].text(), "Please type one of the letters in brackets.");
@@ -170,7 +174,7 @@ mod tests {
         questions.next_card(Duration::ZERO);
 
         assert!(questions.expire(Duration::from_secs(59)).is_empty());
-        assert!(!questions.expire(Duration::from_secs(60)).is_empty());
+        assert!(!questions.expire(Duration::from_mins(1)).is_empty());
         assert!(matches!(wait.try_recv().unwrap(), Some(Answer::Refused { .. })));
     }
 

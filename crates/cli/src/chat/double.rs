@@ -153,7 +153,8 @@ impl Talk for Double {
     }
 
     fn list_sessions(&self) -> BoxFuture<'_, Result<Vec<SessionLine>, String>> {
-        let line = SessionLine { id: "s1".into(), title: Some("First".into()), when: "today".into(), messages: 4 };
+        let line =
+            SessionLine { id: "s1".into(), title: Some("First".into()), when: "today".into(), messages: 4 };
         Box::pin(async move { Ok(vec![line]) })
     }
 
@@ -238,10 +239,16 @@ pub(crate) fn grand_turn() -> Vec<Act> {
     acts.push(Act::Pause(1500));
     acts.push(ended("2", "read_file", "ok", &json!({ "content": "     1|//! main", "total_lines": 1 })));
     acts.push(Act::Pause(1500));
-    acts.push(ended("1", "terminal", "ok", &json!({ "output": "one test failed\nof many", "exit_code": 101 })));
+    acts.push(ended(
+        "1",
+        "terminal",
+        "ok",
+        &json!({ "output": "one test failed\nof many", "exit_code": 101 }),
+    ));
     acts.push(began("3", "patch", &json!({ "path": "src/main.rs" })));
     acts.push(Act::Pause(300));
-    let diff = "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    old();\n+    new();\n";
+    let diff =
+        "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    old();\n+    new();\n";
     acts.push(ended("3", "patch", "ok", &json!({ "diff": diff })));
     acts.push(Act::Ask("rm -rf /srv/data"));
     let usage = Usage { input: 12_300, output: 456, cache_read: 9_000, ..Usage::default() };

@@ -58,7 +58,14 @@ mod tests {
 
     #[test]
     fn commands_help_and_mistakes_stay_as_they_are() {
-        for words in ["hermes tools list", "hermes --help", "hermes -V", "hermes --profile=x tools list", "hermes nonsense", "hermes -p"] {
+        for words in [
+            "hermes tools list",
+            "hermes --help",
+            "hermes -V",
+            "hermes --profile=x tools list",
+            "hermes nonsense",
+            "hermes -p",
+        ] {
             assert_eq!(spelled(words, true), words);
         }
     }

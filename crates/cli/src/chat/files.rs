@@ -1,6 +1,9 @@
 //! The files a person names in the chat: pictures to send, where to save, names to complete.
 
-#![expect(clippy::disallowed_methods, reason = "reads and writes what the person named at the prompt, nothing else")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads and writes what the person named at the prompt, nothing else"
+)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -30,7 +33,7 @@ pub(crate) struct Place {
 impl Place {
     /// The path that is meant.
     fn path(&self, named: &str) -> PathBuf {
-        lexical(named, &self.cwd, self.user_home.as_deref()).into()
+        lexical(named, &self.cwd, self.user_home.as_deref())
     }
 
     /// A picture: a URL as it is, a file as what it holds.
@@ -38,7 +41,8 @@ impl Place {
         if named.starts_with("https://") || named.starts_with("http://") || named.starts_with("data:") {
             return Ok(Part::Image { url: named.to_owned() });
         }
-        let bytes = read(&self.path(named), MAX_IMAGE).map_err(|why| format!("cannot read the picture {named}: {why}"))?;
+        let bytes = read(&self.path(named), MAX_IMAGE)
+            .map_err(|why| format!("cannot read the picture {named}: {why}"))?;
         let kind = kind(&bytes).ok_or_else(|| format!("{named} is not a PNG, JPEG, GIF or WebP picture"))?;
         Ok(Part::Image { url: format!("data:{kind};base64,{}", STANDARD.encode(&bytes)) })
     }
@@ -122,7 +126,10 @@ mod tests {
         fs::write(folder.path().join("a.txt"), b"text").unwrap();
         let place = place(&folder);
 
-        assert_eq!(place.image("a.png"), Ok(Part::Image { url: "data:image/png;base64,iVBORw0K".to_owned() }));
+        assert_eq!(
+            place.image("a.png"),
+            Ok(Part::Image { url: "data:image/png;base64,iVBORw0K".to_owned() })
+        );
         assert_eq!(place.image("a.txt"), Err("a.txt is not a PNG, JPEG, GIF or WebP picture".to_owned()));
         assert!(place.image("none.png").is_err());
         assert_eq!(place.image("https://x/y.png"), Ok(Part::Image { url: "https://x/y.png".to_owned() }));

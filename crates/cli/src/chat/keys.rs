@@ -223,19 +223,37 @@ mod tests {
         let all = keys("aé日\r\n\t\u{7f}\u{3}\u{4}\u{1f}".as_bytes());
 
         let expected = [
-            Key::Char('a'), Key::Char('é'), Key::Char('日'), Key::Enter, Key::NewLine, Key::Tab,
-            Key::Backspace, Key::Ctrl('c'), Key::Ctrl('d'), Key::Ctrl('_'),
+            Key::Char('a'),
+            Key::Char('é'),
+            Key::Char('日'),
+            Key::Enter,
+            Key::NewLine,
+            Key::Tab,
+            Key::Backspace,
+            Key::Ctrl('c'),
+            Key::Ctrl('d'),
+            Key::Ctrl('_'),
         ];
         assert_eq!(all, expected);
     }
 
     #[test]
     fn sequences_are_understood() {
-        let all = keys(b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[H\x1b[4~\x1b[Z\x1b\r\x1b[13;2u\x1bb\x1b\x7f\x1b[99x");
+        let all =
+            keys(b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[H\x1b[4~\x1b[Z\x1b\r\x1b[13;2u\x1bb\x1b\x7f\x1b[99x");
 
         let expected = [
-            Key::Up, Key::Down, Key::WordRight, Key::Delete, Key::Home, Key::End, Key::BackTab,
-            Key::NewLine, Key::NewLine, Key::Alt('b'), Key::WordBackspace,
+            Key::Up,
+            Key::Down,
+            Key::WordRight,
+            Key::Delete,
+            Key::Home,
+            Key::End,
+            Key::BackTab,
+            Key::NewLine,
+            Key::NewLine,
+            Key::Alt('b'),
+            Key::WordBackspace,
         ];
         assert_eq!(all, expected);
     }

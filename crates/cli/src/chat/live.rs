@@ -192,7 +192,8 @@ impl Live {
             ("ok", Some(code)) => format!(" [exit {code}]"),
             (status, _) => format!(" [{status}]"),
         };
-        let line = self.row("┊", call.tool, arguments, &seconds(call.seconds), width.saturating_sub(sign.len()));
+        let line =
+            self.row("┊", call.tool, arguments, &seconds(call.seconds), width.saturating_sub(sign.len()));
         line.with(&sign, if call.status == "ok" { Style::YELLOW } else { Style::RED })
     }
 
@@ -229,7 +230,7 @@ mod tests {
         Live::new(vec![tool("terminal", "💻"), tool("read_file", "📖")])
     }
 
-    fn arguments(value: Value) -> Map<String, Value> {
+    fn arguments(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
     }
 
@@ -244,8 +245,18 @@ mod tests {
     #[test]
     fn each_running_tool_has_a_row_with_its_time() {
         let mut live = live();
-        live.began("1".into(), "terminal".into(), arguments(json!({ "command": "cargo test\n -p x" })), Duration::ZERO);
-        live.began("2".into(), "read_file".into(), arguments(json!({ "path": "README.md" })), Duration::from_secs(2));
+        live.began(
+            "1".into(),
+            "terminal".into(),
+            arguments(&json!({ "command": "cargo test\n -p x" })),
+            Duration::ZERO,
+        );
+        live.began(
+            "2".into(),
+            "read_file".into(),
+            arguments(&json!({ "path": "README.md" })),
+            Duration::from_secs(2),
+        );
 
         let rows = live.rows(Duration::from_secs(12), 60);
 
@@ -255,10 +266,11 @@ mod tests {
     #[test]
     fn the_line_that_stays_tells_how_it_ended() {
         let mut live = live();
-        live.began("1".into(), "terminal".into(), arguments(json!({ "command": "false" })), Duration::ZERO);
+        live.began("1".into(), "terminal".into(), arguments(&json!({ "command": "false" })), Duration::ZERO);
 
         let stays = live.ended(ended("1", "terminal", "ok", r#"{"exit_code":1}"#), Verbosity::All, 60);
-        let denied = live.ended(ended("2", "terminal", "denied", r#"{"error":"denied by rule"}"#), Verbosity::Off, 60);
+        let denied =
+            live.ended(ended("2", "terminal", "denied", r#"{"error":"denied by rule"}"#), Verbosity::Off, 60);
 
         assert_eq!(texts(&stays), ["┊ 💻 terminal  false  1.2s [exit 1]"]);
         assert_eq!(texts(&denied), ["┊ 💻 terminal    1.2s [denied]", "┊    denied by rule"]);
@@ -269,7 +281,11 @@ mod tests {
     fn a_change_of_a_file_shows_what_changed() {
         let mut live = live();
 
-        let stays = live.ended(ended("1", "patch", "ok", r#"{"diff":"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"}"#), Verbosity::All, 60);
+        let stays = live.ended(
+            ended("1", "patch", "ok", r#"{"diff":"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"}"#),
+            Verbosity::All,
+            60,
+        );
 
         assert_eq!(texts(&stays)[1..], ["┊ --- a/x", "┊ +++ b/x", "┊ @@ -1 +1 @@", "┊ -old", "┊ +new"]);
     }
@@ -277,7 +293,8 @@ mod tests {
     #[test]
     fn how_much_stays_is_a_choice() {
         let mut live = live();
-        let mut count = |verbosity| live.ended(ended("1", "read_file", "ok", r#"{"content":"a"}"#), verbosity, 60).len();
+        let mut count =
+            |verbosity| live.ended(ended("1", "read_file", "ok", r#"{"content":"a"}"#), verbosity, 60).len();
 
         assert_eq!(count(Verbosity::New), 1);
         assert_eq!(count(Verbosity::New), 0);
@@ -289,7 +306,7 @@ mod tests {
     #[test]
     fn rows_are_never_wider_than_the_terminal() {
         let mut live = live();
-        let long = arguments(json!({ "command": "x".repeat(500) }));
+        let long = arguments(&json!({ "command": "x".repeat(500) }));
         live.began("1".into(), "terminal".into(), long, Duration::ZERO);
 
         assert!(live.rows(Duration::from_secs(100), 40).iter().all(|row| row.width() <= 40));

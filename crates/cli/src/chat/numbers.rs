@@ -46,7 +46,10 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!([0.04, 9.97, 12.0, 65.4, 3725.0].map(seconds), ["0.0s", "10.0s", "12s", "1m 05s", "1h 02m"]);
+        assert_eq!(
+            [0.04, 9.97, 12.0, 65.4, 3725.0].map(seconds),
+            ["0.0s", "10.0s", "12s", "1m 05s", "1h 02m"]
+        );
         assert_eq!([7, 12_340, 250_000, 1_250_000].map(tokens), ["7", "12.3k", "250k", "1.2M"]);
         assert_eq!([0.00421, 1.2].map(dollars), ["$0.0042", "$1.20"]);
         assert_eq!(percent(0.837), "84%");

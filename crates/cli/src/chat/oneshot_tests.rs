@@ -74,7 +74,10 @@ fn stream_json_begins_with_its_version_and_ends_once() {
 fn a_turn_that_failed_is_told_on_standard_error_also_when_silent() {
     let talk = Double::new().turn(vec![], TurnStatus::ProviderFailed, "");
 
-    assert_eq!(asked(&talk, Format::Text, Aside::Nothing), (String::new(), "error: no model could answer\n".to_owned()));
+    assert_eq!(
+        asked(&talk, Format::Text, Aside::Nothing),
+        (String::new(), "error: no model could answer\n".to_owned())
+    );
 }
 
 #[test]

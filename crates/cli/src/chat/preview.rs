@@ -18,8 +18,20 @@ const VALUE: usize = 200;
 
 /// Arguments that say most, best first.
 const TELLING: [&str; 14] = [
-    "command", "path", "file_path", "pattern", "query", "url", "urls", "code", "goal", "question", "name", "action",
-    "text", "content",
+    "command",
+    "path",
+    "file_path",
+    "pattern",
+    "query",
+    "url",
+    "urls",
+    "code",
+    "goal",
+    "question",
+    "name",
+    "action",
+    "text",
+    "content",
 ];
 
 /// Before each line that belongs to a call.

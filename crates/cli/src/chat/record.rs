@@ -22,7 +22,8 @@ fn section(message: &Message) -> Option<String> {
     match message {
         Message::User { content } => Some(format!("## You\n\n{}", text_of(content))),
         Message::Assistant(said) => {
-            let calls = said.calls.iter().map(|call| format!("- called `{}` with `{}`", call.name, call.arguments));
+            let calls =
+                said.calls.iter().map(|call| format!("- called `{}` with `{}`", call.name, call.arguments));
             let calls: Vec<String> = calls.collect();
             let parts = [said.text.trim().to_owned(), calls.join("\n")];
             let body: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -94,7 +94,8 @@ impl<W: Write> Screen<W> {
     fn back_to_top(&self) -> String {
         // A terminal that became narrower has broken our rows into several.
         let columns = self.size.columns.max(1);
-        let above: usize = self.drawn.iter().take(self.cursor.0).map(|wide| wide.div_ceil(columns).max(1)).sum();
+        let above: usize =
+            self.drawn.iter().take(self.cursor.0).map(|wide| wide.div_ceil(columns).max(1)).sum();
         let up = above + self.cursor.1 / columns;
         if up > 0 { format!("\u{1b}[{up}A\r\u{1b}[J") } else { "\r\u{1b}[J".to_owned() }
     }
@@ -218,7 +219,12 @@ pub(crate) mod tests {
         let mut screen = Screen::new(Paper::new(20), Size { columns: 20, rows: 10 }, false);
 
         screen.draw(&[], Area { rows: lines(&["running 1s", "> "]), cursor: Some((1, 2)) }).unwrap();
-        screen.draw(&lines(&["said"]), Area { rows: lines(&["running 2s", "> hi", "status"]), cursor: Some((1, 4)) }).unwrap();
+        screen
+            .draw(
+                &lines(&["said"]),
+                Area { rows: lines(&["running 2s", "> hi", "status"]), cursor: Some((1, 4)) },
+            )
+            .unwrap();
         assert_eq!(screen.out().text(), ["said", "running 2s", "> hi", "status"]);
         assert_eq!(screen.out().at, (2, 4));
 

@@ -69,8 +69,12 @@ mod tests {
             "paste_collapse_threshold": 9,
         }));
 
-        let expected =
-            Settings { busy_input: BusyInput::Steer, verbosity: Verbosity::New, reasoning: true, fold_pastes: 9 };
+        let expected = Settings {
+            busy_input: BusyInput::Steer,
+            verbosity: Verbosity::New,
+            reasoning: true,
+            fold_pastes: 9,
+        };
         assert_eq!(chosen, expected);
         assert_eq!(Settings::of(&Value::Null).busy_input, BusyInput::Interrupt);
         assert_eq!(Settings::of(&json!({ "display": { "tool_progress": 7 } })).verbosity, Verbosity::All);

@@ -68,7 +68,10 @@ impl Reply {
 
     /// Says what went wrong.
     pub(crate) fn wrong(text: impl AsRef<str>) -> Self {
-        Self { lines: text.as_ref().lines().map(|line| Line::new(line, Style::RED)).collect(), after: After::Nothing }
+        Self {
+            lines: text.as_ref().lines().map(|line| Line::new(line, Style::RED)).collect(),
+            after: After::Nothing,
+        }
     }
 
     /// Says how something went.

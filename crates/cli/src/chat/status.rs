@@ -32,7 +32,8 @@ impl Status {
         if self.usage != Usage::default() {
             parts.push(format!("↑{} ↓{}", tokens(self.usage.input), tokens(self.usage.output)));
         }
-        if let Some(share) = cache_share(self.usage.cache_read, self.usage.input).filter(|share| *share > 0.0) {
+        if let Some(share) = cache_share(self.usage.cache_read, self.usage.input).filter(|share| *share > 0.0)
+        {
             parts.push(format!("cache {}", percent(share)));
         }
         parts.extend(self.cost_usd.map(dollars));

@@ -5,7 +5,8 @@ use crate::chat::{interactive, oneshot};
 use crate::command::{CommandDef, Failure, Run};
 use crate::shell::Shell;
 
-pub(crate) const COMMAND: CommandDef = CommandDef::of::<ChatArgs>("chat", "Talk to the agent, or ask it once");
+pub(crate) const COMMAND: CommandDef =
+    CommandDef::of::<ChatArgs>("chat", "Talk to the agent, or ask it once");
 
 impl Run for ChatArgs {
     fn run(self, shell: &Shell) -> Result<(), Failure> {

@@ -68,6 +68,9 @@ mod tests {
     fn secrets_are_not_shown() {
         let value = json!({ "providers": [{ "api_key": "sk-1", "name": "a", "max_tokens": 5 }] });
 
-        assert_eq!(hidden(&value), json!({ "providers": [{ "api_key": "…", "name": "a", "max_tokens": 5 }] }));
+        assert_eq!(
+            hidden(&value),
+            json!({ "providers": [{ "api_key": "…", "name": "a", "max_tokens": 5 }] })
+        );
     }
 }

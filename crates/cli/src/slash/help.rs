@@ -4,8 +4,7 @@ use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
 use crate::slash::COMMANDS;
 use crate::table::Cell;
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("help", "", "Show every command and key", Act::Now(run));
+pub(crate) const COMMAND: SlashDef = SlashDef::new("help", "", "Show every command and key", Act::Now(run));
 
 /// What the keys do.
 const KEYS: &str = "

@@ -6,8 +6,12 @@ use crate::chat::record;
 use crate::chat::slash::{Act, Reply, SlashCx, SlashDef, drawn};
 use crate::chat::text::{Line, Style};
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("history", "[N]", "Show the last N messages of the conversation", Act::Wait(|cx, words| Box::pin(run(cx, words))));
+pub(crate) const COMMAND: SlashDef = SlashDef::new(
+    "history",
+    "[N]",
+    "Show the last N messages of the conversation",
+    Act::Wait(|cx, words| Box::pin(run(cx, words))),
+);
 
 /// Messages shown when no number is given.
 const SOME: usize = 10;

@@ -3,8 +3,12 @@
 use crate::chat::numbers::tokens;
 use crate::chat::slash::{Act, After, Reply, SlashCx, SlashDef};
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("model", "[NAME]", "Show the model, or answer with another one from now on", Act::Wait(|cx, words| Box::pin(run(cx, words))));
+pub(crate) const COMMAND: SlashDef = SlashDef::new(
+    "model",
+    "[NAME]",
+    "Show the model, or answer with another one from now on",
+    Act::Wait(|cx, words| Box::pin(run(cx, words))),
+);
 
 async fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     if words.is_empty() {

@@ -2,8 +2,13 @@
 
 use crate::chat::slash::{Act, After, Reply, SlashCx, SlashDef};
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("policy", "[rules | explain COMMAND | check COMMAND]", "Show the rules, or how a command would be judged", Act::Now(run)).words(&["rules", "explain", "check"]);
+pub(crate) const COMMAND: SlashDef = SlashDef::new(
+    "policy",
+    "[rules | explain COMMAND | check COMMAND]",
+    "Show the rules, or how a command would be judged",
+    Act::Now(run),
+)
+.words(&["rules", "explain", "check"]);
 
 fn run(_cx: &SlashCx<'_>, words: &str) -> Reply {
     let (action, command) = words.split_once(' ').unwrap_or((words, ""));

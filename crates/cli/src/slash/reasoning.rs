@@ -3,7 +3,8 @@
 use crate::chat::slash::{Act, After, Reply, SlashCx, SlashDef};
 
 pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("reasoning", "[show|hide]", "Show or hide what the model thinks", Act::Now(run)).words(&["show", "hide"]);
+    SlashDef::new("reasoning", "[show|hide]", "Show or hide what the model thinks", Act::Now(run))
+        .words(&["show", "hide"]);
 
 fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     let on = match words {

@@ -4,5 +4,3 @@ use crate::chat::slash::{Act, After, Reply, SlashDef};
 
 pub(crate) const COMMAND: SlashDef =
     SlashDef::new("stop", "", "Stop the turn that runs", Act::Now(|_, _| Reply::default().then(After::Stop)));
-
-

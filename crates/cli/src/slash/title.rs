@@ -2,8 +2,12 @@
 
 use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("title", "TITLE", "Give this session a title to find it by", Act::Wait(|cx, words| Box::pin(run(cx, words))));
+pub(crate) const COMMAND: SlashDef = SlashDef::new(
+    "title",
+    "TITLE",
+    "Give this session a title to find it by",
+    Act::Wait(|cx, words| Box::pin(run(cx, words))),
+);
 
 async fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     if words.is_empty() {

@@ -3,8 +3,12 @@
 use crate::chat::numbers::{cache_share, dollars, percent, tokens};
 use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
 
-pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("usage", "", "Show what this session has used: tokens, cache, cost, context", Act::Wait(|cx, _| Box::pin(run(cx))));
+pub(crate) const COMMAND: SlashDef = SlashDef::new(
+    "usage",
+    "",
+    "Show what this session has used: tokens, cache, cost, context",
+    Act::Wait(|cx, _| Box::pin(run(cx))),
+);
 
 async fn run(cx: &SlashCx<'_>) -> Reply {
     let all = cx.talk.usage().await;

@@ -4,7 +4,8 @@ use crate::chat::live::Verbosity;
 use crate::chat::slash::{Act, After, Reply, SlashCx, SlashDef};
 
 pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("verbose", "[off|new|all|verbose]", "Choose how much is shown of tools", Act::Now(run)).words(&["off", "new", "all", "verbose"]);
+    SlashDef::new("verbose", "[off|new|all|verbose]", "Choose how much is shown of tools", Act::Now(run))
+        .words(&["off", "new", "all", "verbose"]);
 
 fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     let chosen = if words.is_empty() { Some(cx.verbosity.next()) } else { Verbosity::named(words) };

@@ -3,7 +3,8 @@
 use crate::chat::slash::{Act, After, Reply, SlashCx, SlashDef};
 
 pub(crate) const COMMAND: SlashDef =
-    SlashDef::new("yolo", "[on|off]", "Run without asking; what is never allowed stays so", Act::Now(run)).words(&["on", "off"]);
+    SlashDef::new("yolo", "[on|off]", "Run without asking; what is never allowed stays so", Act::Now(run))
+        .words(&["on", "off"]);
 
 fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     let on = match words {
@@ -13,6 +14,10 @@ fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
         _ => return Reply::wrong("On or off?"),
     };
     cx.talk.set_yolo(on);
-    let told = if on { "Nothing is asked about any more in this session." } else { "Risky calls are asked about again." };
+    let told = if on {
+        "Nothing is asked about any more in this session."
+    } else {
+        "Risky calls are asked about again."
+    };
     Reply::say(told).then(After::Yolo(on))
 }

@@ -118,7 +118,8 @@ impl Buffer {
         let start = self.before().rfind('\n').map_or(0, |at| at + 1);
         let column = self.text.get(start..self.at).unwrap_or_default().chars().count();
         let below = end + 1;
-        let stop = self.text.get(below..).and_then(|rest| rest.find('\n')).map_or(self.text.len(), |at| below + at);
+        let stop =
+            self.text.get(below..).and_then(|rest| rest.find('\n')).map_or(self.text.len(), |at| below + at);
         self.go_to_column(below, stop, column);
         true
     }
@@ -139,7 +140,8 @@ impl Buffer {
     pub(super) fn cut_to_blank(&mut self) {
         let before = self.before().trim_end();
         let start = before.rfind(char::is_whitespace);
-        let start = start.map_or(0, |at| at + before.get(at..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8));
+        let start = start
+            .map_or(0, |at| at + before.get(at..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8));
         self.cut(start, self.at);
     }
 

@@ -46,9 +46,9 @@ pub(super) struct Completion {
 
 /// What could stand before the cursor; `before` is what does.
 pub(super) fn complete(before: &str, sources: &dyn Offers) -> Completion {
-    let start = before.rfind(char::is_whitespace).map_or(0, |at| {
-        at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
-    });
+    let start = before
+        .rfind(char::is_whitespace)
+        .map_or(0, |at| at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
     let word = before.get(start..).unwrap_or_default();
     let mut offers = offers(before, start, word, sources);
     offers.truncate(MOST);
@@ -78,7 +78,9 @@ fn offers(before: &str, start: usize, word: &str, sources: &dyn Offers) -> Vec<O
     }
     if word.starts_with('@') {
         let fits = REFERENCES.iter().filter(|(text, _)| text.starts_with(word));
-        return fits.map(|(text, about)| Offer { text: (*text).to_owned(), about: (*about).to_owned() }).collect();
+        return fits
+            .map(|(text, about)| Offer { text: (*text).to_owned(), about: (*about).to_owned() })
+            .collect();
     }
     if word.contains('/') || word.starts_with('~') || word.starts_with('.') {
         return paths(word, "", sources);

@@ -24,9 +24,14 @@ pub(crate) enum Edited {
     /// It may look different now.
     Changed,
     /// The text is to be sent. `kept` says whether it belongs into the history file.
-    Sent { text: String, kept: bool },
+    Sent {
+        text: String,
+        kept: bool,
+    },
     /// Ctrl-C; the text, if there was any, is gone.
-    Interrupt { had_text: bool },
+    Interrupt {
+        had_text: bool,
+    },
     /// Ctrl-D with nothing typed.
     Quit,
     Escape,

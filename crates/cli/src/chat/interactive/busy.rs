@@ -36,7 +36,8 @@ impl<W: Write> Chat<'_, W> {
                 Either::Left((end, _)) => break Some(end),
                 Either::Right((None, _)) => break None,
                 Either::Right((Some(happening), _)) => {
-                    let typed = matches!(happening, Happening::Key(_) | Happening::Resized | Happening::Ask(..));
+                    let typed =
+                        matches!(happening, Happening::Key(_) | Happening::Resized | Happening::Ask(..));
                     if let Step::Leave(code) = self.happened(happening, Some(&cancel)).await? {
                         cancel.cancel();
                         // Asked twice: the turn is dropped where it stands.
@@ -101,7 +102,7 @@ impl<W: Write> Chat<'_, W> {
         name: &'static str,
         mut work: LocalBoxFuture<'_, Reply>,
     ) -> Result<Option<Reply>, Failure> {
-        let stop = CancellationToken::new();
+        let given_up = CancellationToken::new();
         self.working = Some((name, self.desk.now()));
         self.desk.tick(true);
         let reply = loop {
@@ -109,13 +110,13 @@ impl<W: Write> Chat<'_, W> {
                 Either::Left((reply, _)) => break Some(reply),
                 Either::Right((None, _)) => break None,
                 Either::Right((Some(happening), _)) => {
-                    let step = Box::pin(self.happened(happening, Some(&stop))).await?;
+                    let step = Box::pin(self.happened(happening, Some(&given_up))).await?;
                     if let Step::Leave(code) = step {
                         // Whoever waits for the next happening leaves.
                         let _ = self.mail.queue.unbounded_send(Happening::Signal(code));
                         break None;
                     }
-                    if stop.is_cancelled() {
+                    if given_up.is_cancelled() {
                         break None;
                     }
                     self.draw_now()?;

@@ -50,12 +50,15 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
         settings.verbosity = Verbosity::Verbose;
     }
     let kept = shell.home().ok().map(|home| hermes::store::History::of(&home));
-    let lines = kept.as_ref().and_then(|kept| kept.read().map_err(|wrong| output::warn(&wrong.to_string())).ok());
-    let terminal = Terminal::hold(&queue).map_err(|wrong| Failure::failed(format!("the terminal cannot be used: {wrong}")))?;
+    let lines =
+        kept.as_ref().and_then(|kept| kept.read().map_err(|wrong| output::warn(&wrong.to_string())).ok());
+    let terminal = Terminal::hold(&queue)
+        .map_err(|wrong| Failure::failed(format!("the terminal cannot be used: {wrong}")))?;
     let screen = Screen::new(io::stdout(), terminal.size(), shell.colour());
     let outside = Outside { shell, place, kept };
     let mail = Mail { queue, inbox };
-    let mut chat = Chat::new(talk.as_ref(), &terminal, outside, screen, mail, settings, lines.unwrap_or_default());
+    let mut chat =
+        Chat::new(talk.as_ref(), &terminal, outside, screen, mail, settings, lines.unwrap_or_default());
     chat.images = images;
     chat.show.status.yolo = args.yolo;
     let code = block_on(chat.run());
@@ -149,7 +152,8 @@ impl<'a, W: Write> Chat<'a, W> {
         lines: Vec<String>,
     ) -> Self {
         let canvas = Canvas { width: screen.width(), colour: screen.colour() };
-        let status = Status { model: talk.model_name(), context_tokens: talk.context_tokens(), ..Status::default() };
+        let status =
+            Status { model: talk.model_name(), context_tokens: talk.context_tokens(), ..Status::default() };
         let mut show = Show::new(canvas, status, Live::new(talk.tools()));
         show.verbosity = settings.verbosity;
         show.reasoning = settings.reasoning;
@@ -208,7 +212,11 @@ impl<'a, W: Write> Chat<'a, W> {
     }
 
     /// Something happened; `turn` stops the turn that runs.
-    async fn happened(&mut self, happening: Happening, turn: Option<&CancellationToken>) -> Result<Step, Failure> {
+    async fn happened(
+        &mut self,
+        happening: Happening,
+        turn: Option<&CancellationToken>,
+    ) -> Result<Step, Failure> {
         match happening {
             Happening::Key(key) => self.key(key, turn).await,
             Happening::Tick => {

@@ -49,13 +49,17 @@ impl Fence {
     }
 
     /// The line above the code.
-    pub(super) fn head(&self) -> Line {
-        head(&self.language)
+    pub(super) fn head(&self, width: usize) -> Line {
+        head(&self.language, width)
     }
 }
 
-pub(super) fn head(language: &str) -> Line {
-    if language.is_empty() { Line::faint("╭─") } else { Line::faint(&format!("╭─ {language}")) }
+pub(super) fn head(language: &str, width: usize) -> Line {
+    if language.is_empty() {
+        Line::faint("╭─")
+    } else {
+        Line::faint(&format!("╭─ {language}")).cut(width)
+    }
 }
 
 /// The line below the code.
@@ -67,10 +71,7 @@ pub(super) fn foot() -> Line {
 pub(super) fn code(line: &str, width: usize) -> Vec<Line> {
     let rows = hard_wrap(clean(line).trim_end(), width.saturating_sub(2).max(2));
     let gutter = |at: usize| if at == 0 { GUTTER } else { GOES_ON };
-    rows.iter()
-        .enumerate()
-        .map(|(at, row)| Line::faint(gutter(at)).with(row, Style::CYAN))
-        .collect()
+    rows.iter().enumerate().map(|(at, row)| Line::faint(gutter(at)).with(row, Style::CYAN)).collect()
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ fn streamed(text: &str, pieces: &[usize]) -> Vec<Line> {
 
 #[test]
 fn paragraphs_are_wrapped_and_kept_apart() {
-    let text = "A first paragraph that is longer than\nforty columns.\n\nA second, with `code` and **weight**.";
+    let text =
+        "A first paragraph that is longer than\nforty columns.\n\nA second, with `code` and **weight**.";
 
     assert_eq!(
         shown(text),
@@ -42,7 +43,8 @@ fn paragraphs_are_wrapped_and_kept_apart() {
 
 #[test]
 fn lists_nest_and_count() {
-    let text = "- one\n- two\n  1. a\n  2. b that is long enough to be wrapped around\n- [x] done\n- [ ] open\n";
+    let text =
+        "- one\n- two\n  1. a\n  2. b that is long enough to be wrapped around\n- [x] done\n- [ ] open\n";
 
     assert_eq!(
         shown(text),
@@ -76,10 +78,7 @@ fn code_has_a_gutter_and_is_not_reflowed() {
 
 #[test]
 fn code_inside_a_list_stands_below_its_words() {
-    assert_eq!(
-        shown("- run\n  ```\n  ls\n  ```\n- then look\n"),
-        "• run\n  ╭─\n  │ ls\n  ╰─\n• then look"
-    );
+    assert_eq!(shown("- run\n  ```\n  ls\n  ```\n- then look\n"), "• run\n  ╭─\n  │ ls\n  ╰─\n• then look");
 }
 
 #[test]
@@ -138,10 +137,45 @@ fn a_later_definition_changes_nothing_that_is_drawn() {
 /// Lines that begin, end and continue blocks, in any order.
 fn markdown() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
-        "", "", "text", "# head", "#", "===", "---", "- item", "  more", "    deep", "1. one", "> quote",
-        "```", "```rust", "~~~~", "| a | b |", "|---|:-:|", "a | b", "<div>", "</div>", "<!-- x", "-->",
-        "[a]: /url", "see [a] and **b", "c** `d", "e` *f*", "\t- tab", "* star", "+ plus", "  ```", "&#27;x",
-        "![i](u)", "a\\", "two  ", "- [x] t", "   > q", "\u{1b}[2J", "日本語の文章です", "\r",
+        "",
+        "",
+        "text",
+        "# head",
+        "#",
+        "===",
+        "---",
+        "- item",
+        "  more",
+        "    deep",
+        "1. one",
+        "> quote",
+        "```",
+        "```rust",
+        "~~~~",
+        "| a | b |",
+        "|---|:-:|",
+        "a | b",
+        "<div>",
+        "</div>",
+        "<!-- x",
+        "-->",
+        "[a]: /url",
+        "see [a] and **b",
+        "c** `d",
+        "e` *f*",
+        "\t- tab",
+        "* star",
+        "+ plus",
+        "  ```",
+        "&#27;x",
+        "![i](u)",
+        "a\\",
+        "two  ",
+        "- [x] t",
+        "   > q",
+        "\u{1b}[2J",
+        "日本語の文章です",
+        "\r",
     ]);
     prop::collection::vec((line, prop::bool::weighted(0.85)), 0..24).prop_map(|lines| {
         lines.into_iter().map(|(line, end)| if end { format!("{line}\n") } else { line.to_owned() }).collect()

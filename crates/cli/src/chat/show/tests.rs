@@ -46,7 +46,13 @@ fn call_began() -> Event {
 }
 
 fn call_ended() -> Event {
-    Event::CallEnded { id: "1".into(), tool: "read_file".into(), status: "ok", seconds: 0.2, result: "{}".into() }
+    Event::CallEnded {
+        id: "1".into(),
+        tool: "read_file".into(),
+        status: "ok",
+        seconds: 0.2,
+        result: "{}".into(),
+    }
 }
 
 #[test]
@@ -54,7 +60,10 @@ fn words_and_tools_keep_their_distance() {
     let mut show = show();
     show.begin(Duration::ZERO);
 
-    let mut lines = all(&mut show, vec![text("Let me "), text("look."), call_began(), call_ended(), text("Done.\n\nReally.")]);
+    let mut lines = all(
+        &mut show,
+        vec![text("Let me "), text("look."), call_began(), call_ended(), text("Done.\n\nReally.")],
+    );
     lines.extend(show.end(&ended(TurnStatus::Answered, "Done.\n\nReally.")).iter().map(Line::text));
 
     assert_eq!(lines, ["Let me look.", "", "┊ ⚡ read_file a.rs  0.2s", "", "Done.", "", "Really."]);
@@ -65,7 +74,8 @@ fn an_answer_that_did_not_stream_is_shown_at_the_end() {
     let mut show = show();
     all(&mut show, vec![text("Looking."), call_began(), call_ended()]);
 
-    let lines: Vec<String> = show.end(&ended(TurnStatus::Answered, "It is *a*.")).iter().map(Line::text).collect();
+    let lines: Vec<String> =
+        show.end(&ended(TurnStatus::Answered, "It is *a*.")).iter().map(Line::text).collect();
 
     assert_eq!(lines, ["", "It is a."]);
 }
@@ -92,7 +102,7 @@ fn what_is_not_final_is_shown_while_it_changes() {
     all(&mut show, vec![text("Hel")]);
     let rows: Vec<String> = show.rows(Duration::from_secs(3)).iter().map(Line::text).collect();
 
-    assert_eq!(rows, ["Hel", "⠋ answering  3.0s"]);
+    assert_eq!(rows, ["Hel", "", "⠋ answering  3.0s"]);
 }
 
 #[test]
