@@ -91,7 +91,8 @@ impl<W: Write> Chat<'_, W> {
     /// The person stopped it all: what waited is theirs again.
     fn take_back_waiting(&mut self) {
         if !self.waiting.is_empty() {
-            let text: Vec<String> = self.waiting.drain(..).collect();
+            let mut text: Vec<String> = self.waiting.drain(..).collect();
+            text.extend(Some(self.editor.text()).filter(|typed| !typed.is_empty()));
             self.editor.set(&text.join("\n"));
         }
     }

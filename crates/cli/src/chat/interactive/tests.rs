@@ -1,6 +1,6 @@
 //! Whole conversations, key by key, with a scripted agent and a screen of paper.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use futures::future::BoxFuture;
 use hermes::agent::TurnStatus;
@@ -17,6 +17,7 @@ use crate::chat::settings::BusyInput;
 #[derive(Default)]
 struct PaperDesk {
     ticking: AtomicBool,
+    looked: AtomicU64,
 }
 
 impl Desk for PaperDesk {
@@ -33,7 +34,8 @@ impl Desk for PaperDesk {
     }
 
     fn now(&self) -> Duration {
-        Duration::ZERO
+        // A second goes by between any two looks at the clock.
+        Duration::from_secs(self.looked.fetch_add(1, Ordering::Relaxed))
     }
 }
 
