@@ -12,6 +12,9 @@ use crate::approval::{self, Typed};
 use crate::chat::happening::Happening;
 use crate::chat::text::{Line, Style};
 
+/// Keys that come this soon after a question were meant for something else.
+const SURPRISE: Duration = Duration::from_millis(500);
+
 /// Asks through the screen.
 pub(crate) struct ScreenApprover {
     pub(crate) queue: UnboundedSender<Happening>,
@@ -53,6 +56,12 @@ impl Questions {
         !self.open.is_empty()
     }
 
+    /// Whether the question has only just appeared, or is about to: nobody can have read it.
+    pub(crate) fn is_fresh(&self, now: Duration) -> bool {
+        let since = self.open.front().and_then(|first| first.since);
+        since.is_none_or(|since| now.saturating_sub(since) < SURPRISE)
+    }
+
     /// The card of the next question, when it is its turn to be shown.
     pub(crate) fn next_card(&mut self, now: Duration) -> Vec<Line> {
         let Some(first) = self.open.front_mut().filter(|first| first.since.is_none()) else {
@@ -87,7 +96,7 @@ impl Questions {
                     Answer::Approved(Grant::Always) => "✓ approved from now on",
                     Answer::Approved(_) => "✓ approved for the rest of the session",
                     Answer::Edited(_) => "✓ the changed command is judged anew",
-                    _ => "✗ refused",
+                    Answer::Refused { .. } => "✗ refused",
                 };
                 self.close(answer, said)
             }
@@ -156,6 +165,9 @@ mod tests {
             questions.next_card(Duration::ZERO).iter().any(|line| line.text().contains("rm -rf /srv/data"))
         );
         assert!(questions.next_card(Duration::ZERO).is_empty());
+        assert!(
+            questions.is_fresh(Duration::from_millis(499)) && !questions.is_fresh(Duration::from_secs(1))
+        );
         assert_eq!(questions.prompt(Duration::from_secs(3)).text(), "approve? (57 s, then no) ❯ ");
         assert_eq!(questions.typed("what?")[0].text(), "Please type one of the letters in brackets.");
         questions.typed("s");
@@ -174,7 +186,7 @@ mod tests {
         questions.next_card(Duration::ZERO);
 
         assert!(questions.expire(Duration::from_secs(59)).is_empty());
-        assert!(!questions.expire(Duration::from_secs(60)).is_empty());
+        assert!(!questions.expire(Duration::from_mins(1)).is_empty());
         assert!(matches!(wait.try_recv().unwrap(), Some(Answer::Refused { .. })));
     }
 

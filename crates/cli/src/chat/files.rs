@@ -33,7 +33,7 @@ pub(crate) struct Place {
 impl Place {
     /// The path that is meant.
     fn path(&self, named: &str) -> PathBuf {
-        lexical(named, &self.cwd, self.user_home.as_deref()).into()
+        lexical(named, &self.cwd, self.user_home.as_deref())
     }
 
     /// A picture: a URL as it is, a file as what it holds.

@@ -151,8 +151,7 @@ fn escape(bytes: &[u8]) -> Found {
         },
         Some(b'\r' | b'\n') => Found::Key(Some(Key::NewLine), 2),
         Some(0x7f | 0x08) => Found::Key(Some(Key::WordBackspace), 2),
-        Some(0x1b) => Found::Key(Some(Key::Escape), 1),
-        Some(0..=0x1f) => Found::Key(None, 2),
+        Some(0..=0x1f) => Found::Key(Some(Key::Escape), 1),
         Some(_) => match letter(bytes.get(1..).unwrap_or_default(), Key::Alt) {
             Found::Key(key, length) => Found::Key(key, length + 1),
             Found::Cut => Found::Cut,
@@ -273,6 +272,7 @@ mod tests {
         assert!(decoder.is_waiting());
         assert_eq!(decoder.silence(), [Key::Escape]);
         assert!(decoder.silence().is_empty());
+        assert_eq!(keys(b"\x1b\x03"), [Key::Escape, Key::Ctrl('c')]);
     }
 
     proptest! {

@@ -230,7 +230,7 @@ mod tests {
         Live::new(vec![tool("terminal", "💻"), tool("read_file", "📖")])
     }
 
-    fn arguments(value: Value) -> Map<String, Value> {
+    fn arguments(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
     }
 
@@ -248,13 +248,13 @@ mod tests {
         live.began(
             "1".into(),
             "terminal".into(),
-            arguments(json!({ "command": "cargo test\n -p x" })),
+            arguments(&json!({ "command": "cargo test\n -p x" })),
             Duration::ZERO,
         );
         live.began(
             "2".into(),
             "read_file".into(),
-            arguments(json!({ "path": "README.md" })),
+            arguments(&json!({ "path": "README.md" })),
             Duration::from_secs(2),
         );
 
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn the_line_that_stays_tells_how_it_ended() {
         let mut live = live();
-        live.began("1".into(), "terminal".into(), arguments(json!({ "command": "false" })), Duration::ZERO);
+        live.began("1".into(), "terminal".into(), arguments(&json!({ "command": "false" })), Duration::ZERO);
 
         let stays = live.ended(ended("1", "terminal", "ok", r#"{"exit_code":1}"#), Verbosity::All, 60);
         let denied =
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn rows_are_never_wider_than_the_terminal() {
         let mut live = live();
-        let long = arguments(json!({ "command": "x".repeat(500) }));
+        let long = arguments(&json!({ "command": "x".repeat(500) }));
         live.began("1".into(), "terminal".into(), long, Duration::ZERO);
 
         assert!(live.rows(Duration::from_secs(100), 40).iter().all(|row| row.width() <= 40));

@@ -137,8 +137,7 @@ impl Show {
                 let notice = self.paragraph(&format!("· {text}"), Style::YELLOW);
                 lines.extend(self.apart(Kind::Tools, notice));
             }
-            // The turn's own answer tells it, once. What is not known yet is not shown.
-            Event::TurnEnded(_) => {}
+            // The end is told by the turn's own answer, once; what is not known yet is not shown.
             _ => {}
         }
         lines
@@ -178,8 +177,12 @@ impl Show {
         let mut rows = self.words.tail();
         let surplus = rows.len().saturating_sub(TAIL);
         rows.drain(..surplus);
-        if !rows.is_empty() && self.last != Kind::Nothing && self.last != Kind::Words {
-            rows.insert(0, Line::default());
+        let mut above = self.last;
+        if !rows.is_empty() {
+            if above != Kind::Nothing && above != Kind::Words {
+                rows.insert(0, Line::default());
+            }
+            above = Kind::Words;
         }
         let running = self.live.rows(now, self.canvas.width);
         let time = seconds(now.saturating_sub(self.since).as_secs_f64());
@@ -190,6 +193,9 @@ impl Show {
             Phase::Answering => Some(Line::faint(&format!("{} answering  {time}", spinner(now)))),
             Phase::Preparing(tool) => Some(self.live.preparing(tool, now)),
         };
+        if (!running.is_empty() || doing.is_some()) && matches!(above, Kind::Words | Kind::Thoughts) {
+            rows.push(Line::default());
+        }
         rows.extend(running);
         rows.extend(doing);
         rows

@@ -191,8 +191,11 @@ pub(crate) fn clean(text: &str) -> String {
         match letter {
             '\t' => shown.push_str(TAB),
             '\n' | '\u{2028}' | '\u{2029}' => shown.push(' '),
-            '\u{ad}' | '\u{feff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            '\u{e0000}'..='\u{e007f}' => {}
+            '\u{ad}'
+            | '\u{feff}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{e0000}'..='\u{e007f}' => {}
             letter if letter.is_control() => shown.push('\u{fffd}'),
             letter => shown.push(letter),
         }

@@ -128,10 +128,8 @@ impl Line {
                 continue;
             }
             let (fits, over) = split_at_width(span.text(), left);
-            let (fits, over) = match fits.is_empty() && head == Self::default() {
-                true => first_letter(span.text()),
-                false => (fits, over),
-            };
+            let stuck = fits.is_empty() && head == Self::default();
+            let (fits, over) = if stuck { first_letter(span.text()) } else { (fits, over) };
             left = left.saturating_sub(fits.width());
             full = !over.is_empty();
             head.push(Span::new(fits, span.style()));

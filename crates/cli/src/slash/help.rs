@@ -8,8 +8,10 @@ pub(crate) const COMMAND: SlashDef = SlashDef::new("help", "", "Show every comma
 
 /// What the keys do.
 const KEYS: &str = "
-Enter send · Alt-Enter, Ctrl-J or \\ at the end: new line · Tab complete · Ctrl-R search what was typed
-Ctrl-C stop, again quit · Ctrl-D quit · Ctrl-L clear · Ctrl-O show the last result · Ctrl-Z suspend";
+Enter  send                      Ctrl-C  stop the turn, again leave
+Alt-Enter, Ctrl-J  new line      Ctrl-D  leave
+Tab    complete                  Ctrl-O  show the last result
+Ctrl-R search what was typed     Ctrl-L  clear, Ctrl-Z  suspend";
 
 fn run(cx: &SlashCx<'_>, _words: &str) -> Reply {
     let row = |def: &&SlashDef| {

@@ -4,8 +4,8 @@ use crate::chat::slash::{Act, After, Reply, SlashCx, SlashDef};
 
 pub(crate) const COMMAND: SlashDef = SlashDef::new(
     "policy",
-    "[rules | explain COMMAND | check COMMAND]",
-    "Show the rules, or how a command would be judged",
+    "[ACTION [COMMAND]]",
+    "Show the rules, or `explain` or `check` a command",
     Act::Now(run),
 )
 .words(&["rules", "explain", "check"]);

@@ -18,7 +18,9 @@ async fn run(cx: &SlashCx<'_>, words: &str) -> Reply {
     }
     let usual = format!("hermes-{}.md", cx.talk.session_id());
     let name = if words.is_empty() { usual.as_str() } else { words };
-    let text = if name.ends_with(".json") {
+    let data =
+        std::path::Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let text = if data {
         record::json(&cx.talk.session_id(), &cx.talk.model_name(), &messages)
     } else {
         record::markdown(&messages)

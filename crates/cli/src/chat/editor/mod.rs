@@ -76,7 +76,6 @@ impl Editor {
     }
 
     /// The text as it would be sent.
-    #[cfg(test)]
     pub(crate) fn text(&self) -> String {
         self.pastes.unfold(self.buffer.text())
     }

@@ -91,7 +91,8 @@ impl<W: Write> Chat<'_, W> {
     /// The person stopped it all: what waited is theirs again.
     fn take_back_waiting(&mut self) {
         if !self.waiting.is_empty() {
-            let text: Vec<String> = self.waiting.drain(..).collect();
+            let mut text: Vec<String> = self.waiting.drain(..).collect();
+            text.extend(Some(self.editor.text()).filter(|typed| !typed.is_empty()));
             self.editor.set(&text.join("\n"));
         }
     }
@@ -102,7 +103,7 @@ impl<W: Write> Chat<'_, W> {
         name: &'static str,
         mut work: LocalBoxFuture<'_, Reply>,
     ) -> Result<Option<Reply>, Failure> {
-        let stop = CancellationToken::new();
+        let given_up = CancellationToken::new();
         self.working = Some((name, self.desk.now()));
         self.desk.tick(true);
         let reply = loop {
@@ -110,13 +111,13 @@ impl<W: Write> Chat<'_, W> {
                 Either::Left((reply, _)) => break Some(reply),
                 Either::Right((None, _)) => break None,
                 Either::Right((Some(happening), _)) => {
-                    let step = Box::pin(self.happened(happening, Some(&stop))).await?;
+                    let step = Box::pin(self.happened(happening, Some(&given_up))).await?;
                     if let Step::Leave(code) = step {
                         // Whoever waits for the next happening leaves.
                         let _ = self.mail.queue.unbounded_send(Happening::Signal(code));
                         break None;
                     }
-                    if stop.is_cancelled() {
+                    if given_up.is_cancelled() {
                         break None;
                     }
                     self.draw_now()?;

@@ -23,7 +23,6 @@ impl<W: Write> Chat<'_, W> {
         self.staying.push(Line::new(name, Style::BOLD).with(&rest, Style::FAINT));
         self.staying
             .push(Line::faint(&format!("session {} · /help shows every command", self.talk.session_id())));
-        self.staying.push(Line::default());
     }
 
     /// The last lines.
@@ -76,10 +75,8 @@ impl<W: Write> Chat<'_, W> {
         let cursor = (rows.len() + view.cursor.0, view.cursor.1);
         rows.extend(view.rows);
         self.show.status.queued = self.waiting.len();
-        rows.push(match self.leaving {
-            true => Line::new(" Ctrl-C again leaves the chat", Style::YELLOW),
-            false => self.show.status.line(),
-        });
+        let hint = || Line::new(" Ctrl-C again leaves the chat", Style::YELLOW);
+        rows.push(if self.leaving { hint() } else { self.show.status.line() });
         // What is typed stays on the screen, however low it is.
         let surplus = rows.len().saturating_sub(self.screen.rows().saturating_sub(1).max(1));
         let surplus = surplus.min(cursor.0);

@@ -48,6 +48,10 @@ impl<W: Write> Chat<'_, W> {
 
     /// A key while a question stands there.
     fn answer_key(&mut self, key: Key, turn: Option<&CancellationToken>) -> Step {
+        // Somebody was typing a message: half a word must not become a yes.
+        if key != Key::Ctrl('c') && self.questions.is_fresh(self.desk.now()) {
+            return Step::On;
+        }
         match self.answer.key(key, &self.outside) {
             Edited::Sent { text, .. } => {
                 self.staying.push(self.questions.prompt(self.desk.now()).with(&text, Style::PLAIN));
@@ -113,6 +117,7 @@ impl<W: Write> Chat<'_, W> {
         words: &str,
         turn: Option<&CancellationToken>,
     ) -> Result<Step, Failure> {
+        self.staying.push(Line::default());
         self.staying.push(Line::faint(&format!("❯ /{} {words}", def.name())).trimmed());
         let (talk, shell) = (self.talk, self.outside.shell);
         let cx = SlashCx {

@@ -1,8 +1,10 @@
 //! Whole conversations, key by key, with a scripted agent and a screen of paper.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use futures::future::BoxFuture;
 use hermes::agent::TurnStatus;
+use hermes::core::policy::{Answer, ApprovalRequest, Approver};
 use serde_json::json;
 
 use super::*;
@@ -15,6 +17,7 @@ use crate::chat::settings::BusyInput;
 #[derive(Default)]
 struct PaperDesk {
     ticking: AtomicBool,
+    looked: AtomicU64,
 }
 
 impl Desk for PaperDesk {
@@ -31,7 +34,8 @@ impl Desk for PaperDesk {
     }
 
     fn now(&self) -> Duration {
-        Duration::ZERO
+        // A second goes by between any two looks at the clock.
+        Duration::from_secs(self.looked.fetch_add(1, Ordering::Relaxed))
     }
 }
 
@@ -52,7 +56,9 @@ fn typed(talk: &Double, settings: Settings, keys: &[&str], mail: Mail) -> (Vec<S
             "ESC" => vec![Key::Escape],
             text => text.chars().map(Key::Char).collect(),
         };
-        named.into_iter().for_each(|key| mail.queue.unbounded_send(Happening::Key(key)).unwrap());
+        for key in named {
+            mail.queue.unbounded_send(Happening::Key(key)).unwrap();
+        }
     }
     let screen = Screen::new(Paper::new(70), desk.size(), false);
     let outside = Outside { shell: &shell, place, kept: None };
@@ -89,7 +95,6 @@ fn a_question_is_answered_with_tools_in_between() {
         "hermes 0.1.0  acme/large · 3 tools · /work",
         "session 20260101_120000_abcdef · /help shows every command",
         "",
-        "",
         "❯ how is it?",
         "",
         "Let me look.",
@@ -109,22 +114,10 @@ fn a_question_is_answered_with_tools_in_between() {
 fn control_c_stops_the_turn_and_again_leaves() {
     let talk = Double::new().turn(vec![text("Well"), Act::Hang], TurnStatus::Answered, "");
 
-    let (paper, code) = typed(&talk, SETTINGS, &["go", "ENTER", "^C"], leaving_after(&["^D"]));
+    let (paper, code) = typed(&talk, SETTINGS, &["go", "ENTER", "^C", "^D"], mail());
 
     assert!(paper.contains(&"⏹ stopped".to_owned()), "{paper:#?}");
     assert_eq!(code, 0);
-}
-
-/// A queue whose last keys come when the others are handled.
-fn leaving_after(_keys: &[&str]) -> Mail {
-    let mail = mail();
-    let queue = mail.queue.clone();
-    #[expect(clippy::disallowed_methods, reason = "somebody who types later")]
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
-        let _ = queue.unbounded_send(Happening::Key(Key::Ctrl('d')));
-    });
-    mail
 }
 
 #[test]
@@ -138,40 +131,50 @@ fn control_c_with_nothing_to_stop_leaves_when_pressed_twice() {
 #[test]
 fn enter_while_busy_does_what_was_chosen() {
     let script = || Double::new().turn(vec![Act::Hang], TurnStatus::Answered, "");
-    let keys = ["one", "ENTER", "two", "ENTER"];
+    let keys = ["one", "ENTER", "two", "ENTER", "^D"];
 
     let interrupting = script();
     let settings = Settings { busy_input: BusyInput::Interrupt, ..SETTINGS };
-    typed(&interrupting, settings, &keys, leaving_after(&["^D"]));
+    typed(&interrupting, settings, &keys, mail());
     assert_eq!(interrupting.heard(), ["turn: one", "turn: two"]);
 
     let steering = script();
     let settings = Settings { busy_input: BusyInput::Steer, ..SETTINGS };
-    typed(&steering, settings, &["one", "ENTER", "two", "ENTER", "^C"], leaving_after(&["^D"]));
+    typed(&steering, settings, &["one", "ENTER", "two", "ENTER", "^C", "^D"], mail());
     assert_eq!(steering.heard(), ["turn: one", "steer: two"]);
 
     let queueing = script();
-    let (paper, _) =
-        typed(&queueing, SETTINGS, &["one", "ENTER", "two", "ENTER", "/stop", "ENTER"], leaving_after(&[]));
-    // Stopped by the person: what waited is in the line again, not sent.
-    assert_eq!(queueing.heard(), ["turn: one"]);
-    assert!(paper.iter().any(|line| line == "⏹ stopped"), "{paper:#?}");
+    let keys = ["one", "ENTER", "two", "ENTER", "/stop", "ENTER", "!", "ENTER", "^D"];
+    shown(&queueing, &keys);
+    // Stopped by the person: what waited is theirs again, to be changed and sent.
+    assert_eq!(queueing.heard(), ["turn: one", "turn: two!"]);
+}
+
+/// Somebody who types as soon as they are asked.
+struct ThenTypes {
+    approver: ScreenApprover,
+    keys: [Key; 3],
+}
+
+impl Approver for ThenTypes {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Answer> {
+        let typing = async {
+            for key in &self.keys {
+                self.approver.queue.unbounded_send(Happening::Key(key.clone())).unwrap();
+            }
+        };
+        // In this order: the question is in the queue before the keys are.
+        Box::pin(async move { futures::join!(self.approver.ask(request), typing).0 })
+    }
 }
 
 #[test]
 fn a_risky_call_is_asked_about_on_the_same_screen() {
     let mail = mail();
-    let approver = Arc::new(ScreenApprover { queue: mail.queue.clone() });
+    let keys = [Key::Char('o'), Key::Enter, Key::Ctrl('d')];
+    let approver = Arc::new(ThenTypes { approver: ScreenApprover { queue: mail.queue.clone() }, keys });
     let acts = vec![Act::Ask("rm -rf /srv/data"), text("Done.")];
     let talk = Double::new().approver(approver).turn(acts, TurnStatus::Answered, "Done.");
-    let queue = mail.queue.clone();
-    #[expect(clippy::disallowed_methods, reason = "somebody who types later")]
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(200));
-        for key in [Key::Char('o'), Key::Enter, Key::Ctrl('d')] {
-            queue.unbounded_send(Happening::Key(key)).unwrap();
-        }
-    });
 
     let (paper, _) = typed(&talk, SETTINGS, &["clean up", "ENTER"], mail);
 

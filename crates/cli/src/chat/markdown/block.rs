@@ -114,7 +114,8 @@ impl Drawing {
                     CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
                     CodeBlockKind::Indented => "",
                 };
-                self.put(fence::head(language));
+                let head = fence::head(language, self.room());
+                self.put(head);
                 self.gap = false;
                 self.code = Some(String::new());
             }
@@ -171,9 +172,10 @@ impl Drawing {
                 self.margins.pop();
                 self.gap = self.lists.last().is_some_and(|list| list.loose);
             }
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => drop(self.styles.pop()),
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::TableHead => {
+                self.styles.pop();
+            }
             TagEnd::Link | TagEnd::Image => self.end_of_link(),
-            TagEnd::TableHead => drop(self.styles.pop()),
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.text);
                 if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
@@ -182,7 +184,9 @@ impl Drawing {
             }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    table.draw(self.room()).into_iter().for_each(|line| self.put(line));
+                    for line in table.draw(self.room()) {
+                        self.put(line);
+                    }
                     self.gap = true;
                 }
             }
@@ -245,7 +249,9 @@ impl Drawing {
         let code = self.code.take().unwrap_or_default();
         let room = self.room();
         for line in code.lines() {
-            fence::code(line, room).into_iter().for_each(|line| self.put(line));
+            for row in fence::code(line, room) {
+                self.put(row);
+            }
         }
         self.put(fence::foot());
         self.gap = true;
@@ -273,7 +279,9 @@ impl Drawing {
     /// Puts the words that were gathered on lines.
     fn flush(&mut self) {
         let text = std::mem::take(&mut self.text);
-        wrap(&text, self.room()).into_iter().for_each(|line| self.put(line));
+        for line in wrap(&text, self.room()) {
+            self.put(line);
+        }
     }
 
     /// Columns left beside the margins, which never take more than half.

@@ -49,13 +49,17 @@ impl Fence {
     }
 
     /// The line above the code.
-    pub(super) fn head(&self) -> Line {
-        head(&self.language)
+    pub(super) fn head(&self, width: usize) -> Line {
+        head(&self.language, width)
     }
 }
 
-pub(super) fn head(language: &str) -> Line {
-    if language.is_empty() { Line::faint("╭─") } else { Line::faint(&format!("╭─ {language}")) }
+pub(super) fn head(language: &str, width: usize) -> Line {
+    if language.is_empty() {
+        Line::faint("╭─")
+    } else {
+        Line::faint(&format!("╭─ {language}")).cut(width)
+    }
 }
 
 /// The line below the code.

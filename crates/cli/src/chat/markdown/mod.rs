@@ -81,13 +81,13 @@ impl Stream {
         let mut rest = source.as_str();
         loop {
             rest = self.through_the_fence(rest, &mut lines);
-            if self.fence.is_some() || rest.is_empty() {
-                break;
-            }
-            let before = rest.len();
-            rest = self.through_blocks(rest, all, &mut lines);
-            if self.fence.is_none() || rest.len() == before {
-                break;
+            match self.through_a_block(rest, all, &mut lines) {
+                Some(below) if self.fence.is_some() || !below.is_empty() => rest = below,
+                Some(below) => {
+                    rest = below;
+                    break;
+                }
+                None => break,
             }
         }
         self.pending.insert_str(0, rest);
@@ -110,39 +110,29 @@ impl Stream {
         rest
     }
 
-    /// Draws blocks until one is not final or is a fence; returns what is left.
-    fn through_blocks<'a>(&mut self, source: &'a str, all: bool, lines: &mut Vec<Line>) -> &'a str {
-        let blocks = split::blocks(source);
-        let mut done = 0;
-        for (at, block) in blocks.iter().enumerate() {
-            let text = source.get(block.start..block.end).unwrap_or_default();
-            let below = source.get(block.end..).unwrap_or_default();
-            if let Some(fence) = block.fenced.then(|| Fence::open(text)).flatten() {
-                self.keep_distance(lines);
-                lines.push(fence.head());
-                self.fence = Some(fence);
-                let opener = text.find('\n').map_or(text.len(), |at| at + 1);
-                // The newline may stand just behind the block.
-                let end = block.start + opener;
-                let rest = source.get(end..).unwrap_or_default();
-                return if opener == text.len() && !text.ends_with('\n') {
-                    rest.strip_prefix('\n').unwrap_or(rest)
-                } else {
-                    rest
-                };
-            }
-            let last = at + 1 == blocks.len();
-            if last && !all && !(block.ends_at_blank && split::blank_below(text, below)) {
-                break;
-            }
-            let drawn = block::draw(text, self.canvas);
-            if !drawn.is_empty() {
-                self.keep_distance(lines);
-                lines.extend(drawn);
-            }
-            done = block.end;
+    /// Draws the first block, if it is final, and returns what is left. Each block is looked for
+    /// from the end of the one before, so that it does not matter how much is known of the rest.
+    fn through_a_block<'a>(&mut self, source: &'a str, all: bool, lines: &mut Vec<Line>) -> Option<&'a str> {
+        let (block, more) = split::first(source).filter(|_| self.fence.is_none())?;
+        let text = source.get(block.start..block.end)?;
+        let below = source.get(block.end..)?;
+        if let Some(fence) = block.fenced.then(|| Fence::open(text)).flatten() {
+            self.keep_distance(lines);
+            lines.push(fence.head(self.canvas.width));
+            self.fence = Some(fence);
+            let opened = source.get(block.start..)?;
+            return Some(opened.split_once('\n').map_or("", |(_, code)| code));
         }
-        source.get(done..).unwrap_or_default()
+        let is_final = more || all || (block.ends_at_blank && split::blank_below(text, below));
+        if !is_final {
+            return None;
+        }
+        let drawn = block::draw(text, self.canvas);
+        if !drawn.is_empty() {
+            self.keep_distance(lines);
+            lines.extend(drawn);
+        }
+        Some(below)
     }
 
     fn keep_distance(&mut self, lines: &mut Vec<Line>) {

@@ -5,7 +5,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 /// A block at the top, as bytes of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Where its first line begins.
+    /// Where its first line begins, or its first word.
     pub(super) start: usize,
     pub(super) end: usize,
     /// A code block between fences.
@@ -19,8 +19,26 @@ pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
+/// Bytes that are looked at first; mostly the block is shorter.
+const GLANCE: usize = 2048;
+
+/// The first block at the top, and whether something else begins below it.
+pub(super) fn first(source: &str) -> Option<(Block, bool)> {
+    let mut window = GLANCE;
+    loop {
+        let seen =
+            source.as_bytes().get(..window).and_then(|seen| seen.iter().rposition(|byte| *byte == b'\n'));
+        let part = if window < source.len() { source.get(..seen.map_or(0, |at| at + 1)) } else { None };
+        let blocks = blocks(part.unwrap_or(source));
+        if part.is_none() || blocks.len() > 1 {
+            return blocks.first().map(|block| (*block, blocks.len() > 1));
+        }
+        window = window.saturating_mul(4);
+    }
+}
+
 /// The blocks at the top, in order.
-pub(super) fn blocks(source: &str) -> Vec<Block> {
+fn blocks(source: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut depth = 0_usize;
     for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
@@ -41,7 +59,9 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
         }
         if top {
             let above = source.get(..range.start).unwrap_or_default();
-            found.start = above.rfind('\n').map_or(0, |at| at + 1);
+            let line = above.rfind('\n').map_or(0, |at| at + 1);
+            // Blanks before a paragraph mean nothing, unless they were all there is before it.
+            found.start = if matches!(event, Event::Start(Tag::Paragraph)) { range.start } else { line };
             blocks.push(found);
         }
     }

@@ -102,7 +102,7 @@ fn what_is_not_final_is_shown_while_it_changes() {
     all(&mut show, vec![text("Hel")]);
     let rows: Vec<String> = show.rows(Duration::from_secs(3)).iter().map(Line::text).collect();
 
-    assert_eq!(rows, ["Hel", "⠋ answering  3.0s"]);
+    assert_eq!(rows, ["Hel", "", "⠋ answering  3.0s"]);
 }
 
 #[test]
