@@ -77,8 +77,8 @@ impl HttpModel {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            let learns = matches!(error.class, ModelErrorClass::BadRequest | ModelErrorClass::Server);
-            let learnt = lessons.learn(&error.message).filter(|_| learns && left > 0);
+            let may_teach = matches!(error.class, ModelErrorClass::BadRequest | ModelErrorClass::Server);
+            let learnt = lessons.learn(&error.message).filter(|_| may_teach && left > 0);
             let Some(learnt) = learnt else { return Err(error) };
             left -= 1;
             lessons = learnt;

@@ -182,6 +182,9 @@ pub fn from_local(sources: &Sources<'_>, found: &[LocalServer]) -> Choice {
     Choice { endpoint: Some(picker.with_wishes(endpoint, true)), why }
 }
 
+/// Whose key counts first when there are several.
+const FIRST: [&str; 3] = ["openrouter", "openai-api", "anthropic"];
+
 struct Picker<'a> {
     sources: &'a Sources<'a>,
     why: Vec<String>,
@@ -343,7 +346,6 @@ impl Picker<'_> {
         let hosted =
             PROVIDERS.iter().filter(|provider| provider.ports.is_empty() && !provider.key_env.is_empty());
         let mut hosted: Vec<_> = hosted.collect();
-        const FIRST: [&str; 3] = ["openrouter", "openai-api", "anthropic"];
         hosted.sort_by_key(|provider| {
             FIRST.iter().position(|name| *name == provider.name()).unwrap_or(FIRST.len())
         });

@@ -1,5 +1,6 @@
 //! The model over real sockets, against the scripted server: all three wires, and what can go wrong.
 #![expect(clippy::disallowed_methods, reason = "the test measures time and listens on loopback")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

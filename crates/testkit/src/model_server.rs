@@ -9,6 +9,7 @@
 mod wire;
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -382,7 +383,7 @@ fn whole(stream: &mut TcpStream, status: u16, headers: &[(String, String)], body
 fn head(stream: &mut TcpStream, status: u16, headers: &[(String, String)]) -> Option<()> {
     let mut head = format!("HTTP/1.1 {status} Scripted\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).ok()
