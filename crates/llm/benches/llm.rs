@@ -1,5 +1,4 @@
 //! How long it takes to write a request and to read a stream.
-#![expect(missing_docs, reason = "made by criterion's macros")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hermes_core::model::{AssistantMessage, Message, ModelCall, ModelRequest};
@@ -49,7 +48,7 @@ fn requests(c: &mut Criterion) {
         let Some(provider): Option<&ProviderDef> = providers::find(name) else { continue };
         let endpoint = Endpoint::of(provider, provider.default_model, None);
         c.bench_function(&format!("request of 50 messages, {name}"), |b| {
-            b.iter(|| request_body(&endpoint, &request))
+            b.iter(|| request_body(&endpoint, &request));
         });
     }
     c.bench_function("offline answer", |b| b.iter(|| Offline::answer(&request)));

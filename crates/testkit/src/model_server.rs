@@ -39,6 +39,7 @@ pub struct Answer {
     stall_after: Option<usize>,
     cut_after: Option<usize>,
     usage: (u64, u64),
+    then_close: bool,
 }
 
 impl Answer {
@@ -114,6 +115,12 @@ impl Answer {
     /// Closes the connection after so many pieces.
     pub fn cut_after(mut self, pieces: usize) -> Self {
         self.cut_after = Some(pieces);
+        self
+    }
+
+    /// Closes the connection when it has answered.
+    pub fn then_close(mut self) -> Self {
+        self.then_close = true;
         self
     }
 
@@ -257,6 +264,11 @@ impl ModelServer {
             .collect()
     }
 
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        lock(&self.script.connections).len()
+    }
+
     /// Waits until `count` requests have come in; false when they do not within ten seconds.
     pub fn wait_for(&self, count: usize) -> bool {
         let seen = lock(&self.script.seen);
@@ -303,7 +315,7 @@ fn serve(stream: TcpStream, script: &Script) {
             None if is_question => {
                 let next = lock(&script.answers).pop_front().or_else(|| script.otherwise.clone());
                 let answer = next.unwrap_or_else(|| Answer::error(500, "the scripted answers have run out"));
-                say(&mut stream, &answer, &path, &body)
+                say(&mut stream, &answer, &path, &body).filter(|()| !answer.then_close)
             }
             None => whole(&mut stream, 404, &[], b"{\"error\":{\"message\":\"no such page\"}}"),
         };
