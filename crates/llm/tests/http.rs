@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hermes_core::model::{
     Finish, Message, Model as _, ModelError, ModelErrorClass as Class, ModelEvent, ModelReply, ModelRequest,
 };
-use hermes_llm::select::{Sources, Wanted};
+use hermes_llm::select::{self, Sources, Wanted};
 use hermes_llm::{
     Endpoint, Http, HttpModel, HttpSettings, ProxySettings, Secret, Wire, catalog, local, providers,
 };
