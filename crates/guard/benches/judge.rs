@@ -1,4 +1,6 @@
-//! How fast a judgement is: everyday commands, and one very long line.
+//! How fast a judgement is: everyday commands, and very long lines of every hard shape.
+
+mod shapes;
 
 use std::hint::black_box;
 
@@ -26,8 +28,12 @@ fn benches(criterion: &mut Criterion) {
         let mut commands = EVERYDAY.iter().cycle();
         bench.iter(|| commands.next().map(|command| judge(black_box(command), &context)));
     });
-    let long = "echo aaaa bbbb; ".repeat(6400);
-    criterion.bench_function("judge_100kb", |bench| bench.iter(|| judge(black_box(&long), &context)));
+    let mut group = criterion.benchmark_group("judge_100kb");
+    for (name, unit) in shapes::UNITS {
+        let text = unit.repeat(100_000 / unit.len());
+        group.bench_function(*name, |bench| bench.iter(|| judge(black_box(&text), &context)));
+    }
+    group.finish();
 }
 
 criterion_group!(judging, benches);
