@@ -6,6 +6,7 @@
 //! | `call` | one JSON document per call, where arguments come from, Ctrl-C |
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
+//! | `prompt` | the question about a dangerous command, in a real terminal |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
@@ -24,6 +25,7 @@ mod call;
 mod contract;
 mod docs;
 mod home;
+mod prompt;
 mod sessions;
 mod switch;
 mod terminal;
