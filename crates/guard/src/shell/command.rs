@@ -9,6 +9,9 @@ use super::{
 };
 use crate::effect::Span;
 
+/// Most here-documents announced on one line.
+const MOST_PENDING: usize = 64;
+
 impl<'a> Parser<'a> {
     pub(super) fn simple_or_function(&mut self, start: usize) -> Option<Node<'a>> {
         let mut simple = Simple::default();
@@ -245,6 +248,10 @@ impl<'a> Parser<'a> {
             literal(part, &mut delimiter);
         }
         self.commands_left = self.commands_left.saturating_sub(1);
+        if self.pending.len() >= MOST_PENDING {
+            self.faults.too_long = true;
+            self.cursor.jump(usize::MAX);
+        }
         let slot = self.docs.len();
         self.docs.push(Doc::default());
         self.pending.push((Pending { delimiter, tabs, live }, slot));

@@ -139,7 +139,7 @@ impl<'c> Walk<'c> {
             programs: Vec::new(),
             filed: BTreeMap::new(),
             scope,
-            fuel: 300_000 + length,
+            fuel: 260_000 + length,
             steps: 0,
             owed: Cell::new(0),
             level: 0,
