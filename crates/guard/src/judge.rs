@@ -98,6 +98,13 @@ impl Judgement {
     }
 }
 
+impl Judgement {
+    /// Whether a part of the text was beyond what can be followed.
+    pub fn is_unread(&self) -> bool {
+        self.findings.iter().any(|finding| finding.effect.kind == Kind::Unreadable)
+    }
+}
+
 /// Judges a command.
 pub fn judge(text: &str, context: &Context) -> Judgement {
     judged(text, context).0
