@@ -35,7 +35,7 @@ use crate::checkpoints::{self, HomeCheckpoints};
 use crate::fence;
 use crate::host::Machine;
 use crate::lasting;
-use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
+use crate::policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
 use crate::rollback::Rollback;
@@ -61,6 +61,8 @@ struct Inner {
     definitions: DefinitionCache,
     secrets: Arc<WorldRedact>,
     road: Road,
+    /// Our own policy, unless the embedder has brought another.
+    guard: Option<Arc<GuardPolicy>>,
     sessions: Option<SessionStore>,
     spill: Option<Arc<dyn Spill>>,
     memory: Option<Arc<dyn Memory>>,
@@ -242,9 +244,12 @@ impl RuntimeBuilder {
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let policy = match self.policy {
-            Some(policy) => policy,
-            None => guard_policy(&world, self.home.clone(), self.mode, fence)?,
+        let (policy, guard) = match self.policy {
+            Some(policy) => (policy, None),
+            None => {
+                let guard = guard_policy(&world, self.home.clone(), self.mode, fence)?;
+                (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
+            }
         };
         let mut road = Road::new(services, policy).limits(limits);
         let journal = match (self.journal, &sessions) {
@@ -281,6 +286,7 @@ impl RuntimeBuilder {
             world,
             registry,
             road,
+            guard,
             sessions,
             spill,
             memory,
@@ -293,7 +299,7 @@ fn guard_policy(
     home: Option<Home>,
     mode: Option<Mode>,
     fence: Option<FenceMaker>,
-) -> Result<Arc<dyn Policy>, PolicyError> {
+) -> Result<Arc<GuardPolicy>, PolicyError> {
     let mut settings = world.policy()?;
     settings.mode = mode.unwrap_or(settings.mode);
     let fence = fence::for_policy(world, fence);
@@ -355,6 +361,13 @@ impl Runtime {
     /// What the configuration says about policy.
     pub fn policy_settings(&self) -> Result<PolicySettings, PolicyError> {
         self.world(World::policy)
+    }
+
+    /// What becomes of a command that a new session starts where the runtime stands, by the policy and
+    /// behind the fence it would meet; nothing when the runtime was given another policy. Nobody is asked.
+    pub fn explain_command(&self, text: &str) -> Option<Explained> {
+        let place = self.place();
+        self.0.guard.as_ref().map(|guard| guard.explain(text, &place.cwd, place.home.as_deref()))
     }
 
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.
