@@ -80,18 +80,23 @@ impl Shell {
 
     /// A runtime on this process's directory, home and variables.
     pub(crate) fn runtime(&self) -> Result<Runtime, Failure> {
-        self.built(Runtime::builder())
+        self.built(Runtime::builder(), &self.cwd)
+    }
+
+    /// The same, as if this process stood in another directory.
+    pub(crate) fn runtime_in(&self, cwd: &Path) -> Result<Runtime, Failure> {
+        self.built(Runtime::builder(), cwd)
     }
 
     /// The same, with every call recorded in the home's store of sessions.
     pub(crate) fn recording_runtime(&self) -> Result<Runtime, Failure> {
-        self.built(Runtime::builder().record_calls())
+        self.built(Runtime::builder().record_calls(), &self.cwd)
     }
 
-    fn built(&self, builder: RuntimeBuilder) -> Result<Runtime, Failure> {
+    fn built(&self, builder: RuntimeBuilder, cwd: &Path) -> Result<Runtime, Failure> {
         let home = self.home()?;
         let config = home.config();
-        let mut builder = builder.cwd(&self.cwd).home(home).env(self.env.clone());
+        let mut builder = builder.cwd(cwd).home(home).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
         }

@@ -1,16 +1,20 @@
-//! `terminal true` beside a bare `bash -c true`, in turns in the same run.
+//! `terminal true` beside a bare `bash -c true`, in turns in the same run; and how long a command that does not
+//! want to stop lives on when its call is cancelled.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark starts processes and looks at the clock")]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark tells what it measured")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hermes::core::policy::{Policy, PolicyRequest, Verdict};
-use hermes::{Runtime, Session, ToolCall};
+use hermes::{Runtime, Session, Status, ToolCall};
 
 const ROUNDS: usize = 400;
+
+/// Calls that are cancelled.
+const CANCELLED: usize = 20;
 
 struct Everything;
 
@@ -38,6 +42,31 @@ fn main() {
     let (bare, ours) = (median(bare_times), median(our_times));
     println!("bash -c true   {bare:?}");
     println!("terminal true  {ours:?}  {:.2} times as long", ours.as_secs_f64() / bare.as_secs_f64());
+    let mut ends: Vec<Duration> = (0..CANCELLED).map(|round| cancelled(&runtime, round)).collect();
+    ends.sort();
+    let worst = ends.last().copied().unwrap_or_default();
+    println!("cancel to end  {:?}  at most {worst:?}, of a command that ignores TERM", median(ends));
+}
+
+/// The time from the cancel of a call to its end; its command and the child of that ignore TERM.
+fn cancelled(runtime: &Runtime, round: usize) -> Duration {
+    let session = runtime.session().open().unwrap();
+    let sign = std::env::temp_dir().join(format!("hermes-bench-{}-{round}", std::process::id()));
+    let command = format!("trap '' TERM; : > {}; sleep 60; sleep 60", sign.display());
+    let call = ToolCall::new("terminal", serde_json::json!({ "command": command }).to_string());
+    let took = std::thread::scope(|scope| {
+        let running = scope.spawn(|| session.call_blocking(call));
+        while !Path::exists(&sign) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let begin = Instant::now();
+        session.cancel();
+        let outcome = running.join().unwrap();
+        assert_eq!(outcome.status, Status::Cancelled, "{}", outcome.body);
+        begin.elapsed()
+    });
+    std::fs::remove_file(sign).unwrap();
+    took
 }
 
 fn bare(bash: &PathBuf) -> Duration {

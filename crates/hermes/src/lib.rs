@@ -43,7 +43,7 @@ pub use hermes_store as store;
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use hermes_env::jobs::run_as_keeper;
-pub use policy::{GuardPolicy, PolicyError, PolicySettings};
+pub use policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 pub use rollback::{Restored, Rollback, RollbackError};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use session::{Session, SessionBuilder};

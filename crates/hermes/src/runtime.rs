@@ -35,7 +35,7 @@ use crate::checkpoints::{self, HomeCheckpoints};
 use crate::fence;
 use crate::host::Machine;
 use crate::lasting;
-use crate::policy::{GuardPolicy, PolicyError, PolicySettings};
+use crate::policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
 use crate::rollback::Rollback;
@@ -61,9 +61,10 @@ struct Inner {
     definitions: DefinitionCache,
     secrets: Arc<WorldRedact>,
     road: Road,
+    /// Our own policy, unless the embedder has brought another.
+    guard: Option<Arc<GuardPolicy>>,
     sessions: Option<SessionStore>,
     spill: Option<Arc<dyn Spill>>,
-    guard: Option<Arc<GuardPolicy>>,
     memory: Option<HomeMemory>,
 }
 
@@ -285,9 +286,9 @@ impl RuntimeBuilder {
             world,
             registry,
             road,
+            guard,
             sessions,
             spill,
-            guard,
             memory,
         })))
     }
@@ -360,6 +361,13 @@ impl Runtime {
     /// What the configuration says about policy.
     pub fn policy_settings(&self) -> Result<PolicySettings, PolicyError> {
         self.world(World::policy)
+    }
+
+    /// What becomes of a command that a new session starts where the runtime stands, by the policy and
+    /// behind the fence it would meet; nothing when the runtime was given another policy. Nobody is asked.
+    pub fn explain_command(&self, text: &str) -> Option<Explained> {
+        let place = self.place();
+        self.0.guard.as_ref().map(|guard| guard.explain(text, &place.cwd, place.home.as_deref()))
     }
 
     /// Reads `.env` and `config.yaml` again; what depends on them is decided anew.

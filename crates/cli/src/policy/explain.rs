@@ -1,9 +1,13 @@
-//! `hermes policy explain 'COMMAND'`: what a command would do, and whether it may run.
+//! `hermes policy explain 'COMMAND'`: what a command would do, and whether it may run: by the policy and
+//! behind the fence that a session would meet.
 
-use hermes::guard::{Decision, Finding, Grants, Judgement, Mode, Verdict, decide, judge};
+use hermes::Explained;
+use hermes::core::effect::lexical;
+use hermes::guard::{Decision, Finding, Mode, Verdict};
+use serde_json::Value;
 
 use crate::command::{Failure, Run};
-use crate::policy::{context, described, word};
+use crate::policy::{described, word};
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
@@ -18,41 +22,81 @@ pub(crate) struct Explain {
 
 impl Run for Explain {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        let settings = shell.runtime()?.policy_settings().map_err(Failure::failed)?;
-        let judgement = judge(&self.command, &context(shell, self.cwd.as_deref(), &settings.rules));
+        let runtime = match &self.cwd {
+            Some(cwd) => shell.runtime_in(&lexical(cwd, shell.cwd(), shell.user_home().as_deref())),
+            None => shell.runtime(),
+        }?;
+        let explained = runtime.explain_command(&self.command);
+        let explained = explained.ok_or_else(|| Failure::failed("there is no policy to ask"))?;
         if shell.out.wants_json() {
-            return shell.out.json(&described(&judgement));
+            return shell.out.json(&in_full(&explained));
         }
-        let grants = Grants::from_allowlist(settings.allowed.iter().cloned());
-        let decision = decide(settings.mode, &self.command, &judgement, &grants);
-        shell.out.line(&sentence(&judgement, settings.mode, &decision))?;
-        if judgement.findings.is_empty() {
+        shell.out.line(&sentence(&explained))?;
+        if explained.judgement.findings.is_empty() {
             return Ok(());
         }
         shell.out.line("")?;
         let rows: Vec<Vec<Cell>> =
-            judgement.findings.iter().map(|finding| row(&self.command, finding)).collect();
+            findings(&explained).map(|(finding, never)| row(&self.command, finding, never)).collect();
         shell.out.table(&["EFFECT", "ON", "BECAUSE OF", "RULE", "VERDICT"], &rows)
     }
 }
 
-fn sentence(judgement: &Judgement, mode: Mode, decision: &Decision) -> String {
+/// What was found, each with whether the fence makes it impossible.
+fn findings(explained: &Explained) -> impl Iterator<Item = (&Finding, bool)> {
+    explained.judgement.findings.iter().zip(explained.impossible.iter().copied())
+}
+
+/// The answer for machines: what any judgement is, what follows from it, and what the fence does about it.
+fn in_full(explained: &Explained) -> Value {
+    let mut told = described(&explained.judgement);
+    let decision = match &explained.decision {
+        Decision::Run => "run",
+        Decision::Granted => "granted",
+        Decision::Ask => "ask",
+        Decision::AskModel => "ask_model",
+        Decision::Refuse(_) => "refuse",
+    };
+    if let Some(told) = told.as_object_mut() {
+        told.insert("decision".to_owned(), decision.into());
+    }
+    let effects = told.get_mut("effects").and_then(Value::as_array_mut);
+    for (effect, impossible) in effects.into_iter().flatten().zip(&explained.impossible) {
+        if let Some(effect) = effect.as_object_mut() {
+            effect.insert("impossible".to_owned(), Value::Bool(*impossible));
+        }
+    }
+    told
+}
+
+fn sentence(explained: &Explained) -> String {
+    let Explained { judgement, decision, mode, .. } = explained;
     let why = &judgement.why;
-    match decision {
+    let decided = match decision {
         Decision::Run if judgement.verdict == Verdict::Allow => format!("It may run: {why}."),
         Decision::Run => format!("It may run, because approvals are off: {why}."),
         Decision::Granted => format!("It may run, because you have allowed it: {why}."),
         Decision::AskModel => format!("A model, or else you, would be asked first: {why}."),
         Decision::Ask => format!("You would be asked first: {why}."),
         Decision::Refuse(_) if judgement.never => format!("It never runs, in any mode: {why}."),
-        Decision::Refuse(_) if mode == Mode::Deny => {
+        Decision::Refuse(_) if *mode == Mode::Deny && judgement.verdict == Verdict::Ask => {
             format!("It does not run, because nobody can be asked: {why}.")
         }
-        Decision::Refuse(_) => format!("It does not run: {why}."),
+        Decision::Refuse(why) => format!("It does not run: {why}."),
+    };
+    let mut stopped: Vec<&str> = Vec::new();
+    for (finding, _) in findings(explained).filter(|(_, impossible)| *impossible) {
+        if !stopped.contains(&finding.effect.what.as_ref()) {
+            stopped.push(finding.effect.what.as_ref());
+        }
+    }
+    match stopped.as_slice() {
+        [] => decided,
+        stopped => format!("{decided}\nThe fence makes this impossible: {}.", stopped.join("; ")),
     }
 }
 
-fn row(command: &str, finding: &Finding) -> Vec<Cell> {
+fn row(command: &str, finding: &Finding, impossible: bool) -> Vec<Cell> {
     let span = finding.effect.span;
     let guilty = command.get(span.start..span.end).unwrap_or_default();
     let targets: Vec<&str> = finding.effect.targets.iter().map(|target| target.text.as_str()).collect();
@@ -62,6 +106,6 @@ fn row(command: &str, finding: &Finding) -> Vec<Cell> {
         Cell::new(targets.join(", ")),
         Cell::new(guilty.escape_debug().to_string()).tone(Tone::Strong),
         Cell::new(finding.rule.unwrap_or("-")),
-        Cell::new(word(finding.verdict)).tone(tone),
+        Cell::new(if impossible { "impossible" } else { word(finding.verdict) }).tone(tone),
     ]
 }

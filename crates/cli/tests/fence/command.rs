@@ -164,3 +164,38 @@ fn the_terminal_runs_its_commands_behind_the_fence_that_is_configured() {
         assert!(copied("seen"), "without a fence it can: {open:?}");
     }
 }
+
+#[test]
+fn policy_explain_tells_what_the_fence_makes_impossible() {
+    let yard = Yard::new();
+    let explain = |config: &str, command: &str| {
+        let told = json(&hermes(&yard, config, &["policy", "explain", command, "--json"]));
+        (told["verdict"].clone(), told["effects"][0]["impossible"].clone())
+    };
+    let fenced = "terminal: {fence: workspace}\n";
+
+    let outside = "echo x >> /etc/hosts";
+    assert_eq!(explain("", outside), ("ask".into(), false.into()));
+    assert_eq!(explain(fenced, outside), ("allow".into(), true.into()));
+    assert_eq!(explain(fenced, "git push --force"), ("ask".into(), false.into()));
+    assert_eq!(explain(fenced, "echo x | sudo tee -a /etc/hosts").0, "ask");
+    let words = hermes(&yard, fenced, &["policy", "explain", outside]).out;
+    assert!(
+        words.starts_with("It may run: ") && words.contains("\nThe fence makes this impossible: "),
+        "{words}"
+    );
+    assert!(words.contains("impossible\n"), "{words}");
+}
+
+#[test]
+fn policy_explain_knows_the_patterns_that_never_run() {
+    let yard = Yard::new();
+
+    let said =
+        hermes(&yard, "approvals: {deny: ['*frobnicate*']}\n", &["policy", "explain", "frobnicate now"]);
+
+    assert!(
+        said.out.starts_with("It does not run: the command matches `*frobnicate*` in approvals.deny."),
+        "{said:?}"
+    );
+}

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
-use super::{assign, prefixes, shapes};
+use super::{assign, likely, prefixes, shapes};
 
 /// Words with a rule of their own, in lower case.
 const SHAPES: [&str; 6] = ["eyj", "-----begin ", "bearer", "authorization", "://", ":aa"];
@@ -68,10 +68,17 @@ impl Anchors {
 
     /// Adds the places where something recognisable stands.
     pub(super) fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
-        let Ok(hits) = self.search.try_find_iter(text) else { return };
         let mut past = 0;
+        for stretch in likely::stretches(text.as_bytes()) {
+            self.find_in(text, stretch, &mut past, found);
+        }
+    }
+
+    /// The same for what begins in one stretch of the text, and not before `past`.
+    fn find_in(&self, text: &str, stretch: Range<usize>, past: &mut usize, found: &mut Vec<Range<usize>>) {
+        let Ok(hits) = self.search.try_find_iter(Input::new(text).span(stretch)) else { return };
         for hit in hits {
-            if hit.start() < past {
+            if hit.start() < *past {
                 continue;
             }
             let Some(kind) = self.kinds.get(hit.pattern().as_usize()) else { continue };
@@ -86,9 +93,81 @@ impl Anchors {
                 Kind::Assignment(word) => assign::value(text, hit.start()..hit.end(), *word),
             };
             if let Some(place) = place {
-                past = past.max(place.end);
+                *past = (*past).max(place.end);
                 found.push(place);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::strategy::Strategy as _;
+
+    use super::*;
+
+    const PIECES: &[&str] = &[
+        "password",
+        "TOKEN",
+        "api key",
+        "x_auth",
+        "webhook_url",
+        "Authorization",
+        "bearer ",
+        "sk-ant-",
+        "ghp_",
+        "xoxb-",
+        "AKIA",
+        "eyJ",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "://",
+        "user:",
+        "@host",
+        "--",
+        "=",
+        ": ",
+        ">",
+        "<",
+        "\"",
+        "\\n",
+        "\n",
+        " ",
+        ".",
+        "1234567",
+        ":AA",
+        "Kx92kq0PlaSm38dMxq",
+    ];
+
+    /// Pieces that make up secrets, parts of secrets, and what stands around them.
+    fn piece() -> impl proptest::strategy::Strategy<Value = String> {
+        proptest::prop_oneof![
+            proptest::sample::select(PIECES).prop_map(str::to_owned),
+            "[a-z]{1,8} ",
+            "[A-Za-z0-9_-]{12,40}",
+            " {30,130}",
+        ]
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_a_search_of_everything_finds_is_found_in_the_stretches(
+            pieces in proptest::collection::vec(piece(), 0..40),
+        ) {
+            let (text, anchors) = (pieces.concat(), ANCHORS.as_ref().unwrap());
+            let (mut everywhere, mut likely) = (Vec::new(), Vec::new());
+
+            anchors.find_in(&text, 0..text.len(), &mut 0, &mut everywhere);
+            anchors.find(&text, &mut likely);
+
+            proptest::prop_assert_eq!(everywhere, likely, "{}", text);
+        }
+    }
+
+    #[test]
+    fn every_name_that_announces_a_secret_leaves_its_trace() {
+        for (word, _) in assign::WORDS.iter().chain(&[("authorization", assign::Word::Key)]) {
+            let held = word.as_bytes().windows(2).any(|pair| likely::announces(pair[0], pair[1]));
+            assert!(held, "{word}");
         }
     }
 }

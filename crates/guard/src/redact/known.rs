@@ -1,14 +1,15 @@
 //! Finds known values in every spelling, also when blanks or line breaks run through them.
 //!
-//! Every four bytes of the text, white space aside, are looked up in a small table of how spellings begin; only
-//! where that says yes is anything compared. A text with written line breaks (`\n`) or zero-width characters is read
-//! a second time without those.
+//! First the text without white space is sampled ([`super::samples`]), which tells almost always that there is
+//! nothing to find. Only otherwise is it gone through byte by byte. A text with written line breaks (`\n`) or
+//! zero-width characters is read a second time without those.
 
 use std::ops::Range;
 
 use super::encode;
+use super::samples::Samples;
 
-/// How many first bytes of a spelling the table knows.
+/// How many first bytes of a spelling are looked up.
 const GRAM: usize = 4;
 
 /// Shortest spelling that is also looked for with blanks in it.
@@ -17,8 +18,8 @@ const SPLIT_FROM: usize = 8;
 /// The spellings of all known values, ready to be looked for.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// One bit for each hash of the first bytes of a spelling.
-    table: Box<[u64; 1024]>,
+    /// Tells whether any spelling stands in a squeezed text.
+    samples: Samples,
     /// Squeezed spellings by their first bytes, sorted.
     spellings: Vec<(u32, Vec<u8>)>,
 }
@@ -35,14 +36,8 @@ impl Known {
             .collect();
         spellings.sort_unstable();
         spellings.dedup();
-        let mut table = Box::new([0_u64; 1024]);
-        for (gram, _) in &spellings {
-            let (word, bit) = slot(*gram);
-            if let Some(word) = table.get_mut(word) {
-                *word |= 1 << bit;
-            }
-        }
-        Self { table, spellings }
+        let samples = Samples::new(spellings.iter().map(|(_, spelling)| spelling.as_slice()));
+        Self { samples, spellings }
     }
 
     /// Adds the places where a value stands.
@@ -51,56 +46,28 @@ impl Known {
         if self.spellings.is_empty() {
             return;
         }
-        self.hits(text, found);
-        if has_escapes(text) && self.hidden(text) {
-            let mut hits = Vec::new();
-            self.hits(&squeeze(Reading::Escaped, text), &mut hits);
-            place(&hits, text, found);
+        if self.samples.stand_in(&squeeze(Reading::Plain, text)) {
+            self.hits(text, found);
+        }
+        if has_escapes(text) {
+            let squeezed = squeeze(Reading::Escaped, text);
+            if self.samples.stand_in(&squeezed) {
+                let mut hits = Vec::new();
+                self.hits(&squeezed, &mut hits);
+                place(&hits, text, found);
+            }
         }
     }
 
     /// Where a spelling stands, white space aside.
     fn hits(&self, text: &[u8], found: &mut Vec<Range<usize>>) {
-        self.scan(0, text, |gram, at| {
-            found.extend(self.around(gram, text, at));
-            false
-        });
-    }
-
-    /// Whether a spelling stands there once written line breaks and zero-width characters are dropped.
-    fn hidden(&self, text: &[u8]) -> bool {
-        let mut from = 0;
         let mut gram = 0;
-        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
-            let mark = memchr::memchr3(b'\\', 0xe2, 0xef, rest).unwrap_or(rest.len());
-            let width = rest.get(mark..).map_or(0, |tail| blank(Reading::Escaped, tail));
-            let part = rest.get(..mark + usize::from(width == 0)).unwrap_or(rest);
-            let (last, seen) = self.scan(gram, part, |gram, at| {
-                self.candidates(gram).any(|rest| end(Reading::Escaped, rest, text, from + at + 1).is_some())
-            });
-            if seen {
-                return true;
-            }
-            gram = last;
-            from += part.len() + width;
-        }
-        false
-    }
-
-    /// Calls `look` where the last four bytes, white space aside, are those a spelling may begin with, until it says
-    /// yes. One step per byte, without branches that depend on the text. The answer is the last four bytes, and
-    /// whether `look` said yes.
-    fn scan(&self, mut gram: u32, text: &[u8], mut look: impl FnMut(u32, usize) -> bool) -> (u32, bool) {
-        for (at, byte) in text.iter().enumerate() {
-            let white = is_white(*byte);
-            gram = if white { gram } else { shift(gram, *byte) };
-            let (word, bit) = slot(gram);
-            let set = self.table.get(word).map_or(0, |word| (word >> bit) & 1);
-            if set & u64::from(!white) == 1 && look(gram, at) {
-                return (gram, true);
+        for (at, byte) in text.iter().enumerate().filter(|(_, byte)| !is_white(**byte)) {
+            gram = shift(gram, *byte);
+            if self.samples.knows(gram) {
+                found.extend(self.around(gram, text, at));
             }
         }
-        (gram, false)
     }
 
     /// What follows the first four bytes of the spellings that begin with `gram`.
@@ -119,7 +86,7 @@ impl Known {
     fn around(&self, gram: u32, text: &[u8], at: usize) -> Option<Range<usize>> {
         let (length, end) = self
             .candidates(gram)
-            .filter_map(|rest| Some((rest.len() + GRAM, end(Reading::Plain, rest, text, at + 1)?)))
+            .filter_map(|rest| Some((rest.len() + GRAM, end(rest, text, at + 1)?)))
             .max_by_key(|(_, end)| *end)?;
         let (start, _) =
             text.get(..=at)?.iter().enumerate().rev().filter(|(_, byte)| !is_white(**byte)).nth(GRAM - 1)?;
@@ -128,13 +95,10 @@ impl Known {
 }
 
 /// Where the rest of a spelling ends that begins at `at`, blanks aside.
-fn end(reading: Reading, rest: &[u8], text: &[u8], mut at: usize) -> Option<usize> {
+fn end(rest: &[u8], text: &[u8], mut at: usize) -> Option<usize> {
     for want in rest {
-        loop {
-            match blank(reading, text.get(at..)?) {
-                0 => break,
-                width => at += width,
-            }
+        while text.get(at).is_some_and(|byte| is_white(*byte)) {
+            at += 1;
         }
         if text.get(at) != Some(want) {
             return None;
@@ -147,12 +111,6 @@ fn end(reading: Reading, rest: &[u8], text: &[u8], mut at: usize) -> Option<usiz
 /// The last four bytes, after one more.
 fn shift(gram: u32, byte: u8) -> u32 {
     (gram << 8) | u32::from(byte)
-}
-
-/// Where the table keeps the bit of a gram.
-fn slot(gram: u32) -> (usize, u32) {
-    let hash = gram.wrapping_mul(0x9e37_79b1) >> 16;
-    ((hash >> 6) as usize, hash & 63)
 }
 
 /// What counts as a blank.

@@ -12,8 +12,10 @@ mod anchors;
 mod assign;
 mod encode;
 mod known;
+mod likely;
 mod look;
 mod prefixes;
+mod samples;
 mod shapes;
 mod splice;
 mod wrap;
@@ -31,7 +33,7 @@ use known::Known;
 pub const REDACTED: &str = "[REDACTED]";
 
 /// Shortest known value that is looked for; shorter ones would blot out ordinary words.
-const SHORTEST: usize = 6;
+const SHORTEST: usize = samples::LEAST;
 
 /// Most passes over one text. A pass can bring parts together that a second one has to look at.
 const PASSES: usize = 4;

@@ -179,3 +179,17 @@ fn secretive(format: &Format, tail: &[u8]) -> bool {
     let wordy = format.prefix == "sk-" && mix.upper == 0 && mix.longest < 24;
     lively && !wordy && !look::is_placeholder(tail)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::likely::{ROW, is_held};
+
+    #[test]
+    fn every_key_is_a_row_long_enough_to_be_looked_for() {
+        for format in FORMATS {
+            assert!(format.prefix.bytes().all(is_held), "{}", format.prefix);
+            assert!(format.prefix.len() + format.least >= ROW, "{}", format.prefix);
+        }
+    }
+}

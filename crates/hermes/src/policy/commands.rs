@@ -4,7 +4,7 @@ use hermes_core::effect::Command;
 use hermes_core::policy::{self, PolicyRequest, Reason, Verdict};
 use hermes_guard::{Context, Decision, Grant, Judgement, decide, glob_matches};
 
-use crate::policy::{GuardPolicy, holder, user_home};
+use crate::policy::{Explained, GuardPolicy, holder, user_home};
 
 /// The environment whose commands the fence holds.
 const FENCED: &str = "local";
@@ -12,8 +12,7 @@ const FENCED: &str = "local";
 /// The verdict on one command.
 pub(super) fn judge(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Verdict {
     let text = command.text.as_str();
-    if let Some(pattern) = denied_by_pattern(policy, text) {
-        let why = format!("the command matches `{pattern}` in approvals.deny");
+    if let Some(why) = denied_by_pattern(policy, text) {
         return Verdict::Deny(Reason::new("approvals.deny", why));
     }
     let judgement = judged(policy, command, request);
@@ -53,27 +52,47 @@ pub(super) fn grant(
     }
 }
 
+/// What becomes of a command at the beginning of a session, and why.
+pub(super) fn explain(policy: &GuardPolicy, text: &str, context: Context) -> Explained {
+    let context = context.rules(policy.settings.rules.clone());
+    let unfenced = hermes_guard::judge(text, &context);
+    let judgement = relieved(policy, text, &context, unfenced.clone());
+    let decision = match denied_by_pattern(policy, text) {
+        Some(why) => Decision::Refuse(why),
+        None => decide(policy.settings.mode, text, &judgement, &policy.settings.allowed_for_good()),
+    };
+    let pairs = unfenced.findings.iter().zip(&judgement.findings);
+    let impossible = pairs.map(|(before, after)| before.verdict != after.verdict).collect();
+    Explained { judgement, decision, mode: policy.settings.mode, impossible }
+}
+
 fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Judgement {
     let context = Context::new(command.workdir.to_string_lossy(), user_home(request).to_string_lossy())
         .workspace(request.session.workspace().to_string_lossy())
         .rules(policy.settings.rules.clone());
     let judgement = hermes_guard::judge(&command.text, &context);
     // What is typed into a process that runs already may run where no fence was.
-    let starts = command.environment == FENCED && request.tool != "process";
-    match policy.fence.as_ref().filter(|_| starts) {
-        Some(fence) => fence.relieved(&command.text, &context, judgement),
+    if command.environment == FENCED && request.tool != "process" {
+        relieved(policy, &command.text, &context, judgement)
+    } else {
+        judgement
+    }
+}
+
+/// The judgement on a command that starts behind the fence, if there is one.
+fn relieved(policy: &GuardPolicy, text: &str, context: &Context, judgement: Judgement) -> Judgement {
+    match &policy.fence {
+        Some(fence) => fence.relieved(text, context, judgement),
         None => judgement,
     }
 }
 
-fn denied_by_pattern<'a>(policy: &'a GuardPolicy, text: &str) -> Option<&'a str> {
+/// Why a command never runs, if a pattern of the user says so.
+fn denied_by_pattern(policy: &GuardPolicy, text: &str) -> Option<String> {
     let text = text.to_lowercase();
-    policy
-        .settings
-        .deny
-        .iter()
-        .map(String::as_str)
-        .find(|pattern| glob_matches(&pattern.to_lowercase(), &text))
+    let mut patterns = policy.settings.deny.iter();
+    let pattern = patterns.find(|pattern| glob_matches(&pattern.to_lowercase(), &text))?;
+    Some(format!("the command matches `{pattern}` in approvals.deny"))
 }
 
 /// What the person is told, and how far they may say yes.

@@ -10,13 +10,13 @@ mod paths;
 mod settings;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hermes_core::effect::Effect;
 use hermes_core::policy::{Grant, Policy, PolicyRequest, Reason, Verdict};
-use hermes_guard::{Grants, Mode};
+use hermes_guard::{Context, Decision, Grants, Judgement, Mode};
 use hermes_store::config::KeyPath;
 use hermes_store::{ConfigFile, Home};
 
@@ -40,6 +40,20 @@ pub struct GuardPolicy {
 
 /// In the extensions of a session: what was granted to that other session holds here too.
 pub(crate) struct GrantsOf(pub(crate) String);
+
+/// What becomes of a command, and why.
+#[derive(Debug, Clone)]
+pub struct Explained {
+    /// What the command would do, and what is said about it.
+    pub judgement: Judgement,
+    /// What follows from that.
+    pub decision: Decision,
+    /// How questions are handled.
+    pub mode: Mode,
+    /// For each finding of the judgement, whether it needs no question because the fence makes it
+    /// impossible.
+    pub impossible: Vec<bool>,
+}
 
 /// What somebody has agreed to in one session.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +85,12 @@ impl GuardPolicy {
     /// How questions are handled now.
     fn mode(&self) -> Mode {
         if self.unasked.load(Ordering::Relaxed) { Mode::Off } else { self.settings.mode }
+    }
+
+    /// What becomes of a command that a new session at `cwd` starts. Nobody is asked.
+    pub(crate) fn explain(&self, text: &str, cwd: &Path, home: Option<&Path>) -> Explained {
+        let home = home.unwrap_or(Path::new("/"));
+        commands::explain(self, text, Context::new(cwd.to_string_lossy(), home.to_string_lossy()))
     }
 
     fn granted_to<R>(&self, session: &str, look: impl FnOnce(&mut SessionGrants) -> R) -> R {

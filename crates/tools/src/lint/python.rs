@@ -113,7 +113,8 @@ impl Scan {
             Some(end) => {
                 let inner = rest.get(..end).unwrap_or_default();
                 // A formatted string may hold code with strings of its own.
-                self.unsure |= inner.matches('{').count() != inner.matches('}').count();
+                let count = |brace: u8| inner.bytes().filter(|byte| *byte == brace).count();
+                self.unsure |= count(b'{') != count(b'}');
                 Ok(rest.get(end + 1..).unwrap_or_default())
             }
             None if rest.ends_with('\\') || self.unsure => {
@@ -153,10 +154,10 @@ fn matters(byte: u8) -> bool {
 
 /// Where a string ends: the first of so many quotes that no backslash stands before.
 fn end_of_string(text: &str, quote: char, quotes: usize) -> Option<usize> {
-    let mut at = 0;
+    let (mut at, mark) = (0, u8::try_from(quote).ok()?);
     loop {
         let rest = text.get(at..)?;
-        let next = rest.find([quote, '\\'])?;
+        let next = memchr::memchr2(mark, b'\\', rest.as_bytes())?;
         let found = rest.get(next..)?;
         if found.starts_with('\\') {
             // The character behind it is no end, whatever it is.

@@ -24,7 +24,7 @@ pub(crate) async fn apply(cx: &ToolCx, patch: &str) -> ToolResult {
     if let Err(wrong) = v4a::apply(&ops, &mut docs, &|path| disk.locate(path)) {
         return Ok(refused(cx, &disk, &wrong));
     }
-    let outcome = disk.compare(&docs);
+    let outcome = disk.compare(docs);
     let (changes, mut warnings) = outcome.changes(cx, &disk)?;
     if changes.is_empty() {
         return Err(ToolError::Failed("the patch would leave everything as it is".to_owned()));
@@ -114,16 +114,16 @@ impl Disk {
         self.files.get(path)?.as_ref()
     }
 
-    fn compare(&self, docs: &Docs) -> Outcome {
+    fn compare(&self, docs: Docs) -> Outcome {
         let mut outcome = Outcome::default();
         for (path, doc) in docs {
-            match (self.before(path), doc) {
+            match (self.before(&path), doc) {
                 (None, None) => {}
                 (Some(_), None) => {
-                    outcome.deleted.insert(path.clone());
+                    outcome.deleted.insert(path);
                 }
                 (before, Some(doc)) => {
-                    let moved = doc.from.as_ref().filter(|from| *from != path);
+                    let moved = doc.from.as_ref().filter(|from| **from != path);
                     if let Some(from) = moved {
                         outcome.moves.insert(path.clone(), from.clone());
                     }
@@ -133,7 +133,7 @@ impl Disk {
                             if before.is_some() { &mut outcome.modified } else { &mut outcome.created };
                         list.insert(path.clone());
                     }
-                    outcome.texts.insert(path.clone(), doc.text.clone());
+                    outcome.texts.insert(path, doc.text);
                 }
             }
         }

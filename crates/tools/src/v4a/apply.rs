@@ -54,18 +54,17 @@ fn update(
     if target != place && docs.get(&target).is_some_and(Option::is_some) {
         return Err(PatchError::file(to.unwrap_or(path), "it exists already; nothing can be moved there"));
     }
-    let before = doc.text.clone();
-    let mut patched = Patched::new(doc.text);
+    let mut patched = Patched::new(&doc.text);
     for (hunk, number) in hunks.iter().zip(1..) {
         patched.put(hunk).map_err(|why| {
             let which = if hunks.len() > 1 { format!("hunk {number}: {why}") } else { why };
             PatchError::file(path, which)
         })?;
     }
-    if patched.text == before && target == place {
+    if patched.text == doc.text && target == place {
         return Err(PatchError::file(path, "the patch would leave it as it is"));
     }
-    docs.insert(target, Some(Doc { text: patched.text, from: doc.from }));
+    docs.insert(target, Some(Doc { text: patched.text.into_owned(), from: doc.from }));
     Ok(())
 }
 

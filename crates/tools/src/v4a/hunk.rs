@@ -1,5 +1,6 @@
 //! One hunk put into one text.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::parse::{Hint, Hunk, HunkLine, Sign};
@@ -11,47 +12,91 @@ use crate::matching::rewrite::{Found, Step};
 use crate::tell;
 
 /// A text with hunks in it, and where the last of them ended.
-pub(super) struct Patched {
-    pub(super) text: String,
+pub(super) struct Patched<'t> {
+    pub(super) text: Cow<'t, str>,
     /// The line behind the last hunk.
     after: usize,
 }
 
-impl Patched {
-    pub(super) fn new(text: String) -> Self {
-        Self { text, after: 0 }
+impl<'t> Patched<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text: Cow::Borrowed(text), after: 0 }
     }
 
     /// Puts a hunk in, or says why it does not fit.
     pub(super) fn put(&mut self, hunk: &Hunk) -> Result<(), String> {
+        if self.put_exactly(hunk) { Ok(()) } else { self.put_by_lines(hunk) }
+    }
+
+    fn put_by_lines(&mut self, hunk: &Hunk) -> Result<(), String> {
         let file = lines(&self.text);
         if hunk.lines.iter().all(|line| line.sign == Sign::Add) {
             let at = insertion(hunk, &file)?;
             let (text, after) = self.inserted(hunk, &file, at);
-            *self = Self { text, after };
+            *self = Self { text: Cow::Owned(text), after };
             return Ok(());
         }
         let (first, block, reading) = self.place(hunk, &file)?;
         let texts = block.texts();
         let there = file.get(first..first + texts.len()).unwrap_or_default();
+        let spot = Spot { first, place: start(&file, first), there, reading };
+        let (text, after) = self.rewritten(hunk, &block, &spot);
+        *self = Self { text: Cow::Owned(text), after };
+        Ok(())
+    }
+
+    /// Puts a hunk in whose lines are in the text exactly once, as they are written: the usual case, for which
+    /// the text need not be taken apart. `false` when it is not so simple.
+    fn put_exactly(&mut self, hunk: &Hunk) -> bool {
+        let block = Block::as_written(hunk);
+        let lines_there = block.texts().join("\n");
+        let text = self.text.as_bytes();
+        if lines_there.trim().is_empty() || memchr::memchr(b'\r', text).is_some() {
+            return false;
+        }
+        let length = lines_there.len();
+        let ends = |at: usize| matches!(text.get(at + length), None | Some(b'\n'));
+        let begins = |at: usize| at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b'\n'));
+        let finder = memchr::memmem::Finder::new(&lines_there);
+        let mut from = 0;
+        let mut places = std::iter::from_fn(|| {
+            let at = from + finder.find(text.get(from..)?)?;
+            from = at + 1;
+            Some(at)
+        })
+        .filter(|at| begins(*at) && ends(*at));
+        let (Some(place), None) = (places.next(), places.next()) else { return false };
+        let end = text.len().min(place + length + 1);
+        let there = lines(self.text.get(place..end).unwrap_or_default());
+        if there.len() != block.texts().len() {
+            // An empty line behind the last one is none.
+            return false;
+        }
+        let first = memchr::memchr_iter(b'\n', text.get(..place).unwrap_or_default()).count();
+        let spot = Spot { first, place, there: &there, reading: Reading::Exact };
+        let (text, after) = self.rewritten(hunk, &block, &spot);
+        *self = Self { text: Cow::Owned(text), after };
+        true
+    }
+
+    /// The text with a hunk put in where it fits, and the line behind it.
+    fn rewritten(&self, hunk: &Hunk, block: &Block<'_>, spot: &Spot<'_>) -> (String, usize) {
+        let Spot { first, place, there, reading } = *spot;
+        let gone = start(there, there.len());
         let own_end = there.iter().map(|line| line.end).find(|end| !end.is_empty());
         let end = own_end.unwrap_or_else(|| Ends::of(&self.text).at(&self.text, self.text.len()));
         let last = there.last().map_or("", |line| line.end);
-        let last = match hunk.ends_line.filter(|_| first + texts.len() == file.len()) {
+        let last = match hunk.ends_line.filter(|_| place + gone == self.text.len()) {
             None => last,
             Some(true) => end,
             Some(false) => "",
         };
-        let new = Found { block: &texts, file: there, reading, end, last }.rewritten(&block.steps());
-        let after = first + lines(&new).len();
+        let new = Found { block: &block.texts(), file: there, reading, end, last }.rewritten(&block.steps());
         let mut text = String::with_capacity(self.text.len() + new.len());
-        let place = start(&file, first);
-        let gone = start(there, there.len());
         text.push_str(self.text.get(..place).unwrap_or_default());
         text.push_str(&new);
         text.push_str(self.text.get(place + gone..).unwrap_or_default());
-        *self = Self { text, after };
-        Ok(())
+        (text, first + lines(&new).len())
     }
 
     /// Where a hunk fits, by the strictest reading that finds anything.
@@ -143,6 +188,17 @@ impl Patched {
     }
 }
 
+/// Where a hunk goes.
+struct Spot<'a> {
+    /// The first line.
+    first: usize,
+    /// The byte that line begins at.
+    place: usize,
+    /// The lines that are there.
+    there: &'a [Line<'a>],
+    reading: Reading,
+}
+
 /// The lines of a hunk that are in the file already, as they may have been meant.
 #[derive(Clone)]
 struct Block<'h> {
@@ -150,13 +206,17 @@ struct Block<'h> {
 }
 
 impl<'h> Block<'h> {
+    fn as_written(hunk: &'h Hunk) -> Self {
+        Self { lines: hunk.lines.iter().map(|line| (line, line.text.as_str())).collect() }
+    }
+
     /// As written; with context lines that only look as if they had a sign; without empty lines;
     /// without blank context around it.
     fn variants(hunk: &'h Hunk) -> Vec<Self> {
         let block = |text: fn(&'h HunkLine) -> Option<&'h str>| Self {
             lines: hunk.lines.iter().filter_map(|line| Some((line, text(line)?))).collect(),
         };
-        let as_written = block(|line| Some(&line.text));
+        let as_written = Self::as_written(hunk);
         let unsigned = block(|line| Some(line.unsigned.as_ref().unwrap_or(&line.text)));
         let not_empty = block(|line| (line.unsigned.as_deref() != Some("")).then_some(&line.text));
         let blank = |line: &&(&HunkLine, &str)| line.0.sign == Sign::Context && line.1.trim().is_empty();
@@ -240,4 +300,32 @@ fn insertion(hunk: &Hunk, file: &[Line<'_>]) -> Result<usize, String> {
         Hint::Text(_) => None,
     });
     Ok(number.unwrap_or(file.len()).min(file.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::strategy::Strategy as _;
+
+    use super::*;
+    use crate::v4a::{Op, parse};
+
+    proptest::proptest! {
+        #[test]
+        fn what_fits_exactly_is_put_where_a_search_by_lines_puts_it(
+            file in proptest::collection::vec("[ab]{0,2}", 0..7).prop_map(|lines| lines.join("\n")),
+            hunk in proptest::collection::vec("[ +-][ab]{0,2}", 1..5),
+        ) {
+            let patch = format!("*** Begin Patch\n*** Update File: f\n@@\n{}\n*** End Patch", hunk.join("\n"));
+            let Ok(ops) = parse(&patch) else { return Ok(()) };
+            let Some(Op::Update { hunks, .. }) = ops.first() else { return Ok(()) };
+            for hunk in hunks {
+                let (mut exactly, mut by_lines) = (Patched::new(&file), Patched::new(&file));
+
+                if exactly.put_exactly(hunk) {
+                    proptest::prop_assert_eq!(by_lines.put_by_lines(hunk), Ok(()));
+                    proptest::prop_assert_eq!((exactly.text, exactly.after), (by_lines.text, by_lines.after));
+                }
+            }
+        }
+    }
 }
