@@ -8,6 +8,7 @@
 //! | `endings` | every exit code; nobody is waited for who is not there |
 //! | `kill` | a kill at any instant loses nothing and repeats nothing; eight at once |
 //! | `real_model` | a real model answers, streamed |
+//! | `screen` | the chat in a terminal, as a person sees it |
 
 #![expect(
     clippy::disallowed_methods,
@@ -27,4 +28,5 @@ mod endings;
 mod home;
 mod kill;
 mod real_model;
+mod screen;
 mod stage;
