@@ -81,9 +81,10 @@ fn four_means_that_no_model_could_answer() {
 fn one_means_that_it_ran_out_of_turns() {
     let stage = Stage::with(ModelServer::deciding(|body| {
         let results = body["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").count();
-        match body["tools"].is_null() {
-            true => Answer::text("This is how far I came."),
-            false => shell(&format!("c{results}"), &format!("echo {results}")),
+        if body["tools"].is_null() {
+            Answer::text("This is how far I came.")
+        } else {
+            shell(&format!("c{results}"), &format!("echo {results}"))
         }
     }));
 

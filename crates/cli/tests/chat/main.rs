@@ -18,6 +18,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::string_slice,
+    clippy::print_stderr,
     reason = "helpers are part of the tests"
 )]
 

@@ -17,7 +17,7 @@ impl Served {
     /// The real model; none where the testbed is not prepared, which is a failure in CI.
     fn start() -> Option<Self> {
         let [python, server, model] =
-            ["SMOLLM_PYTHON", "SMOLLM_SERVER", "SMOLLM_MODEL"].map(|name| std::env::var_os(name));
+            ["SMOLLM_PYTHON", "SMOLLM_SERVER", "SMOLLM_MODEL"].map(std::env::var_os);
         let (Some(python), Some(server), Some(model)) = (python, server, model) else {
             assert!(std::env::var_os("CI").is_none(), "the testbed smollm is not prepared");
             eprintln!("NOT RUN: no real model here; scripts/testbeds/smollm prepares one");

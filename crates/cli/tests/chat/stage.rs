@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::home::{Home, Said};
 
 /// Nothing here takes so long, unless it waits for somebody.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A user and a model.
 pub(crate) struct Stage {

@@ -8,7 +8,13 @@
 //! | `trouble` | models that fail, tools that are stopped, little room |
 
 #![expect(clippy::disallowed_methods, reason = "the tests measure how long something took")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail like tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "helpers of tests fail like tests"
+)]
 
 mod going_on;
 mod trouble;

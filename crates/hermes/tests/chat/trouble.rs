@@ -160,9 +160,10 @@ fn a_long_result_fits_into_a_small_context() {
         if bytes > 8192 * 5 {
             return Answer::error(400, "this model's maximum context length is 8192 tokens");
         }
-        match body["messages"].as_array().unwrap().iter().any(|one| one["role"] == "tool") {
-            false => Answer::call("c1", "long", &json!({})),
-            true => Answer::text("That was long."),
+        if body["messages"].as_array().unwrap().iter().any(|one| one["role"] == "tool") {
+            Answer::text("That was long.")
+        } else {
+            Answer::call("c1", "long", &json!({}))
         }
     });
     let long = tool("long", |_, _| async {
