@@ -24,6 +24,9 @@ use crate::lock;
 /// Longest request body that is read.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
+/// Decides what is answered from the body of the question.
+type Decide = dyn Fn(&Value) -> Answer + Send + Sync;
+
 /// One answer of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
@@ -158,6 +161,8 @@ struct Script {
     answers: Mutex<VecDeque<Answer>>,
     /// Said when the answers run out, instead of an error.
     otherwise: Option<Answer>,
+    /// Asked when the answers run out, before that.
+    decide: Option<Box<Decide>>,
     pages: Vec<(String, Value)>,
     seen: Mutex<Vec<SeenRequest>>,
     arrived: Condvar,
@@ -190,6 +195,14 @@ impl ModelServer {
     /// When loopback has no port left.
     pub fn always(answer: Answer) -> Self {
         Self::start("127.0.0.1:0", Script { otherwise: Some(answer), ..Script::default() })
+    }
+
+    /// Answers each question by what its body says, so that the order of questions does not matter.
+    ///
+    /// # Panics
+    /// When loopback has no port left.
+    pub fn deciding(decide: impl Fn(&Value) -> Answer + Send + Sync + 'static) -> Self {
+        Self::start("127.0.0.1:0", Script { decide: Some(Box::new(decide)), ..Script::default() })
     }
 
     /// Gives one answer to every question at an address of one's own, for scripts.
@@ -313,7 +326,9 @@ fn serve(stream: TcpStream, script: &Script) {
                 page.to_string().as_bytes(),
             ),
             None if is_question => {
-                let next = lock(&script.answers).pop_front().or_else(|| script.otherwise.clone());
+                let next = lock(&script.answers).pop_front();
+                let next = next.or_else(|| script.decide.as_ref().map(|decide| decide(&body)));
+                let next = next.or_else(|| script.otherwise.clone());
                 let answer = next.unwrap_or_else(|| Answer::error(500, "the scripted answers have run out"));
                 say(&mut stream, &answer, &path, &body).filter(|()| !answer.then_close)
             }

@@ -64,7 +64,7 @@ pub(crate) struct ChatArgs {
     #[arg(short, long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
     /// Go on with the last session, or with the one of this name
-    #[arg(short, long = "continue", value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "resume")]
+    #[arg(short = 'c', long = "continue", value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "resume")]
     pub(crate) go_on: Option<String>,
     /// Most answers of the model in a turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

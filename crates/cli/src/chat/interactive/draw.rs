@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::time::Duration;
 
+use hermes::core::model::Part;
+
 use crate::chat::interactive::Chat;
 use crate::chat::live::spinner;
 use crate::chat::numbers::seconds;
@@ -23,6 +25,18 @@ impl<W: Write> Chat<'_, W> {
         self.staying.push(Line::new(name, Style::BOLD).with(&rest, Style::FAINT));
         self.staying
             .push(Line::faint(&format!("session {} · /help shows every command", self.talk.session_id())));
+    }
+
+    /// Where a session that is gone on with was left.
+    pub(super) async fn recall(&mut self) {
+        let said = self.talk.last_user_message().await.unwrap_or_default();
+        let first = said.iter().find_map(|part| match part {
+            Part::Text { text } => text.lines().find(|line| !line.trim().is_empty()),
+            Part::Image { .. } => None,
+        });
+        if let Some(line) = first {
+            self.staying.push(Line::faint(&format!("goes on after: {line}")).cut(self.screen.width()));
+        }
     }
 
     /// The last lines.

@@ -186,6 +186,7 @@ impl<'a, W: Write> Chat<'a, W> {
     /// The exit code, once the person leaves.
     async fn run(&mut self) -> Result<u8, Failure> {
         self.greet();
+        self.recall().await;
         self.look_again().await;
         self.draw_now()?;
         loop {

@@ -94,6 +94,7 @@ fn a_question_is_answered_with_tools_in_between() {
     let expected = [
         "hermes 0.1.0  acme/large · 3 tools · /work",
         "session 20260101_120000_abcdef · /help shows every command",
+        "goes on after: once more",
         "",
         "❯ how is it?",
         "",

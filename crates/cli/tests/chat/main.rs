@@ -1,0 +1,34 @@
+//! `hermes chat` as a person or a script meets it: the real program against a scripted model, a real
+//! small model, a real terminal, and `kill -9`.
+//!
+//! | module | what it proves |
+//! |---|---|
+//! | `stage` | a temporary user with a scripted model |
+//! | `answers` | what is written where, in three forms, and how a session is gone on with |
+//! | `endings` | every exit code; nobody is waited for who is not there |
+//! | `kill` | a kill at any instant loses nothing and repeats nothing; eight at once |
+//! | `real_model` | a real model answers, streamed |
+//! | `screen` | the chat in a terminal, as a person sees it |
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests start the program, write the files it finds, and kill it at random times"
+)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::print_stderr,
+    reason = "helpers are part of the tests"
+)]
+
+mod answers;
+mod endings;
+#[path = "../cli/home.rs"]
+#[expect(dead_code, reason = "shared with the other tests, which use more of it")]
+mod home;
+mod kill;
+mod real_model;
+mod screen;
+mod stage;

@@ -1,0 +1,180 @@
+//! The chat in a real terminal: what a person sees while a tool runs, is asked, stops a turn, goes on
+//! and leaves. tmux is the terminal.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use hermes_testkit::Answer;
+
+use crate::home::HERMES;
+use crate::stage::{Stage, shell};
+
+/// A terminal in which a shell of the test's user runs.
+struct Terminal<'a> {
+    stage: &'a Stage,
+}
+
+impl<'a> Terminal<'a> {
+    /// Opens it; none where there is no tmux, which is a failure in CI.
+    fn open(stage: &'a Stage) -> Option<Self> {
+        let terminal = Self { stage };
+        let there = Command::new("tmux").arg("-V").output().is_ok_and(|said| said.status.success());
+        if !there {
+            assert!(std::env::var_os("CI").is_none(), "tmux is not here");
+            eprintln!("NOT RUN: there is no tmux to look at the chat with");
+            return None;
+        }
+        let opened = terminal.tmux(&["new-session", "-d", "-x", "100", "-y", "50", "env PS1='$ ' sh"]);
+        assert!(opened.status.success(), "{opened:?}");
+        terminal.until(|screen| screen.trim() == "$");
+        Some(terminal)
+    }
+
+    fn tmux(&self, words: &[&str]) -> Output {
+        let socket = self.stage.path().join("tmux");
+        let all = [&["-u", "-f", "/dev/null", "-S", socket.to_str().unwrap()], words].concat();
+        let mut command = self.stage.program("tmux", &all);
+        command.env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8").output().unwrap()
+    }
+
+    /// What is on the screen, without what has scrolled away.
+    fn screen(&self) -> String {
+        let shown = self.tmux(&["capture-pane", "-p"]);
+        String::from_utf8(shown.stdout).unwrap()
+    }
+
+    /// Types a line.
+    fn type_line(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+        self.press("Enter");
+    }
+
+    fn press(&self, key: &str) {
+        self.tmux(&["send-keys", key]);
+    }
+
+    /// Waits until the screen is like this, and gives it.
+    fn until(&self, is: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is(&screen) {
+                return screen;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "it never came; the screen is\n{screen}");
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    fn until_shown(&self, text: &str) -> String {
+        self.until(|screen| screen.contains(text))
+    }
+
+    /// Starts the chat and waits until it listens.
+    fn chat(&self, words: &str) -> String {
+        self.type_line("clear");
+        self.until(|screen| screen.lines().next().is_some_and(|line| line.trim() == "$"));
+        self.type_line(&format!("{HERMES} chat {words}"));
+        self.until(|screen| screen.contains("/help shows every command") && screen.contains("custom/m"))
+    }
+
+    /// Leaves the chat, and gives what the terminal is set to then.
+    fn leave(&self) -> String {
+        self.press("C-d");
+        self.until_shown("To go on with this session");
+        self.type_line("stty -a; echo set=$?");
+        self.until_shown("set=0")
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_tool_that_runs_is_seen_to_run_and_can_be_stopped() {
+    let stage =
+        Stage::saying([shell("c1", "sleep 60"), Answer::text("Then let us talk about **something else**.")]);
+    let Some(terminal) = Terminal::open(&stage) else { return };
+    terminal.chat("");
+
+    terminal.type_line("Sleep a little");
+    let row = |screen: &str, time: &str| {
+        screen.lines().any(|line| line.contains("sleep 60") && line.contains(time))
+    };
+    terminal.until(|screen| row(screen, "1."));
+    terminal.until(|screen| row(screen, "2."));
+    terminal.press("C-c");
+    let stopped = terminal.until(|screen| screen.contains("[cancelled]") || screen.contains("topped"));
+    terminal.type_line("Never mind");
+    let shown = terminal.until_shown("something else");
+
+    assert!(stopped.contains("❯ Sleep a little"), "{stopped}");
+    assert!(shown.contains("❯ Never mind") && !shown.contains("**"), "{shown}");
+    let left = terminal.leave();
+    assert!(left.contains(" echo ") && left.contains(" icanon ") && !left.contains("-icanon"), "{left}");
+}
+
+#[test]
+fn a_risky_call_is_asked_about_on_the_screen() {
+    let risky = "eval \"$PAYLOAD\"; touch ran";
+    let stage = Stage::saying([
+        shell("c1", risky),
+        Answer::text("I left it."),
+        shell("c2", risky),
+        Answer::text("It ran."),
+    ]);
+    let Some(terminal) = Terminal::open(&stage) else { return };
+    terminal.chat("");
+
+    terminal.type_line("Run it");
+    terminal.until_shown("approve? (");
+    // What is typed the moment a question appears does not count.
+    std::thread::sleep(Duration::from_millis(700));
+    terminal.type_line("d");
+    let refused = terminal.until_shown("I left it.");
+    assert!(refused.contains("needs your approval") && refused.contains("✗ refused"), "{refused}");
+    assert!(!stage.project().join("ran").exists());
+
+    terminal.type_line("Do run it");
+    terminal
+        .until(|screen| screen.matches("needs your approval").count() == 2 && screen.contains("approve? ("));
+    std::thread::sleep(Duration::from_millis(700));
+    terminal.type_line("o");
+    let ran = terminal.until_shown("It ran.");
+    assert!(ran.contains("✓ approved, this once"), "{ran}");
+    assert!(stage.project().join("ran").exists());
+}
+
+#[test]
+fn a_chat_is_left_and_gone_on_with() {
+    let stage = Stage::saying([Answer::text("Noted: blue."), Answer::text("You said blue.")]);
+    let Some(terminal) = Terminal::open(&stage) else { return };
+    let first = terminal.chat("");
+    terminal.type_line("My colour is blue");
+    terminal.until_shown("Noted: blue.");
+    terminal.leave();
+
+    let again = terminal.chat("-c");
+    let session = |screen: &str| {
+        let line = screen.lines().find(|line| line.starts_with("session ")).unwrap_or_default().to_owned();
+        line.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(session(&first), session(&again), "{again}");
+    assert!(again.contains("goes on after: My colour is blue"), "{again}");
+    terminal.type_line("Which colour?");
+    terminal.until_shown("You said blue.");
+    assert!(stage.server.bodies()[1]["messages"].to_string().contains("My colour is blue"));
+
+    terminal.type_line("/help");
+    let help = terminal.until_shown("WHAT IT DOES");
+    for word in ["/help", "/undo", "/model", "Ctrl-C  stop the turn"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    terminal.press("C-c");
+    terminal.press("C-c");
+    terminal
+        .until(|screen| screen.contains("To go on with this session") && screen.trim_end().ends_with('$'));
+}
