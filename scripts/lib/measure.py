@@ -1,4 +1,5 @@
-"""Measures start-up and memory of the binary, gathers the benches' medians, compares with budgets.
+"""Measures start-up and memory of the binary, gathers what the benches and the guard tell, compares
+with budgets.
 
 Start-up is a ratio: the command and /bin/true are started in turns by one process, and the
 medians are compared, so that a busy or slow machine disturbs both alike.
@@ -118,6 +119,25 @@ def medians(folder, since):
     return found
 
 
+def guard(file):
+    """What the guard's own example tells of its corpora and of its speed, as name to value."""
+    told = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+    shapes = told["shapes_ms"]
+    found = {
+        "guard_recall": (told["recall_percent"], "%"),
+        "guard_false_alarms": (told["false_alarms_percent"], "%"),
+        "guard_never_missed": (told["never_missed"], ""),
+        "guard_median": (told["median_us"], "µs"),
+        "guard_worst_100kb": (max(shapes.values()), "ms"),
+    }
+    for technique, right in told["techniques"].items():
+        side, name = technique.split("/", 1)
+        wrong = "false_alarms" if side == "harmless" else "recall"
+        found[f"guard_{wrong}/{name}"] = (100 - right if side == "harmless" else right, "%")
+    found.update({f"guard_100kb/{name}": (took, "ms") for name, took in shapes.items()})
+    return found
+
+
 def judged(budgets, found, benches):
     """One line per number: those with a budget first, as they stand in the file."""
     for name, wanted in budgets.items():
@@ -125,7 +145,9 @@ def judged(budgets, found, benches):
         value = found[name][0] if name in found else None
         if name in benches:
             value = benches[name] / NANOSECONDS[unit]
-        yield line(name, value, unit, budget, value is not None and value <= budget)
+        least = wanted.get("least", False)
+        ok = value is not None and (value >= budget if least else value <= budget)
+        yield line(name, value, unit, budget, ok, least)
     for name, (value, unit) in found.items():
         if name not in budgets:
             yield line(name, value, unit, None, True)
@@ -134,8 +156,9 @@ def judged(budgets, found, benches):
             yield line(name, value / NANOSECONDS["µs"], "µs", None, True)
 
 
-def line(name, value, unit, budget, ok):
-    return {"name": name, "value": value and round(value, 4), "unit": unit, "budget": budget, "ok": ok}
+def line(name, value, unit, budget, ok, least=False):
+    value = value and round(value, 4)
+    return {"name": name, "value": value, "unit": unit, "budget": budget, "least": least, "ok": ok}
 
 
 def table(lines):
@@ -143,7 +166,7 @@ def table(lines):
     yield f"{'name':<{width}}  {'value':>12}     {'budget':>8}"
     for each in lines:
         value = "not measured" if each["value"] is None else f"{each['value']:,.3f}"
-        budget = "" if each["budget"] is None else f"≤ {each['budget']:g}"
+        budget = "" if each["budget"] is None else f"{'≥' if each['least'] else '≤'} {each['budget']:g}"
         verdict = "" if each["budget"] is None else "ok" if each["ok"] else "MISSED"
         yield f"{each['name']:<{width}}  {value:>12} {each['unit']:<3} {budget:>8}  {verdict}".rstrip()
 
@@ -152,6 +175,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
     parser.add_argument("--criterion", required=True)
+    parser.add_argument("--guard", help="what the guard's example `corpus --json` printed")
     parser.add_argument("--since", type=float, default=0)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--budgets", required=True)
@@ -165,6 +189,8 @@ def main():
     found, remarks = start_up(os.path.abspath(asked.binary), asked.rounds)
     for file in asked.also:
         found.update(json.loads(pathlib.Path(file).read_text(encoding="utf-8")))
+    if asked.guard:
+        found.update(guard(asked.guard))
     lines = list(judged(budgets, found, medians(asked.criterion, asked.since)))
     ok = all(each["ok"] for each in lines)
     for remark in remarks:

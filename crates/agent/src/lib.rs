@@ -7,12 +7,11 @@
 //! | what is told about it | [`event`], [`watcher`] |
 //! | what a model is told first | [`prompt`] |
 //! | a conversation that fits | [`context`], [`history`] |
-//! | children, names of sessions | [`delegation`], [`title`] |
+//! | names of sessions | [`title`] |
 //!
 //! Nothing here touches the outside: models, tools, record and clock are traits of the core, handed in.
 
 pub mod context;
-pub mod delegation;
 pub mod driver;
 pub mod event;
 pub mod history;

@@ -18,15 +18,6 @@ pub fn title(asked: &str, answered: &str) -> Option<String> {
     Some(first.to_uppercase().chain(letters).collect())
 }
 
-/// The title with a number, when it is taken.
-pub fn unique(title: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
-    if !is_taken(title) {
-        return title.to_owned();
-    }
-    let numbered = (2..10_000_u32).map(|n| format!("{title} #{n}"));
-    numbered.into_iter().find(|title| !is_taken(title)).unwrap_or_else(|| title.to_owned())
-}
-
 /// The first sentence that holds words, without marks, cut at a word.
 fn gist(text: &str) -> String {
     let mut in_code = false;
@@ -101,13 +92,5 @@ mod tests {
 
         assert_eq!(title, "Wonderful wonderful wonderful wonderful wonderful wonderful…");
         assert!(of(&"漢".repeat(500), "").chars().count() <= 61);
-    }
-
-    #[test]
-    fn a_taken_title_gets_a_number() {
-        let taken = ["A", "A #2"];
-
-        assert_eq!(unique("A", &|title| taken.contains(&title)), "A #3");
-        assert_eq!(unique("B", &|title| taken.contains(&title)), "B");
     }
 }

@@ -59,6 +59,7 @@ mod tests {
             status: Status::Denied,
             body: "{}".to_owned(),
             spilled: None,
+            attachments: vec![],
             notes: vec![],
             took: Duration::from_millis(1500),
         });

@@ -1,8 +1,12 @@
-//! How fast a judgement is: everyday commands, and one very long line.
+//! How fast a judgement is: everyday commands, and very long lines of every hard shape; and how
+//! fast redaction is on text without secrets.
+
+mod shapes;
 
 use std::hint::black_box;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use hermes_guard::redact::Redactor;
 use hermes_guard::{Context, judge};
 
 const EVERYDAY: [&str; 12] = [
@@ -26,9 +30,23 @@ fn benches(criterion: &mut Criterion) {
         let mut commands = EVERYDAY.iter().cycle();
         bench.iter(|| commands.next().map(|command| judge(black_box(command), &context)));
     });
-    let long = "echo aaaa bbbb; ".repeat(6400);
-    criterion.bench_function("judge_100kb", |bench| bench.iter(|| judge(black_box(&long), &context)));
+    let mut group = criterion.benchmark_group("judge_100kb");
+    for (name, unit) in shapes::UNITS {
+        let text = unit.repeat(100_000 / unit.len());
+        group.bench_function(*name, |bench| bench.iter(|| judge(black_box(&text), &context)));
+    }
+    group.finish();
 }
 
-criterion_group!(judging, benches);
+fn redaction(criterion: &mut Criterion) {
+    let redactor = Redactor::new(["correct-horse-battery-staple", "a1B2c3D4e5F6g7H8i9J0"]);
+    let prose =
+        "The build took 12 seconds; nothing in it is secret, and the next line is alike.\n".repeat(13_000);
+    let mut group = criterion.benchmark_group("redact_1mb");
+    group.throughput(Throughput::Bytes(prose.len() as u64));
+    group.bench_function("prose", |bench| bench.iter(|| redactor.redact(black_box(&prose)).len()));
+    group.finish();
+}
+
+criterion_group!(judging, benches, redaction);
 criterion_main!(judging);

@@ -98,20 +98,41 @@ impl Judgement {
     }
 }
 
+impl Judgement {
+    /// Whether a part of the text was beyond what can be followed.
+    pub fn is_unread(&self) -> bool {
+        self.findings.iter().any(|finding| finding.effect.kind == Kind::Unreadable)
+    }
+}
+
 /// Judges a command.
 pub fn judge(text: &str, context: &Context) -> Judgement {
+    judged(text, context).0
+}
+
+/// How many steps judging a text takes. A step is some ten nanoseconds of work; their number
+/// never grows faster than the text, which is what this is here to show.
+pub fn steps(text: &str, context: &Context) -> usize {
+    judged(text, context).1
+}
+
+fn judged(text: &str, context: &Context) -> (Judgement, usize) {
     let clean = reveal::clean(text);
     let mut walk = Walk::new(context, text.len());
     walk.whole(&clean);
     let mut effects = std::mem::take(&mut walk.effects);
-    let mut programs = std::mem::take(&mut walk.programs);
+    let mut programs = walk.take_programs();
+    let (mut steps, left) = walk.account();
     if let Some(sign) = reveal::hiding(text) {
         effects.push(hidden(sign, Span::new(0, text.len())));
     }
     if let Some(shown) = reveal::shown(&clean) {
         // What a careless reader, or a careless program, would take the text for.
         let mut second = Walk::new(context, shown.len());
+        second.limit(left);
         second.whole(&shown);
+        steps += second.account().0;
+        let mut others = second.take_programs();
         let known = effects.len();
         for mut effect in second.effects {
             effect.span = Span::new(0, text.len());
@@ -126,13 +147,13 @@ pub fn judge(text: &str, context: &Context) -> Judgement {
         if effects.len() > known {
             effects.push(hidden("letters that look like others", Span::new(0, text.len())));
         }
-        programs.append(&mut second.programs);
+        programs.append(&mut others);
     }
     for effect in &mut effects {
         effect.span.end = effect.span.end.min(text.len());
         effect.span.start = effect.span.start.min(effect.span.end);
     }
-    settle(effects, &programs, context)
+    (settle(effects, &programs, context), steps)
 }
 
 fn hidden(what: &'static str, span: Span) -> Effect {

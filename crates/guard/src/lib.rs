@@ -39,7 +39,7 @@ mod walk;
 
 pub use effect::{Effect, How, Kind, Span, Target};
 pub use grants::{Grant, Grants};
-pub use judge::{Context, Finding, Judgement, Verdict, judge};
+pub use judge::{Context, Finding, Judgement, Verdict, judge, steps};
 pub use mode::{Decision, Mode, decide};
 pub use place::Place;
 pub use rules::{Hold, Rule};

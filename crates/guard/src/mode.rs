@@ -43,6 +43,10 @@ pub fn decide(mode: Mode, text: &str, judgement: &Judgement, grants: &Grants) ->
     match judgement.verdict {
         Verdict::Allow => Decision::Run,
         Verdict::Deny => Decision::Refuse(judgement.why.clone()),
+        // Nobody has seen all of it: what is never allowed may be in the rest.
+        Verdict::Ask if mode == Mode::Off && judgement.is_unread() => {
+            Decision::Refuse(format!("never allowed without being asked about: {}", judgement.why))
+        }
         Verdict::Ask if mode == Mode::Off => Decision::Run,
         Verdict::Ask if grants.covers(text, judgement) => Decision::Granted,
         Verdict::Ask => match mode {
@@ -82,6 +86,13 @@ mod tests {
         for mode in [Mode::Manual, Mode::Smart, Mode::Off, Mode::Deny] {
             assert!(matches!(decided(mode, "rm -rf /", &grants), Decision::Refuse(_)), "{mode:?}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_looked_through_does_not_carry_something_past_the_never_list() {
+        let padded = format!("{}rm -rf /", "echo a; ".repeat(60_000));
+
+        assert!(matches!(decided(Mode::Off, &padded, &Grants::default()), Decision::Refuse(_)));
     }
 
     #[test]

@@ -41,9 +41,8 @@ impl Lessons {
             "encrypted_content",
             "encrypted content",
             "reasoning_details",
+            "reasoning_content",
         ]) {
-            now.no_thoughts = true;
-        } else if has(&["reasoning_content"]) {
             now.no_thoughts = true;
         } else if has(&["reasoning", "effort", "thinking"]) && refuses_a_field(&text) {
             now.no_effort = true;

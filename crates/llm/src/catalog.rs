@@ -85,19 +85,21 @@ fn ollama(shown: &Value) -> Option<u64> {
     })
 }
 
+/// Fields that hold the size of a context.
+const SIZES: [&str; 6] = [
+    "max_model_len",
+    "context_length",
+    "context_window",
+    "max_context_length",
+    "max_input_tokens",
+    "inputTokenLimit",
+];
+
 /// Reads a list of models in any of the usual shapes.
 pub(crate) fn listed(list: &Value) -> Option<Vec<ListedModel>> {
     let models = list.get("data").or_else(|| list.get("models")).unwrap_or(list).as_array()?;
     let read = |model: &Value| {
         let name = ["id", "name", "model"].iter().find_map(|key| model.get(key)?.as_str())?;
-        const SIZES: [&str; 6] = [
-            "max_model_len",
-            "context_length",
-            "context_window",
-            "max_context_length",
-            "max_input_tokens",
-            "inputTokenLimit",
-        ];
         let size = SIZES.iter().find_map(|key| model.get(key)?.as_u64());
         let size = size.or_else(|| model.get("meta")?.get("n_ctx_train")?.as_u64());
         // Google's list puts a folder before the name.

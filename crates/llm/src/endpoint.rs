@@ -135,8 +135,8 @@ impl Limits {
     /// More patience for a long conversation, whose first word takes longer.
     pub fn for_tokens(mut self, tokens: u64) -> Self {
         let least = match tokens {
-            ..=50_000 => 0,
-            ..=100_000 => 240,
+            0..=50_000 => 0,
+            50_001..=100_000 => 240,
             _ => 300,
         };
         // A limit set below the usual ones was set on purpose.

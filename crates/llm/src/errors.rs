@@ -229,16 +229,14 @@ fn classify(status: u16, text: &str) -> Class {
     let text = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match status {
-        401 => Class::Auth,
         402 if says(RATE) => Class::RateLimit,
         402 => Class::Billing,
         403 if says(BILLING) => Class::Billing,
         403 if says(POLICY) => Class::Policy,
-        403 => Class::Auth,
+        401 | 403 => Class::Auth,
         404 if says(&["data policy", "privacy"]) => Class::Policy,
         404 if says(&["model", "endpoints"]) => Class::ModelNotFound,
         404 => Class::BadRequest,
-        408 => Class::Timeout,
         413 if says(OVERFLOW) => Class::ContextOverflow,
         413 => Class::PayloadTooLarge,
         429 if says(&["insufficient_quota", "insufficient balance", "exceeded your current quota"]) => {
@@ -247,7 +245,7 @@ fn classify(status: u16, text: &str) -> Class {
         429 if says(OVERLOADED) => Class::Overloaded,
         429 => Class::RateLimit,
         503 | 529 => Class::Overloaded,
-        504 | 522 | 524 => Class::Timeout,
+        408 | 504 | 522 | 524 => Class::Timeout,
         _ => by_text(status, &says),
     }
 }

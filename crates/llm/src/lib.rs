@@ -39,3 +39,10 @@ pub use model::HttpModel;
 pub use offline::{OFFLINE_NAME, Offline};
 pub use provider::{ModelDef, ProviderDef, Wire};
 pub use secret::Secret;
+
+/// The body that a request is sent with, for whoever wants to see or measure it.
+pub fn request_body(endpoint: &Endpoint, request: &hermes_core::model::ModelRequest) -> String {
+    let lessons = adapt::Lessons::default();
+    let tools = wires::tools(endpoint.wire, &request.tools, lessons);
+    wires::body(endpoint, request, tools.as_deref(), lessons)
+}

@@ -1,5 +1,6 @@
 //! A model behind HTTP: builds the request, sends it, reads the stream.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -72,15 +73,23 @@ impl HttpModel {
     ) -> Result<ModelReply, ModelError> {
         let mut lessons = *self.lessons.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = MAX_LESSONS;
+        let told = AtomicBool::new(false);
+        let telling = |event| {
+            told.store(true, Ordering::Relaxed);
+            events(event);
+        };
         loop {
-            let error = match self.once(request, lessons, events).await {
+            let error = match self.once(request, lessons, &telling).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            let learns = matches!(error.class, ModelErrorClass::BadRequest | ModelErrorClass::Server);
-            let learnt = lessons.learn(&error.message).filter(|_| learns && left > 0);
+            let may_teach = matches!(error.class, ModelErrorClass::BadRequest | ModelErrorClass::Server);
+            let learnt = lessons.learn(&error.message).filter(|_| may_teach && left > 0);
             let Some(learnt) = learnt else { return Err(error) };
             left -= 1;
+            if told.swap(false, Ordering::Relaxed) {
+                events(ModelEvent::Restart);
+            }
             lessons = learnt;
             *self.lessons.lock().unwrap_or_else(PoisonError::into_inner) = learnt;
         }

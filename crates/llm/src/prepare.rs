@@ -80,14 +80,13 @@ struct Order<'a> {
 impl<'a> Order<'a> {
     fn user(&mut self, content: &'a [Part]) {
         let parts = content.iter().filter(|part| !matches!(part, Part::Text { text } if text.is_empty()));
-        match self.turns.last_mut() {
-            Some(Turn::User(before)) => before.extend(parts),
-            _ => {
-                let parts: Vec<_> = parts.collect();
-                if !parts.is_empty() {
-                    self.turns.push(Turn::User(parts));
-                }
-            }
+        if let Some(Turn::User(before)) = self.turns.last_mut() {
+            before.extend(parts);
+            return;
+        }
+        let parts: Vec<_> = parts.collect();
+        if !parts.is_empty() {
+            self.turns.push(Turn::User(parts));
         }
     }
 
@@ -149,12 +148,14 @@ impl<'a> Order<'a> {
     }
 }
 
+/// What such ids are made of.
+const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
 /// Nine letters and digits for any id; one that already is that stays.
 fn nine_of(id: &str) -> String {
     if id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()) {
         return id.to_owned();
     }
-    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let digest = Sha256::digest(id.as_bytes());
     let letter = |byte: &u8| LETTERS.get(usize::from(byte % 32)).map_or('a', |letter| char::from(*letter));
     digest.iter().take(9).map(letter).collect()

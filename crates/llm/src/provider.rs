@@ -5,9 +5,9 @@ use hermes_core::model::Price;
 /// The language an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wire {
-    /// OpenAI chat completions.
+    /// `OpenAI` chat completions.
     Chat,
-    /// OpenAI responses.
+    /// `OpenAI` responses.
     Responses,
     /// Anthropic messages.
     Messages,
@@ -193,7 +193,7 @@ impl ModelDef {
 pub struct Quirks {
     /// What the limit of an answer is called on the chat wire.
     pub max_tokens: MaxTokens,
-    /// Whether newer OpenAI models get the system prompt in the role `developer`.
+    /// Whether newer `OpenAI` models get the system prompt in the role `developer`.
     pub developer: bool,
     /// Which models want cache marks.
     pub cache: CacheMarks,

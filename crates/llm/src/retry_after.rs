@@ -109,8 +109,7 @@ fn span(text: &str) -> Option<Duration> {
 /// `Wed, 21 Oct 2015 07:28:00 GMT` as seconds since 1970.
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
-    let mut words =
-        text.split(|c: char| c == ' ' || c == '-' || c == ',').filter(|word| !word.is_empty()).skip(1);
+    let mut words = text.split([' ', '-', ',']).filter(|word| !word.is_empty()).skip(1);
     let day: u64 = words.next()?.parse().ok()?;
     let month = MONTHS.find(&words.next()?.get(..3)?.to_ascii_lowercase())? / 3 + 1;
     let year: u64 = words.next()?.parse().ok()?;

@@ -51,15 +51,9 @@ impl SseDecoder {
                 self.line = whole;
                 self.line.clear();
             }
-            bytes = match rest {
-                [b'\r', b'\n', rest @ ..] | [b'\n', rest @ ..] => rest,
-                [b'\r'] => {
-                    self.after_return = true;
-                    &[]
-                }
-                [_, rest @ ..] => rest,
-                [] => &[],
-            };
+            self.after_return = rest == b"\r";
+            let ending = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+            bytes = rest.get(ending..).unwrap_or_default();
         }
         self.grow(bytes)
     }

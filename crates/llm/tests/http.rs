@@ -1,5 +1,6 @@
 //! The model over real sockets, against the scripted server: all three wires, and what can go wrong.
 #![expect(clippy::disallowed_methods, reason = "the test measures time and listens on loopback")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -7,7 +8,10 @@ use std::time::{Duration, Instant};
 use hermes_core::model::{
     Finish, Message, Model as _, ModelError, ModelErrorClass as Class, ModelEvent, ModelReply, ModelRequest,
 };
-use hermes_llm::{Endpoint, Http, HttpModel, HttpSettings, Secret, Wire, catalog, local, providers};
+use hermes_llm::select::{self, Sources, Wanted};
+use hermes_llm::{
+    Endpoint, Http, HttpModel, HttpSettings, ProxySettings, Secret, Wire, catalog, local, providers,
+};
 use hermes_testkit::{Answer, ModelServer};
 use serde_json::{Value, json};
 
@@ -138,6 +142,7 @@ async fn the_key_is_sent_as_each_wire_wants_it_and_connections_are_kept() {
     for _ in 0..3 {
         model.ask(&request(), &|_| {}).await.unwrap();
     }
+    assert_eq!(server.connections(), 1);
     ask(endpoint(&server, Wire::Messages)).await.0.unwrap();
 
     let seen = server.requests();
@@ -278,4 +283,73 @@ async fn servers_on_this_machine_are_found_quickly() {
 
     assert!(begun.elapsed() < Duration::from_millis(600), "{:?}", begun.elapsed());
     assert_eq!((found.len(), found[0].provider, found[0].first_model()), (1, "ollama", Some("qwen3")));
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_meanwhile_is_replaced() {
+    let server = ModelServer::always(Answer::text("x").then_close());
+    let model = HttpModel::new(endpoint(&server, Wire::Chat), http());
+
+    for _ in 0..3 {
+        model.ask(&request(), &|_| {}).await.unwrap();
+    }
+
+    assert_eq!((server.requests().len(), server.connections()), (3, 3));
+}
+
+#[tokio::test]
+async fn encrypted_connections_go_through_the_proxy_that_was_named() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = format!("http://user:pass@{}", listener.local_addr().unwrap());
+    let settings = HttpSettings {
+        proxy: ProxySettings { https: Some(proxy), ..ProxySettings::default() },
+        ..HttpSettings::default()
+    };
+    let endpoint = Endpoint::of(providers::find("groq").unwrap(), "m", Secret::new(KEY))
+        .at("https://api.example.invalid/v1");
+    let model = HttpModel::new(endpoint, Arc::new(Http::new(settings)));
+    let request = request();
+    let refusing = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(tokio::io::AsyncReadExt::read_u8(&mut stream).await.unwrap());
+        }
+        tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 407 No\r\n\r\n").await.unwrap();
+        String::from_utf8(head).unwrap()
+    };
+
+    let (reply, head) = futures::future::join(model.ask(&request, &|_| {}), refusing).await;
+
+    let error = reply.unwrap_err();
+    assert!(head.starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n") && !head.contains(KEY));
+    assert_eq!(error.class, Class::Network);
+    assert!(error.message.contains("407") && !error.message.contains("pass"), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_cut_off_is_never_completed() {
+    let answer = Answer::text("").and_raw_call("c1", "weather", "{\"city\": \"Lon").finish("tool_calls");
+    let server = ModelServer::saying([answer]);
+
+    let reply = ask(endpoint(&server, Wire::Chat)).await.0.unwrap();
+
+    assert_eq!(
+        (reply.message.finish, reply.message.calls[0].arguments.as_str()),
+        (Finish::Length, "{\"city\": \"Lon")
+    );
+}
+
+#[tokio::test]
+async fn a_model_is_asked_of_the_server_when_none_is_named() {
+    let list = json!({"data": [{"id": "text-embed-1"}, {"id": "qwen3", "max_model_len": 16_384}]});
+    let server = ModelServer::with_pages([("/v1/models", list)], Vec::new());
+    let flags = Wanted { base_url: Some(server.url()), ..Wanted::default() };
+    let config = Wanted::default();
+    let sources = Sources { flags: &flags, config: &config, named: &[], env: &|_| None };
+
+    let chosen = select::choose(&sources, &http()).await.unwrap().endpoint.unwrap();
+
+    assert_eq!((chosen.model.as_str(), chosen.context), ("qwen3", Some(16_384)));
 }

@@ -261,6 +261,20 @@ fn a_session_that_was_ended_by_a_compaction_is_resumed_where_it_went_on() {
 }
 
 #[test]
+fn a_session_without_a_title_gets_one_that_is_free() {
+    let (_dir, store) = store();
+    titled(&store, "first", "Look at it");
+    session(&store, "second");
+
+    assert!(store.title_if_none("second", "Look at it").unwrap());
+    assert!(!store.title_if_none("second", "another").unwrap());
+    assert!(!store.title_if_none("first", "another").unwrap());
+
+    let title = |id: &str| store.session(id).unwrap().title.unwrap();
+    assert_eq!((title("first").as_str(), title("second").as_str()), ("Look at it", "Look at it #2"));
+}
+
+#[test]
 fn a_shorter_conversation_takes_the_place_of_the_long_one_and_nothing_is_lost() {
     let (_dir, store) = store();
     session(&store, "s");

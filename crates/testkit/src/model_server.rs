@@ -9,6 +9,7 @@
 mod wire;
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,6 +39,7 @@ pub struct Answer {
     stall_after: Option<usize>,
     cut_after: Option<usize>,
     usage: (u64, u64),
+    then_close: bool,
 }
 
 impl Answer {
@@ -113,6 +115,12 @@ impl Answer {
     /// Closes the connection after so many pieces.
     pub fn cut_after(mut self, pieces: usize) -> Self {
         self.cut_after = Some(pieces);
+        self
+    }
+
+    /// Closes the connection when it has answered.
+    pub fn then_close(mut self) -> Self {
+        self.then_close = true;
         self
     }
 
@@ -256,6 +264,11 @@ impl ModelServer {
             .collect()
     }
 
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        lock(&self.script.connections).len()
+    }
+
     /// Waits until `count` requests have come in; false when they do not within ten seconds.
     pub fn wait_for(&self, count: usize) -> bool {
         let seen = lock(&self.script.seen);
@@ -302,7 +315,7 @@ fn serve(stream: TcpStream, script: &Script) {
             None if is_question => {
                 let next = lock(&script.answers).pop_front().or_else(|| script.otherwise.clone());
                 let answer = next.unwrap_or_else(|| Answer::error(500, "the scripted answers have run out"));
-                say(&mut stream, &answer, &path, &body)
+                say(&mut stream, &answer, &path, &body).filter(|()| !answer.then_close)
             }
             None => whole(&mut stream, 404, &[], b"{\"error\":{\"message\":\"no such page\"}}"),
         };
@@ -382,7 +395,7 @@ fn whole(stream: &mut TcpStream, status: u16, headers: &[(String, String)], body
 fn head(stream: &mut TcpStream, status: u16, headers: &[(String, String)]) -> Option<()> {
     let mut head = format!("HTTP/1.1 {status} Scripted\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).ok()

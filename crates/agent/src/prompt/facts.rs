@@ -28,10 +28,10 @@ pub struct PromptFacts {
     pub project: Option<Text>,
     /// Most characters of the project's instructions; 20,000 when not set.
     pub project_limit: Option<usize>,
-    /// What the agent has noted.
-    pub memory: Option<MemoryBlock>,
-    /// What is known about the user.
-    pub user: Option<MemoryBlock>,
+    /// What the agent has noted, under its header.
+    pub memory: Option<String>,
+    /// What is known about the user, under its header.
+    pub user: Option<String>,
     /// What another memory service has to say.
     pub recalled: Option<String>,
     /// One line per skill.
@@ -69,13 +69,4 @@ pub struct Workspace {
     pub kind: Option<String>,
     /// Branch, changed files, last commits.
     pub git: Option<String>,
-}
-
-/// Entries of a memory, as they were when the session began.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MemoryBlock {
-    /// The joined entries.
-    pub text: String,
-    /// Most characters it may have.
-    pub limit: usize,
 }

@@ -8,15 +8,13 @@ mod clip;
 mod facts;
 mod section;
 mod sections;
-mod threat;
 
 use std::sync::Arc;
 
 use hermes_core::conversation::Conversation;
 
-pub use facts::{MemoryBlock, PromptFacts, Text, Workspace};
+pub use facts::{PromptFacts, Text, Workspace};
 pub use section::Section;
-pub use threat::threat;
 
 /// The prompt for these facts.
 pub fn build(facts: &PromptFacts) -> String {

@@ -1,5 +1,7 @@
 //! The calls of one answer: ids that can be told apart, and which of the calls are worth running.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hermes_core::model::{Message, ModelCall};
 use hermes_core::outcome::Outcome;
 use serde::{Deserialize, Serialize};
@@ -81,7 +83,11 @@ impl Batch {
                     (Fate::SameAs(at), _) => (call.name.clone(), self.same_as(*at)),
                     (Fate::TooMany, _) => (call.name.clone(), too_many()),
                 };
-                Message::Tool { call_id: call.id.clone(), name, content, images: Vec::new() }
+                let images = match (fate, outcome) {
+                    (Fate::Run, Some(outcome)) => pictures(outcome),
+                    _ => Vec::new(),
+                };
+                Message::Tool { call_id: call.id.clone(), name, content, images }
             })
             .collect()
     }
@@ -92,6 +98,12 @@ impl Batch {
                 See the result of that call." })
         .to_string()
     }
+}
+
+/// The pictures a call handed back, as `data:` URLs.
+fn pictures(outcome: &Outcome) -> Vec<String> {
+    let pictures = outcome.attachments.iter().filter(|it| it.media_type.starts_with("image/"));
+    pictures.map(|it| format!("data:{};base64,{}", it.media_type, STANDARD.encode(&it.bytes))).collect()
 }
 
 impl Missing {

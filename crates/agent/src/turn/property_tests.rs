@@ -80,6 +80,7 @@ impl Chance {
             status: status[usize::from(*at)],
             body: "{}".to_owned(),
             spilled: None,
+            attachments: vec![],
             notes: vec![],
             took: Duration::ZERO,
         };

@@ -44,6 +44,7 @@ fn outcomes(turn: &Turn, status: Status) -> Vec<Outcome> {
         status,
         body: "{}".to_owned(),
         spilled: None,
+        attachments: vec![],
         notes: vec![],
         took: Duration::ZERO,
     };

@@ -3,6 +3,5 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test that cannot go on fails the test")]
 
 mod compaction;
-mod delegation;
 mod driver;
 mod support;

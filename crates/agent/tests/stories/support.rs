@@ -162,6 +162,7 @@ fn outcome(call: &ToolCall, status: Status, body: Option<String>) -> Outcome {
         body: body
             .unwrap_or_else(|| format!(r#"{{"status":"{}","got":{:?}}}"#, status.word(), call.arguments)),
         spilled: None,
+        attachments: Vec::new(),
         notes: vec![],
         took: Duration::ZERO,
     }

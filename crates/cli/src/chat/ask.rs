@@ -1,11 +1,12 @@
-//! Approvals while the chat is on the screen: the question is put into the screen's own queue, so
-//! that nothing else is drawn or read while it stands there.
+//! Questions while the chat is on the screen, about calls and from the agent itself: they are put into
+//! the screen's own queue, so that nothing else is drawn or read while one stands there.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures::channel::{mpsc::UnboundedSender, oneshot};
 use futures::future::BoxFuture;
+use hermes::core::clarify::{self, Asker};
 use hermes::core::policy::{Answer, ApprovalRequest, Approver, Grant};
 
 use crate::approval::{self, Typed};
@@ -33,6 +34,24 @@ impl Approver for ScreenApprover {
     }
 }
 
+/// Asks what the agent wants to know, through the screen.
+pub(crate) struct ScreenAsker {
+    pub(crate) queue: UnboundedSender<Happening>,
+}
+
+impl Asker for ScreenAsker {
+    fn ask(&self, question: clarify::Question) -> BoxFuture<'_, clarify::Answer> {
+        Box::pin(async move {
+            let (answer, wait) = oneshot::channel();
+            let asked = self.queue.unbounded_send(Happening::Clarify(Box::new(question), answer));
+            match (asked, wait.await) {
+                (Ok(()), Ok(answer)) => answer,
+                _ => clarify::Answer::Nobody,
+            }
+        })
+    }
+}
+
 /// The questions that wait, one at a time on the screen.
 #[derive(Default)]
 pub(crate) struct Questions {
@@ -40,15 +59,32 @@ pub(crate) struct Questions {
 }
 
 struct Question {
-    request: ApprovalRequest,
-    answer: oneshot::Sender<Answer>,
+    asked: Asked,
     /// When it was put on the screen; none while others are before it.
     since: Option<Duration>,
 }
 
+/// What is asked, and who waits for the answer.
+enum Asked {
+    /// Whether a call may run.
+    Approval(Box<ApprovalRequest>, oneshot::Sender<Answer>),
+    /// What the agent wants to know.
+    Clarify(Box<clarify::Question>, oneshot::Sender<clarify::Answer>),
+}
+
 impl Questions {
+    /// Adds a question about a call.
     pub(crate) fn add(&mut self, request: ApprovalRequest, answer: oneshot::Sender<Answer>) {
-        self.open.push_back(Question { request, answer, since: None });
+        self.open.push_back(Question { asked: Asked::Approval(Box::new(request), answer), since: None });
+    }
+
+    /// Adds a question of the agent.
+    pub(crate) fn add_clarify(
+        &mut self,
+        question: Box<clarify::Question>,
+        answer: oneshot::Sender<clarify::Answer>,
+    ) {
+        self.open.push_back(Question { asked: Asked::Clarify(question, answer), since: None });
     }
 
     /// Whether a question stands on the screen, or should.
@@ -68,20 +104,30 @@ impl Questions {
             return Vec::new();
         };
         first.since = Some(now);
-        approval::card(&first.request, false).lines().enumerate().map(|(at, line)| styled(at, line)).collect()
+        match &first.asked {
+            Asked::Approval(request, _) => {
+                let card = approval::card(request, false);
+                card.lines().enumerate().map(|(at, line)| styled(at, line)).collect()
+            }
+            Asked::Clarify(question, _) => question_card(question),
+        }
     }
 
     /// Before the typed answer.
     pub(crate) fn prompt(&self, now: Duration) -> Line {
         let left = self.open.front().map(|first| first.left(now).as_secs()).unwrap_or_default();
-        Line::new(&format!("approve? ({left} s, then no) ❯ "), Style::BOLD.and(Style::YELLOW))
+        let words = match self.open.front().map(|first| &first.asked) {
+            Some(Asked::Clarify(..)) => format!("answer ({left} s, then it decides) ❯ "),
+            _ => format!("approve? ({left} s, then no) ❯ "),
+        };
+        Line::new(&words, Style::BOLD.and(Style::YELLOW))
     }
 
     /// Questions nobody answers any more are closed; what is said about them.
     pub(crate) fn expire(&mut self, now: Duration) -> Vec<Line> {
-        self.open.retain(|question| !question.answer.is_canceled());
+        self.open.retain(|question| !question.is_gone());
         if self.open.front().is_some_and(|first| first.since.is_some() && first.left(now).is_zero()) {
-            return self.close(refused("nobody answered in time"), "✗ nobody answered; it is not run");
+            return self.give_up(refused("nobody answered in time"), "✗ nobody answered; it is not run");
         }
         Vec::new()
     }
@@ -89,7 +135,14 @@ impl Questions {
     /// Takes a typed line; what is said about it.
     pub(crate) fn typed(&mut self, line: &str) -> Vec<Line> {
         let Some(first) = self.open.front() else { return Vec::new() };
-        match approval::typed(line, &first.request) {
+        let request = match &first.asked {
+            Asked::Approval(request, _) => request,
+            Asked::Clarify(question, _) => {
+                let Some(said) = chosen(line, &question.choices) else { return Vec::new() };
+                return self.tell(clarify::Answer::Said(said));
+            }
+        };
+        match approval::typed(line, request) {
             Typed::Answer(answer) => {
                 let said = match &answer {
                     Answer::Approved(Grant::Once) => "✓ approved, this once",
@@ -100,14 +153,31 @@ impl Questions {
                 };
                 self.close(answer, said)
             }
-            Typed::Explain => approval::explanation(&first.request).lines().map(Line::faint).collect(),
+            Typed::Explain => approval::explanation(request).lines().map(Line::faint).collect(),
             Typed::Unclear => vec![Line::faint("Please type one of the letters in brackets.")],
         }
     }
 
     /// The person wants none of it.
     pub(crate) fn refuse(&mut self) -> Vec<Line> {
-        self.close(refused("you said no"), "✗ refused")
+        self.give_up(refused("you said no"), "✗ refused")
+    }
+
+    /// Closes the question without an answer of the person.
+    fn give_up(&mut self, refused: Answer, said: &str) -> Vec<Line> {
+        match self.open.front().map(|first| &first.asked) {
+            Some(Asked::Clarify(..)) => self.tell(clarify::Answer::TimedOut),
+            _ => self.close(refused, said),
+        }
+    }
+
+    /// Hands an answer to the agent.
+    fn tell(&mut self, answer: clarify::Answer) -> Vec<Line> {
+        if let Some(Question { asked: Asked::Clarify(_, waiting), .. }) = self.open.pop_front() {
+            // The call may have been cancelled in the meantime.
+            let _ = waiting.send(answer);
+        }
+        vec![Line::default()]
     }
 
     /// The turn is over: nobody waits for the rest.
@@ -117,8 +187,10 @@ impl Questions {
 
     fn close(&mut self, answer: Answer, said: &str) -> Vec<Line> {
         let Some(first) = self.open.pop_front() else { return Vec::new() };
-        // The call may have been cancelled in the meantime.
-        let _ = first.answer.send(answer);
+        if let Asked::Approval(_, waiting) = first.asked {
+            // The call may have been cancelled in the meantime.
+            let _ = waiting.send(answer);
+        }
         let style = if said.starts_with('✓') { Style::GREEN } else { Style::RED };
         vec![Line::new(said, style), Line::default()]
     }
@@ -127,8 +199,35 @@ impl Questions {
 impl Question {
     fn left(&self, now: Duration) -> Duration {
         let since = self.since.unwrap_or(now);
-        self.request.expires_after.saturating_sub(now.saturating_sub(since))
+        let patience = match &self.asked {
+            Asked::Approval(request, _) => request.expires_after,
+            Asked::Clarify(..) => clarify::USUAL_PATIENCE,
+        };
+        patience.saturating_sub(now.saturating_sub(since))
     }
+
+    /// Whether nobody waits for the answer any more.
+    fn is_gone(&self) -> bool {
+        match &self.asked {
+            Asked::Approval(_, waiting) => waiting.is_canceled(),
+            Asked::Clarify(_, waiting) => waiting.is_canceled(),
+        }
+    }
+}
+
+/// The agent's question, with its choices by number.
+fn question_card(question: &clarify::Question) -> Vec<Line> {
+    let asked = question.text.lines().map(|line| Line::new(line, Style::BOLD.and(Style::YELLOW)));
+    let choices = question.choices.iter().enumerate();
+    let choices = choices.map(|(at, choice)| Line::plain(&format!("  {}  {choice}", at + 1)));
+    asked.chain(choices).collect()
+}
+
+/// What a typed line means: a choice by its number, or the words themselves; nothing when it is empty.
+fn chosen(line: &str, choices: &[String]) -> Option<String> {
+    let said = line.trim();
+    let by_number = said.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    by_number.cloned().or_else(|| (!said.is_empty()).then(|| said.to_owned()))
 }
 
 fn refused(why: &str) -> Answer {
@@ -177,6 +276,28 @@ mod tests {
         questions.refuse();
         assert!(matches!(second.try_recv().unwrap(), Some(Answer::Refused { .. })));
         assert!(!questions.is_open());
+    }
+
+    #[test]
+    fn the_agent_gets_a_choice_by_its_number_or_the_words_that_were_typed() {
+        let mut questions = Questions::default();
+        let mut ask = || {
+            let (answer, wait) = oneshot::channel();
+            let choices = vec!["red".to_owned(), "blue".to_owned()];
+            questions.add_clarify(Box::new(clarify::Question { text: "Which?".to_owned(), choices }), answer);
+            let card = questions.next_card(Duration::ZERO);
+            assert_eq!(card.iter().map(Line::text).collect::<Vec<_>>(), ["Which?", "  1  red", "  2  blue"]);
+            (wait, std::mem::take(&mut questions))
+        };
+        for (typed, heard) in [("2", "blue"), ("7", "7"), (" green ", "green")] {
+            let (mut wait, mut questions) = ask();
+            assert!(questions.typed(" ").is_empty() && questions.is_open(), "nothing was said");
+            questions.typed(typed);
+            assert_eq!(wait.try_recv().unwrap(), Some(clarify::Answer::Said(heard.to_owned())));
+        }
+        let (mut wait, mut questions) = ask();
+        questions.expire(Duration::from_mins(2));
+        assert_eq!(wait.try_recv().unwrap(), Some(clarify::Answer::TimedOut));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use hermes::agent::Event;
+use hermes::core::clarify;
 use hermes::core::policy::{Answer, ApprovalRequest};
 
 use crate::chat::keys::Key;
@@ -27,6 +28,8 @@ pub(crate) enum Happening {
     Agent(Event),
     /// A call waits for an answer.
     Ask(Box<ApprovalRequest>, oneshot::Sender<Answer>),
+    /// The agent wants to know something.
+    Clarify(Box<clarify::Question>, oneshot::Sender<clarify::Answer>),
 }
 
 /// What the chat asks of the terminal besides drawing.

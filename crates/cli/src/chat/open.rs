@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use hermes::Runtime;
 use hermes::agent::{EventSink, TurnEnd};
 use hermes::chat::{Chat, ModelWish, OpenError, Opening};
+use hermes::core::clarify::Asker;
 use hermes::core::model::{Message, Part, Usage};
 use hermes::core::policy::Approver;
 use hermes::core::toolset::Selection;
@@ -18,21 +19,32 @@ use crate::output;
 use crate::shell::Shell;
 use crate::tools::first_sentence;
 
+/// How answers are shown, for the model.
+const SHOWN: &str =
+    "Answers are shown in a terminal; Markdown is rendered. Keep them short and to the point.";
+
 /// Sessions in a list.
 const MOST_SESSIONS: u32 = 20;
 
-/// Opens the conversation that was asked for. Risky calls are asked about through `approver`;
-/// without one, through the terminal if there is one.
-pub(crate) fn open(
-    shell: &Shell,
-    args: &ChatArgs,
-    approver: Option<Arc<dyn Approver>>,
-) -> Result<Box<dyn Talk>, Failure> {
+/// Somebody on the other side of the screen.
+pub(crate) struct Person {
+    /// Asked about risky calls.
+    pub(crate) approver: Arc<dyn Approver>,
+    /// Asked what the agent wants to know.
+    pub(crate) asker: Arc<dyn Asker>,
+}
+
+/// Opens the conversation that was asked for. Without a `person` risky calls are asked about through
+/// the terminal, if there is one.
+pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Result<Box<dyn Talk>, Failure> {
     let runtime = shell.recording_runtime()?;
     if args.yolo {
         runtime.run_unasked(true);
     }
-    let approver = approver.unwrap_or_else(|| shell.approver(&runtime));
+    let (approver, asker) = match person {
+        Some(person) => (person.approver, Some(person.asker)),
+        None => (shell.approver(&runtime), None),
+    };
     let mut builder = runtime
         .chat()
         .select(selection(&runtime, args)?)
@@ -47,7 +59,10 @@ pub(crate) fn open(
     if let Some(turns) = args.max_turns {
         builder = builder.max_turns(turns);
     }
-    let chat = builder.open_blocking()?;
+    if let Some(asker) = asker {
+        builder = builder.asker(asker);
+    }
+    let chat = builder.shown(SHOWN).open_blocking()?;
     for warning in chat.model().warnings {
         output::warn(&warning);
     }

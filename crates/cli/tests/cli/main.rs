@@ -8,6 +8,7 @@
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `memory` | notes and earlier conversations |
+//! | `prompt` | the question about a dangerous command, in a real terminal |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
@@ -28,6 +29,7 @@ mod contract;
 mod docs;
 mod home;
 mod memory;
+mod prompt;
 mod sessions;
 mod switch;
 mod terminal;

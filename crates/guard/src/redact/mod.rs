@@ -4,7 +4,7 @@
 //! appear: plain, JSON-escaped, percent-encoded, in hexadecimal, in Base64 also as part of a longer text, and
 //! wrapped over lines or broken by blanks. **Recognisable formats** (key prefixes, tokens, private key blocks,
 //! passwords in URLs and assignments) are found by their shape; identifiers, hashes, placeholders and code that
-//! only talks about secrets are left alone.
+//! only talks about secrets are left alone. A key that a full line broke is put together again.
 //!
 //! The replacement is always `[REDACTED]`, and a JSON text stays JSON.
 
@@ -16,6 +16,7 @@ mod look;
 mod prefixes;
 mod shapes;
 mod splice;
+mod wrap;
 
 #[cfg(test)]
 mod tests;

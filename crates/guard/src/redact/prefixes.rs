@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::look::{self, is_token};
+use super::wrap;
 
 /// A format of keys: how it begins, what follows, and how much of it.
 struct Format {
@@ -36,6 +37,15 @@ impl Tail {
             Self::Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Self::Dotted => is_token(byte) || byte == b'.',
         }
+    }
+}
+
+impl Format {
+    /// Whether `tail`, which ends at `end` in the text, makes a whole key.
+    fn fits(&self, text: &[u8], tail: &[u8], end: usize) -> bool {
+        let long = tail.len() >= self.least && (self.most == LONG || tail.len() <= self.most);
+        let closed = text.get(end).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        long && closed && secretive(self, tail)
     }
 }
 
@@ -140,11 +150,15 @@ pub(super) fn key(text: &str, at: usize) -> Option<Range<usize>> {
     FORMATS.iter().filter(|format| rest.starts_with(format.prefix.as_bytes())).find_map(|format| {
         let from = at + format.prefix.len();
         let length = look::run(bytes, from, LONG * 2, |byte| format.tail.holds(byte));
+        if let Some((tail, end)) = wrap::unwrapped(bytes, from, length, |byte| format.tail.holds(byte))
+            && format.fits(bytes, &tail, end)
+        {
+            return Some(at..end);
+        }
         let tail = bytes.get(from..from + length)?;
         let tail = if format.tail == Tail::Dotted { trim_dots(tail) } else { tail };
-        let fits = tail.len() >= format.least && (format.most == LONG || tail.len() <= format.most);
-        let closed = bytes.get(from + tail.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric());
-        (fits && closed && secretive(format, tail)).then(|| at..from + tail.len())
+        let end = from + tail.len();
+        format.fits(bytes, tail, end).then_some(at..end)
     })
 }
 

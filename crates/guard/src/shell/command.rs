@@ -9,22 +9,30 @@ use super::{
 };
 use crate::effect::Span;
 
+/// Most here-documents announced on one line.
+const MOST_PENDING: usize = 64;
+
 impl<'a> Parser<'a> {
     pub(super) fn simple_or_function(&mut self, start: usize) -> Option<Node<'a>> {
         let mut simple = Simple::default();
+        let first = self.words.len();
         let mut end = start;
+        let mut declares = false;
         loop {
             self.blanks();
-            if let Some(redirect) = self.redirect() {
+            let Some(byte) = self.cursor.peek() else { break };
+            if matches!(byte, b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')
+                && let Some(redirect) = self.redirect()
+            {
                 end = self.cursor.at();
                 simple.redirects.push(redirect);
                 continue;
             }
-            let declares =
-                simple.words.first().and_then(Word::bare).is_some_and(|word| {
-                    matches!(word, "declare" | "local" | "typeset" | "readonly" | "export")
-                });
-            if (simple.words.is_empty() || (declares && self.array_ahead()))
+            if matches!(byte, b';' | b'\n' | b'&' | b'|' | b')') {
+                break;
+            }
+            let count = self.words.len() - first;
+            if (count == 0 || (declares && self.array_ahead()))
                 && let Some(assign) = self.assignment()
             {
                 end = self.cursor.at();
@@ -32,28 +40,36 @@ impl<'a> Parser<'a> {
                 continue;
             }
             // `name ()` begins a function.
-            if self.cursor.peek() == Some(b'(') {
-                if let [only] = simple.words.as_slice()
-                    && simple.assigns.is_empty()
-                    && self.empty_parentheses()
-                {
-                    let name = Cow::Borrowed(self.cursor.slice(only.span.start, only.span.end));
+            if byte == b'(' {
+                if count == 1 && simple.assigns.is_empty() && self.empty_parentheses() {
+                    let name = self.words.pop().map_or(Span::new(start, start), |word| word.span);
+                    let name = self.cursor.slice(name.start, name.end);
                     return self.nested(|parser| parser.function_body(name));
                 }
-                if !simple.words.is_empty() {
-                    self.stray_parenthesis(&mut simple);
+                if count > 0 {
+                    self.stray_parenthesis();
                     continue;
                 }
             }
             let Some(word) = self.word() else { break };
             end = self.cursor.at();
-            simple.words.push(word);
+            if count == 0 {
+                declares = word.bare().is_some_and(|word| {
+                    matches!(word, "declare" | "local" | "typeset" | "readonly" | "export")
+                });
+            }
+            self.words.push(word);
         }
         if end == start {
             return None;
         }
+        simple.words = if first == 0 && self.words.len() > 64 {
+            std::mem::take(&mut self.words)
+        } else {
+            self.words.drain(first..).collect()
+        };
         simple.span = Span::new(start, end);
-        Some(Node::Simple(simple))
+        Some(Node::Simple(Box::new(simple)))
     }
 
     /// Whether `name=(` or `name+=(` stands at the position.
@@ -66,12 +82,12 @@ impl<'a> Parser<'a> {
 
     /// `(` in the middle of arguments is a fault for the shell; what is inside may be a command
     /// after all (PowerShell, a lost quote), so it is read as one word of text.
-    pub(super) fn stray_parenthesis(&mut self, simple: &mut Simple<'a>) {
+    pub(super) fn stray_parenthesis(&mut self) {
         self.faults.broken = true;
         let start = self.cursor.at();
         self.cursor.skip(1);
         let span = Span::new(start, self.cursor.at());
-        simple.words.push(Word { parts: Parts::One(Part::Quoted(Cow::Borrowed("("))), span });
+        self.words.push(Word { parts: Parts::One(Part::Quoted(Cow::Borrowed("("))), span });
     }
 
     pub(super) fn empty_parentheses(&mut self) -> bool {
@@ -231,6 +247,11 @@ impl<'a> Parser<'a> {
         for part in word.parts.as_slice() {
             literal(part, &mut delimiter);
         }
+        self.commands_left = self.commands_left.saturating_sub(1);
+        if self.pending.len() >= MOST_PENDING {
+            self.faults.too_long = true;
+            self.cursor.jump(usize::MAX);
+        }
         let slot = self.docs.len();
         self.docs.push(Doc::default());
         self.pending.push((Pending { delimiter, tabs, live }, slot));
@@ -242,7 +263,8 @@ impl<'a> Parser<'a> {
 /// The text of a delimiter, quotes gone.
 fn literal(part: &Part<'_>, out: &mut String) {
     match part {
-        Part::Bare(text) | Part::Quoted(text) => out.push_str(text),
+        Part::Bare(text) => out.push_str(text),
+        Part::Quoted(text) => out.push_str(text),
         Part::Double(parts) => parts.iter().for_each(|part| literal(part, out)),
         _ => {}
     }

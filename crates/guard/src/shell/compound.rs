@@ -1,9 +1,7 @@
 //! Compound commands: groups, branches, loops, functions, tests.
 
-use std::borrow::Cow;
-
 use super::parse::{Parser, empty_word};
-use super::{List, Node, Simple, Word};
+use super::{List, Node, Word};
 
 impl<'a> Parser<'a> {
     pub(super) fn parenthesis(&mut self) -> Node<'a> {
@@ -71,7 +69,7 @@ impl<'a> Parser<'a> {
         let mut words = None;
         if self.keyword() == "in" {
             self.cursor.skip(2);
-            words = Some(self.words_to_line_end());
+            words = Some(self.words_to_line_end().into());
         }
         Node::For(name, words, Box::new(self.loop_body()))
     }
@@ -147,7 +145,7 @@ impl<'a> Parser<'a> {
                 self.cursor.skip(1);
             }
         }
-        Node::Case(subject, arms)
+        Node::Case(Box::new(subject), arms)
     }
 
     pub(super) fn patterns(&mut self) -> Vec<Word<'a>> {
@@ -170,7 +168,7 @@ impl<'a> Parser<'a> {
         self.blanks();
         let start = self.cursor.at();
         self.word()?;
-        let name = Cow::Borrowed(self.cursor.since(start));
+        let name = self.cursor.since(start);
         self.blanks();
         if self.cursor.eat("(") {
             self.blanks();
@@ -179,15 +177,15 @@ impl<'a> Parser<'a> {
         Some(self.function_body(name))
     }
 
-    pub(super) fn function_body(&mut self, name: Cow<'a, str>) -> Node<'a> {
+    pub(super) fn function_body(&mut self, name: &'a str) -> Node<'a> {
         self.gap();
         let start = self.cursor.at();
         if self.cursor.peek() == Some(b'{') && self.keyword() != "{" {
             // zsh takes `{:|:&}` without blanks.
-            let body = self.nested(Self::braces).unwrap_or_else(|| Node::Simple(Simple::default()));
+            let body = self.nested(Self::braces).unwrap_or_else(|| Node::Simple(Box::default()));
             return Node::Function(name, self.cursor.since(start), Box::new(body));
         }
-        let body = self.nested(Self::command).flatten().unwrap_or_else(|| Node::Simple(Simple::default()));
+        let body = self.nested(Self::command).flatten().unwrap_or_else(|| Node::Simple(Box::default()));
         Node::Function(name, self.cursor.since(start), Box::new(body))
     }
 

@@ -67,6 +67,11 @@ impl<'a> Cursor<'a> {
         self.text.get(from..to).unwrap_or_default()
     }
 
+    /// How long the whole text is.
+    pub(crate) const fn length(&self) -> usize {
+        self.text.len()
+    }
+
     /// Whether nothing is left.
     pub(crate) fn done(&self) -> bool {
         self.at >= self.text.len()

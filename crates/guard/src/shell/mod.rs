@@ -3,7 +3,7 @@
 //! Written by hand on purpose. `brush-parser` was measured first: 3 to 7 µs for everyday
 //! commands with words still left as flat strings that need a second parse, 52 ms for a 100 KB
 //! line, and an error instead of a tree for an open quote. This parser makes one pass, borrows from the
-//! text, never fails (a fault is noted in [`Script::faults`] and reading goes on) and never
+//! text, never fails (a fault is noted in [`Faults`] and reading goes on) and never
 //! nests deeper than [`MAX_DEPTH`].
 
 mod ansi;
@@ -20,22 +20,13 @@ use std::borrow::Cow;
 use crate::effect::Span;
 
 pub(crate) use ansi::decode as decode_escapes;
-pub(crate) use parse::parse;
+pub(crate) use parse::Reader;
 pub(crate) use word::double_quoted;
 
 /// How deep groups, substitutions and loops may nest before the rest is given up as unreadable.
 pub(crate) const MAX_DEPTH: u16 = 56;
-
-/// A whole text, read.
-#[derive(Debug, Default)]
-pub(crate) struct Script<'a> {
-    /// The commands in order.
-    pub(crate) list: List<'a>,
-    /// The here-documents, in the order they were announced.
-    pub(crate) docs: Vec<Doc<'a>>,
-    /// What was wrong with the text, if anything.
-    pub(crate) faults: Faults,
-}
+/// Most commands inside one word or here-document.
+const MAX_COMMANDS: usize = 20_000;
 
 /// What a shell would complain about, or what we refused to follow.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +35,8 @@ pub(crate) struct Faults {
     pub(crate) broken: bool,
     /// Nested deeper than we follow.
     pub(crate) too_deep: bool,
+    /// More commands than we read.
+    pub(crate) too_long: bool,
 }
 
 /// Commands one after another.
@@ -68,7 +61,7 @@ pub(crate) struct Item<'a> {
 #[derive(Debug)]
 pub(crate) enum Node<'a> {
     /// Words, assignments and redirections.
-    Simple(Simple<'a>),
+    Simple(Box<Simple<'a>>),
     /// Commands joined by `|`.
     Pipeline(Vec<Node<'a>>),
     /// `{ …; }`, or a compound with redirections of its own.
@@ -78,15 +71,15 @@ pub(crate) enum Node<'a> {
     /// `if`: every list in it, conditions first.
     If(Vec<List<'a>>, Vec<List<'a>>),
     /// `for name in words`, also `select`.
-    For(&'a str, Option<Vec<Word<'a>>>, Box<List<'a>>),
+    For(&'a str, Option<Box<[Word<'a>]>>, Box<List<'a>>),
     /// `for ((…))`: its head, and the body.
     CountedFor(&'a str, Box<List<'a>>),
     /// `while` and `until`: condition, body, and whether it never ends.
     While(Box<List<'a>>, Box<List<'a>>),
     /// `case`: the subject and, for each arm, its patterns and its body.
-    Case(Word<'a>, Vec<(Vec<Word<'a>>, List<'a>)>),
+    Case(Box<Word<'a>>, Vec<(Vec<Word<'a>>, List<'a>)>),
     /// A function definition: its name, its body's text, and the body.
-    Function(Cow<'a, str>, &'a str, Box<Node<'a>>),
+    Function(&'a str, &'a str, Box<Node<'a>>),
     /// `[[ … ]]`, whose words may hold substitutions.
     Test(Vec<Word<'a>>),
     /// `(( … ))`.
@@ -165,7 +158,7 @@ pub(crate) enum RedirectOp {
 pub(crate) enum RedirectTarget<'a> {
     /// A word: a file, a descriptor, a here-string.
     Word(Word<'a>),
-    /// A here-document, by its place in [`Script::docs`].
+    /// A here-document, by its place among those of the text.
     Doc(usize),
 }
 
@@ -193,7 +186,7 @@ pub(crate) enum Parts<'a> {
     /// Just one.
     One(Part<'a>),
     /// Several.
-    Many(Vec<Part<'a>>),
+    Many(Box<[Part<'a>]>),
 }
 
 impl<'a> Parts<'a> {
@@ -220,21 +213,21 @@ impl Word<'_> {
 #[derive(Debug)]
 pub(crate) enum Part<'a> {
     /// Unquoted text: tilde, braces and globs are live in it.
-    Bare(Cow<'a, str>),
+    Bare(&'a str),
     /// Quoted text, taken as it is.
     Quoted(Cow<'a, str>),
     /// `"…"` with live parts.
-    Double(Vec<Part<'a>>),
+    Double(Box<[Part<'a>]>),
     /// `$name`, `${…}`.
     Param(Box<Param<'a>>),
     /// `$( … )`.
     Command(Box<List<'a>>),
     /// A command in backquotes, with its backslashes already removed.
-    Backquote(Cow<'a, str>, Span),
+    Backquote(Box<(Cow<'a, str>, Span)>),
     /// `$(( … ))`.
     Arithmetic(&'a str),
     /// `<( … )` or `>( … )`; true when it is read from.
-    Process(Box<List<'a>>, bool, Span),
+    Process(Box<(List<'a>, bool, Span)>),
 }
 
 /// A parameter expansion.

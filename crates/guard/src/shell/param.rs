@@ -8,6 +8,7 @@ impl<'a> Parser<'a> {
     /// The parameter at a `$`; `None` when the dollar stands for itself. Inside double quotes, single
     /// quotes in the value of `${x:-value}` are letters.
     pub(crate) fn parameter(&mut self, quoted: bool) -> Option<Param<'a>> {
+        self.commands_left = self.commands_left.saturating_sub(1);
         if self.cursor.peek_at(1) == Some(b'{') {
             return self.nested(|parser| parser.braced(if quoted { Mode::Value } else { Mode::Brace }));
         }
@@ -58,7 +59,13 @@ impl<'a> Parser<'a> {
         let mut probe = self.cursor;
         probe.skip(1);
         let start = probe.at();
-        if !probe.seek(b']') {
+        if start >= self.no_bracket_from {
+            return None;
+        }
+        let found = probe.seek(b']');
+        self.looked_ahead += probe.at() - start;
+        if !found {
+            self.no_bracket_from = start;
             return None;
         }
         let text = probe.since(start);

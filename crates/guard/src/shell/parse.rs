@@ -1,22 +1,72 @@
-//! Lists, pipelines, compound commands, assignments and redirections.
+//! Lists, pipelines and the doors to compound and simple commands.
 
 use super::cursor::Cursor;
 use super::heredoc::{self, Pending};
-use super::{Doc, Faults, Item, List, MAX_DEPTH, Node, Parts, Script, Word};
+use super::{Doc, Faults, Item, List, MAX_COMMANDS, MAX_DEPTH, Node, Parts, Word};
 use crate::effect::Span;
 
-/// Reads a whole text. Never fails; what a shell would reject is noted and read past.
-pub(crate) fn parse(text: &str) -> Script<'_> {
-    let mut parser = Parser::new(text);
-    let mut list = parser.list(&[]);
-    while !parser.cursor.done() {
-        // A stray `)` or keyword: note it, step over it, go on.
-        parser.faults.broken = true;
-        parser.cursor.skip(1);
-        list.items.append(&mut parser.list(&[]).items);
+/// Reads a text command by command, so that each can be walked and forgotten before the next is
+/// read: a long line then costs no more memory than its longest command. Never fails; what a
+/// shell would reject is noted and read past.
+pub(crate) struct Reader<'a> {
+    parser: Parser<'a>,
+    conditional: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// At the start of `text`, of which at most `commands` commands are read.
+    pub(crate) const fn new(text: &'a str, commands: usize) -> Self {
+        let mut parser = Parser::new(text);
+        parser.commands_left = commands;
+        Self { parser, conditional: false }
     }
-    parser.bodies();
-    Script { list, docs: parser.docs, faults: parser.faults }
+
+    /// The next command into `items`, together with all that follow up to the line end when it
+    /// announces here-documents. False at the end of the text.
+    pub(crate) fn next(&mut self, items: &mut Vec<Item<'a>>) -> bool {
+        items.clear();
+        let parser = &mut self.parser;
+        while !parser.cursor.done() {
+            match parser.item(&[], self.conditional) {
+                Some((item, conditional)) => {
+                    self.conditional = conditional;
+                    items.extend(item);
+                }
+                None if parser.cursor.done() => {}
+                None => {
+                    // A stray `)` or keyword: note it, step over it, go on.
+                    parser.faults.broken = true;
+                    parser.cursor.skip(1);
+                    self.conditional = false;
+                }
+            }
+            if !items.is_empty() && parser.pending.is_empty() {
+                return true;
+            }
+        }
+        parser.bodies();
+        !items.is_empty()
+    }
+
+    /// The here-documents read so far.
+    pub(crate) fn docs(&self) -> &[Doc<'a>] {
+        &self.parser.docs
+    }
+
+    /// What was wrong with the text so far.
+    pub(crate) const fn faults(&self) -> Faults {
+        self.parser.faults
+    }
+
+    /// How many more commands may be read.
+    pub(crate) const fn commands_left(&self) -> usize {
+        self.parser.commands_left
+    }
+
+    /// How many bytes were looked at ahead of reading them.
+    pub(crate) const fn looked_ahead(&self) -> usize {
+        self.parser.looked_ahead
+    }
 }
 
 /// The state of one reading.
@@ -24,8 +74,16 @@ pub(crate) struct Parser<'a> {
     pub(crate) cursor: Cursor<'a>,
     pub(crate) faults: Faults,
     depth: u16,
+    /// How many more commands are read before the rest is given up.
+    pub(super) commands_left: usize,
+    /// Bytes looked at without reading on, all together.
+    pub(super) looked_ahead: usize,
+    /// From here on there is no `]`.
+    pub(super) no_bracket_from: usize,
     pub(super) pending: Vec<(Pending, usize)>,
     pub(super) docs: Vec<Doc<'a>>,
+    /// Words of commands still being read, so that each command gets a list of the right size.
+    pub(super) words: Vec<Word<'a>>,
 }
 
 /// What stands between two commands.
@@ -46,10 +104,14 @@ impl<'a> Parser<'a> {
     pub(crate) const fn new(text: &'a str) -> Self {
         Self {
             cursor: Cursor::new(text),
-            faults: Faults { broken: false, too_deep: false },
+            faults: Faults { broken: false, too_deep: false, too_long: false },
             depth: 0,
+            commands_left: MAX_COMMANDS,
+            looked_ahead: 0,
+            no_bracket_from: usize::MAX,
             pending: Vec::new(),
             docs: Vec::new(),
+            words: Vec::new(),
         }
     }
 
@@ -61,6 +123,7 @@ impl<'a> Parser<'a> {
             return None;
         }
         self.depth += 1;
+        self.commands_left = self.commands_left.saturating_sub(1);
         let result = read(self);
         self.depth -= 1;
         Some(result)
@@ -70,46 +133,58 @@ impl<'a> Parser<'a> {
     pub(crate) fn list(&mut self, stops: &[&str]) -> List<'a> {
         let mut items = Vec::new();
         let mut conditional = false;
-        loop {
-            self.gap();
-            if self.cursor.done() || self.at_stop(stops) {
-                break;
+        while let Some((item, next)) = self.item(stops, conditional) {
+            conditional = next;
+            if items.capacity() == 0 {
+                // Nearly every list inside a command has one item.
+                items.reserve_exact(1);
             }
-            let before = self.cursor.at();
-            let node = self.pipeline();
-            let joint = self.separator();
-            if let Some(node) = node {
-                items.push(Item { node, background: joint == Joint::Background, conditional });
-            }
-            conditional = joint == Joint::Condition;
-            if self.cursor.at() == before {
-                self.faults.broken = true;
-                self.cursor.skip(1);
-            }
+            items.extend(item);
         }
         List { items }
     }
 
+    /// The next command of a list and whether the one after it is conditional; `None` when the
+    /// list ends here. A stretch that holds no command is read past.
+    fn item(&mut self, stops: &[&str], conditional: bool) -> Option<(Option<Item<'a>>, bool)> {
+        self.gap();
+        if self.cursor.done() || self.at_stop(stops) {
+            return None;
+        }
+        let before = self.cursor.at();
+        let node = self.pipeline();
+        let joint = self.separator();
+        let item = node.map(|node| Item { node, background: joint == Joint::Background, conditional });
+        if self.cursor.at() == before {
+            self.faults.broken = true;
+            self.cursor.skip(1);
+        }
+        Some((item, joint == Joint::Condition))
+    }
+
     fn at_stop(&mut self, stops: &[&str]) -> bool {
-        match self.cursor.peek() {
-            Some(b')') => true,
-            Some(b';') => self.cursor.peek_at(1) == Some(b';'),
-            Some(b'}') => stops.contains(&"}"),
-            Some(b't' | b'd' | b'f' | b'e') => {
-                let word = self.keyword();
-                if stops.contains(&word) {
-                    return true;
-                }
-                if CLOSERS.contains(&word) {
-                    // A closer nobody opened: not a command.
-                    self.faults.broken = true;
-                    self.cursor.skip(word.len());
-                    self.gap();
-                    return self.cursor.done() || self.at_stop(stops);
-                }
-                false
+        loop {
+            match self.cursor.peek() {
+                Some(b')') => return true,
+                Some(b';') => return self.cursor.peek_at(1) == Some(b';'),
+                Some(b'}') => return stops.contains(&"}"),
+                Some(b't' | b'd' | b'f' | b'e') => {}
+                _ => return false,
             }
-            _ => false,
+            let word = self.keyword();
+            if stops.contains(&word) {
+                return true;
+            }
+            if !CLOSERS.contains(&word) {
+                return false;
+            }
+            // A closer nobody opened: not a command.
+            self.faults.broken = true;
+            self.cursor.skip(word.len());
+            self.gap();
+            if self.cursor.done() {
+                return true;
+            }
         }
     }
 
@@ -163,10 +238,15 @@ impl<'a> Parser<'a> {
     /// What follows a command.
     fn separator(&mut self) -> Joint {
         self.blanks();
-        if self.cursor.eat("&&") || self.cursor.eat("||") {
-            return Joint::Condition;
-        }
         match self.cursor.peek() {
+            Some(b'&') if self.cursor.peek_at(1) == Some(b'&') => {
+                self.cursor.skip(2);
+                Joint::Condition
+            }
+            Some(b'|') if self.cursor.peek_at(1) == Some(b'|') => {
+                self.cursor.skip(2);
+                Joint::Condition
+            }
             Some(b'&') => {
                 self.cursor.skip(1);
                 Joint::Background
@@ -265,7 +345,14 @@ impl<'a> Parser<'a> {
 
     pub(super) fn command(&mut self) -> Option<Node<'a>> {
         let start = self.cursor.at();
-        let node = match self.cursor.peek()? {
+        let first = self.cursor.peek()?;
+        if self.commands_left == 0 {
+            self.faults.too_long = true;
+            self.cursor.jump(usize::MAX);
+            return None;
+        }
+        self.commands_left -= 1;
+        let node = match first {
             b'(' => self.nested(Self::parenthesis)?,
             b'{' | b'[' | b'i' | b'f' | b's' | b'w' | b'u' | b'c' => match self.keyword() {
                 "{" => self.nested(Self::braces)?,
@@ -296,5 +383,5 @@ impl<'a> Parser<'a> {
 }
 
 pub(super) fn empty_word<'a>(at: usize) -> Word<'a> {
-    Word { parts: Parts::Many(Vec::new()), span: Span::new(at, at) }
+    Word { parts: Parts::Many(Box::default()), span: Span::new(at, at) }
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Part, Parts, Word};
+use super::cursor::Cursor;
+use super::{Faults, Part, Parts, Word};
 use crate::effect::Span;
 use crate::shell::parse::Parser;
 
@@ -23,26 +24,49 @@ pub(crate) enum Mode {
     Body,
 }
 
-/// Reads text that expands as inside double quotes: a live here-document, arithmetic.
-pub(crate) fn double_quoted(text: &str) -> Vec<Part<'_>> {
-    let mut parser = Parser::new(text);
-    parser.parts(Mode::Body)
-}
-
-const fn ends_word(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
-}
-
-/// Whether the byte means something in this mode; everything else is a plain run.
-const fn special(byte: u8, mode: Mode) -> bool {
-    match mode {
-        Mode::Word => ends_word(byte) || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`'),
-        Mode::Double => matches!(byte, b'\\' | b'"' | b'$' | b'`'),
-        Mode::Brace => matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}'),
-        Mode::Value => matches!(byte, b'\\' | b'"' | b'$' | b'`' | b'}'),
-        Mode::Pattern => matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}' | b'/'),
-        Mode::Body => matches!(byte, b'\\' | b'$' | b'`'),
+impl Mode {
+    const fn bit(self) -> u8 {
+        1 << self as u8
     }
+}
+
+/// How far arithmetic may be looked for before the text is called unreadable, on top of twice the
+/// length of the text.
+const MOST_AHEAD: usize = 1 << 16;
+
+/// Reads text that expands as inside double quotes: a live here-document, arithmetic.
+pub(crate) fn double_quoted(text: &str) -> (Vec<Part<'_>>, Faults) {
+    let mut parser = Parser::new(text);
+    let parts = parser.parts(Mode::Body);
+    (parts, parser.faults)
+}
+
+/// For each byte, the modes in which it means something; everything else is a plain run.
+const SPECIAL: [u8; 256] = {
+    let table = marked([0; 256], b" \t\n\r;&|<>()'", Mode::Word.bit());
+    let table = marked(table, b"\\$`", 0xff);
+    let table = marked(table, b"\"", !Mode::Body.bit());
+    let table = marked(table, b"'}", Mode::Brace.bit() | Mode::Pattern.bit());
+    let table = marked(table, b"}", Mode::Value.bit());
+    marked(table, b"/", Mode::Pattern.bit())
+};
+
+/// The table with `modes` added for each of `bytes`.
+const fn marked(table: [u8; 256], bytes: &[u8], modes: u8) -> [u8; 256] {
+    let mut table = table;
+    let mut rest = bytes;
+    while let [byte, others @ ..] = rest {
+        #[expect(clippy::indexing_slicing, reason = "a byte is always inside a table of 256")]
+        let entry = &mut table[*byte as usize];
+        *entry |= modes;
+        rest = others;
+    }
+    table
+}
+
+/// Whether the byte means something in this mode.
+fn special(byte: u8, mode: Mode) -> bool {
+    SPECIAL.get(usize::from(byte)).is_some_and(|modes| modes & mode.bit() != 0)
 }
 
 impl<'a> Parser<'a> {
@@ -51,7 +75,7 @@ impl<'a> Parser<'a> {
         let start = self.cursor.at();
         if let Some(text) = self.bare_word() {
             let span = Span::new(start, self.cursor.at());
-            return Some(Word { parts: Parts::One(Part::Bare(Cow::Borrowed(text))), span });
+            return Some(Word { parts: Parts::One(Part::Bare(text)), span });
         }
         let mut parts = self.parts(Mode::Word);
         if self.cursor.at() == start {
@@ -62,9 +86,9 @@ impl<'a> Parser<'a> {
             Some(only) if parts.is_empty() => Parts::One(only),
             Some(last) => {
                 parts.push(last);
-                Parts::Many(parts)
+                Parts::Many(parts.into())
             }
-            None => Parts::Many(parts),
+            None => Parts::Many(parts.into()),
         };
         Some(Word { parts, span })
     }
@@ -101,8 +125,12 @@ impl<'a> Parser<'a> {
     }
 
     fn plain(&self, start: usize, mode: Mode) -> Part<'a> {
-        let text = Cow::Borrowed(self.cursor.since(start));
-        if matches!(mode, Mode::Double | Mode::Body) { Part::Quoted(text) } else { Part::Bare(text) }
+        let text = self.cursor.since(start);
+        if matches!(mode, Mode::Double | Mode::Body) {
+            Part::Quoted(Cow::Borrowed(text))
+        } else {
+            Part::Bare(text)
+        }
     }
 
     /// Handles one special byte; false when it ends the run.
@@ -119,7 +147,7 @@ impl<'a> Parser<'a> {
             }
             b'\r' if mode == Mode::Word && self.cursor.peek_at(1) != Some(b'\n') => {
                 self.cursor.skip(1);
-                parts.push(Part::Bare(Cow::Borrowed("\r")));
+                parts.push(Part::Bare("\r"));
             }
             _ => return false,
         }
@@ -171,7 +199,7 @@ impl<'a> Parser<'a> {
         if !self.cursor.eat("\"") {
             self.faults.broken = true;
         }
-        parts.push(Part::Double(inner));
+        parts.push(Part::Double(inner.into()));
     }
 
     fn dollar(&mut self, mode: Mode, parts: &mut Vec<Part<'a>>) {
@@ -233,22 +261,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Where the `))` of arithmetic that begins at `from` stands. `None` when the parentheses
-    /// close one by one, which makes it a subshell in a substitution.
-    pub(crate) fn arithmetic_end(&self, from: usize) -> Option<usize> {
-        let mut depth = 0u32;
+    /// close one by one, which makes it a subshell in a substitution. A text that makes us look
+    /// ahead again and again is given up, so that reading stays linear.
+    pub(crate) fn arithmetic_end(&mut self, from: usize) -> Option<usize> {
+        if self.looked_ahead > MOST_AHEAD + 2 * self.cursor.length() {
+            self.faults.too_long = true;
+            self.cursor.jump(usize::MAX);
+            return None;
+        }
         let mut probe = self.cursor;
         probe.jump(from);
-        while let Some(byte) = probe.peek() {
-            match byte {
-                b'(' => depth += 1,
-                b')' if depth > 0 => depth -= 1,
-                b')' => return (probe.peek_at(1) == Some(b')')).then_some(probe.at()),
-                b'\n' if depth == 0 => return None,
-                _ => {}
-            }
-            probe.skip(1);
-        }
-        None
+        let end = closing_pair(&mut probe);
+        self.looked_ahead += probe.at().saturating_sub(from);
+        end
     }
 
     fn old_arithmetic(&mut self, parts: &mut Vec<Part<'a>>) {
@@ -304,7 +329,7 @@ impl<'a> Parser<'a> {
         let text = self.cursor.since(start);
         self.cursor.skip(1);
         let text = if escaped { Cow::Owned(unescape_backquote(text)) } else { Cow::Borrowed(text) };
-        parts.push(Part::Backquote(text, Span::new(from, self.cursor.at())));
+        parts.push(Part::Backquote(Box::new((text, Span::new(from, self.cursor.at())))));
     }
 
     fn process(&mut self, reads: bool, parts: &mut Vec<Part<'a>>) {
@@ -315,7 +340,7 @@ impl<'a> Parser<'a> {
         if !self.cursor.eat(")") {
             self.faults.broken = true;
         }
-        parts.push(Part::Process(Box::new(list), reads, span));
+        parts.push(Part::Process(Box::new((list, reads, span))));
     }
 
     fn glob_group(&mut self, parts: &mut Vec<Part<'a>>) {
@@ -335,8 +360,24 @@ impl<'a> Parser<'a> {
                 _ => {}
             }
         }
-        parts.push(Part::Bare(Cow::Borrowed(self.cursor.since(start))));
+        parts.push(Part::Bare(self.cursor.since(start)));
     }
+}
+
+/// Moves to where two parentheses close at once what is open, if that comes.
+fn closing_pair(probe: &mut Cursor<'_>) -> Option<usize> {
+    let mut depth = 0u32;
+    while let Some(byte) = probe.peek() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b')' => return (probe.peek_at(1) == Some(b')')).then_some(probe.at()),
+            b'\n' if depth == 0 => return None,
+            _ => {}
+        }
+        probe.skip(1);
+    }
+    None
 }
 
 fn unescape_backquote(text: &str) -> String {

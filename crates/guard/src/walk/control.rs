@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{Flow, HOLE};
-use super::{Arg, Src, Walk};
+use super::{Arg, Src, WALKED, Walk};
 use crate::effect::{Kind, Span};
 use crate::shell::{Item, List, Node, Part, Parts, Word};
 
@@ -28,7 +28,7 @@ impl Walk<'_> {
         out
     }
 
-    fn item(&mut self, src: Src<'_>, item: &Item<'_>, stdin: &Flow) -> Flow {
+    pub(super) fn item(&mut self, src: Src<'_>, item: &Item<'_>, stdin: &Flow) -> Flow {
         let background = self.background;
         self.background |= item.background;
         if item.conditional {
@@ -43,6 +43,8 @@ impl Walk<'_> {
     }
 
     fn node(&mut self, src: Src<'_>, node: &Node<'_>, stdin: &Flow) -> Flow {
+        // A long working directory is copied and compared by nearly every command.
+        self.spend(WALKED + self.scope.cwd.len().saturating_sub(256));
         match node {
             Node::Simple(simple) => self.simple(src, simple, stdin),
             Node::Pipeline(stages) => self.pipeline(src, stages, stdin),
@@ -79,6 +81,9 @@ impl Walk<'_> {
                 self.text(src, subject);
                 let mut out = Flow::none();
                 for (patterns, body) in arms {
+                    if self.fuel == 0 {
+                        break;
+                    }
                     for pattern in patterns {
                         self.text(src, pattern);
                     }
@@ -93,6 +98,9 @@ impl Walk<'_> {
             }
             Node::Test(words) => {
                 for word in words {
+                    if !self.spend(WALKED) {
+                        break;
+                    }
                     self.text(src, word);
                 }
                 Flow::none()
@@ -128,6 +136,9 @@ impl Walk<'_> {
         self.self_pipe(src, stages);
         let mut flow = None;
         for stage in stages {
+            if self.fuel == 0 {
+                break;
+            }
             let next = self.node(src, stage, flow.as_ref().unwrap_or(stdin));
             // A stage always connects something to the next, even if nothing is known of it.
             let text = next.text.or(Some("".into()));
@@ -166,7 +177,7 @@ impl Walk<'_> {
                 for word in words {
                     self.fields(src, word, &mut fields);
                 }
-                items.extend(fields.into_iter().map(|field| field.text.into_owned()));
+                items.extend(fields.into_iter().take(MOST_ROUNDS + 1).map(|field| field.text.into_owned()));
             }
             None => items.extend(self.scope.arguments.iter().map(ToString::to_string)),
         }
@@ -179,7 +190,7 @@ impl Walk<'_> {
         }
         let origin = self.last_unknown;
         for item in items.into_iter().take(MOST_ROUNDS) {
-            if !self.spend(item.len() + 24 * body.items.len()) {
+            if !self.spend(item.len() + WALKED) {
                 break;
             }
             let branches = std::mem::take(&mut self.scope.branches);
@@ -266,7 +277,7 @@ impl Walk<'_> {
 }
 
 /// Adds one output to another.
-fn join(all: &mut Flow, next: Flow) {
+pub(super) fn join(all: &mut Flow, next: Flow) {
     all.origin = all.origin.and(next.origin);
     let Some(text) = next.text else { return };
     match &mut all.text {

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::flow::{BRACE_CLOSE, BRACE_COMMA, BRACE_OPEN, Flow, HOLE};
-use super::{Arg, Src, Walk, arith, braces};
+use super::{Arg, MOST_FILES, Src, WALKED, Walk, arith, braces};
 use crate::effect::{Kind, Span};
-use crate::shell::{Param, Part, Parts, Word, double_quoted};
+use crate::shell::{Param, Part, Parts, Word};
 
 /// Longest value that is followed; anything longer is unknown.
 pub(crate) const LONGEST: usize = 96 * 1024;
+
+/// What each word out of braces costs.
+const BRACED: usize = 24;
 
 /// Fields being put together.
 #[derive(Default)]
@@ -54,8 +57,8 @@ impl Walk<'_> {
     /// Expands a word into arguments.
     pub(crate) fn fields<'w>(&mut self, src: Src<'_>, word: &'w Word<'_>, out: &mut Vec<Arg<'w>>) {
         match &word.parts {
-            Parts::One(Part::Bare(text)) if !text.starts_with('~') && !text.contains('{') => {
-                out.push(Arg { text: Cow::Borrowed(text), span: word.span });
+            Parts::One(Part::Bare(text)) if !text.starts_with('~') && !text.bytes().any(|b| b == b'{') => {
+                out.push(Arg { text: Cow::Borrowed(*text), span: word.span });
                 return;
             }
             Parts::One(Part::Quoted(text)) => {
@@ -69,7 +72,7 @@ impl Walk<'_> {
         fields.split();
         let braced = fields.braces;
         for text in fields.done {
-            if !self.spend(text.len() + 1) {
+            if !self.spend(text.len() + WALKED) {
                 return;
             }
             if braced && text.len() > 4096 {
@@ -77,7 +80,7 @@ impl Walk<'_> {
                 out.push(Arg { text: Cow::Owned(braces::plain(&text)), span: word.span });
             } else if braced {
                 for text in braces::expand(&text) {
-                    self.spend(text.len());
+                    self.spend(text.len() + BRACED);
                     out.push(Arg { text: Cow::Owned(text), span: word.span });
                 }
             } else {
@@ -93,9 +96,19 @@ impl Walk<'_> {
 
     /// Expands parts into one text, without splitting.
     pub(crate) fn text_of(&mut self, src: Src<'_>, parts: &[Part<'_>]) -> String {
+        if let [Part::Quoted(text)] = parts {
+            self.spend(text.len());
+            return text.to_string();
+        }
         let mut fields = Fields::default();
         self.parts(src, parts, &mut fields, false);
         fields.split();
+        if let [only] = fields.done.as_mut_slice()
+            && !fields.braces
+        {
+            self.spend(only.len());
+            return std::mem::take(only);
+        }
         let joined = fields.done.join(" ");
         self.spend(joined.len());
         if fields.braces { braces::plain(&joined) } else { joined }
@@ -103,6 +116,9 @@ impl Walk<'_> {
 
     fn parts(&mut self, src: Src<'_>, parts: &[Part<'_>], fields: &mut Fields, splitting: bool) {
         for (at, part) in parts.iter().enumerate() {
+            if self.fuel == 0 {
+                break;
+            }
             match part {
                 Part::Bare(text) => self.bare(text, at == 0, fields),
                 Part::Quoted(text) => {
@@ -131,8 +147,12 @@ impl Walk<'_> {
 
     fn parts_quoted(&mut self, src: Src<'_>, parts: &[Part<'_>], fields: &mut Fields, splitting: bool) {
         for part in parts {
+            if self.fuel == 0 {
+                break;
+            }
             match part {
-                Part::Bare(text) | Part::Quoted(text) => fields.push(text),
+                Part::Bare(text) => fields.push(text),
+                Part::Quoted(text) => fields.push(text),
                 Part::Double(inner) => self.parts_quoted(src, inner, fields, splitting),
                 Part::Param(param) if splitting && is_list(param) => {
                     self.list_param(src, param, fields, true);
@@ -200,7 +220,8 @@ impl Walk<'_> {
     /// The value of a live part, not split.
     fn value_of(&mut self, src: Src<'_>, part: &Part<'_>) -> String {
         match part {
-            Part::Bare(text) | Part::Quoted(text) => text.to_string(),
+            Part::Bare(text) => (*text).to_owned(),
+            Part::Quoted(text) => text.to_string(),
             Part::Double(inner) => self.text_of(src, inner),
             Part::Param(param) => self.param(src, param).unwrap_or_else(|| HOLE.to_string()),
             Part::Command(list) => {
@@ -212,18 +233,20 @@ impl Walk<'_> {
                 let flow = self.list(src, list, &Flow::none());
                 self.substituted(flow)
             }
-            Part::Backquote(text, span) => {
+            Part::Backquote(inner) => {
+                let (text, span) = &**inner;
                 let flow = self.run_text(text, &Flow::none(), *span);
                 self.substituted(flow)
             }
             Part::Arithmetic(text) => self.arithmetic(src, text),
-            Part::Process(list, reads, span) => self.process(src, list, *reads, *span),
+            Part::Process(inner) => self.process(src, &inner.0, inner.1, inner.2),
         }
     }
 
     /// What `$(…)` leaves of an output. Where it came from is kept beside the scope, because a
     /// string cannot carry it.
     fn substituted(&mut self, flow: Flow) -> String {
+        self.spend(WALKED);
         let Flow { text, origin } = flow;
         let text = text.unwrap_or_default();
         let trimmed = text.trim_end_matches('\n');
@@ -238,7 +261,7 @@ impl Walk<'_> {
         let expanded;
         let mut source = text;
         if text.contains(['$', '`']) && self.spend(text.len()) {
-            let parts = double_quoted(text);
+            let parts = self.live_parts(text);
             expanded = self.text_of(src, &parts);
             source = &expanded;
         }
@@ -253,7 +276,10 @@ impl Walk<'_> {
 
     fn process(&mut self, src: Src<'_>, list: &crate::shell::List<'_>, reads: bool, span: Span) -> String {
         let name = format!("/dev/fd/{}", 1000 + self.next_serial());
-        if reads {
+        self.spend(2 * WALKED);
+        if self.scope.files.len() >= MOST_FILES {
+            self.emit(Kind::Unreadable, "more files than anybody can keep in mind", span);
+        } else if reads {
             let flow = self.list(src, list, &Flow::none());
             self.scope.files.insert(name.clone(), flow);
         } else {

@@ -17,6 +17,8 @@ mod scope;
 mod simple;
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 
 pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
 pub(crate) use params::secret_name;
@@ -27,13 +29,31 @@ pub(crate) use simple::quote;
 use crate::effect::{Effect, How, Kind, Span, Target};
 use crate::judge::Context;
 use crate::place::{self, Ground, Place};
-use crate::shell::{self, Doc};
+use crate::shell::{self, Doc, Faults, Part, Reader};
 
 /// How deep lists, substitutions, wrappers and texts may stand in each other, all together. The
 /// stack of a small thread must hold this many levels in an unoptimised build.
 const MAX_LEVEL: u16 = 56;
 /// Most effects kept; one more of the same kind tells nobody anything new.
 const MAX_EFFECTS: usize = 200;
+
+/// Most files written by the text whose contents are kept.
+const MOST_FILES: usize = 256;
+
+/// What work costs, in steps of about ten nanoseconds: reading a command,
+const READ: usize = 9;
+/// walking it after that,
+const WALKED: usize = 13;
+/// both together,
+const COMMAND: usize = READ + WALKED;
+/// an argument,
+const ARGUMENT: usize = 2;
+/// an assignment,
+const ASSIGNED: usize = 8;
+/// finding out what kind of place a path is,
+const PLACED: usize = 32;
+/// and noting an effect.
+const NOTED: usize = 24;
 
 /// The text being walked and its here-documents.
 #[derive(Debug, Clone, Copy)]
@@ -79,12 +99,18 @@ pub(crate) struct Walk<'c> {
     pub(crate) context: &'c Context,
     /// What was found.
     pub(crate) effects: Vec<Effect>,
-    /// Programs met, for users' own rules.
+    /// Programs met lately, for users' own rules.
     pub(crate) programs: Vec<(String, Span)>,
+    /// Programs met before those, each once.
+    filed: BTreeMap<String, Span>,
     /// What is known.
     pub(crate) scope: Scope,
-    /// How much more may be read and expanded.
+    /// How many more steps may be taken.
     fuel: usize,
+    /// How many were taken, also past the end of the fuel.
+    steps: usize,
+    /// Steps taken while nothing could be changed; paid for by the next payment.
+    owed: Cell<usize>,
     level: u16,
     outer: Option<Span>,
     calls: Vec<String>,
@@ -111,8 +137,11 @@ impl<'c> Walk<'c> {
             context,
             effects: Vec::new(),
             programs: Vec::new(),
+            filed: BTreeMap::new(),
             scope,
-            fuel: 160 * 1024 + 2 * length,
+            fuel: 260_000 + length,
+            steps: 0,
+            owed: Cell::new(0),
             level: 0,
             outer: None,
             calls: Vec::new(),
@@ -128,63 +157,132 @@ impl<'c> Walk<'c> {
 
     /// Walks the outermost text.
     pub(crate) fn whole(&mut self, text: &str) {
-        let script = shell::parse(text);
-        self.note_faults(script.faults, Span::new(0, text.len()));
-        let src = Src { text, docs: &script.docs };
-        let out = self.list(src, &script.list, &Flow::none());
-        for _ in 0..64 {
-            // A trap may set another.
-            let Some((code, span)) = self.deferred.pop() else { break };
-            self.run_text(&code, &Flow::none(), span);
-        }
-        if out.origin.secret {
+        let (origin, faults) = self.script(text, &Flow::none(), Span::new(0, text.len()), None);
+        self.run_deferred();
+        if origin.secret {
             self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
         }
-        if script.faults.broken && !script.faults.too_deep {
+        if faults.broken && !faults.too_deep {
             self.broken(text);
         }
+    }
+
+    /// Makes room for more programs; each is remembered where it stood first.
+    fn file_programs(&mut self) {
+        for (name, span) in self.programs.drain(..) {
+            self.filed.entry(name).or_insert(span);
+        }
+    }
+
+    /// Every program met, once each, in the order of the text.
+    pub(crate) fn take_programs(&mut self) -> Vec<(String, Span)> {
+        if self.filed.is_empty() {
+            return std::mem::take(&mut self.programs);
+        }
+        self.file_programs();
+        let mut programs: Vec<_> = std::mem::take(&mut self.filed).into_iter().collect();
+        programs.sort_by_key(|(_, span)| span.start);
+        programs
+    }
+
+    /// Runs what waits for the end of the shell; a trap may set another.
+    fn run_deferred(&mut self) {
+        while let Some((code, span)) = self.deferred.pop() {
+            self.run_text(&code, &Flow::none(), span);
+        }
+    }
+
+    /// Reads and walks a text command by command. What they print is added to `out`; where that
+    /// comes from is answered in any case.
+    fn script(
+        &mut self,
+        text: &str,
+        stdin: &Flow,
+        span: Span,
+        mut out: Option<&mut Flow>,
+    ) -> (Origin, Faults) {
+        let mut origin = Origin::default();
+        let mut reader = Reader::new(text, self.fuel / COMMAND);
+        let mut items = Vec::new();
+        let mut noted = Faults::default();
+        let mut entered = false;
+        let (mut left, mut ahead) = (reader.commands_left(), 0);
+        while reader.next(&mut items) {
+            self.note_faults(reader.faults(), &mut noted, span);
+            self.spend(READ * (left - reader.commands_left()) + (reader.looked_ahead() - ahead) / 8);
+            (left, ahead) = (reader.commands_left(), reader.looked_ahead());
+            if !entered && !self.down(Span::default()) {
+                break;
+            }
+            entered = true;
+            let src = Src { text, docs: reader.docs() };
+            for item in &items {
+                let flow = self.item(src, item, stdin);
+                origin = origin.and(flow.origin);
+                if let Some(out) = &mut out {
+                    control::join(out, flow);
+                }
+            }
+            if self.fuel == 0 {
+                break;
+            }
+        }
+        self.note_faults(reader.faults(), &mut noted, span);
+        if entered {
+            self.up();
+        }
+        (origin, reader.faults())
     }
 
     /// A text with an open quote or a lost keyword: a shell refuses it, but another reader may
     /// not. Its words are looked at once more with the quotes taken out.
     fn broken(&mut self, text: &str) {
-        if !self.spend(text.len()) {
+        if !self.spend(2 * text.len()) {
             return;
         }
         let bare: String = text
             .chars()
             .map(|c| if matches!(c, '\'' | '"' | '`' | '(' | ')' | '{' | '}') { ' ' } else { c })
             .collect();
-        let script = shell::parse(&bare);
-        let src = Src { text: &bare, docs: &script.docs };
         let before = self.effects.len();
+        let span = Span::new(0, text.len());
         let saved = self.outer;
-        self.outer = saved.or(Some(Span::new(0, text.len())));
-        self.list(src, &script.list, &Flow::none());
+        self.outer = saved.or(Some(span));
+        self.script(&bare, &Flow::none(), span, None);
         self.outer = saved;
         for effect in self.effects.iter_mut().skip(before) {
             effect.how.grave = false;
         }
     }
 
-    fn note_faults(&mut self, faults: shell::Faults, span: Span) {
-        if faults.too_deep {
+    /// Says what could not be read, once each.
+    fn note_faults(&mut self, faults: Faults, noted: &mut Faults, span: Span) {
+        if faults.too_deep && !noted.too_deep {
             self.emit(Kind::Unreadable, "nested too deeply", span);
         }
+        if faults.too_long && !noted.too_long {
+            self.emit(Kind::Unreadable, "more commands than anybody can look through", span);
+        }
+        *noted = faults;
+    }
+
+    /// The parts of a text that expands as inside double quotes.
+    fn live_parts<'t>(&mut self, text: &'t str) -> Vec<Part<'t>> {
+        let (parts, faults) = shell::double_quoted(text);
+        self.note_faults(faults, &mut Faults::default(), Span::default());
+        parts
     }
 
     /// Walks a text that another command runs; its effects carry `span`.
     pub(crate) fn run_text(&mut self, text: &str, stdin: &Flow, span: Span) -> Flow {
-        if !self.spend(text.len() + 16) {
+        if !self.spend(text.len() + 4 * WALKED) {
             return Flow::none();
         }
         let outer = self.outer.or(Some(span));
         let saved = std::mem::replace(&mut self.outer, outer);
-        let script = shell::parse(text);
-        self.note_faults(script.faults, span);
-        let src = Src { text, docs: &script.docs };
-        let out = self.list(src, &script.list, stdin);
-        if script.faults.broken && !script.faults.too_deep {
+        let mut out = Flow::none();
+        let (_, faults) = self.script(text, stdin, span, Some(&mut out));
+        if faults.broken && !faults.too_deep {
             self.broken(text);
         }
         self.outer = saved;
@@ -194,6 +292,9 @@ impl<'c> Walk<'c> {
     /// Goes one level down, or notes that this is too deep. Every `true` is paired with
     /// [`Walk::up`].
     pub(crate) fn down(&mut self, span: Span) -> bool {
+        if self.fuel == 0 {
+            return false;
+        }
         if self.level >= MAX_LEVEL {
             self.emit(Kind::Unreadable, "nested too deeply", span);
             return false;
@@ -209,6 +310,8 @@ impl<'c> Walk<'c> {
 
     /// Pays for `amount` of work; false when nothing is left, which is itself an effect.
     pub(crate) fn spend(&mut self, amount: usize) -> bool {
+        let amount = amount + self.owed.take();
+        self.steps += amount;
         if self.fuel == 0 {
             return false;
         }
@@ -218,6 +321,16 @@ impl<'c> Walk<'c> {
             return false;
         }
         true
+    }
+
+    /// Steps taken, steps left.
+    pub(crate) const fn account(&self) -> (usize, usize) {
+        (self.steps, self.fuel)
+    }
+
+    /// Gives this walk no more than `fuel` steps.
+    pub(crate) fn limit(&mut self, fuel: usize) {
+        self.fuel = self.fuel.min(fuel);
     }
 
     /// The place in the outermost text that a span belongs to.
@@ -263,6 +376,9 @@ impl<'c> Walk<'c> {
         how: How,
     ) {
         let span = self.at(span);
+        if kind != Kind::Unreadable {
+            self.spend(NOTED);
+        }
         let mut targets = targets;
         if kind == Kind::Write {
             for target in &mut targets {
@@ -300,6 +416,7 @@ impl<'c> Walk<'c> {
 
     /// The same for a path whose normal form is known.
     pub(crate) fn target_at(&self, normal: String, path: &str) -> Target {
+        self.owed.set(self.owed.get() + PLACED + normal.len() / 4);
         let ground = self.ground();
         let mut text = normal;
         for (from, to) in self.scope.links.iter().take(32) {

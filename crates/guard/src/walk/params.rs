@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::flow::HOLE;
-use super::{Src, Walk, pattern};
-use crate::shell::{Param, ParamOp, Where, decode_escapes, double_quoted};
+use super::{Src, WALKED, Walk, pattern};
+use crate::shell::{Param, ParamOp, Where, decode_escapes};
 
 impl Walk<'_> {
     /// The value of `${…}`; `None` when it cannot be known.
@@ -147,7 +147,7 @@ impl Walk<'_> {
     }
 
     fn apply(&mut self, src: Src<'_>, param: &Param<'_>, value: Option<String>) -> Option<String> {
-        if !self.spend(8) {
+        if !self.spend(WALKED) {
             return None;
         }
         match &param.op {
@@ -172,7 +172,7 @@ impl Walk<'_> {
             // Prompt expansion runs the substitutions in the value.
             ParamOp::Transform('P') => {
                 let value = value?;
-                let parts = double_quoted(&value);
+                let parts = self.live_parts(&value);
                 Some(self.text_of(src, &parts))
             }
             ParamOp::Transform(letter) => value.map(|value| transform(&value, *letter)),
@@ -258,7 +258,9 @@ impl Walk<'_> {
     /// Sets `name[index]` or appends to an array.
     pub(crate) fn set_element(&mut self, name: &str, key: &str, value: &str, append: bool) {
         let mut list = self.scope.variable(name).map(|variable| variable.list.clone()).unwrap_or_default();
-        if list.len() > 512 || !self.spend(list.len() + 1) {
+        if list.len() > 512 || !self.spend(4 * list.len() + 8) {
+            // Unknown from here on, rather than remembered with a part missing.
+            self.scope.unset(name);
             return;
         }
         match list.iter_mut().find(|(known, _)| known == key) {

@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 
 use super::flow::{Flow, Origin};
-use super::{Src, Walk};
+use super::{MOST_FILES, Src, WALKED, Walk};
 use crate::effect::{How, Kind, Span};
 use crate::place::Place;
-use crate::shell::{Doc, Node, Redirect, RedirectOp, RedirectTarget, double_quoted};
+use crate::shell::{Doc, Node, Redirect, RedirectOp, RedirectTarget};
 
 impl Walk<'_> {
     /// What the redirections put on standard input; `None` when they do not.
     pub(crate) fn input(&mut self, src: Src<'_>, redirects: &[Redirect<'_>], _stdin: &Flow) -> Option<Flow> {
         let mut found = None;
         for redirect in redirects {
+            if !self.spend(2 * WALKED) {
+                break;
+            }
             match (&redirect.target, redirect.op) {
                 (RedirectTarget::Doc(slot), _) => {
                     let Some(doc) = src.docs.get(*slot) else { continue };
@@ -48,12 +51,13 @@ impl Walk<'_> {
     /// The text of a here-document.
     fn body(&mut self, src: Src<'_>, doc: &Doc<'_>) -> String {
         if !doc.live || !doc.text.contains(['$', '`', '\\']) {
+            self.spend(doc.text.len() / 16);
             return doc.text.clone().into_owned();
         }
-        if !self.spend(doc.text.len()) {
+        if !self.spend(doc.text.len() / 8) {
             return String::new();
         }
-        let parts = double_quoted(&doc.text);
+        let parts = self.live_parts(&doc.text);
         let nested = Src { text: &doc.text, docs: src.docs };
         self.text_of(nested, &parts)
     }
@@ -62,6 +66,9 @@ impl Walk<'_> {
     pub(crate) fn output(&mut self, src: Src<'_>, redirects: &[Redirect<'_>], flow: Flow) -> Flow {
         let mut flow = flow;
         for redirect in redirects {
+            if self.fuel == 0 {
+                break;
+            }
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             let append = match redirect.op {
                 RedirectOp::Write | RedirectOp::ReadWrite => false,
@@ -144,7 +151,7 @@ impl Walk<'_> {
             self.emit(Kind::ReadCredential, "copies credentials", span);
         }
         self.emit_on(Kind::Write, what, span, vec![target], How::default());
-        if self.scope.files.len() >= 256 {
+        if self.scope.files.len() >= MOST_FILES {
             return;
         }
         if append && let Some(before) = self.scope.files.get(&normal) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::flow::{Flow, HOLE, Origin};
-use super::{Arg, Src, Walk};
+use super::{ARGUMENT, ASSIGNED, Arg, NOTED, Src, WALKED, Walk};
 use crate::effect::Span;
 use crate::programs;
 use crate::shell::{Assign, AssignValue, Part, Simple, Word};
@@ -52,10 +52,19 @@ impl Walk<'_> {
         let saved = std::mem::take(&mut self.last_unknown);
         let mut args: Vec<Arg<'_>> = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
+            if self.fuel == 0 {
+                break;
+            }
             self.fields(src, word, &mut args);
+        }
+        if args.len() > 4 {
+            self.spend(ARGUMENT * args.len());
         }
         let words_unknown = self.last_unknown;
         for assign in &simple.assigns {
+            if self.fuel == 0 {
+                break;
+            }
             self.assign(src, assign, simple.words.is_empty(), simple.span);
         }
         self.last_unknown = words_unknown;
@@ -101,6 +110,10 @@ impl Walk<'_> {
     pub(crate) fn run(&mut self, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
         let Some((first, rest)) = args.split_first() else { return Flow::none() };
         let name = &*first.text;
+        self.keep_up(name);
+        if rest.len() > 16 {
+            self.spend(4 * ARGUMENT * rest.len());
+        }
         if !self.scope.aliases.is_empty()
             && let Some(alias) = self.scope.aliases.get(name).cloned()
             && !self.calls.iter().any(|active| **active == *alias)
@@ -123,8 +136,26 @@ impl Walk<'_> {
         programs::run(self, args, stdin, span)
     }
 
+    /// Pays for the lists that every program is looked up in, and keeps them short.
+    fn keep_up(&mut self, name: &str) {
+        if self.scope.files.len() > 16 {
+            self.spend(self.scope.files.len() / 2);
+        }
+        if !self.scope.cloned.is_empty() && name.contains('/') {
+            self.spend(NOTED * self.scope.cloned.len());
+        }
+        // Nobody asks for them without rules of the user's own.
+        if self.programs.len() >= 128 && !self.context.user_rules.is_empty() {
+            self.file_programs();
+        }
+        if self.deferred.len() >= 24 {
+            self.run_deferred();
+        }
+    }
+
     fn assign(&mut self, src: Src<'_>, assign: &Assign<'_>, alone: bool, span: Span) {
         self.last_unknown = Origin::default();
+        self.spend(ASSIGNED);
         match &assign.value {
             AssignValue::Array(words) => self.assign_array(src, assign, words),
             AssignValue::Word(word) => {
@@ -146,6 +177,7 @@ impl Walk<'_> {
                     }
                     self.spend(value.len());
                 }
+                self.spend(value.len());
                 programs::environment(self, assign.name, &value, alone, span);
                 if assign.name == "IFS" && !alone {
                     // Only the command it stands before sees it; `read` asks for it.
@@ -168,10 +200,13 @@ impl Walk<'_> {
             list = self.scope.variable(assign.name).map(|variable| variable.list.clone()).unwrap_or_default();
         }
         for word in words {
+            if self.fuel == 0 {
+                return;
+            }
             let mut fields = Vec::new();
             self.fields(src, word, &mut fields);
             for field in fields {
-                if list.len() > 4096 || !self.spend(field.text.len() + 4) {
+                if list.len() > 4096 || !self.spend(field.text.len() + WALKED) {
                     return;
                 }
                 match keyed(&field.text) {
@@ -187,7 +222,7 @@ impl Walk<'_> {
 /// The variable that the first word is, when it is nothing else.
 fn head<'a>(simple: &Simple<'a>) -> Option<&'a str> {
     let part = match simple.words.first()?.parts.as_slice() {
-        [Part::Double(inner)] => inner.as_slice(),
+        [Part::Double(inner)] => inner,
         parts => parts,
     };
     match part {

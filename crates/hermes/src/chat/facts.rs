@@ -35,7 +35,6 @@ pub(super) async fn system_prompt(
     let found = project::look(&place.cwd);
     let home = runtime.home();
     let MemoryBlocks { memory, user } = notes(runtime).await;
-    let noted: Vec<String> = [memory, user].into_iter().flatten().collect();
     let model = models.choice.name.strip_prefix(&format!("{}/", models.choice.provider));
     prompt::build(&PromptFacts {
         soul: home.as_ref().and_then(|home| home.soul_text().ok().flatten()),
@@ -61,7 +60,8 @@ pub(super) async fn system_prompt(
             let least = PROJECT_LEAST.min(tokens);
             usize::try_from(share.clamp(least, PROJECT_MOST)).unwrap_or(usize::MAX)
         }),
-        recalled: (!noted.is_empty()).then(|| noted.join("\n\n")),
+        memory,
+        user,
         profile: home.as_ref().and_then(|home| home.profile().map(str::to_owned)),
         platform: terms.platform.clone(),
         caller: terms.note.clone(),

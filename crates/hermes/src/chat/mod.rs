@@ -22,9 +22,11 @@ mod seat;
 mod tools;
 mod wording;
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_agent::context::tokens;
+use hermes_agent::title::title;
 use hermes_agent::{EventSink, Learnt, Steering, TurnEnd};
 use hermes_core::model::{Message, Part};
 use hermes_store::sessions::{Listing, SessionError, SessionRecord, Sessions, Spender, Tokens};
@@ -92,6 +94,7 @@ impl Chat {
     /// Takes one turn, and tells `sink` what happens; cancel the token to stop it.
     pub async fn turn(&self, input: Vec<Part>, sink: EventSink<'_>, cancel: &CancellationToken) -> TurnEnd {
         let seat = self.seat();
+        let asked = words(&input);
         let queue = Queue::default();
         let (from_calls, from_turn) = (queue.clone(), queue.clone());
         let _following = self.relay.follow(Arc::new(move |event| from_calls.push(event)));
@@ -99,7 +102,19 @@ impl Chat {
         seat.session.new_turn();
         let turn = seat.driver.turn(&seat.id, input, &self.steering, &events, cancel);
         let work = Box::pin(self.inside(turn));
-        Told { work, queue, sink }.await
+        let end = Told { work, queue, sink }.await;
+        if seat.untitled.swap(false, Ordering::Relaxed) {
+            self.give_title(&seat.id, &asked, &end.text).await;
+        }
+        end
+    }
+
+    /// A title for a new session, from what was said first.
+    async fn give_title(&self, id: &str, asked: &str, answered: &str) {
+        let Some(title) = title(asked, answered) else { return };
+        let id = id.to_owned();
+        // A session without a title is as good as any.
+        let _ = self.change(move |sessions| sessions.title_if_none(&id, &title)).await;
     }
 
     /// Says something while a turn goes on: the model reads it after the calls that run now.
@@ -225,6 +240,15 @@ impl Chat {
         let store = self.runtime.sessions().ok_or_else(|| NO_HOME.to_owned())?;
         store.look(work).await.map_err(|wrong| wrong.to_string())
     }
+}
+
+/// The words among what a person sends.
+fn words(input: &[Part]) -> String {
+    let text = |part: &Part| match part {
+        Part::Text { text } => Some(text.clone()),
+        Part::Image { .. } => None,
+    };
+    input.iter().filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share for the eye")]

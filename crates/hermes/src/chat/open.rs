@@ -200,7 +200,8 @@ pub(super) async fn seat(
             prompt.into()
         }
     };
-    Ok(Seat::new(runtime, terms, id, session, log, models, system, learnt))
+    let seat = Seat::new(runtime, terms, id, session, log, models, system, learnt);
+    Ok(if found.is_some() { seat } else { seat.untitled() })
 }
 
 /// The session that is meant; none when a new one is.

@@ -1,6 +1,7 @@
 //! One session at work: its tools, its record, and the driver between them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hermes_agent::{AgentSettings, Driver, Learnt};
 use hermes_core::conversation::Conversation;
@@ -18,6 +19,8 @@ pub(crate) struct Seat {
     pub(crate) log: Arc<dyn Conversation>,
     pub(crate) models: Models,
     pub(crate) driver: Driver,
+    /// Whether the session is new and has no title yet.
+    pub(crate) untitled: AtomicBool,
     runtime: Runtime,
     system: Arc<str>,
 }
@@ -44,7 +47,14 @@ impl Seat {
             system: Arc::clone(&system),
             learnt: Arc::clone(learnt),
         };
-        Self { id, session, log, models, driver, runtime: runtime.clone(), system }
+        let untitled = AtomicBool::new(false);
+        Self { id, session, log, models, driver, untitled, runtime: runtime.clone(), system }
+    }
+
+    /// It is new: it gets a title when something was said.
+    pub(crate) fn untitled(self) -> Self {
+        self.untitled.store(true, Ordering::Relaxed);
+        self
     }
 
     /// The same session with other models.

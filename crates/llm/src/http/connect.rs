@@ -117,10 +117,8 @@ async fn tunnel(proxy: &Url, url: &Url) -> Result<TcpStream, String> {
         return Err("proxies are spoken to in plain http only".into());
     }
     let mut stream = dial(proxy).await?;
-    let target = match url.host.contains(':') {
-        true => format!("[{}]:{}", url.host, url.port),
-        false => format!("{}:{}", url.host, url.port),
-    };
+    let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
+    let target = format!("{host}:{}", url.port);
     let mut head = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n");
     if let Some(user) = &proxy.user {
         head.push_str("Proxy-Authorization: Basic ");

@@ -103,7 +103,10 @@ impl<'a> Supply<'a> {
                 let word = word.to_lowercase();
                 self.request.says(&[word.as_str()]) || self.request.says(&[word.replace('_', "-").as_str()])
             }
-            other => self.request.tokens().any(|token| token == other.to_string()),
+            other => {
+                let word = other.to_string();
+                self.request.tokens().any(|token| token == word)
+            }
         };
         let only = || choices.first().filter(|_| choices.len() == 1);
         choices.iter().find(said).or_else(|| schema.get("default")).or_else(only).cloned()

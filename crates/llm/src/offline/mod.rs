@@ -9,6 +9,8 @@ mod render;
 mod route;
 mod words;
 
+use std::fmt::Write as _;
+
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use hermes_core::model::{
@@ -80,17 +82,17 @@ fn ask_for(tool: Option<&OfferedTool>, name: &str, parameters: &[String]) -> Str
             .and_then(|schema| schema.get("enum")?.as_array())
             .map(|values| values.iter().filter_map(|value| value.as_str()).collect())
             .unwrap_or_default();
-        text.push_str(&format!("- {parameter}"));
+        let _ = write!(text, "- {parameter}");
         if !about.is_empty() {
-            text.push_str(&format!(": {about}"));
+            let _ = write!(text, ": {about}");
         }
         if !choices.is_empty() {
-            text.push_str(&format!(" (one of {})", choices.join(", ")));
+            let _ = write!(text, " (one of {})", choices.join(", "));
         }
         text.push('\n');
     }
     let example: Vec<String> = parameters.iter().map(|parameter| format!("{parameter}=\"…\"")).collect();
-    text.push_str(&format!("For example: use {name} with {}", example.join(" ")));
+    let _ = write!(text, "For example: use {name} with {}", example.join(" "));
     text
 }
 
@@ -108,10 +110,10 @@ fn help(offered: &Offered) -> String {
     for tool in all.iter().take(SHOWN) {
         let first = tool.description.lines().next().unwrap_or_default();
         let first = first.split_once(". ").map_or(first, |(sentence, _)| sentence);
-        text.push_str(&format!("- {}: {}\n", tool.name, words::shorten(first, 100)));
+        let _ = writeln!(text, "- {}: {}", tool.name, words::shorten(first, 100));
     }
     if all.len() > SHOWN {
-        text.push_str(&format!("… and {} more.\n", all.len() - SHOWN));
+        let _ = writeln!(text, "… and {} more.", all.len() - SHOWN);
     }
     text.truncate(text.trim_end().len());
     text
@@ -137,7 +139,7 @@ impl Model for Offline {
         OFFLINE_NAME
     }
 
-    fn provider(&self) -> &str {
+    fn provider(&self) -> &'static str {
         "offline"
     }
 

@@ -135,7 +135,7 @@ fn talk_that_means_no_tool_is_answered_with_what_can_be_done() {
     }
 }
 
-fn told(content: Value) -> String {
+fn told(content: &Value) -> String {
     let mut messages = vec![Message::user("run `ls`")];
     let call = ask("run `ls`").message;
     let call_id = call.calls[0].id.clone();
@@ -154,17 +154,17 @@ fn told(content: Value) -> String {
 
 #[test]
 fn a_result_is_told_and_no_tool_called_again() {
-    assert_eq!(told(json!({"output": "a\nb\n", "exit_code": 0, "error": null})), format!("a\nb\n\n{NOTE}"));
+    assert_eq!(told(&json!({"output": "a\nb\n", "exit_code": 0, "error": null})), format!("a\nb\n\n{NOTE}"));
     assert_eq!(
-        told(json!({"output": "", "exit_code": 2})),
+        told(&json!({"output": "", "exit_code": 2})),
         format!("output: \nexit_code: 2\n\n{NOTE}").replace("output: \n", "")
     );
-    assert_eq!(told(json!({"error": "denied"})), format!("terminal did not work: denied\n\n{NOTE}"));
+    assert_eq!(told(&json!({"error": "denied"})), format!("terminal did not work: denied\n\n{NOTE}"));
     assert_eq!(
-        told(json!({"matches": [{"path": "a.rs", "line": 3, "content": " x"}], "total": 1})),
+        told(&json!({"matches": [{"path": "a.rs", "line": 3, "content": " x"}], "total": 1})),
         format!("matches:\n- a.rs:3: x\ntotal: 1\n\n{NOTE}")
     );
-    assert_eq!(told(json!({})), format!("terminal is done; it had nothing to say.\n\n{NOTE}"));
+    assert_eq!(told(&json!({})), format!("terminal is done; it had nothing to say.\n\n{NOTE}"));
 }
 
 #[test]

@@ -32,18 +32,18 @@ impl<'a> Request<'a> {
             };
             let opened = if opens == '`' { ticks.len() } else { opens.len_utf8() };
             let inner = from.get(opened..).unwrap_or_default();
-            let closed = inner.find(closes).filter(|_| !inside_word);
+            let end = inner.find(closes).filter(|_| !inside_word);
             bare.push_str(before);
-            let Some(end) = closed else {
+            let Some(end) = end else {
                 bare.push(opens);
                 rest = inner;
                 continue;
             };
             let (piece, after) = inner.split_at_checked(end).unwrap_or((inner, ""));
             if opens == '`' {
-                code.push(without_language(piece, ticks))
+                code.push(without_language(piece, ticks));
             } else {
-                quoted.push(piece)
+                quoted.push(piece);
             }
             bare.push(' ');
             rest = after.get(closes.len()..).unwrap_or_default();
@@ -66,13 +66,11 @@ impl<'a> Request<'a> {
     pub(super) fn object(&self) -> Option<serde_json::Map<String, serde_json::Value>> {
         let from = self.text.get(self.text.find('{')?..)?;
         let mut values = serde_json::Deserializer::from_str(from).into_iter::<serde_json::Value>();
-        match values.next()?.ok() {
-            Some(serde_json::Value::Object(object)) => Some(object),
-            _ => {
-                let end = from.rfind('}')?;
-                hermes_core::json::parse_arguments(from.get(..=end)?).ok().map(|parsed| parsed.value)
-            }
+        if let Ok(serde_json::Value::Object(object)) = values.next()? {
+            return Some(object);
         }
+        let end = from.rfind('}')?;
+        hermes_core::json::parse_arguments(from.get(..=end)?).ok().map(|parsed| parsed.value)
     }
 
     /// The words as they were written, cut at spaces, without punctuation at their ends.

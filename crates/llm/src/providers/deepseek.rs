@@ -1,4 +1,4 @@
-//! `deepseek`: DeepSeek by key.
+//! `deepseek`: `DeepSeek` by key.
 
 use crate::provider::{ModelDef, ProviderDef, Quirks, Thoughts, Wire};
 

@@ -1,4 +1,4 @@
-//! `minimax-cn`: MiniMax (China), in the language of Anthropic messages.
+//! `minimax-cn`: `MiniMax` (China), in the language of Anthropic messages.
 
 use crate::provider::{CacheMarks, ModelDef, ProviderDef, Quirks, Wire};
 

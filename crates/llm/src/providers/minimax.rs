@@ -1,4 +1,4 @@
-//! `minimax`: MiniMax, in the language of Anthropic messages.
+//! `minimax`: `MiniMax`, in the language of Anthropic messages.
 
 use crate::provider::{CacheMarks, ModelDef, ProviderDef, Quirks, Wire};
 

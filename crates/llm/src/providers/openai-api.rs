@@ -1,4 +1,4 @@
-//! `openai-api`: OpenAI by key, in the language of responses.
+//! `openai-api`: `OpenAI` by key, in the language of responses.
 
 use crate::provider::{EffortStyle, MaxTokens, ModelDef, ProviderDef, Quirks, Wire};
 

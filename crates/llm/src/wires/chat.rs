@@ -1,4 +1,4 @@
-//! Requests in the language of OpenAI chat completions.
+//! Requests in the language of `OpenAI` chat completions.
 
 use hermes_core::model::{ModelRequest, Part};
 use serde_json::{Map, Value, json};
@@ -96,7 +96,7 @@ fn messages(endpoint: &Endpoint, request: &ModelRequest, lessons: Lessons) -> Ve
     messages
 }
 
-/// Newer OpenAI models take their orders from the developer.
+/// Newer `OpenAI` models take their orders from the developer.
 fn wants_developer(endpoint: &Endpoint) -> bool {
     let model = endpoint.model.to_ascii_lowercase();
     endpoint.quirks.developer && ["gpt-5", "codex", "o1", "o3", "o4"].iter().any(|name| model.contains(name))

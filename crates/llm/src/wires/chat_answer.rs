@@ -1,4 +1,4 @@
-//! Answers in the language of OpenAI chat completions, streamed or whole.
+//! Answers in the language of `OpenAI` chat completions, streamed or whole.
 
 use hermes_core::model::{Finish, ModelEvent, Usage};
 use serde_json::{Map, Value};
@@ -99,8 +99,8 @@ impl ChatDecoder {
         match part.get("thinking") {
             Some(Value::String(text)) => self.answer.thought(text, out),
             Some(Value::Array(parts)) => {
-                let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
-                texts.map(|text| self.answer.thought(text, out)).collect()
+                let mut texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+                texts.try_for_each(|text| self.answer.thought(text, out))
             }
             _ => Ok(()),
         }

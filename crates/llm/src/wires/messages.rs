@@ -92,7 +92,7 @@ fn begins_with_thoughts(body: &Map<String, Value>) -> bool {
     let blocks = last.and_then(|message| message["content"].as_array());
     blocks.is_none_or(|blocks| {
         let calls = blocks.iter().any(|block| block["type"] == "tool_use");
-        let thinks = blocks.first().is_some_and(|block| is_thought(block));
+        let thinks = blocks.first().is_some_and(is_thought);
         thinks || !calls
     })
 }
@@ -128,7 +128,7 @@ fn messages(endpoint: &Endpoint, request: &ModelRequest, lessons: Lessons) -> Ve
     for turn in &turns {
         match turn {
             Turn::User(parts) => {
-                messages.add("user", parts.iter().map(|part| self::part(endpoint, part)).collect())
+                messages.add("user", parts.iter().map(|part| self::part(endpoint, part)).collect());
             }
             Turn::Assistant(said) => messages.add("assistant", assistant(endpoint, said, lessons)),
             Turn::Tool(result) => {

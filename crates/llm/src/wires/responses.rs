@@ -1,4 +1,4 @@
-//! Requests in the language of OpenAI responses.
+//! Requests in the language of `OpenAI` responses.
 
 use std::fmt::Write as _;
 

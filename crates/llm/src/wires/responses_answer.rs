@@ -1,4 +1,4 @@
-//! Answers in the language of OpenAI responses, streamed or whole.
+//! Answers in the language of `OpenAI` responses, streamed or whole.
 
 use hermes_core::model::{Finish, ModelEvent, Usage};
 use serde_json::{Map, Value};

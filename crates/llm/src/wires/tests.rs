@@ -269,10 +269,10 @@ fn decode(wire: Wire, stream: &str) -> (Result<ModelReply, Fault>, Vec<ModelEven
 }
 
 fn stream(events: &[Value]) -> String {
-    events.iter().map(|event| format!("data: {event}\n\n")).collect()
+    events.iter().map(|event| format!("data: {event}\n\n")).collect::<Vec<_>>().concat()
 }
 
-fn delta(delta: Value) -> Value {
+fn delta(delta: &Value) -> Value {
     json!({"model": "m1", "choices": [{"delta": delta}]})
 }
 
@@ -294,7 +294,7 @@ fn parallel_calls_are_put_together_by_index() {
     let piece = |index: u64, rest: Value| {
         let mut call = json!({"index": index});
         call.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        delta(json!({"tool_calls": [call]}))
+        delta(&json!({"tool_calls": [call]}))
     };
     let reply = reply(
         Wire::Chat,
@@ -332,15 +332,15 @@ fn reasoning_is_kept_in_all_its_fields() {
     let reply = reply(
         Wire::Chat,
         &[
-            delta(json!({"reasoning_content": "a"})),
+            delta(&json!({"reasoning_content": "a"})),
             delta(
-                json!({"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "b"}]}),
+                &json!({"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "b"}]}),
             ),
             delta(
-                json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "c", "signature": "s"}]}),
+                &json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "c", "signature": "s"}]}),
             ),
             delta(
-                json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "d"}]}, {"type": "text", "text": "Yes"}]}),
+                &json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "d"}]}, {"type": "text", "text": "Yes"}]}),
             ),
             json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
         ],
@@ -357,15 +357,15 @@ fn reasoning_is_kept_in_all_its_fields() {
 
 #[test]
 fn a_stream_that_breaks_off_says_so() {
-    let text_only = reply(Wire::Chat, &[delta(json!({"content": "Hel"}))]);
+    let text_only = reply(Wire::Chat, &[delta(&json!({"content": "Hel"}))]);
     let mid_call = reply(
         Wire::Chat,
         &[delta(
-            json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{\"ci"}}]}),
+            &json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{\"ci"}}]}),
         )],
     );
     let forgot_why =
-        decode(Wire::Chat, &(stream(&[delta(json!({"content": "Hello"}))]) + "data: [DONE]\n\n")).0.unwrap();
+        decode(Wire::Chat, &(stream(&[delta(&json!({"content": "Hello"}))]) + "data: [DONE]\n\n")).0.unwrap();
     let empty = decode(Wire::Chat, "").0;
 
     assert_eq!(text_only.message.finish, Finish::Unknown);
@@ -382,9 +382,9 @@ fn a_call_written_as_text_becomes_a_call_and_is_not_shown() {
     let (reply, events) = decode(
         Wire::Chat,
         &stream(&[
-            delta(json!({"content": "Let me see. <tool_"})),
+            delta(&json!({"content": "Let me see. <tool_"})),
             delta(
-                json!({"content": "call>{\"name\": \"weather\", \"arguments\": {\"city\": \"x\"}}</tool_call>"}),
+                &json!({"content": "call>{\"name\": \"weather\", \"arguments\": {\"city\": \"x\"}}</tool_call>"}),
             ),
             json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
         ]),

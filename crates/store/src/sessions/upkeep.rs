@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::db::Sessions;
 use super::error::SessionError;
+use super::lineage::next_title;
 use super::moment::Moment;
 use super::record::{event, not_taken, number};
 use super::title;
@@ -30,6 +31,21 @@ impl Sessions {
             db.execute("UPDATE sessions SET title = ?2 WHERE n = ?1", (n, &title))?;
             event(db, n, now, "renamed", Some(json!({ "title": title })))?;
             Ok(title)
+        })
+    }
+
+    /// Gives a session without a title this one, or the next number of it. Gives whether it did.
+    pub fn title_if_none(&self, id: &str, title: &str) -> Result<bool, SessionError> {
+        let title = title::clean(title)?;
+        self.write(|db| {
+            let n = number(db, id)?;
+            let free = match not_taken(db, &title, Some(n)) {
+                Ok(()) => title,
+                Err(SessionError::TitleTaken { .. }) => next_title(db, &title)?,
+                Err(other) => return Err(other),
+            };
+            let sql = "UPDATE sessions SET title = ?2 WHERE n = ?1 AND title IS NULL";
+            Ok(db.prepare_cached(sql)?.execute((n, &free))? == 1)
         })
     }
 

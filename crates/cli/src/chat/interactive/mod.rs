@@ -20,13 +20,13 @@ use hermes::core::model::Part;
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::args::ChatArgs;
-use crate::chat::ask::{Questions, ScreenApprover};
+use crate::chat::ask::{Questions, ScreenApprover, ScreenAsker};
 use crate::chat::editor::{Editor, History, Offers};
 use crate::chat::files::Place;
 use crate::chat::happening::{Desk, Happening};
 use crate::chat::live::{Live, Verbosity};
 use crate::chat::markdown::Canvas;
-use crate::chat::open::open;
+use crate::chat::open::{Person, open};
 use crate::chat::screen::Screen;
 use crate::chat::settings::Settings;
 use crate::chat::show::Show;
@@ -44,7 +44,11 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
     let place = Place { cwd: shell.cwd().to_owned(), user_home: shell.user_home() };
     let images = args.images(&place)?;
     let (queue, inbox) = unbounded();
-    let talk = open(shell, args, Some(Arc::new(ScreenApprover { queue: queue.clone() })))?;
+    let person = Person {
+        approver: Arc::new(ScreenApprover { queue: queue.clone() }),
+        asker: Arc::new(ScreenAsker { queue: queue.clone() }),
+    };
+    let talk = open(shell, args, Some(person))?;
     let mut settings = Settings::read(shell);
     if args.verbose {
         settings.verbosity = Verbosity::Verbose;
@@ -239,6 +243,10 @@ impl<'a, W: Write> Chat<'a, W> {
             }
             Happening::Ask(request, answer) => {
                 self.questions.add(*request, answer);
+                Ok(Step::On)
+            }
+            Happening::Clarify(question, answer) => {
+                self.questions.add_clarify(question, answer);
                 Ok(Step::On)
             }
         }

@@ -1,4 +1,4 @@
-//! `<｜tool▁call▁begin｜>…<｜tool▁sep｜>…<｜tool▁call▁end｜>`: DeepSeek, with the arguments bare or in a
+//! `<｜tool▁call▁begin｜>…<｜tool▁sep｜>…<｜tool▁call▁end｜>`: `DeepSeek`, with the arguments bare or in a
 //! fenced block.
 
 use hermes_core::model::ModelCall;

@@ -1,4 +1,4 @@
-//! `<invoke name="…"><parameter name="…">…</parameter></invoke>`: MiniMax, newer DeepSeek and others,
+//! `<invoke name="…"><parameter name="…">…</parameter></invoke>`: `MiniMax`, newer `DeepSeek` and others,
 //! with different tags around it.
 
 use hermes_core::model::ModelCall;
