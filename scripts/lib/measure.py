@@ -179,7 +179,7 @@ def main():
     parser.add_argument("--since", type=float, default=0)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--budgets", required=True)
-    parser.add_argument("--also", help="a JSON file with further numbers: name to [value, unit]")
+    parser.add_argument("--also", action="append", default=[], help="a JSON file with further numbers: name to [value, unit]")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--no-gate", action="store_true")
     asked = parser.parse_args()
@@ -187,8 +187,8 @@ def main():
     adopt_orphans()
     budgets = json.loads(pathlib.Path(asked.budgets).read_text(encoding="utf-8"))
     found, remarks = start_up(os.path.abspath(asked.binary), asked.rounds)
-    if asked.also:
-        found.update(json.loads(pathlib.Path(asked.also).read_text(encoding="utf-8")))
+    for file in asked.also:
+        found.update(json.loads(pathlib.Path(file).read_text(encoding="utf-8")))
     if asked.guard:
         found.update(guard(asked.guard))
     lines = list(judged(budgets, found, medians(asked.criterion, asked.since)))

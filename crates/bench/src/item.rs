@@ -15,12 +15,24 @@ pub(crate) type Numbers = Vec<(&'static str, f64)>;
 pub(crate) struct ItemDef {
     name: &'static str,
     measure: fn(&Work) -> Result<Numbers, String>,
+    chat: bool,
 }
 
 impl ItemDef {
     /// An item and how it is measured, in a process of its own.
     pub(crate) const fn new(name: &'static str, measure: fn(&Work) -> Result<Numbers, String>) -> Self {
-        Self { name, measure }
+        Self { name, measure, chat: false }
+    }
+
+    /// It talks to the scripted model.
+    pub(crate) const fn chat(mut self) -> Self {
+        self.chat = true;
+        self
+    }
+
+    /// Whether it talks to the scripted model.
+    pub(crate) const fn is_chat(&self) -> bool {
+        self.chat
     }
 
     /// The word on the command line, and the key of its numbers.
@@ -37,6 +49,8 @@ impl ItemDef {
 /// implementations share.
 pub(crate) struct Work {
     pub(crate) folder: PathBuf,
+    /// Where the scripted model is.
+    pub(crate) model: Option<String>,
 }
 
 impl Work {

@@ -4,18 +4,18 @@
 //! An item is one file in `items/`; what is not built yet has no item and no number.
 
 mod arguments;
+mod chat;
 mod item;
 mod items;
 mod process;
 mod timing;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::arguments::{Asked, USAGE};
+use crate::arguments::{Asked, Place, USAGE};
 use crate::item::{ItemDef, Work};
 use crate::items::ITEMS;
 
@@ -37,15 +37,16 @@ fn main() -> ExitCode {
 fn answer(asked: Asked) -> Result<String, String> {
     match asked {
         Asked::List => Ok(ITEMS.iter().map(|item| item.name()).collect::<Vec<_>>().join("\n")),
-        Asked::Once { item, work } => once(find(&item)?, work),
-        Asked::Measure { item, work, json } => {
+        Asked::Once { item, place } => once(find(&item)?, place),
+        Asked::Measure { item, place, json } => {
             let chosen = match item {
-                None => ITEMS.to_vec(),
+                // Without a model there is nothing to measure in conversations.
+                None => ITEMS.iter().copied().filter(|it| place.model.is_some() || !it.is_chat()).collect(),
                 Some(name) => vec![find(&name)?],
             };
             let mut all = Map::new();
             for item in chosen {
-                all.insert(item.name().to_owned(), Value::Object(medians(item, &work)?));
+                all.insert(item.name().to_owned(), Value::Object(medians(item, &place)?));
             }
             Ok(if json { Value::Object(all).to_string() } else { table(&all) })
         }
@@ -57,16 +58,16 @@ fn find(name: &str) -> Result<&'static ItemDef, String> {
     found.ok_or_else(|| format!("no item `{name}`; `hermes-bench list` names those there are"))
 }
 
-fn once(item: &ItemDef, folder: PathBuf) -> Result<String, String> {
-    let numbers = item.measure(&Work { folder })?;
+fn once(item: &ItemDef, place: Place) -> Result<String, String> {
+    let numbers = item.measure(&Work { folder: place.work, model: place.model })?;
     let fields: Map<String, Value> =
         numbers.into_iter().map(|(key, number)| (key.to_owned(), json!(number))).collect();
     Ok(Value::Object(fields).to_string())
 }
 
 /// Each number of an item: the median over fresh processes.
-fn medians(item: &ItemDef, work: &Path) -> Result<Map<String, Value>, String> {
-    let runs = (0..PROCESSES).map(|_| process::fresh(item.name(), work)).collect::<Result<Vec<_>, _>>()?;
+fn medians(item: &ItemDef, place: &Place) -> Result<Map<String, Value>, String> {
+    let runs = (0..PROCESSES).map(|_| process::fresh(item.name(), place)).collect::<Result<Vec<_>, _>>()?;
     let keys = runs.first().map(|run| run.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
     let median = |key: String| {
         let mut values: Vec<f64> = runs.iter().filter_map(|run| run.get(&key)?.as_f64()).collect();

@@ -5,18 +5,66 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place that looks at the process and the disk")]
 
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::arguments::Place;
+
 /// The most memory this process has held so far, in units of 1024 KiB.
 pub(crate) fn peak_mb() -> Result<f64, String> {
-    let status = std::fs::read_to_string("/proc/self/status").map_err(|wrong| wrong.to_string())?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    memory("VmHWM:")
+}
+
+/// The memory this process holds now, in units of 1024 KiB.
+pub(crate) fn held_mb() -> Result<f64, String> {
+    memory("VmRSS:")
+}
+
+fn memory(name: &str) -> Result<f64, String> {
+    let status = text(Path::new("/proc/self/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kib =
         line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<f64>().ok());
-    kib.map(|kib| kib / 1024.0).ok_or_else(|| "the system does not tell the peak of memory".to_owned())
+    kib.map(|kib| kib / 1024.0).ok_or_else(|| format!("the system does not tell {name}"))
+}
+
+/// Seconds of processor this process has used, without its children.
+pub(crate) fn cpu_seconds() -> Result<f64, String> {
+    let stat = text(Path::new("/proc/self/stat"))?;
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 =
+        after_name.split_whitespace().skip(11).take(2).filter_map(|it| it.parse::<f64>().ok()).sum();
+    Ok(ticks / 100.0)
+}
+
+/// The value of a variable of this process.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Makes a folder, and those above it.
+pub(crate) fn make(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|wrong| format!("{}: {wrong}", folder.display()))
+}
+
+/// Sends a request to a server of this machine, and waits for its answer.
+pub(crate) fn post(base_url: &str, path: &str, body: &str) -> Result<(), String> {
+    let said = |wrong: std::io::Error| format!("{base_url}: {wrong}");
+    let address = base_url.trim_start_matches("http://").trim_end_matches('/');
+    let mut link = TcpStream::connect(address).map_err(said)?;
+    link.set_read_timeout(Some(Duration::from_secs(5))).map_err(said)?;
+    let length = body.len();
+    write!(link, "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {length}\r\n\r\n{body}")
+        .map_err(said)?;
+    link.shutdown(Shutdown::Write).map_err(said)?;
+    let mut answer = String::new();
+    link.read_to_string(&mut answer).map_err(said)?;
+    if answer.starts_with("HTTP/1.1 200") { Ok(()) } else { Err(format!("{base_url}{path}: {answer}")) }
 }
 
 /// The text of a file of the shared data.
@@ -52,11 +100,12 @@ pub(crate) fn is_there(path: &Path) -> bool {
 }
 
 /// Measures an item once in a fresh process.
-pub(crate) fn fresh(item: &str, work: &Path) -> Result<Map<String, Value>, String> {
+pub(crate) fn fresh(item: &str, place: &Place) -> Result<Map<String, Value>, String> {
     let own = std::env::current_exe().map_err(|wrong| format!("cannot find this binary: {wrong}"))?;
     let ended = Command::new(own)
         .args([crate::arguments::ONCE, item, "--work"])
-        .arg(work)
+        .arg(&place.work)
+        .args(place.model.iter().flat_map(|model| ["--base-url", model]))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()

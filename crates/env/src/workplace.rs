@@ -67,6 +67,8 @@ pub struct Shared {
     settings: PlaceSettings,
     host: Arc<dyn Host>,
     login: Login,
+    /// Held by the command that reads the start-up files; others that come first wait for what it finds.
+    reading: futures::lock::Mutex<()>,
     opened: futures::lock::Mutex<Option<Opened>>,
     overflow: Option<Arc<dyn Overflow>>,
     notices: Notices,
@@ -100,7 +102,8 @@ impl Shared {
             login.set(LoginState::Without);
         }
         let notices = Notices::new(Arc::clone(&host));
-        Self { settings, host, login, opened: futures::lock::Mutex::new(None), overflow: None, notices }
+        let (reading, opened) = (futures::lock::Mutex::new(()), futures::lock::Mutex::new(None));
+        Self { settings, host, login, reading, opened, overflow: None, notices }
     }
 
     pub(crate) fn host(&self) -> &Arc<dyn Host> {
@@ -188,6 +191,10 @@ impl Shared {
             return Ok(Some(known));
         }
         let Some(folder) = &opened.folder else { return Ok(None) };
+        let _reading = match self.login.now() {
+            LoginState::Unread => Some(self.reading.lock().await),
+            LoginState::Read(_) | LoginState::Without => None,
+        };
         match self.login.now() {
             LoginState::Read(known) => return Ok(Some(known)),
             LoginState::Without => return Ok(None),

@@ -448,6 +448,19 @@ fn a_call_id_used_again_in_a_later_turn_does_not_get_the_old_result() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it looks at the files of the store")]
+fn leaving_does_not_wait_for_the_log_to_be_folded_in_and_nothing_is_lost() {
+    let (dir, store) = store();
+    session(&store, "s");
+    store.append("s", &[Message::text("user", "hello")]).unwrap();
+    let log = store.path().with_extension("db-wal");
+    drop(store);
+
+    assert!(std::fs::metadata(log).unwrap().len() > 0);
+    assert_eq!(texts(&open(&dir), "s"), ["hello"]);
+}
+
+#[test]
 fn moments_are_kept_to_the_microsecond() {
     let (_dir, store) = store();
     session(&store, "s");

@@ -4,7 +4,7 @@
 //! model wrote them; while one is being prepared, earlier ones already run. A call starts when no
 //! earlier call that conflicts with it is still to finish: a write never overlaps a read or write
 //! of the same path or of a directory above or below it, and a call that cannot be foreseen runs
-//! alone. Answers come back in call order, one each.
+//! alone. A command that is known to look and do nothing else overlaps with whatever only looks. Answers come back in call order, one each.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,22 +83,28 @@ struct Slot {
 /// What a call may clash with.
 struct Footprint {
     alone: bool,
+    /// It leaves everything as it was.
+    looks: bool,
     effects: Arc<[Effect]>,
 }
 
 impl Footprint {
     fn of(ready: &Ready) -> Self {
-        Self { alone: ready.entry.parallel() == Parallel::Never, effects: Arc::clone(&ready.effects) }
+        let commands = ready.entry.only_looks(&ready.effects);
+        let alone = ready.entry.parallel() == Parallel::Never && !commands;
+        let looks = commands || (!alone && ready.effects.iter().all(Effect::is_read_only));
+        Self { alone, looks, effects: Arc::clone(&ready.effects) }
     }
 
     /// Of a call that will do nothing.
     fn none() -> Self {
-        Self { alone: false, effects: Arc::new([]) }
+        Self { alone: false, looks: true, effects: Arc::new([]) }
     }
 
     fn clashes(&self, other: &Self) -> bool {
         let conflict = |mine: &Effect| other.effects.iter().any(|theirs| mine.conflicts(theirs));
-        self.alone || other.alone || self.effects.iter().any(conflict)
+        let both_look = self.looks && other.looks;
+        !both_look && (self.alone || other.alone || self.effects.iter().any(conflict))
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) struct Options {
     pub(super) max_result: Option<MaxSize>,
     pub(super) trust: Trust,
     pub(super) parallel: Parallel,
+    pub(super) looking: Option<fn(&str) -> bool>,
     pub(super) read_only: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) winds_up: bool,
@@ -58,6 +59,7 @@ impl ToolDef {
             max_result: None,
             trust: Trust::Trusted,
             parallel: Parallel::ByEffects,
+            looking: None,
             read_only: false,
             timeout: None,
             winds_up: false,
@@ -105,6 +107,13 @@ impl ToolDef {
     pub const fn alone(mut self) -> Self {
         self.options.parallel = Parallel::Never;
         self
+    }
+
+    /// Its calls never overlap with others, except where all that they run are commands that only look:
+    /// then they may overlap with whatever else only looks.
+    pub const fn alone_unless(mut self, only_looks: fn(&str) -> bool) -> Self {
+        self.options.looking = Some(only_looks);
+        self.alone()
     }
 
     /// It only ever looks; the same answer twice is a sign of a loop.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::effect::Effect;
 use crate::gate::Gate;
 use crate::tool::def::{Options, ToolDef};
 use crate::tool::typed::{Async, Blocking, describe};
@@ -26,6 +27,7 @@ pub struct ToolEntry {
     max_result: Option<MaxSize>,
     trust: Trust,
     parallel: Parallel,
+    looking: Option<fn(&str) -> bool>,
     read_only: bool,
     timeout: Option<Duration>,
     winds_up: bool,
@@ -46,7 +48,7 @@ enum EntryHandler {
 
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
-        let Options { emoji, requires_env, max_result, trust, parallel, .. } = def.options;
+        let Options { emoji, requires_env, max_result, trust, parallel, looking, .. } = def.options;
         let Options { read_only, timeout, winds_up, dynamic, .. } = def.options;
         Self {
             name: def.name.into(),
@@ -59,6 +61,7 @@ impl From<&ToolDef> for ToolEntry {
             max_result,
             trust,
             parallel,
+            looking,
             read_only,
             timeout,
             winds_up,
@@ -87,6 +90,7 @@ impl ToolEntry {
             max_result: None,
             trust: Trust::Untrusted,
             parallel: Parallel::ByEffects,
+            looking: None,
             read_only: false,
             timeout: None,
             winds_up: false,
@@ -141,6 +145,12 @@ impl ToolEntry {
     pub fn alone(mut self) -> Self {
         self.parallel = Parallel::Never;
         self
+    }
+
+    /// Its calls never overlap with others, except where all that they run are commands that only look.
+    pub fn alone_unless(mut self, only_looks: fn(&str) -> bool) -> Self {
+        self.looking = Some(only_looks);
+        self.alone()
     }
 
     /// It only ever looks.
@@ -210,6 +220,17 @@ impl ToolEntry {
     /// Whether its calls may overlap with others.
     pub fn parallel(&self) -> Parallel {
         self.parallel
+    }
+
+    /// Whether a call with these effects only runs commands that are known to look and do nothing else.
+    pub fn only_looks(&self, effects: &[Effect]) -> bool {
+        let harmless = |looking: fn(&str) -> bool| {
+            effects.iter().all(|effect| match effect {
+                Effect::Exec(command) => looking(&command.text),
+                other => other.is_read_only(),
+            })
+        };
+        self.looking.is_some_and(harmless)
     }
 
     /// Whether it only ever looks.

@@ -33,7 +33,19 @@ fn write(path: &str) -> Vec<Effect> {
 fn overlap(one: Vec<Effect>, other: Vec<Effect>, alone: bool) -> bool {
     let (first, second) = (Arc::new(Latch::default()), Arc::new(Latch::default()));
     let other = stuck("second", other, &second);
-    let rig = Rig::with([stuck("first", one, &first), if alone { other.alone() } else { other }]);
+    let other = if alone { other.alone() } else { other };
+    at_once([stuck("first", one, &first), other], &first, &second)
+}
+
+/// The same, for tools with an entry of this kind.
+fn overlapping(one: Vec<Effect>, other: Vec<Effect>, kind: fn(ToolEntry) -> ToolEntry) -> bool {
+    let (first, second) = (Arc::new(Latch::default()), Arc::new(Latch::default()));
+    let tools = [kind(stuck("first", one, &first)), kind(stuck("second", other, &second))];
+    at_once(tools, &first, &second)
+}
+
+fn at_once(tools: [ToolEntry; 2], first: &Latch, second: &Latch) -> bool {
+    let rig = Rig::with(tools);
     rig.files.link("/work/link", "/work/a");
 
     let (outcomes, together) = block_on(join(rig.batch([("first", "{}"), ("second", "{}")]), async {
@@ -92,6 +104,26 @@ fn what_cannot_be_foreseen_and_what_wants_to_be_alone_runs_alone() {
     assert!(!overlap(vec![Effect::Act(act)], read("/work/a"), false));
     assert!(!overlap(read("/work/a"), read("/work/b"), true));
     assert!(!overlap(vec![], vec![], true));
+}
+
+#[test]
+fn commands_that_only_look_overlap_with_what_only_looks() {
+    let run = |text: &str| {
+        let (text, environment) = (text.to_owned(), "local".to_owned());
+        vec![Effect::Exec(Command { text, environment, workdir: "/work".into() })]
+    };
+    let together = |first: Vec<Effect>, second: Vec<Effect>| {
+        overlapping(first, second, |tool| tool.alone_unless(|text| text == "ls"))
+    };
+
+    assert!(together(run("ls"), run("ls")));
+    assert!(together(run("ls"), read("/work/a")));
+    assert!(together(read("/work/a"), run("ls")));
+    assert!(!together(run("ls"), run("make")));
+    assert!(!together(run("make"), run("ls")));
+    assert!(!together(run("ls"), write("/work/a")));
+    assert!(!together(write("/work/a"), run("ls")));
+    assert!(!together(run("ls"), vec![Effect::Unknown("?".into())]));
 }
 
 #[test]

@@ -140,8 +140,7 @@ impl Conversation for StoredConversation {
         if self.is_new() {
             return Box::pin(std::future::ready(Ok(())));
         }
-        // In the lane of looks: a sync inside a group of changes would wait for its own commit.
-        Box::pin(async { self.store.look(Sessions::sync).await.map_err(told) })
+        Box::pin(async { self.store.sync().await.map_err(told) })
     }
 }
 

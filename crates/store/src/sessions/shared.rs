@@ -13,7 +13,7 @@ use futures::channel::oneshot;
 use hermes_core::host::Host;
 
 use super::clock::Clock;
-use super::db::{Durability, Sessions};
+use super::db::{Durability, Sessions, sync_log};
 use super::error::SessionError;
 
 /// Most changes committed together.
@@ -79,6 +79,16 @@ impl SessionStore {
         work: impl FnOnce(&Sessions) -> Result<T, SessionError> + Send + 'static,
     ) -> Result<T, SessionError> {
         self.looks.run(work).await
+    }
+
+    /// Makes everything committed so far survive a power cut. Meant for the end of a turn; no
+    /// connection is opened for it.
+    pub async fn sync(&self) -> Result<(), SessionError> {
+        let path = self.changes.place.path.clone();
+        let (answer, wait) = oneshot::channel();
+        // Nobody listens any more when the caller was cancelled.
+        self.changes.host.run_blocking(Box::new(move || drop(answer.send(sync_log(&path)))));
+        wait.await.unwrap_or(Err(SessionError::Lost))
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod ansi;
 pub(crate) mod blocking;
 pub(crate) mod exit;
 pub(crate) mod kept;
+pub(crate) mod looking;
 pub(crate) mod settings;
 pub(crate) mod sudo;
 pub(crate) mod words;

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::command::blocking::why_it_blocks;
 use crate::command::exit::meaning;
 use crate::command::kept::text;
+use crate::command::looking::only_looks;
 use crate::command::settings::TerminalSettings;
 use crate::command::sudo::{HELP, wants_password};
 use crate::toolsets::terminal;
@@ -24,7 +25,7 @@ use crate::toolsets::terminal;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::TOOLSET)
     .emoji("💻")
     .max_result(MaxSize::Chars(100_000))
-    .alone()
+    .alone_unless(only_looks)
     .timeout(LONGEST_CALL)
     .winds_up();
 
