@@ -36,6 +36,7 @@ const GROUP: usize = 8;
 
 /// What was seen in a block.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each trace is there or not, by itself")]
 struct Seen {
     /// Two letters of a name that announces a secret.
     name: bool,
@@ -87,6 +88,7 @@ fn is_named(byte: u8) -> bool {
 }
 
 /// What is in the block that begins at `from`. The last byte is looked at together with the first of the next block.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches many bytes are looked at in one step")]
 fn seen(text: &[u8], from: usize) -> Seen {
     let end = text.len().min(from + BLOCK);
     let bytes = text.get(from..end).unwrap_or_default();
@@ -107,6 +109,7 @@ fn seen(text: &[u8], from: usize) -> Seen {
 
 /// Whether these two letters, large or small, are among those of which every announcing name holds two. Without
 /// branches, so that many are looked at in one step.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches many bytes are looked at in one step")]
 pub(super) const fn announces(byte: u8, next: u8) -> bool {
     let (byte, next) = (byte | 0x20, next | 0x20);
     ((byte == b'k') & (next == b'e'))
