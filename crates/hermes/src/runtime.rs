@@ -244,12 +244,11 @@ impl RuntimeBuilder {
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
-        let (policy, guard) = match self.policy {
-            Some(policy) => (policy, None),
-            None => {
-                let guard = guard_policy(&world, self.home.clone(), self.mode, fence)?;
-                (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
-            }
+        let (policy, guard) = if let Some(policy) = self.policy {
+            (policy, None)
+        } else {
+            let guard = guard_policy(&world, self.home.clone(), self.mode, fence)?;
+            (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);
         let journal = match (self.journal, &sessions) {
@@ -450,7 +449,7 @@ impl Runtime {
 
     /// The model that a conversation would use, and why that one.
     pub async fn model(&self, wish: &ModelWish) -> Result<ModelChoice, ModelError> {
-        chat::model(self, wish).await
+        Box::pin(chat::model(self, wish)).await
     }
 
     /// The same, from code that just waits.
@@ -478,7 +477,7 @@ impl Runtime {
 
     /// The models that the chosen provider lists, with the size of their context where it is told.
     pub async fn models(&self, wish: &ModelWish) -> Result<Vec<(String, Option<u64>)>, String> {
-        chat::models_of(self, wish).await
+        Box::pin(chat::models_of(self, wish)).await
     }
 
     /// Calls one tool without any session; tools that need one say so.
@@ -542,11 +541,6 @@ impl Runtime {
     /// Where what is too large for a context is kept.
     pub(crate) fn spill(&self) -> Option<Arc<dyn Spill>> {
         self.0.spill.clone()
-    }
-
-    /// A number nobody can guess.
-    pub(crate) fn chance(&self) -> u32 {
-        Machine::chance()
     }
 
     pub(crate) fn machine(&self) -> &Arc<Machine> {

@@ -76,12 +76,11 @@ fn about(
             wanted.push(format!("{name}={key}"));
         }
     }
-    let there = match provider.ports.is_empty() {
-        true => Vec::new(),
-        false => {
-            let wish = ModelWish { provider: Some(provider.name().to_owned()), ..ModelWish::default() };
-            runtime.models_blocking(&wish).unwrap_or_default()
-        }
+    let there = if provider.ports.is_empty() {
+        Vec::new()
+    } else {
+        let wish = ModelWish { provider: Some(provider.name().to_owned()), ..ModelWish::default() };
+        runtime.models_blocking(&wish).unwrap_or_default()
     };
     let usual = there.first().map_or(provider.default_model, |(name, _)| name.as_str());
     let model = person.line("Model", usual)?;

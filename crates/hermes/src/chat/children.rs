@@ -157,7 +157,7 @@ impl Children {
             terms.approver = Arc::new(Agreeing);
         }
         terms.asker = None;
-        terms.source = "subagent".to_owned();
+        "subagent".clone_into(&mut terms.source);
         terms.grants_of = terms.grants_of.or_else(|| Some(parent.to_owned()));
         terms.parent = Some((parent.to_owned(), Link::Delegation));
         terms.max_turns = Some(u32::try_from(settings.max_iterations).unwrap_or(u32::MAX));

@@ -25,6 +25,7 @@ mod wording;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use futures::future::BoxFuture;
 use hermes_agent::context::tokens;
 use hermes_agent::title::title;
 use hermes_agent::{EventSink, Learnt, Steering, TurnEnd};
@@ -100,7 +101,7 @@ impl Chat {
         let _following = self.relay.follow(Arc::new(move |event| from_calls.push(event)));
         let events = move |event| from_turn.push(event);
         seat.session.new_turn();
-        let turn = seat.driver.turn(&seat.id, input, &self.steering, &events, cancel);
+        let turn = Box::pin(seat.driver.turn(&seat.id, input, &self.steering, &events, cancel));
         let work = Box::pin(self.inside(turn));
         let end = Told { work, queue, sink }.await;
         if seat.untitled.swap(false, Ordering::Relaxed) {
@@ -130,7 +131,7 @@ impl Chat {
     /// Shortens the conversation now. Gives what came of it, in words.
     pub async fn compress(&self, topic: Option<&str>, cancel: &CancellationToken) -> Result<String, String> {
         let seat = self.seat();
-        let short = self.inside(seat.driver.compact_now(topic, &|_| {}, cancel)).await?;
+        let short = self.inside(Box::pin(seat.driver.compact_now(topic, &|_| {}, cancel))).await?;
         seat.session.context_shortened();
         Ok(format!("about {} tokens became {}", short.before, short.after))
     }
@@ -205,7 +206,7 @@ impl Chat {
     /// Asks another model from now on.
     pub async fn change_model(&self, wish: ModelWish) -> Result<ModelChoice, OpenError> {
         let seat = self.seat();
-        let models = self.inside(models::choose(&self.runtime, &wish)).await?;
+        let models = self.inside(Box::pin(models::choose(&self.runtime, &wish))).await?;
         let choice = models.choice.clone();
         let changed = seat.with_models(&self.terms, models, &self.learnt);
         self.sit(changed);
@@ -215,13 +216,13 @@ impl Chat {
     async fn reopen(&self, opening: Opening) -> Result<(), OpenError> {
         let models = self.seat().models.clone();
         let opened = open::seat(&self.runtime, &self.terms, opening, models, &self.relay, &self.learnt);
-        let seat = self.inside(opened).await?;
+        let seat = self.inside(Box::pin(opened)).await?;
         self.sit(seat);
         Ok(())
     }
 
     /// Work with sockets, inside of the runtime they belong to.
-    async fn inside<T>(&self, work: impl Future<Output = T> + Send) -> T {
+    async fn inside<T>(&self, work: BoxFuture<'_, T>) -> T {
         inside(&self.runtime, work).await
     }
 
@@ -260,7 +261,7 @@ const NO_HOME: &str = "there is no home to keep sessions in";
 
 /// The model that a conversation would use.
 pub(crate) async fn model(runtime: &Runtime, wish: &ModelWish) -> Result<ModelChoice, ModelError> {
-    Ok(inside(runtime, models::choose(runtime, wish)).await?.choice)
+    Ok(inside(runtime, Box::pin(models::choose(runtime, wish))).await?.choice)
 }
 
 /// The models that the chosen provider lists.
@@ -268,13 +269,13 @@ pub(crate) async fn models_of(
     runtime: &Runtime,
     wish: &ModelWish,
 ) -> Result<Vec<(String, Option<u64>)>, String> {
-    inside(runtime, models::list(runtime, wish)).await
+    inside(runtime, Box::pin(models::list(runtime, wish))).await
 }
 
 /// Work with sockets, inside of the runtime they belong to.
-async fn inside<T>(runtime: &Runtime, work: impl Future<Output = T> + Send) -> T {
+async fn inside<T>(runtime: &Runtime, work: BoxFuture<'_, T>) -> T {
     match runtime.machine().handle() {
-        Some(handle) => Inside { runtime: handle, work: Box::pin(work) }.await,
+        Some(handle) => Inside { runtime: handle, work }.await,
         // Without threads there are no sockets either; whoever needs one says so.
         None => work.await,
     }

@@ -127,19 +127,17 @@ pub(crate) async fn choose(runtime: &Runtime, wish: &ModelWish) -> Result<Models
         others(std::slice::from_ref(&way), task).into_iter().next()
     };
     let (summary, approval) = (side("compression"), side("approval"));
-    let (first, name, provider, base_url, context_tokens, max_tokens, effort) = match chosen.endpoint {
-        Some(endpoint) => {
+    let (first, name, provider, base_url, context_tokens, max_tokens, effort) =
+        if let Some(endpoint) = chosen.endpoint {
             let told = (endpoint.context, endpoint.max_tokens, endpoint.effort.clone());
             let (provider, base_url) = (endpoint.provider.clone(), endpoint.base_url.clone());
             let model: Arc<dyn Model> = Arc::new(HttpModel::new(endpoint, http));
             let name = model.name().to_owned();
             (model, name, provider, base_url, told.0, told.1, told.2)
-        }
-        None => {
+        } else {
             let model: Arc<dyn Model> = Arc::new(Offline);
             (model, OFFLINE_NAME.to_owned(), "offline".to_owned(), String::new(), None, None, None)
-        }
-    };
+        };
     let choice = ModelChoice { name, provider, base_url, context_tokens, why: chosen.why, warnings };
     let list = std::iter::once(first).chain(fallbacks).collect();
     Ok(Models { list, summary, approval, choice, max_tokens, effort })

@@ -17,6 +17,7 @@ use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
 use super::seat::Seat;
 use super::{Chat, children, facts, inside};
+use crate::host::Machine;
 use crate::policy::GrantsOf;
 use crate::runtime::Runtime;
 use crate::session::Session;
@@ -157,11 +158,11 @@ impl ChatBuilder {
     pub async fn open(self) -> Result<Chat, OpenError> {
         let Self { runtime, terms, wish, opening } = self;
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
-        let seat = inside(&runtime, async {
+        let opened = async {
             let models = models::choose(&runtime, &wish).await?;
             seat(&runtime, &terms, opening, models, &relay, &learnt).await
-        })
-        .await?;
+        };
+        let seat = inside(&runtime, Box::pin(opened)).await?;
         let (steering, seat) = (Steering::default(), RwLock::new(Arc::new(seat)));
         Ok(Chat { runtime, terms, relay, steering, learnt, seat })
     }
@@ -184,7 +185,7 @@ pub(super) async fn seat(
     let found = existing(runtime, opening).await?;
     let id = match &found {
         Some(id) => id.clone(),
-        None => fresh_id(crate::host::Machine::wall(), runtime.chance()),
+        None => fresh_id(Machine::wall(), Machine::chance()),
     };
     let log = record(runtime, terms, &models, &id, found.is_some());
     let session = Arc::new(session(runtime, terms, &models, &id, relay, learnt)?);
@@ -192,13 +193,12 @@ pub(super) async fn seat(
         restore(&session, &log.messages().await.map_err(OpenError::Store)?);
     }
     let kept = log.system_prompt().await.map_err(OpenError::Store)?;
-    let system: Arc<str> = match kept {
-        Some(prompt) => prompt.into(),
-        None => {
-            let prompt = facts::system_prompt(runtime, terms, &session, &models).await;
-            log.set_system_prompt(&prompt).await.map_err(OpenError::Store)?;
-            prompt.into()
-        }
+    let system: Arc<str> = if let Some(prompt) = kept {
+        prompt.into()
+    } else {
+        let prompt = facts::system_prompt(runtime, terms, &session, &models).await;
+        log.set_system_prompt(&prompt).await.map_err(OpenError::Store)?;
+        prompt.into()
     };
     let seat = Seat::new(runtime, terms, id, session, log, models, system, learnt);
     Ok(if found.is_some() { seat } else { seat.untitled() })
