@@ -8,7 +8,8 @@ Prints its port and serves until standard input is closed. `POST /__reset` takes
   latency_ms  how long the model thinks (0)
 
 `GET /__stats` tells of every answer since then: when the first byte of the question came, when
-the question was whole, when the answer was handed over (CLOCK_MONOTONIC, in seconds). Which
+the question was whole, when the answer was handed over (CLOCK_MONOTONIC, in seconds), and whether
+it was the task or, without tools, something beside it such as a title. Which
 round it is can be read from the question, so any number of conversations may go on at once.
 """
 
@@ -102,20 +103,20 @@ class Connection(asyncio.Protocol):
         elif b"/__stats" in line:
             self.say("200 OK", "application/json", [json.dumps(self.script.records).encode()])
         elif b"/chat/completions" in line:
-            events = self.script.answer(body)
+            events, task = self.script.answer(body), bool(OFFERS_TOOLS.search(body))
             own = time.monotonic() - whole
             wait = max(0.0, self.script.latency - own)
             if wait:
-                asyncio.get_running_loop().call_later(wait, self.stream, events, first, whole)
+                asyncio.get_running_loop().call_later(wait, self.stream, events, task, first, whole)
             else:
-                self.stream(events, first, whole)
+                self.stream(events, task, first, whole)
         else:
             self.say("404 Not Found", "application/json", [b"{}"])
 
-    def stream(self, events, first, whole):
+    def stream(self, events, task, first, whole):
         if not self.transport.is_closing():
             self.say("200 OK", "text/event-stream", events)
-            self.script.records.append({"first": first, "whole": whole, "answered": time.monotonic()})
+            self.script.records.append({"task": task, "first": first, "whole": whole, "answered": time.monotonic()})
 
     def say(self, status, kind, parts):
         """An answer in pieces, as a server that does not know its length sends it."""
