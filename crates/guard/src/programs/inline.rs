@@ -82,9 +82,13 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         texts.push((text.text.to_string(), text.span));
     }
-    if call.name == "erl" {
+    if call.name == "nim" {
+        let given = args.iter().filter_map(|arg| Some((arg.text.strip_prefix("--eval:")?, arg.span)));
+        texts.extend(given.map(|(code, span)| (code.to_owned(), span)));
+    }
+    if matches!(call.name, "erl" | "matlab") {
         for (at, arg) in args.iter().enumerate() {
-            if &*arg.text == "-eval"
+            if matches!(&*arg.text, "-eval" | "-batch")
                 && let Some(text) = args.get(at + 1)
             {
                 texts.push((text.text.to_string(), text.span));
