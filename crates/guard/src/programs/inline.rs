@@ -125,6 +125,9 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(
         matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"),
     );
+    if call.name == "php" && args.first().is_some_and(|arg| arg.text.ends_with("bin/console")) {
+        return super::named(walk, "console", args.get(1..).unwrap_or_default(), call.stdin, call.span);
+    }
     if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan"))
         || args.first().is_some_and(|arg| arg.text.ends_with("manage.py"))
     {

@@ -74,6 +74,7 @@ fn reveals(call: Call<'_>, plain: &[&str]) -> bool {
             matches!(*word, "auth:token" | "auth:print" | "print-token" | "show-secret" | "show-secrets")
                 || word.starts_with("print-") && word.ends_with("-token")
                 || word.contains("get-secret-value")
+                || matches!(*word, "get-login-password" | "generate-db-auth-token" | "initial-password")
         })
         || plain.windows(2).take(4).any(|pair| {
             matches!(

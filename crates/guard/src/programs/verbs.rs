@@ -95,7 +95,14 @@ const LOOKS: [&str; 17] = [
 ];
 
 /// Programs with words or options of their own that mean loss.
-const OWN: [(&str, &[&str]); 24] = [
+const OWN: [(&str, &[&str]); 31] = [
+    ("scancel", &[]),
+    ("qdel", &[]),
+    ("condor_rm", &[]),
+    ("bkill", &[]),
+    ("keytool", &["-delete"]),
+    ("certutil", &["-D", "-F"]),
+    ("pdbedit", &["-x"]),
     ("caddy", &["stop"]),
     ("postfix", &["stop", "abort"]),
     ("rndc", &["stop", "halt"]),
@@ -123,7 +130,9 @@ const OWN: [(&str, &[&str]); 24] = [
 ];
 
 /// Options that are verbs of loss themselves.
-const OPTIONS: [&str; 14] = [
+const OPTIONS: [&str; 16] = [
+    "-kill",
+    "--kill",
     "-rm",
     "-rmr",
     "-expunge",
@@ -242,6 +251,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     match (plain.next(), plain.next()) {
         (Some(first), _) if LOOKS.contains(&first) => return false,
         (Some(first), _) if LONE.contains(&first) => return true,
+        (_, Some("revoke" | "rmr")) => return true,
         (Some(first), Some("rm" | "remove" | "del"))
             if plain.next().is_some()
                 && !LISTS.contains(&first)
@@ -269,9 +279,12 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         }
         let tail = lower.rsplit(':').next().unwrap_or(&lower);
         let named = lower.contains(':') || at < 2 || third && matches!(tail, "delete" | "destroy" | "purge");
-        named && (DESTROY.contains(&tail) || part_destroys(tail))
+        let joined = word.bytes().any(|byte| byte.is_ascii_uppercase())
+            && ["delete", "destroy", "drop"].iter().any(|verb| word.starts_with(verb));
+        named && (joined || DESTROY.contains(&tail) || part_destroys(tail))
             || forced && named && HEAVY.contains(&tail)
-            || lower.contains(':') && matches!(tail, "reset" | "fresh" | "truncate" | "rollback")
+            || lower.contains(':')
+                && matches!(tail, "reset" | "fresh" | "truncate" | "rollback" | "uninstall")
     })
 }
 
@@ -280,7 +293,7 @@ fn part_destroys(word: &str) -> bool {
     let mut parts = word.split(['-', '_']);
     let (first, last) = (parts.next().unwrap_or_default(), parts.next_back().unwrap_or_default());
     let heavy = |part: &str| matches!(part, "delete" | "destroy" | "drop" | "terminate" | "purge" | "wipe");
-    !last.is_empty() && (heavy(first) || heavy(last))
+    !last.is_empty() && (heavy(first) || heavy(last) || last == "del")
 }
 
 /// Whether a program's own name says that it removes things: `k3s-uninstall.sh`, `cgdelete`.
