@@ -320,6 +320,8 @@ fn home_file(inside: &str) -> Option<Place> {
         ".hermes" => return agent_file(inside),
         ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" | ".git-credentials" | ".vault-token" | ".my.cnf"
         | ".boto" | ".s3cfg" | ".password-store" | ".gnupg" | ".azure" => return Some(Place::Credential),
+        // The whole folder holds the keys among other things.
+        ".aws" | ".kube" if inside == first => return Some(Place::Credential),
         _ if (inside.ends_with(".pem")
             || inside.ends_with(".key")
             || inside.ends_with(".p12")
@@ -337,11 +339,20 @@ fn home_file(inside: &str) -> Option<Place> {
 }
 
 fn agent_file(inside: &str) -> Option<Place> {
-    let name = inside.strip_prefix(".hermes/")?;
+    let Some(name) = inside.strip_prefix(".hermes/") else {
+        return (inside == ".hermes").then_some(Place::AgentConfig);
+    };
     match name {
         "config.yaml" | ".env" | "auth.json" | "SOUL.md" => Some(Place::AgentConfig),
         _ if name.starts_with("mcp-tokens") => Some(Place::Credential),
-        _ if name.starts_with("hooks") || name.starts_with("plugins") || name.starts_with("policy") => {
+        _ if ["hooks", "plugins", "policy", "skills", "profiles", "managed", "cron"]
+            .iter()
+            .any(|folder| within(name, folder))
+            || !name.contains('/')
+                && [".json", ".yaml", ".yml", ".toml", ".db", ".md"]
+                    .iter()
+                    .any(|end| name.ends_with(end)) =>
+        {
             Some(Place::AgentConfig)
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use super::code;
 use super::opts::{Spec, parse};
-use crate::effect::{Kind, Span};
+use crate::effect::{How, Kind, Span};
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -39,6 +39,13 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None if zero => text.split('\0').map(|word| word.trim_end_matches('\n')).collect(),
         None => text.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect(),
     };
+    let deletes =
+        args.first().is_some_and(|first| matches!(super::base_name(&first.text), "rm" | "unlink" | "shred"));
+    if deletes && text.chars().all(|letter| letter == HOLE || letter.is_whitespace()) {
+        let listed = walk.target(&HOLE.to_string());
+        let how = How { recursive: true, ..How::default() };
+        walk.emit_on(Kind::Delete, "deletes whatever a list names", call.span, vec![listed], how);
+    }
     let origin = walk.last_unknown;
     walk.last_unknown = origin.and(stdin.origin);
     let mark = parsed

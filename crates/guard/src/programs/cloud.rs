@@ -1,6 +1,6 @@
 //! Cloud accounts and infrastructure tools: deleting what runs elsewhere.
 
-use super::{Handler, verbs};
+use super::{Handler, signs, verbs};
 use crate::effect::Kind;
 use crate::place::Place;
 use crate::walk::{Call, Flow, Origin, Walk, secret_name};
@@ -22,7 +22,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 /// Whether a word is a verb that deletes or stops.
 fn destroys(word: &str) -> bool {
-    const VERBS: [&str; 18] = [
+    const VERBS: [&str; 20] = [
         "delete",
         "remove",
         "rm",
@@ -41,11 +41,14 @@ fn destroys(word: &str) -> bool {
         "rollback",
         "teardown",
         "detach",
+        "revoke",
+        "deallocate",
     ];
     let lower = word.to_ascii_lowercase();
     let head = lower.split([':', '-', '_']).next().unwrap_or_default();
     let tail = lower.rsplit([':', '-']).next().unwrap_or_default();
-    VERBS.contains(&lower.as_str())
+    lower.starts_with("batch-delete")
+        || VERBS.contains(&lower.as_str())
         || VERBS.contains(&head)
         || matches!(tail, "destroy" | "delete" | "remove")
         || lower == "apps:destroy"
@@ -71,6 +74,20 @@ fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
                     | ["role", "assignment"]
             )
         }) && !plain.contains(&"list")
+        || words.iter().any(|word| {
+            word.contains("public-read")
+                || word.contains("allUsers")
+                || word.contains("allAuthenticatedUsers")
+                || matches!(
+                    *word,
+                    "--no-disable-api-termination"
+                        | "--no-deletion-protection"
+                        | "leave-organization"
+                        | "create-for-rbac"
+                )
+        })
+        || plain.first().is_some_and(|word| word.contains("scale"))
+            && plain.iter().skip(1).any(|word| word.ends_with("=0"))
         || call.name == "gsutil" && plain.iter().any(|word| *word == "rm" || *word == "rb")
         || call.name == "gsutil"
             && plain.contains(&"rsync")
@@ -149,6 +166,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     | "get-parameter"
                     | "get-parameters"
                     | "export-credentials"
+                    | "batch-get-secret-value"
             )
         })
         || plain
@@ -160,6 +178,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit_names(Kind::ReadCredential, "prints secrets of an account", call.span, &plain);
         }
+        return Flow::unknown(Origin { credential: true, ..Origin::default() });
+    }
+    if signs::look(walk, call) {
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
     upload(walk, call, &plain);
@@ -176,6 +197,13 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// Files sent to object storage.
 fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
     let remote = |word: &str| word.contains("://");
+    if plain.iter().any(|word| word.starts_with("upload") || *word == "put-object") {
+        for word in plain {
+            if walk.target(word).place == Place::Credential {
+                walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[word]);
+            }
+        }
+    }
     if !plain.iter().any(|word| matches!(*word, "cp" | "mv" | "sync" | "put" | "rsync" | "copy")) {
         return;
     }

@@ -14,7 +14,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "unshadow" | "john" | "hashcat" | "mimikatz" | "hydra" | "responder" | "msfconsole" | "msfvenom"
         | "xmrig" | "minerd" | "sqlmap" | "arpspoof" | "ettercap" | "bettercap" | "hping3" | "tcpkill"
         | "masscan" | "nikto" | "crackmapexec" | "netexec" | "aircrack-ng" | "slowloris" | "medusa"
-        | "evil-winrm" | "lazagne" | "linpeas.sh" | "pspy" | "beef" | "t50" => attack,
+        | "evil-winrm" | "lazagne" | "laZagne" | "laZagne.py" | "mimipenguin" | "gcore" | "procdump"
+        | "linpeas.sh" | "pspy" | "beef" | "t50" => attack,
         _ => return None,
     })
 }

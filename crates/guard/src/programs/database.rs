@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus"
         | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
         | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
-        | "impala-shell" => client,
+        | "impala-shell" | "cypher-shell" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
         "dropdb" | "dropuser" => drop_database,
         "mysqladmin" => mysqladmin,
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
@@ -24,6 +24,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "kafka-delete-records.sh"
         | "kafka-configs.sh"
         | "kafka-consumer-groups.sh"
+        | "kafka-consumer-groups"
+        | "kafka-configs"
         | "rpk"
         | "nodetool"
         | "curator"
@@ -226,6 +228,7 @@ fn kept(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     | "decommission"
                     | "removenode"
                     | "assassinate"
+                    | "clearsnapshot"
                     | "remove-older-than"
                     | "remove-all-but-n-full"
                     | "delete_indices"

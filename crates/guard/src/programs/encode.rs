@@ -151,6 +151,9 @@ pub(crate) fn decrypt(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if words.iter().any(|word| word.starts_with("--delete-secret")) {
         walk.emit(Kind::Delete, "deletes secret keys", call.span);
     }
+    if super::signs::look(walk, call) {
+        return Flow::unknown(Origin { credential: true, ..decoded(call.stdin.origin) });
+    }
     Flow::unknown(decoded(call.stdin.origin))
 }
 

@@ -183,6 +183,8 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | Place::WorkspaceTop
                 | Place::GitData
                 | Place::Credential
+                | Place::AgentConfig
+                | Place::Startup
         );
         if nowhere || matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop) {
             walk.emit_on(
@@ -251,6 +253,9 @@ fn is_template(path: &str) -> bool {
 fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, COPY);
     if call.name == "install" && parsed.has("d", "directory") {
+        if let Some(mode) = parsed.value("m", "mode").filter(|mode| super::perms::world_writable(mode)) {
+            walk.emit_names(Kind::Permissions, "makes a folder everybody may write to", call.span, &[mode]);
+        }
         return Flow::none();
     }
     let (sources, destination) = ends(&parsed);

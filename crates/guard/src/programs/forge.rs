@@ -32,7 +32,7 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         walk.emit_names(Kind::Cloud, "deletes something at the code host", call.span, &[parsed.text(0)]);
     }
-    if parsed.text(0) == "auth" && verb == "token" {
+    if super::signs::look(walk, call) || parsed.text(0) == "auth" && verb == "token" {
         walk.emit(Kind::ReadCredential, "prints an access token", call.span);
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
@@ -56,11 +56,18 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let bad = match call.name {
         "hg" => {
-            matches!(words.first(), Some(&("strip" | "purge")))
+            matches!(words.first(), Some(&("strip" | "purge" | "rollback" | "histedit")))
+                || matches!(words.first(), Some(&("push" | "branch")))
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-f" | "--force"))
+                || words.first() == Some(&"revert")
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-a" | "--all" | "--no-backup"))
                 || (words.first() == Some(&"update")
                     && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean")))
         }
-        "svn" if matches!(words.as_slice(), ["delete" | "rm" | "remove" | "del", url, ..] if url.contains("://")) => {
+        "svn"
+            if matches!(words.first(), Some(&("delete" | "rm" | "remove" | "del")))
+                && words.iter().any(|word| word.contains("://")) =>
+        {
             true
         }
         "svn" => {
@@ -69,7 +76,7 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || words.first() == Some(&"revert")
                     && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive"))
         }
-        _ => matches!(words.as_slice(), ["op", "abandon", ..] | ["abandon", ..]),
+        _ => matches!(words.as_slice(), ["op", "abandon" | "restore" | "revert", ..] | ["abandon", ..]),
     };
     if bad {
         walk.emit(Kind::Git, "throws away local work", call.span);

@@ -220,6 +220,15 @@ fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
     if parsed.has("", "mirror") || parsed.has("", "prune") {
         lost(walk, "makes the remote equal to this copy, deleting what it lacks", call);
     }
+    let address = parsed.text(0);
+    if address.contains("://") && !address.starts_with("file://") {
+        walk.emit_names(
+            Kind::SendOut,
+            "pushes to an address that is no remote of this copy",
+            call.span,
+            &[address],
+        );
+    }
     for (program, span) in parsed.values("", "receive-pack").chain(parsed.values("", "exec")) {
         walk.emit_names(Kind::ToolProgram, "makes git run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);

@@ -82,9 +82,13 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         texts.push((text.text.to_string(), text.span));
     }
-    if call.name == "erl" {
+    if call.name == "nim" {
+        let given = args.iter().filter_map(|arg| Some((arg.text.strip_prefix("--eval:")?, arg.span)));
+        texts.extend(given.map(|(code, span)| (code.to_owned(), span)));
+    }
+    if matches!(call.name, "erl" | "matlab") {
         for (at, arg) in args.iter().enumerate() {
-            if &*arg.text == "-eval"
+            if matches!(&*arg.text, "-eval" | "-batch")
                 && let Some(text) = args.get(at + 1)
             {
                 texts.push((text.text.to_string(), text.span));
@@ -121,6 +125,9 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(
         matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"),
     );
+    if call.name == "php" && args.first().is_some_and(|arg| arg.text.ends_with("bin/console")) {
+        return super::named(walk, "console", args.get(1..).unwrap_or_default(), call.stdin, call.span);
+    }
     if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan"))
         || args.first().is_some_and(|arg| arg.text.ends_with("manage.py"))
     {

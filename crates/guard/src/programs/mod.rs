@@ -36,6 +36,7 @@ mod scripting;
 mod services;
 mod sessions;
 mod shells;
+mod signs;
 mod sql;
 mod stranger;
 mod stream;

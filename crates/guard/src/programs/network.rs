@@ -403,6 +403,13 @@ fn lookup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "ceuTp", long: &[], stops: false });
+    if call.name == "tftp"
+        && let Some(at) = call.args.iter().position(|arg| &*arg.text == "put")
+        && let Some(file) = call.args.get(at + 1)
+    {
+        walk.read_file(&file.text, call.span);
+        walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
+    }
     let script: Vec<&str> = parsed
         .values("e", "")
         .map(|(text, _)| text)
@@ -415,6 +422,9 @@ fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             ["put" | "mput" | "send", file, ..] => {
                 walk.read_file(file, call.span);
                 walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
+            }
+            ["rm" | "mrm" | "rmdir" | "delete" | "mdelete", _, ..] => {
+                walk.emit(Kind::Cloud, "deletes files on another machine", call.span);
             }
             ["mirror", flag, ..] if flag.contains('R') => {
                 walk.emit(Kind::SendOut, "sends a folder to another machine", call.span);

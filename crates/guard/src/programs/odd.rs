@@ -130,6 +130,7 @@ fn compiler(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
 }
 
 fn maven(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
+    super::signs::look(walk, call);
     let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)).unwrap_or_default();
     let program = value("-Dexec.executable=");
     if !program.is_empty() {

@@ -98,7 +98,7 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             verbs.iter().take(3).any(|verb| matches!(*verb, "remove" | "purge" | "autopurge"))
                 || verb == "autoremove" && words.contains(&"--purge")
         }
-        "snap" if verb == "stop" || verb == "disable" => true,
+        "snap" if verb == "stop" || verb == "disable" || words.contains(&"--dangerous") => true,
         "dpkg" => words.iter().any(|word| {
             matches!(*word, "-r" | "-P" | "--remove" | "--purge") || word.starts_with("--force-all")
         }),
@@ -262,6 +262,48 @@ fn tool_options(walk: &mut Walk<'_>, call: Call<'_>) {
     }
 }
 
+/// What is published, shown or removed for good; nothing when the verb is none of these.
+fn lasting(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Option<Flow> {
+    let verb = words.first().copied().unwrap_or_default();
+    match (call.name, verb) {
+        ("yarn", "npm") if words.get(1) == Some(&"publish") => {
+            walk.emit_names(Kind::Package, "publishes a package", call.span, words);
+        }
+        ("npm" | "pnpm" | "yarn", "config" | "get") if super::signs::look(walk, call) => {
+            return Some(Flow::unknown(Origin { credential: true, ..Origin::default() }));
+        }
+        ("gem", "install")
+            if call.args.iter().any(|arg| arg.text.starts_with("http://"))
+                && call.args.iter().any(|arg| matches!(&*arg.text, "-s" | "--source")) =>
+        {
+            walk.emit_names(
+                Kind::RunDownloaded,
+                "installs packages from an unsafe address",
+                call.span,
+                words,
+            );
+        }
+        ("rustup", "toolchain") if words.contains(&"uninstall") || words.contains(&"remove") => {
+            walk.emit_names(Kind::Package, "removes a toolchain", call.span, words);
+        }
+        ("npm" | "pnpm" | "yarn", "uninstall" | "remove" | "rm")
+            if call.args.iter().any(|arg| matches!(&*arg.text, "-g" | "--global")) =>
+        {
+            walk.emit_names(Kind::Package, "removes programs installed for everybody", call.span, words);
+        }
+        ("gem", "uninstall")
+            if call.args.iter().any(|arg| {
+                &*arg.text == "--all"
+                    || arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('a')
+            }) =>
+        {
+            walk.emit_names(Kind::Package, "removes packages", call.span, words);
+        }
+        _ => {}
+    }
+    None
+}
+
 fn publish(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.args.first().is_some_and(|arg| &*arg.text == "upload") {
         walk.emit(Kind::Package, "publishes a package", call.span);
@@ -289,6 +331,9 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     tool_options(walk, call);
     fetched(walk, call);
     let verb = words.first().copied().unwrap_or_default();
+    if let Some(flow) = lasting(walk, call, &words) {
+        return flow;
+    }
     match (call.name, verb) {
         ("rustup", "self") if words.contains(&"uninstall") => {
             walk.emit_names(Kind::Package, "removes the toolchain", call.span, &words);

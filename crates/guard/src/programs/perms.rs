@@ -141,7 +141,7 @@ fn clauses(text: &str) -> impl Iterator<Item = (&str, char, &str)> {
     })
 }
 
-fn world_writable(text: &str) -> bool {
+pub(super) fn world_writable(text: &str) -> bool {
     match octal(text) {
         Some(bits) => bits & 0o002 != 0 && !text.starts_with('-'),
         None => {

@@ -34,6 +34,9 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
         }
     }
     let lower = text.to_ascii_lowercase();
+    if ["pg_authid", "pg_shadow", "authentication_string"].iter().any(|table| lower.contains(table)) {
+        walk.emit(Kind::ReadCredential, "reads the passwords of a database", span);
+    }
     if let Some((_, rest)) = lower.split_once(" program ")
         && lower.contains("copy ")
     {
@@ -128,7 +131,11 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 }
                 return;
             }
-            ["alter", "table", ..] if words.iter().any(|word| word == "drop") => {
+            ["detach", "delete", ..] => {
+                walk.emit(Kind::Database, "deletes nodes of a graph", span);
+                return;
+            }
+            ["alter", "table", ..] if words.iter().any(|word| word == "drop" || word == "delete") => {
                 walk.emit(Kind::Database, "drops part of a table", span);
                 return;
             }

@@ -4,7 +4,7 @@
 //! arguments, an option whose value is code, an output file in a place that matters. What it is
 //! handed is judged as if it ran, and only asked about: the program may as well just print it.
 
-use super::{base_name, scripting, verbs};
+use super::{base_name, scripting, signs, verbs};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::rules::rule_for;
@@ -19,6 +19,12 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
             walk.emit_names(Kind::Cloud, "tells a program to delete or destroy things", call.span, &words);
         }
+        if signs::look(walk, call) || signs::given(walk, call).origin.credential {
+            return Flow::unknown(Origin { credential: true, ..Origin::default() });
+        }
+    }
+    if verbs::named_for_loss(call.name) && !verbs::only_shows(call.args) {
+        walk.emit_names(Kind::Cloud, "runs a program made to remove things", call.span, &[call.name]);
     }
     super::filters::unknown(walk, call)
 }
@@ -296,6 +302,9 @@ fn code_in<'a>(args: &'a [Arg<'a>], at: usize) -> Option<&'a str> {
             | "call"
             | "code"
             | "program"
+            | "g"
+            | "goal"
+            | "batch"
     ) || ["-command", "-cmd", "-exec", "-program", "-hook", "-script", "-run", "exec-"]
         .iter()
         .any(|part| name.contains(part));

@@ -3,7 +3,7 @@
 use crate::walk::{Arg, HOLE};
 
 /// Verbs that mean loss wherever they stand as a subcommand.
-const DESTROY: [&str; 22] = [
+const DESTROY: [&str; 23] = [
     "destroy",
     "delete",
     "purge",
@@ -26,10 +26,11 @@ const DESTROY: [&str; 22] = [
     "delete-all",
     "deleteall",
     "factory-reset",
+    "decommission",
 ];
 
 /// Verbs that mean loss when they are forced, or aimed at everything.
-const HEAVY: [&str; 17] = [
+const HEAVY: [&str; 20] = [
     "rm",
     "remove",
     "uninstall",
@@ -47,10 +48,13 @@ const HEAVY: [&str; 17] = [
     "rollback",
     "format",
     "unpublish",
+    "clean",
+    "empty",
+    "expunge",
 ];
 
 /// Options that force, or aim at everything.
-const FORCED: [&str; 14] = [
+const FORCED: [&str; 22] = [
     "--force",
     "-f",
     "--all",
@@ -65,6 +69,91 @@ const FORCED: [&str; 14] = [
     "--no-prompt",
     "--auto-approve",
     "-R",
+    "--no-prompts",
+    "--assume-yes",
+    "--confirm",
+    "--skip-confirmation",
+    "--non-interactive",
+    "--no-input",
+    "--quiet",
+    "-fy",
+];
+
+/// Verbs that stop or take something away when they are the first word.
+const LONE: [&str; 6] = ["shutdown", "revoke", "disable", "halt", "expunge", "deactivate"];
+
+/// Words after which `rm` takes a line out of a list of the project's own.
+const LISTS: [&str; 12] = [
+    "pub", "plugin", "plugins", "repo", "package", "packages", "dep", "deps", "remote", "source", "tap",
+    "label",
+];
+
+/// Verbs that only look: what follows is a name or a pattern.
+const LOOKS: [&str; 17] = [
+    "list", "ls", "show", "get", "search", "find", "describe", "explain", "help", "add", "log", "grep",
+    "view", "print", "info", "status", "man",
+];
+
+/// Programs with words or options of their own that mean loss.
+const OWN: [(&str, &[&str]); 31] = [
+    ("scancel", &[]),
+    ("qdel", &[]),
+    ("condor_rm", &[]),
+    ("bkill", &[]),
+    ("keytool", &["-delete"]),
+    ("certutil", &["-D", "-F"]),
+    ("pdbedit", &["-x"]),
+    ("caddy", &["stop"]),
+    ("postfix", &["stop", "abort"]),
+    ("rndc", &["stop", "halt"]),
+    ("add-apt-repository", &["-y", "--yes", "-r", "--remove"]),
+    ("postsuper", &["-d"]),
+    ("exim", &["-Mrm"]),
+    ("exim4", &["-Mrm"]),
+    ("squid", &["shutdown", "kill"]),
+    ("exportfs", &["-ua", "-u"]),
+    ("multipath", &["-F", "-f"]),
+    ("megacli", &["-CfgClr", "-CfgLdDel"]),
+    ("acme.sh", &["--remove", "--revoke"]),
+    ("iscsiadm", &["-u", "--logout"]),
+    ("lpadmin", &["-x"]),
+    ("cancel", &["-a"]),
+    ("targetcli", &["clearconfig"]),
+    ("bleachbit", &["-c", "--clean"]),
+    ("storcli", &["del", "delete"]),
+    ("fdupes", &["-d", "-dN", "-rdN", "--delete"]),
+    ("jdupes", &["-d", "-dN", "-rdN", "--delete"]),
+    ("unbound-control", &["flush_zone", "flush_all", "stop"]),
+    ("atrm", &[]),
+    ("bootctl", &["remove"]),
+    ("gio", &["--empty", "remove"]),
+];
+
+/// Options that are verbs of loss themselves.
+const OPTIONS: [&str; 16] = [
+    "-kill",
+    "--kill",
+    "-rm",
+    "-rmr",
+    "-expunge",
+    "-skipTrash",
+    "--delete",
+    "--delete-all",
+    "--destroy",
+    "--wipe",
+    "--erase",
+    "--zap",
+    "--zap-all",
+    "--uninstall",
+    "--factory-reset",
+    "--overwrite-destination=true",
+];
+
+/// Verbs after which words are names, patterns or text.
+const MAKES: [&str; 26] = [
+    "add", "create", "new", "run", "show", "list", "get", "search", "find", "describe", "test", "build",
+    "log", "explain", "help", "exec", "grep", "the", "print", "say", "generate", "g", "tag", "make", "edit",
+    "view",
 ];
 
 /// Tools that take test names, task names or file names as plain words.
@@ -144,22 +233,58 @@ pub(super) fn only_shows(args: &[Arg<'_>]) -> bool {
 
 /// Whether the first words tell a program of any kind to destroy something.
 pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
+    let mut words = args.iter().map(|arg| &*arg.text);
+    if matches!([words.next(), words.next(), words.next()], [Some("ef"), Some("database"), Some("drop")]) {
+        return true;
+    }
     if NAMERS.contains(&name) {
         return false;
     }
+    let own = OWN.iter().find(|(known, _)| *known == name).map(|(_, words)| *words);
+    if args.iter().any(|arg| {
+        OPTIONS.contains(&&*arg.text)
+            || own.is_some_and(|words| words.is_empty() || words.contains(&&*arg.text))
+    }) {
+        return true;
+    }
+    let mut plain = args.iter().map(|arg| &*arg.text).filter(|word| !word.starts_with('-'));
+    match (plain.next(), plain.next()) {
+        (Some(first), _) if LOOKS.contains(&first) => return false,
+        (Some(first), _) if LONE.contains(&first) => return true,
+        (_, Some("revoke" | "rmr")) => return true,
+        (Some(first), Some("rm" | "remove" | "del"))
+            if plain.next().is_some()
+                && !LISTS.contains(&first)
+                && first.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') =>
+        {
+            return true;
+        }
+        _ => {}
+    }
     let forced = args.iter().any(|arg| FORCED.contains(&&*arg.text));
+    // `osd pool delete x`: the third word is a verb when the words before it name things.
+    let third = !args.iter().filter(|arg| !arg.text.starts_with('-')).take(2).any(|arg| {
+        arg.text.contains(['/', '.', '=', ' ', HOLE]) || MAKES.contains(&&*arg.text) || arg.text.len() < 2
+    });
     args.iter().filter(|arg| !arg.text.starts_with('-')).take(3).enumerate().any(|(at, arg)| {
         let word = &*arg.text;
         // A path, a file name, an address or a sentence is not a verb.
-        if word.contains(['/', '.', '=', ' ', HOLE]) || word.len() > 32 {
+        if word.contains(['/', '=', ' ', HOLE]) || word.len() > 32 {
             return false;
         }
         let lower = word.to_ascii_lowercase();
+        if let Some((_, tail)) = lower.rsplit_once('.') {
+            // `vm.destroy` is a verb, `destroy.rs` is a file.
+            return at == 0 && DESTROY.contains(&tail);
+        }
         let tail = lower.rsplit(':').next().unwrap_or(&lower);
-        let named = lower.contains(':') || at < 2;
-        named && (DESTROY.contains(&tail) || part_destroys(tail))
+        let named = lower.contains(':') || at < 2 || third && matches!(tail, "delete" | "destroy" | "purge");
+        let joined = word.bytes().any(|byte| byte.is_ascii_uppercase())
+            && ["delete", "destroy", "drop"].iter().any(|verb| word.starts_with(verb));
+        named && (joined || DESTROY.contains(&tail) || part_destroys(tail))
             || forced && named && HEAVY.contains(&tail)
-            || lower.contains(':') && matches!(tail, "reset" | "fresh" | "truncate" | "rollback")
+            || lower.contains(':')
+                && matches!(tail, "reset" | "fresh" | "truncate" | "rollback" | "uninstall")
     })
 }
 
@@ -168,7 +293,30 @@ fn part_destroys(word: &str) -> bool {
     let mut parts = word.split(['-', '_']);
     let (first, last) = (parts.next().unwrap_or_default(), parts.next_back().unwrap_or_default());
     let heavy = |part: &str| matches!(part, "delete" | "destroy" | "drop" | "terminate" | "purge" | "wipe");
-    !last.is_empty() && (heavy(first) || heavy(last))
+    !last.is_empty() && (heavy(first) || heavy(last) || last == "del")
+}
+
+/// Whether a program's own name says that it removes things: `k3s-uninstall.sh`, `cgdelete`.
+pub(super) fn named_for_loss(name: &str) -> bool {
+    let stem = name.strip_suffix(".sh").unwrap_or(name);
+    let stem = stem.strip_suffix(".py").unwrap_or(stem);
+    stem.split(['-', '_', '.']).any(|part| {
+        matches!(
+            part,
+            "uninstall"
+                | "uninstaller"
+                | "destroy"
+                | "wipe"
+                | "delete"
+                | "purge"
+                | "erase"
+                | "nuke"
+                | "flushall"
+                | "kill"
+        )
+    }) || ["flush", "delete", "destroy", "wipe"]
+        .iter()
+        .any(|verb| stem.len() > verb.len() && stem.ends_with(verb))
 }
 
 #[cfg(test)]
@@ -197,6 +345,24 @@ mod tests {
             assert!(!destroys("tool", &args(line)), "{line}");
         }
         assert!(!destroys("jest", &args("delete")));
+    }
+
+    #[test]
+    fn a_third_word_is_a_verb_after_names_only() {
+        assert!(destroys("tool", &args("osd pool delete p")));
+        assert!(destroys("tool", &args("vm.destroy x")));
+        assert!(!destroys("tool", &args("add item delete")));
+        assert!(!destroys("tool", &args("check destroy.rs")));
+    }
+
+    #[test]
+    fn a_name_can_say_what_a_program_is_for() {
+        for name in ["k3s-uninstall.sh", "cgdelete", "memcflush", "wipe"] {
+            assert!(named_for_loss(name), "{name}");
+        }
+        for name in ["flush", "undelete-list", "installer", "wiper-docs"] {
+            assert!(!named_for_loss(name), "{name}");
+        }
     }
 
     #[test]

@@ -134,9 +134,12 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "direnv" | "op" | "doppler" | "chamber" | "infisical"
             if !matches!(parsed.text(0), "exec" | "run") =>
         {
-            if call.name == "op" && matches!((parsed.text(0), parsed.text(1)), ("item", "get") | ("read", _))
+            if call.name == "op"
+                && matches!((parsed.text(0), parsed.text(1)), ("item" | "document", "get") | ("read", _))
             {
                 walk.emit(Kind::ReadCredential, "prints stored secrets", call.span);
+            } else if super::signs::look(walk, call) {
+                return Flow::unknown(Origin { credential: true, ..Origin::default() });
             }
             return super::filters::unknown(walk, call);
         }
@@ -158,6 +161,16 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             if parsed.text(0) == "publish" && !super::verbs::only_shows(call.args) {
                 walk.emit(Kind::Package, "publishes a package", call.span);
+            }
+            let environment = matches!(
+                (parsed.text(0), parsed.text(1)),
+                ("env", "remove" | "rm") | ("remove" | "uninstall" | "rm", _)
+            );
+            if matches!(call.name, "conda" | "mamba")
+                && environment
+                && (parsed.text(0) == "env" || call.args.iter().any(|arg| &*arg.text == "--all"))
+            {
+                walk.emit(Kind::Package, "removes an environment with all its packages", call.span);
             }
             let args =
                 if parsed.text(0) == "pip" { call.args.get(1..).unwrap_or_default() } else { call.args };
@@ -199,6 +212,9 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         args.remove(0);
     }
     if args.is_empty() {
+        if call.name == "nsenter" {
+            walk.emit(Kind::Privilege, "opens a shell inside another process's view", call.span);
+        }
         if matches!(call.name, "chroot" | "unshare" | "nsenter") && walk.elevated {
             return Flow::none();
         }

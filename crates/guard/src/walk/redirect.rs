@@ -205,7 +205,8 @@ impl Walk<'_> {
             path.contains(['*', '?', '[']) && !path.ends_with(".pub") && self.may_be_credential(&target.text);
         if keys
             || globbed
-            || matches!(target.place, Place::Credential | Place::AgentConfig)
+            || target.place == Place::Credential
+            || target.place == Place::AgentConfig && agent_secret(&target.text)
             || is_secret_env(&target.text, target.place)
         {
             origin.credential = true;
@@ -271,4 +272,9 @@ fn ends_in_login(path: &str) -> bool {
 /// `.env` of a project holds secrets; `config.yaml` does not count as such.
 fn is_secret_env(path: &str, place: Place) -> bool {
     place == Place::ProjectEnv && path.rsplit('/').next().is_some_and(|name| name.starts_with(".env"))
+}
+
+/// Whether a part of the agent's folder holds keys; its skills, hooks and plugins do not.
+fn agent_secret(path: &str) -> bool {
+    [".env", "auth.json", "config.yaml", "SOUL.md", "/.hermes"].iter().any(|end| path.ends_with(end))
 }

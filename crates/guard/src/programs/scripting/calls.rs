@@ -124,6 +124,9 @@ impl Program {
         if code_call(language, name, method) {
             return self.code(walk, language, first, span);
         }
+        if language == "node" && matches!(name, "rm" | "rmdir") && self.mentions(&["recursive"]) {
+            return self.delete_call(walk, at, first, true, span);
+        }
         if language == "julia" && name == "rm" && !method {
             return self.delete_call(walk, at, first, self.mentions(&["recursive"]), span);
         }

@@ -58,6 +58,11 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
         | "removeDir"
         | "remove_all"
         | "rm_tree"
+        | "deleteDir"
+        | "delete_tree"
+        | "deleteTree"
+        | "remove_dir"
+        | "deltree"
         | "rmRF" => Some(true),
         "removeFile" | "removeItemAtPath" | "deleteIfExists" | "unlinkat" => Some(false),
         "unlinkSync" | "unlink" => Some(false),
