@@ -277,7 +277,8 @@ mod tests {
     fn a_known_file_is_read_the_same_from_every_line_until_it_changes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
-        let lines = |word: &str| (0..90_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let lines =
+            |word: &str| (0..90_000).map(|n| format!("{word} {n}")).collect::<Vec<_>>().join("\n") + "\n";
         let write = |text: &str| {
             fs::write(&path, text).unwrap();
             let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
