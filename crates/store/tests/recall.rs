@@ -99,7 +99,7 @@ fn own_kin_and_handed_on_tasks_are_left_out_and_scheduled_runs_come_last() {
 fn a_line_of_descent_is_told_once() {
     let (_dir, store) = store();
     said(&store, "first", "cli", &["zebra one"]);
-    store.compact("first", &[Message::text("user", "zebra in short")]).unwrap();
+    store.fork("first", None, None).unwrap();
     said(&store, "other", "cli", &["zebra two"]);
 
     let found = store.discover("new", &wanted("zebra")).unwrap();

@@ -55,7 +55,7 @@ fn list_tells_what_is_on_and_what_is_off() {
 /// What a person reads about `read_file`.
 const READ_FILE: &str = "\
 📖 read_file
-Read a text file with line numbers, page by page. Use this instead of cat, head or tail. Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Notebooks, Word documents and spreadsheets are shown as text; images and other binary files are recognised and not shown.
+Read a text file with line numbers, page by page. Use this instead of cat, head or tail. Lines come as `number|text`; `total_lines` and `next_offset` say how to go on. Notebooks, Word documents, spreadsheets and PDF files are shown as text. PNG, JPEG, GIF and WebP images are shown as images to models that see; other binary files are recognised and not shown.
 
 toolset         file
 from            builtin
@@ -63,7 +63,7 @@ available       yes
 changes         nothing, it only looks
 beside others   unless they touch the same things
 longest answer  unlimited
-tokens          about 183
+tokens          about 201
 
 path    string   required     Path of the file: absolute, relative to the working directory, or ~/path
 offset  integer  default 1    First line to read, counted from 1

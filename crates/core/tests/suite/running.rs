@@ -59,6 +59,8 @@ impl BlockingTool for Work {
             "panic" => panic!("the thread broke"),
             "wait" => {
                 block_on(cx.cancelled().cancelled());
+                // Not at once: a call that ends in the moment it is cancelled may end either way.
+                std::thread::park_timeout(Duration::from_millis(300));
                 Ok(json!({}))
             }
             _ => Ok(json!({ "thread": format!("{:?}", std::thread::current().id()) })),

@@ -35,11 +35,23 @@ fn parse(span: &Span<'_>) -> Parsed {
             }
             break;
         };
-        let Some((name, body)) = name(inner) else { return Parsed::More };
+        // Calls that are whole do not wait for one that is not, and are not lost with it.
+        let enough = !calls.is_empty() && (group.is_none() || span.ended);
+        let Some((name, body)) = name(inner) else {
+            if enough {
+                break;
+            }
+            return Parsed::More;
+        };
         if !span.accepts(name) {
             return Parsed::No;
         }
-        let Some((body, after)) = ends(body) else { return Parsed::More };
+        let Some((body, after)) = ends(body) else {
+            if enough {
+                break;
+            }
+            return Parsed::More;
+        };
         let Some(call) = call(span, name, body) else { return Parsed::No };
         calls.push(call);
         rest = after.trim_start();
