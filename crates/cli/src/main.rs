@@ -49,7 +49,8 @@ Examples:
   hermes tools call read_file '{\"path\": \"README.md\", \"limit\": 20}'
   hermes tools explain search_files
 
-Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name.";
+Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name;
+`hermes chat` has more, see its help.";
 
 fn main() -> ExitCode {
     // First of all: a fenced command is started through this program, and should not wait.

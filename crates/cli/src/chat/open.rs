@@ -97,6 +97,7 @@ impl From<OpenError> for Failure {
             OpenError::Selection(wrong) => wrong.into(),
             OpenError::Session(wrong) => wrong.into(),
             OpenError::NothingToContinue => Self::usage(wrong),
+            OpenError::Model(wrong) if wrong.is_misspelt() => Self::usage(wrong),
             OpenError::Model(wrong) => Self::Coded(Self::PROVIDER, wrong.to_string()),
             other => Self::failed(other),
         }

@@ -22,6 +22,7 @@ fn two_means_wrong_usage() {
     for words in [
         &["-q", "x", "--no-such-flag"][..],
         &["-q", "x", "--toolsets", "no-such-toolset"],
+        &["-q", "x", "--provider", "no-such-provider"],
         &["-q", "x", "--output-format", "xml"],
         &["-q", "x", "--max-turns", "0"],
         &["-q", "x", "--resume", "no-such-session"],

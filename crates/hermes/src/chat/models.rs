@@ -61,6 +61,16 @@ impl ModelChoice {
 #[error(transparent)]
 pub struct ModelError(#[from] SelectError);
 
+impl ModelError {
+    /// Whether a name or an address was written wrong, and not merely something is missing.
+    pub fn is_misspelt(&self) -> bool {
+        matches!(
+            self.0,
+            SelectError::UnknownProvider { .. } | SelectError::BadUrl(_) | SelectError::BadMode(_)
+        )
+    }
+}
+
 /// The models of a conversation.
 #[derive(Clone)]
 pub(crate) struct Models {
