@@ -17,14 +17,20 @@ CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 # Which crates of ours each crate may use. A crate that is not named here is a sibling: it
 # knows the core and nothing else.
 CORE = {"hermes-core"}
+NET = {"hermes-net"}
 SIBLINGS = {f"hermes-{room}" for room in ("tools", "env", "llm", "extend", "store", "agent", "guard")}
 MAY_USE = {
     "hermes-core": set(),
     "hermes-build": set(),
-    "hermes": CORE | SIBLINGS,
+    "hermes-net": set(),
+    "hermes-llm": CORE | NET,
+    "hermes-extend": CORE | NET,
+    "hermes-env": CORE | NET,
+    "hermes-tools": CORE | NET,
+    "hermes": CORE | NET | SIBLINGS,
     "hermes-gateway": CORE | {"hermes"},
     "hermes-cli": CORE | {"hermes", "hermes-gateway"},
-    "hermes-bench": CORE | SIBLINGS | {"hermes", "hermes-gateway", "hermes-testkit"},
+    "hermes-bench": CORE | NET | SIBLINGS | {"hermes", "hermes-gateway", "hermes-testkit"},
 }
 PURE = {"hermes-core", "hermes-guard"}
 

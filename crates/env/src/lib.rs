@@ -10,6 +10,7 @@
 //! | [`fence`] | what confines a command: rules of the kernel |
 //! | [`files`] | files of this machine |
 //! | [`editor`] | the person's own editor, on a file of theirs |
+//! | [`peers`] | programs that stand beside the agent: servers of foreign tools, hosts of plugins |
 //! | [`project`] | what a folder says about itself |
 //! | [`probe`] | is a program, a file or a service there? |
 
@@ -19,6 +20,7 @@ pub mod editor;
 pub mod fence;
 pub mod files;
 pub mod jobs;
+pub mod peers;
 pub mod probe;
 mod process;
 pub mod project;

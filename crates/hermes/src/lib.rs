@@ -14,9 +14,11 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+mod builder;
 pub mod chat;
 mod checkpoints;
 mod fence;
+mod foreign;
 mod host;
 mod inside;
 mod lasting;
@@ -36,16 +38,18 @@ mod world;
 pub use hermes_agent as agent;
 pub use hermes_core as core;
 pub use hermes_env as env;
+pub use hermes_extend as extend;
 pub use hermes_guard as guard;
 pub use hermes_llm as llm;
 pub use hermes_store as store;
 
+pub use builder::{BuildError, RuntimeBuilder};
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use hermes_env::jobs::run_as_keeper;
 pub use policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 pub use rollback::{Restored, Rollback, RollbackError};
-pub use runtime::{BuildError, Runtime, RuntimeBuilder};
+pub use runtime::Runtime;
 pub use session::{Session, SessionBuilder};
 pub use sessions::{existing_sessions, open_sessions};
 

@@ -2,8 +2,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hermes_core::model::{AssistantMessage, Message, ModelCall, ModelRequest};
-use hermes_llm::sse::SseDecoder;
 use hermes_llm::{Endpoint, Offline, ProviderDef, providers, request_body};
+use hermes_net::SseDecoder;
 use serde_json::json;
 
 /// Fifty messages: questions, calls, results of two kilobytes; twenty tools.

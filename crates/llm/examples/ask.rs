@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use hermes_core::model::{Message, Model as _, ModelEvent, ModelRequest};
-use hermes_llm::{Endpoint, Http, HttpModel, HttpSettings, providers};
+use hermes_llm::{Endpoint, HttpModel, providers};
+use hermes_net::{Http, HttpSettings};
 
 fn main() {
     let begun = Instant::now();

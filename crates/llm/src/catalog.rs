@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use hermes_core::model::{ModelError, ModelErrorClass};
 use serde_json::{Value, json};
 
-use crate::endpoint::{Endpoint, Limits};
+use crate::endpoint::Endpoint;
 use crate::errors;
-use crate::http::url::Url;
-use crate::http::{Call, Http};
 use crate::lenient;
 use crate::model::{headers, refusal};
 use crate::provider::Wire;
+use hermes_net::Url;
+use hermes_net::{Call, Http, Limits};
 
 /// Longest list that is read.
 const MAX_LIST: usize = 16 * 1024 * 1024;
@@ -127,10 +126,12 @@ async fn fetch(
         idle: Duration::from_secs(15),
         total: Duration::from_secs(30),
     };
-    let body = question.map(|question| Bytes::from(question.to_string()));
     let unreachable = |error| errors::unreachable(endpoint, &error);
-    let call = Call { url, headers: headers(endpoint), body, limits };
-    let mut reply = http.send(call).await.map_err(unreachable)?;
+    let call = match question {
+        Some(question) => Call::post(url, question.to_string(), limits),
+        None => Call::get(url, limits),
+    };
+    let mut reply = http.send(call.headers(headers(endpoint))).await.map_err(unreachable)?;
     if !reply.status.is_success() {
         return Err(refusal(endpoint, reply).await);
     }

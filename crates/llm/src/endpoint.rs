@@ -5,9 +5,9 @@ use std::time::Duration;
 use hermes_core::model::Price;
 use serde_json::{Map, Value};
 
-use crate::http::url::Url;
 use crate::provider::{ProviderDef, Quirks, Wire};
 use crate::secret::Secret;
+use hermes_net::{Limits, Url};
 
 /// One model at one place.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +55,7 @@ impl Endpoint {
             provider: provider.name().to_owned(),
             model: model.to_owned(),
             wire: provider.wire,
-            limits: Limits::of(is_local(&base_url), model),
+            limits: patience(is_local(&base_url), model),
             base_url,
             key,
             quirks: provider.quirks,
@@ -74,7 +74,7 @@ impl Endpoint {
     /// Moves it to another address.
     pub fn at(mut self, base_url: &str) -> Self {
         base_url.trim().trim_end_matches('/').clone_into(&mut self.base_url);
-        self.limits = Limits::of(self.is_local(), &self.model);
+        self.limits = patience(self.is_local(), &self.model);
         self
     }
 
@@ -99,52 +99,39 @@ pub enum CacheTtl {
     Long,
 }
 
-/// How long to wait for what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// For the connection.
-    pub connect: Duration,
-    /// For the next bytes, the first ones too, while a stream stands still.
-    pub idle: Duration,
-    /// For the whole answer.
-    pub total: Duration,
-}
-
 /// Names of models that think long before the first word.
 const LONG_THINKERS: &[&str] =
     &["o1", "o3", "o4", "gpt-5", "-r1", "reasoner", "thinking", "qwq", "deep-research"];
 
-impl Limits {
-    /// The usual limits: more patience for models on this machine and for those that think long.
-    pub fn of(local: bool, model: &str) -> Self {
-        let model = model.to_ascii_lowercase();
-        let idle = if local {
-            900
-        } else if LONG_THINKERS.iter().any(|word| model.contains(word)) {
-            600
-        } else {
-            180
-        };
-        Self {
-            connect: Duration::from_secs(30),
-            idle: Duration::from_secs(idle),
-            total: Duration::from_mins(30),
-        }
+/// The usual limits: more patience for models on this machine and for those that think long.
+fn patience(local: bool, model: &str) -> Limits {
+    let model = model.to_ascii_lowercase();
+    let idle = if local {
+        900
+    } else if LONG_THINKERS.iter().any(|word| model.contains(word)) {
+        600
+    } else {
+        180
+    };
+    Limits {
+        connect: Duration::from_secs(30),
+        idle: Duration::from_secs(idle),
+        total: Duration::from_mins(30),
     }
+}
 
-    /// More patience for a long conversation, whose first word takes longer.
-    pub fn for_tokens(mut self, tokens: u64) -> Self {
-        let least = match tokens {
-            0..=50_000 => 0,
-            50_001..=100_000 => 240,
-            _ => 300,
-        };
-        // A limit set below the usual ones was set on purpose.
-        if self.idle >= Duration::from_mins(3) {
-            self.idle = self.idle.max(Duration::from_secs(least));
-        }
-        self
+/// More patience for a long conversation, whose first word takes longer.
+pub(crate) fn patience_for(mut limits: Limits, tokens: u64) -> Limits {
+    let least = match tokens {
+        0..=50_000 => 0,
+        50_001..=100_000 => 240,
+        _ => 300,
+    };
+    // A limit set below the usual ones was set on purpose.
+    if limits.idle >= Duration::from_mins(3) {
+        limits.idle = limits.idle.max(Duration::from_secs(least));
     }
+    limits
 }
 
 /// Whether an address is on this machine or in its own network: loopback, private, link-local and
@@ -198,7 +185,7 @@ pub fn wire_of(base_url: &str) -> Wire {
 mod tests {
     use std::time::Duration;
 
-    use super::{Limits, is_local, wire_of};
+    use super::{is_local, patience, patience_for, wire_of};
     use crate::provider::Wire;
 
     #[test]
@@ -246,12 +233,12 @@ mod tests {
 
     #[test]
     fn patience_grows_with_the_conversation_and_the_model() {
-        let usual = Limits::of(false, "gpt-4.1");
+        let usual = patience(false, "gpt-4.1");
 
         assert_eq!(usual.idle, Duration::from_mins(3));
-        assert_eq!(usual.for_tokens(60_000).idle, Duration::from_mins(4));
-        assert_eq!(usual.for_tokens(200_000).idle, Duration::from_mins(5));
-        assert_eq!(Limits::of(false, "deepseek-reasoner").idle, Duration::from_mins(10));
-        assert_eq!(Limits::of(true, "qwen3").idle, Duration::from_mins(15));
+        assert_eq!(patience_for(usual, 60_000).idle, Duration::from_mins(4));
+        assert_eq!(patience_for(usual, 200_000).idle, Duration::from_mins(5));
+        assert_eq!(patience(false, "deepseek-reasoner").idle, Duration::from_mins(10));
+        assert_eq!(patience(true, "qwen3").idle, Duration::from_mins(15));
     }
 }

@@ -8,9 +8,9 @@ use hermes_core::model::{ModelError, ModelErrorClass as Class};
 use serde_json::Value;
 
 use crate::endpoint::Endpoint;
-use crate::http::HttpError;
 use crate::retry_after::in_text;
 use crate::wires::{Fault, shorten};
+use hermes_net::HttpError;
 
 /// A failure as the server tells it.
 pub(crate) struct Failure<'a> {
@@ -63,7 +63,7 @@ pub(crate) fn unreachable(endpoint: &Endpoint, failure: &HttpError) -> ModelErro
     let class = match failure {
         HttpError::Stalled { .. } | HttpError::TooLong { .. } => Class::Timeout,
         HttpError::Unreachable { .. } | HttpError::Broken { .. } => Class::Network,
-        HttpError::BadRequest(_) => Class::BadRequest,
+        HttpError::BadRequest(_) | HttpError::Refused { .. } => Class::BadRequest,
     };
     error(endpoint, class, &failure.to_string(), None)
 }

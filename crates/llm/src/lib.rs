@@ -6,8 +6,8 @@
 //! | who serves models | [`providers`], one file each; [`provider`] says what such a file holds |
 //! | which one is meant | [`select`]: flags, settings, environment → [`Endpoint`] |
 //! | what is there | [`local`]: servers on this machine; [`catalog`]: the models of an endpoint |
-//! | asking | [`HttpModel`] over [`Http`], the only door to the network |
-//! | requests and answers | `wires`: pure, one pair of files per language; [`sse`] |
+//! | asking | [`HttpModel`] over `hermes_net::Http` |
+//! | requests and answers | `wires`: pure, one pair of files per language |
 //! | mending | `repair`: calls written as text, thoughts between tags, repeated ids |
 //! | failures | `errors`, `retry_after`, `adapt` |
 //! | without any network | [`Offline`] |
@@ -16,7 +16,6 @@ mod adapt;
 pub mod catalog;
 mod endpoint;
 mod errors;
-mod http;
 mod lenient;
 pub mod local;
 mod model;
@@ -28,13 +27,10 @@ mod repair;
 mod retry_after;
 mod secret;
 pub mod select;
-pub mod sse;
 mod tools_json;
 mod wires;
 
-pub use endpoint::{CacheTtl, Endpoint, Limits, is_local, wire_of};
-pub use http::proxy::ProxySettings;
-pub use http::{Http, HttpSettings};
+pub use endpoint::{CacheTtl, Endpoint, is_local, wire_of};
 pub use model::HttpModel;
 pub use offline::{OFFLINE_NAME, Offline};
 pub use provider::{ModelDef, ProviderDef, Wire};

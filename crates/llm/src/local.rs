@@ -6,9 +6,9 @@ use futures::future::join_all;
 
 use crate::catalog::{self, ListedModel};
 use crate::endpoint::Endpoint;
-use crate::http::{Http, within};
 use crate::provider::ProviderDef;
 use crate::providers::{self, PROVIDERS};
+use hermes_net::{Http, within};
 
 /// Nobody waits longer than this for a server that does not answer.
 const LIMIT: Duration = Duration::from_millis(150);

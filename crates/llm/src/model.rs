@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use hermes_core::model::{
@@ -12,15 +11,15 @@ use hermes_core::model::{
 use serde_json::Value;
 
 use crate::adapt::Lessons;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, patience_for};
 use crate::errors::{self, Failure};
-use crate::http::url::Url;
-use crate::http::{Call, Http, Reply, unix_now};
 use crate::lenient;
 use crate::provider::Wire;
 use crate::retry_after;
-use crate::sse::SseDecoder;
 use crate::wires::{self, Answer, Decoder, Fault};
+use hermes_net::SseDecoder;
+use hermes_net::Url;
+use hermes_net::{Call, Http, Reply, unix_now};
 
 /// Longest body of a refusal that is read.
 const MAX_REFUSAL: usize = 64 * 1024;
@@ -108,8 +107,8 @@ impl HttpModel {
         };
         let tools = self.tools(&request.tools, lessons);
         let body = wires::body(endpoint, request, tools.as_deref(), lessons);
-        let limits = endpoint.limits.for_tokens(body.len() as u64 / 4);
-        let call = Call { url, headers: headers(endpoint), body: Some(Bytes::from(body)), limits };
+        let limits = patience_for(endpoint.limits, body.len() as u64 / 4);
+        let call = Call::post(url, body, limits).headers(headers(endpoint));
         let reply = self.http.send(call).await.map_err(|error| errors::unreachable(endpoint, &error))?;
         if !reply.status.is_success() {
             return Err(refusal(endpoint, reply).await);
@@ -124,7 +123,7 @@ impl HttpModel {
 
     async fn read_stream(
         &self,
-        mut reply: Reply<'_>,
+        mut reply: Reply,
         mut decoder: Decoder,
         events: EventSink<'_>,
     ) -> Result<ModelReply, ModelError> {
@@ -176,7 +175,7 @@ impl HttpModel {
 
     async fn read_whole(
         &self,
-        mut reply: Reply<'_>,
+        mut reply: Reply,
         mut decoder: Decoder,
         events: EventSink<'_>,
     ) -> Result<ModelReply, ModelError> {
@@ -236,7 +235,7 @@ pub(crate) fn headers(endpoint: &Endpoint) -> Vec<(String, String)> {
 }
 
 /// Reads a refusal.
-pub(crate) async fn refusal(endpoint: &Endpoint, mut reply: Reply<'_>) -> ModelError {
+pub(crate) async fn refusal(endpoint: &Endpoint, mut reply: Reply) -> ModelError {
     let body = reply.read(MAX_REFUSAL).await.unwrap_or_default();
     let retry_after = retry_after::in_headers(|name| reply.header(name), unix_now());
     let body = String::from_utf8_lossy(&body);

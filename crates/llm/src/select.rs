@@ -9,10 +9,10 @@ mod pick;
 
 use crate::catalog;
 use crate::endpoint::{CacheTtl, Endpoint};
-use crate::http::Http;
-use crate::http::url::Url;
 use crate::local::{self, LocalServer};
 use crate::secret::Secret;
+use hermes_net::Http;
+use hermes_net::Url;
 use pick::Picker;
 
 pub use named::NamedEndpoint;

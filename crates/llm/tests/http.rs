@@ -9,9 +9,8 @@ use hermes_core::model::{
     Finish, Message, Model as _, ModelError, ModelErrorClass as Class, ModelEvent, ModelReply, ModelRequest,
 };
 use hermes_llm::select::{self, Sources, Wanted};
-use hermes_llm::{
-    Endpoint, Http, HttpModel, HttpSettings, ProxySettings, Secret, Wire, catalog, local, providers,
-};
+use hermes_llm::{Endpoint, HttpModel, Secret, Wire, catalog, local, providers};
+use hermes_net::{Http, HttpSettings, ProxySettings};
 use hermes_testkit::{Answer, ModelServer};
 use serde_json::{Value, json};
 

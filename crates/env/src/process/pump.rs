@@ -271,7 +271,7 @@ impl Pump {
     }
 }
 
-fn how(status: Option<&WaitIdStatus>) -> Result<End, EnvError> {
+pub(crate) fn how(status: Option<&WaitIdStatus>) -> Result<End, EnvError> {
     let ended = status.and_then(|status| {
         let code = status.exit_status().map(End::Code);
         code.or_else(|| status.terminating_signal().map(End::Signal))

@@ -7,9 +7,8 @@ use std::time::Duration;
 use futures::future::{Either, select};
 use hermes_core::model::Model;
 use hermes_llm::select::{self as pick, Choice, NamedEndpoint, SelectError, Sources, Wanted};
-use hermes_llm::{
-    Endpoint, Http, HttpModel, HttpSettings, OFFLINE_NAME, Offline, ProxySettings, Secret, catalog,
-};
+use hermes_llm::{Endpoint, HttpModel, OFFLINE_NAME, Offline, Secret, catalog};
+use hermes_net::{Http, HttpSettings, ProxySettings};
 use hermes_store::Settings;
 use hermes_store::config::{EndpointSettings, ModelSettings};
 

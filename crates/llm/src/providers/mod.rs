@@ -22,7 +22,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{PROVIDERS, find};
-    use crate::http::url::Url;
+    use hermes_net::Url;
 
     #[test]
     fn every_name_and_alias_means_one_provider() {

@@ -1,8 +1,8 @@
 //! Keys and addresses out of the environment, where it takes more than reading a variable.
 
-use crate::http::url::Url;
 use crate::provider::ProviderDef;
 use crate::secret::Secret;
+use hermes_net::Url;
 
 /// The key for an address of the user's own: `FOO_API_KEY` for `api.foo.com`. An address of the own
 /// network has none.

@@ -4,10 +4,10 @@ use hermes_core::suggest::suggest;
 
 use super::{Choice, SelectError, Selected, Sources, checked, key};
 use crate::endpoint::{Endpoint, probably_sees, wire_of};
-use crate::http::url::Url;
 use crate::provider::{ProviderDef, Wire};
 use crate::providers::{self, PROVIDERS};
 use crate::secret::Secret;
+use hermes_net::Url;
 
 /// Whose key counts first when there are several.
 const FIRST: [&str; 3] = ["openrouter", "openai-api", "anthropic"];

@@ -19,7 +19,7 @@ use crate::adapt::Lessons;
 use crate::endpoint::Endpoint;
 use crate::lenient;
 use crate::provider::Wire;
-use crate::sse::SseEvent;
+use hermes_net::SseEvent;
 
 pub(crate) use answer::Answer;
 

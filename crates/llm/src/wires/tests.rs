@@ -11,7 +11,7 @@ use crate::adapt::Lessons;
 use crate::endpoint::Endpoint;
 use crate::provider::Wire;
 use crate::providers;
-use crate::sse::SseDecoder;
+use hermes_net::SseDecoder;
 
 fn endpoint(provider: &str, model: &str) -> Endpoint {
     Endpoint::of(providers::find(provider).unwrap(), model, None)

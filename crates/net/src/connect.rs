@@ -6,15 +6,14 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use super::HttpError;
-use super::exchange::Exchange;
-use super::proxy::ProxySettings;
-use super::tls::{Tls, TlsError};
-use super::url::Url;
+use crate::http::HttpError;
+use crate::proxy::ProxySettings;
+use crate::tls::{Tls, TlsError};
+use crate::url::Url;
 
 /// The next address of a host is tried when the one before has not answered for so long.
 const NEXT_ADDRESS: Duration = Duration::from_millis(250);
@@ -22,50 +21,78 @@ const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 /// Longest answer of a proxy to `CONNECT`.
 const MAX_PROXY_ANSWER: usize = 16 * 1024;
 
-/// Opens a connection to `url`, ready to carry requests.
-pub(super) async fn open(
+/// Says why an address must not be connected to; `None` lets it be.
+pub type AddressRule = fn(IpAddr) -> Option<String>;
+
+/// An open connection, encrypted or not.
+pub type NetStream = Box<dyn Duplex>;
+
+/// Bytes in both directions.
+pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Duplex for S {}
+
+/// Why there is no connection.
+enum Fault {
+    Refused(String),
+    Failed(String),
+}
+
+impl From<String> for Fault {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
+/// Opens a connection to `url`.
+pub(crate) async fn open(
     tls: &Tls,
     proxies: &ProxySettings,
     url: &Url,
     limit: Duration,
-) -> Result<Exchange, HttpError> {
+    rule: Option<AddressRule>,
+) -> Result<NetStream, HttpError> {
     let unreachable = |why: String| HttpError::Unreachable { host: url.authority(), why };
     let work = async {
         let proxy = proxies.proxy_for(url);
         let tcp = || async {
             match &proxy {
-                Some(proxy) => tunnel(proxy, url).await.map_err(|why| format!("proxy {}: {why}", proxy.host)),
-                None => dial(url).await,
+                Some(proxy) => tunnel(proxy, url, rule).await,
+                None => dial(url, rule).await,
             }
         };
         if !url.tls {
-            return Exchange::over(tcp().await?, &url.host).await;
+            return Ok(Box::new(tcp().await?) as NetStream);
         }
         match tls.over(tcp().await?, &url.host, false).await {
-            Ok(stream) => Exchange::over(stream, &url.host).await,
+            Ok(stream) => Ok(Box::new(stream) as NetStream),
             Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, true).await {
-                Ok(stream) => Exchange::over(stream, &url.host).await,
-                Err(TlsError::UnknownIssuer) => Err("its certificate comes from no trusted authority".into()),
-                Err(TlsError::Failed(why)) => Err(why),
+                Ok(stream) => Ok(Box::new(stream) as NetStream),
+                Err(TlsError::UnknownIssuer) => {
+                    Err(Fault::Failed("its certificate comes from no trusted authority".into()))
+                }
+                Err(TlsError::Failed(why)) => Err(Fault::Failed(why)),
             },
-            Err(TlsError::Failed(why)) => Err(why),
+            Err(TlsError::Failed(why)) => Err(Fault::Failed(why)),
         }
     };
     match timeout(limit, work).await {
-        Ok(done) => done.map_err(unreachable),
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(Fault::Refused(why))) => Err(HttpError::Refused { host: url.host.clone(), why }),
+        Ok(Err(Fault::Failed(why))) => Err(unreachable(why)),
         Err(_) => Err(unreachable(format!("no connection within {} s", limit.as_secs_f32()))),
     }
 }
 
 /// Connects to the first address of the host that answers.
-async fn dial(url: &Url) -> Result<TcpStream, String> {
-    let mut addresses = addresses(url).await?.into_iter();
+async fn dial(url: &Url, rule: Option<AddressRule>) -> Result<TcpStream, Fault> {
+    let mut addresses = checked(addresses(url).await?, rule)?.into_iter();
     let mut tries = FuturesUnordered::new();
     let mut last = String::from("the host has no address");
     loop {
         match addresses.next() {
             Some(address) => tries.push(TcpStream::connect(address)),
-            None if tries.is_empty() => return Err(last),
+            None if tries.is_empty() => return Err(Fault::Failed(last)),
             None => {}
         }
         let more = addresses.len() > 0;
@@ -81,6 +108,13 @@ async fn dial(url: &Url) -> Result<TcpStream, String> {
             futures::future::Either::Left((None, _)) | futures::future::Either::Right(_) => {}
         }
     }
+}
+
+/// The addresses as they are, or a refusal when the rule is against any of them: a name that points
+/// both outward and inward is not to be trusted with either.
+fn checked(found: Vec<SocketAddr>, rule: Option<AddressRule>) -> Result<Vec<SocketAddr>, Fault> {
+    let against = rule.and_then(|rule| found.iter().find_map(|address| rule(address.ip())));
+    against.map_or(Ok(found), |why| Err(Fault::Refused(why)))
 }
 
 /// The addresses of a host. `localhost` and addresses need no resolver, which would be a thread.
@@ -112,11 +146,21 @@ fn interleave(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
 }
 
 /// Has a proxy open a connection to the host.
-async fn tunnel(proxy: &Url, url: &Url) -> Result<TcpStream, String> {
-    if proxy.tls {
-        return Err("proxies are spoken to in plain http only".into());
+async fn tunnel(proxy: &Url, url: &Url, rule: Option<AddressRule>) -> Result<TcpStream, Fault> {
+    // The proxy looks the name up by itself; what this machine finds under it is checked at least.
+    if rule.is_some() {
+        checked(addresses(url).await?, rule)?;
     }
-    let mut stream = dial(proxy).await?;
+    let named = |why: String| Fault::Failed(format!("proxy {}: {why}", proxy.host));
+    if proxy.tls {
+        return Err(named("proxies are spoken to in plain http only".into()));
+    }
+    let mut stream = dial(proxy, None).await?;
+    connect_through(&mut stream, proxy, url).await.map_err(named)?;
+    Ok(stream)
+}
+
+async fn connect_through(stream: &mut TcpStream, proxy: &Url, url: &Url) -> Result<(), String> {
     let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
     let target = format!("{host}:{}", url.port);
     let mut head = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n");
@@ -137,7 +181,7 @@ async fn tunnel(proxy: &Url, url: &Url) -> Result<TcpStream, String> {
     }
     let first = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();
     match first.split(' ').nth(1) {
-        Some(status) if status.starts_with('2') => Ok(stream),
+        Some(status) if status.starts_with('2') => Ok(()),
         _ => Err(format!("refused: {first}")),
     }
 }

@@ -1,6 +1,6 @@
 //! Which proxy, if any, stands between us and a host. The settings are handed in as values.
 
-use super::url::Url;
+use crate::url::Url;
 
 /// What `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 
 /// Makes encrypted connections.
 #[derive(Debug, Default)]
-pub(super) struct Tls {
+pub(crate) struct Tls {
     /// A file of certificate authorities to trust as well.
     ca_file: Option<PathBuf>,
     usual: OnceLock<Option<Arc<ClientConfig>>>,
@@ -22,7 +22,7 @@ pub(super) struct Tls {
 }
 
 /// Why a connection could not be encrypted.
-pub(super) enum TlsError {
+pub(crate) enum TlsError {
     /// The certificate comes from nobody known so far.
     UnknownIssuer,
     /// Anything else, in words.
@@ -30,12 +30,12 @@ pub(super) enum TlsError {
 }
 
 impl Tls {
-    pub(super) fn new(ca_file: Option<PathBuf>) -> Self {
+    pub(crate) fn new(ca_file: Option<PathBuf>) -> Self {
         Self { ca_file, ..Self::default() }
     }
 
     /// Encrypts a connection, trusting the usual authorities, or the machine's as well.
-    pub(super) async fn over(
+    pub(crate) async fn over(
         &self,
         tcp: TcpStream,
         host: &str,

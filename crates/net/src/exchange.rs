@@ -9,12 +9,12 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Request, StatusCode};
+use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 
-use super::{Call, Http, HttpError};
+use crate::http::{Call, Http, HttpError, Place};
 
 /// Most headers of an answer, and most bytes of them.
 const MAX_HEADERS: usize = 128;
@@ -23,14 +23,14 @@ const READ_BUFFER: usize = 256 * 1024;
 type Driver = Fuse<Pin<Box<dyn Future<Output = Result<(), hyper::Error>> + Send>>>;
 
 /// A connection that can carry a request.
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     host: String,
     sender: SendRequest<Full<Bytes>>,
     driver: Driver,
 }
 
 /// Why a request got no answer.
-pub(super) enum SendError {
+pub(crate) enum SendError {
     /// The connection closed before a byte of the answer: a kept one may just have been too old.
     BeforeAnswer,
     /// For good.
@@ -39,7 +39,7 @@ pub(super) enum SendError {
 
 impl Exchange {
     /// Begins to speak HTTP over a stream.
-    pub(super) async fn over<S>(stream: S, host: &str) -> Result<Self, String>
+    pub(crate) async fn over<S>(stream: S, host: &str) -> Result<Self, String>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -54,17 +54,13 @@ impl Exchange {
     }
 
     /// Itself, unless the server has closed it meanwhile.
-    pub(super) async fn still_open(mut self) -> Option<Self> {
+    pub(crate) async fn still_open(mut self) -> Option<Self> {
         let closed = self.driver.is_terminated() || futures::poll!(&mut self.driver).is_ready();
         (!closed && self.sender.is_ready()).then_some(self)
     }
 
     /// Sends a request and waits for the head of the answer.
-    pub(super) async fn send(
-        mut self,
-        call: &Call<'_>,
-        deadline: Instant,
-    ) -> Result<Reply<'static>, SendError> {
+    pub(crate) async fn send(mut self, call: &Call<'_>, deadline: Instant) -> Result<Reply, SendError> {
         let failed = SendError::Failed;
         let request = request(call).map_err(failed)?;
         let answer = self.sender.send_request(request);
@@ -102,8 +98,8 @@ impl Exchange {
 
 fn request(call: &Call<'_>) -> Result<Request<Full<Bytes>>, HttpError> {
     let bad = |why: &str| HttpError::BadRequest(why.to_owned());
-    let mut request = Request::new(Full::new(call.body.clone().unwrap_or_default()));
-    *request.method_mut() = if call.body.is_some() { Method::POST } else { Method::GET };
+    let mut request = Request::new(Full::new(call.body.clone()));
+    *request.method_mut() = call.method.clone();
     *request.uri_mut() = call.url.path.parse().map_err(|_| bad("its path is no path"))?;
     let headers = request.headers_mut();
     let host = HeaderValue::from_str(&call.url.authority()).map_err(|_| bad("its host is no host"))?;
@@ -112,37 +108,39 @@ fn request(call: &Call<'_>) -> Result<Request<Full<Bytes>>, HttpError> {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("a header has no proper name"))?;
         let mut value = HeaderValue::from_str(value)
             .map_err(|_| HttpError::BadRequest(format!("header {name} has a value that cannot be sent")))?;
-        value.set_sensitive(matches!(name.as_str(), "authorization" | "x-api-key"));
+        value.set_sensitive(matches!(name.as_str(), "authorization" | "x-api-key" | "cookie"));
         headers.insert(name, value);
     }
     Ok(request)
 }
 
 /// The head of an answer, and the body as it comes.
-pub(crate) struct Reply<'a> {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
+pub struct Reply {
+    /// How it went.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
     body: Incoming,
     exchange: Option<Exchange>,
     idle: Duration,
     deadline: Instant,
     total: Duration,
-    home: Option<(&'a Http, (bool, String, u16))>,
+    home: Option<(Http, Place)>,
 }
 
-impl<'a> Reply<'a> {
+impl Reply {
     /// When it is read to its end, the connection goes back to `http`.
-    pub(super) fn of(self, http: &'a Http, host: (bool, String, u16)) -> Self {
-        Self { home: Some((http, host)), ..self }
+    pub(crate) fn of(self, http: Http, place: Place) -> Self {
+        Self { home: Some((http, place)), ..self }
     }
 
     /// A header as text.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// The next bytes of the body; none at its end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
+    pub async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
         loop {
             let Some(exchange) = self.exchange.as_mut() else { return Ok(None) };
             let host = || exchange.host.clone();
@@ -176,7 +174,7 @@ impl<'a> Reply<'a> {
     }
 
     /// The body as far as `most` bytes of it.
-    pub(crate) async fn read(&mut self, most: usize) -> Result<Vec<u8>, HttpError> {
+    pub async fn read(&mut self, most: usize) -> Result<Vec<u8>, HttpError> {
         let mut whole = Vec::new();
         while let Some(bytes) = self.next().await? {
             let room = most.saturating_sub(whole.len());
@@ -191,10 +189,10 @@ impl<'a> Reply<'a> {
     fn give_back(&mut self) {
         let Some(exchange) = self.exchange.take() else { return };
         let closes = self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
-        if let Some((http, host)) = self.home.take()
+        if let Some((http, place)) = self.home.take()
             && !closes
         {
-            http.keep(host, exchange);
+            http.keep(place, exchange);
         }
     }
 }

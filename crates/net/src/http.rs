@@ -1,0 +1,258 @@
+//! Asking servers.
+//!
+//! One request, one future: the connection is driven by the future that waits for the answer, so
+//! dropping it closes the connection, and no task or thread is left behind. A plain connection to
+//! this machine touches neither certificates nor the resolver. Redirects are not followed; a key
+//! never reaches a host it was not meant for.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use hyper::Method;
+use tokio::time::Instant;
+
+use crate::connect::{self, AddressRule, NetStream};
+use crate::exchange::{Exchange, Reply, SendError};
+use crate::proxy::ProxySettings;
+use crate::tls::Tls;
+use crate::url::Url;
+
+/// Connections kept for the next request.
+const MAX_IDLE: usize = 4;
+
+/// A kept connection older than this is not used again: servers close theirs after a minute or so.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(50);
+
+/// How the network is reached.
+#[derive(Debug, Clone, Default)]
+pub struct HttpSettings {
+    /// Proxies.
+    pub proxy: ProxySettings,
+    /// A file of certificate authorities to trust beyond the usual ones (`SSL_CERT_FILE`).
+    pub ca_file: Option<PathBuf>,
+}
+
+/// Asks servers. Cheap to make: nothing is loaded or opened before the first request. Clones share
+/// their connections.
+#[derive(Clone)]
+pub struct Http(Arc<Inner>);
+
+struct Inner {
+    settings: HttpSettings,
+    tls: Tls,
+    idle: Mutex<Vec<Idle>>,
+}
+
+/// Which requests may share a connection: same host, and the same care about its address.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    tls: bool,
+    host: String,
+    port: u16,
+    checked: bool,
+}
+
+struct Idle {
+    place: Place,
+    since: Instant,
+    exchange: Exchange,
+}
+
+/// A request to be sent.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// How to ask.
+    pub method: Method,
+    /// Whom.
+    pub url: &'a Url,
+    /// Headers beyond `Host` and the length.
+    pub headers: Vec<(String, String)>,
+    /// What is sent with it; may be empty.
+    pub body: Bytes,
+    /// How long to wait for what.
+    pub limits: Limits,
+    /// Which addresses may be connected to; asked about each one that the host's name has, at the
+    /// moment of connecting.
+    pub rule: Option<AddressRule>,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For the connection.
+    pub connect: Duration,
+    /// For the next bytes, the first ones too, while a stream stands still.
+    pub idle: Duration,
+    /// For the whole answer.
+    pub total: Duration,
+}
+
+impl<'a> Call<'a> {
+    /// Asks for what is there.
+    pub fn get(url: &'a Url, limits: Limits) -> Self {
+        Self { method: Method::GET, url, headers: Vec::new(), body: Bytes::new(), limits, rule: None }
+    }
+
+    /// Sends something.
+    pub fn post(url: &'a Url, body: impl Into<Bytes>, limits: Limits) -> Self {
+        Self { method: Method::POST, body: body.into(), ..Self::get(url, limits) }
+    }
+
+    /// Asks in another way.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds headers.
+    pub fn headers(mut self, headers: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
+    /// Only to addresses that the rule lets through.
+    pub fn only(mut self, rule: AddressRule) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+
+    fn place(&self) -> Place {
+        let Url { tls, host, port, .. } = self.url;
+        Place { tls: *tls, host: host.clone(), port: *port, checked: self.rule.is_some() }
+    }
+}
+
+/// Why there was no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HttpError {
+    /// The server cannot be reached.
+    #[error("cannot reach {host}: {why}")]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// Why.
+        why: String,
+    },
+    /// Its address may not be connected to.
+    #[error("{host} must not be reached: {why}")]
+    Refused {
+        /// The host.
+        host: String,
+        /// What the rule said.
+        why: String,
+    },
+    /// It did not answer, or stopped answering.
+    #[error("{host} sent nothing for {} s", .after.as_secs_f32())]
+    Stalled {
+        /// The host.
+        host: String,
+        /// How long it was silent.
+        after: Duration,
+    },
+    /// The whole took too long.
+    #[error("{host} was not done after {} s", .after.as_secs())]
+    TooLong {
+        /// The host.
+        host: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection broke.
+    #[error("the connection to {host} broke: {why}")]
+    Broken {
+        /// The host.
+        host: String,
+        /// How.
+        why: String,
+    },
+    /// The request cannot be written.
+    #[error("the request cannot be sent: {0}")]
+    BadRequest(String),
+}
+
+impl Http {
+    /// With these settings.
+    pub fn new(settings: HttpSettings) -> Self {
+        let tls = Tls::new(settings.ca_file.clone());
+        Self(Arc::new(Inner { settings, tls, idle: Mutex::new(Vec::new()) }))
+    }
+
+    /// Sends a request and waits for the head of the answer.
+    pub async fn send(&self, call: Call<'_>) -> Result<Reply, HttpError> {
+        let deadline = Instant::now() + call.limits.total;
+        let place = call.place();
+        while let Some(kept) = self.take(&place) {
+            // A kept connection may have been closed meanwhile; then a new one is made.
+            if let Some(exchange) = kept.still_open().await {
+                match exchange.send(&call, deadline).await {
+                    Ok(reply) => return Ok(reply.of(self.clone(), place)),
+                    Err(SendError::BeforeAnswer) => break,
+                    Err(SendError::Failed(error)) => return Err(error),
+                }
+            }
+        }
+        let exchange = {
+            let stream = self.stream(call.url, call.limits.connect, call.rule).await?;
+            let broken = |why| HttpError::Broken { host: call.url.host.clone(), why };
+            Exchange::over(stream, &call.url.host).await.map_err(broken)?
+        };
+        match exchange.send(&call, deadline).await {
+            Ok(reply) => Ok(reply.of(self.clone(), place)),
+            Err(SendError::Failed(error)) => Err(error),
+            Err(SendError::BeforeAnswer) => Err(HttpError::Broken {
+                host: call.url.host.clone(),
+                why: "closed before it answered".into(),
+            }),
+        }
+    }
+
+    /// A connection to `url` for another protocol: encrypted where the address says so, through the
+    /// proxy where there is one.
+    pub async fn stream(
+        &self,
+        url: &Url,
+        limit: Duration,
+        rule: Option<AddressRule>,
+    ) -> Result<NetStream, HttpError> {
+        connect::open(&self.0.tls, &self.0.settings.proxy, url, limit, rule).await
+    }
+
+    fn take(&self, place: &Place) -> Option<Exchange> {
+        let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|kept| kept.since.elapsed() < MAX_IDLE_TIME);
+        let at = idle.iter().rposition(|kept| kept.place == *place)?;
+        Some(idle.remove(at).exchange)
+    }
+
+    pub(crate) fn keep(&self, place: Place, exchange: Exchange) {
+        let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() >= MAX_IDLE {
+            idle.remove(0);
+        }
+        idle.push(Idle { place, since: Instant::now(), exchange });
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http").field("settings", &self.0.settings).finish_non_exhaustive()
+    }
+}
+
+/// Seconds since 1970, to understand the dates that servers send.
+pub fn unix_now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Waits for `future` no longer than `limit`.
+pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(limit, future).await.ok()
+}

@@ -1,0 +1,29 @@
+//! The door to the network: every request that the program makes leaves through here.
+//!
+//! | what | where |
+//! |---|---|
+//! | asking | [`Http`]: a [`Call`] → a [`Reply`], read as it comes |
+//! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
+//! | events of a server | [`SseDecoder`] |
+//! | a stream of bytes for other protocols | [`Http::stream`] |
+//!
+//! Who may be asked what is decided elsewhere; this crate keeps limits, follows no redirect by
+//! itself, and never sends a key to a host it was not meant for.
+
+#![expect(clippy::disallowed_methods, reason = "the door to the network, and to the clock that limits it")]
+
+mod connect;
+mod exchange;
+mod http;
+mod proxy;
+mod sse;
+mod tls;
+mod url;
+
+pub use connect::{AddressRule, Duplex, NetStream};
+pub use exchange::Reply;
+pub use http::{Call, Http, HttpError, HttpSettings, Limits, unix_now, within};
+pub use hyper::{HeaderMap, Method, StatusCode};
+pub use proxy::ProxySettings;
+pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
+pub use url::Url;
