@@ -26,7 +26,6 @@ MAY_USE = {
     "hermes-llm": CORE | NET,
     "hermes-extend": CORE | NET,
     "hermes-env": CORE | NET,
-    "hermes-tools": CORE | NET,
     "hermes": CORE | NET | SIBLINGS,
     "hermes-gateway": CORE | {"hermes"},
     "hermes-cli": CORE | {"hermes", "hermes-gateway"},

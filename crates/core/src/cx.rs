@@ -22,9 +22,11 @@ use crate::files::{
     Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
 };
 use crate::host::Host;
+use crate::keys::Keys;
 use crate::permit::{Clearance, Connect, Exec, Permit, Write};
 use crate::road::{Caller, Road};
 use crate::session::{Place, Session, Slot};
+use crate::web::{Reach, Web, WebError, WebReply, WebRequest, WebSocket};
 
 /// The context of one running call. Clones belong to the same call.
 #[derive(Clone)]
@@ -226,10 +228,66 @@ impl ToolCx {
         &self.services().environments
     }
 
+    /// Keys and settings of the person.
+    pub fn keys(&self) -> Result<&dyn Keys, ToolError> {
+        let keys = self.service::<Arc<dyn Keys>>().map(AsRef::as_ref);
+        keys.ok_or_else(|| ToolError::Failed("there are no settings here".to_owned()))
+    }
+
+    /// The network, as far as this call may use it.
+    pub fn web(&self) -> Result<PermittedWeb<'_>, ToolError> {
+        let web = self.service::<Arc<dyn Web>>().map(AsRef::as_ref);
+        let web = web.ok_or_else(|| ToolError::Failed("there is no network here".to_owned()))?;
+        Ok(PermittedWeb { cx: self, web })
+    }
+
     /// Permission to connect to a declared host.
     pub fn may_connect(&self, host: &str) -> Result<Permit<Connect>, ToolError> {
         self.0.running.clearance.connect(host)
     }
+}
+
+/// The network behind the permits of one call.
+#[derive(Clone, Copy)]
+pub struct PermittedWeb<'a> {
+    cx: &'a ToolCx,
+    web: &'a dyn Web,
+}
+
+impl PermittedWeb<'_> {
+    /// Asks a declared host, and reads the whole answer.
+    pub async fn fetch(&self, request: WebRequest) -> Result<WebReply, ToolError> {
+        let permit = self.permit(&request.url, request.reach)?;
+        let answer = std::pin::pin!(self.web.fetch(permit, request));
+        self.unless_cancelled(answer).await
+    }
+
+    /// Opens a web socket to a declared host.
+    pub async fn socket(&self, request: WebRequest) -> Result<WebSocket, ToolError> {
+        let permit = self.permit(&request.url, request.reach)?;
+        let answer = std::pin::pin!(self.web.socket(permit, request));
+        self.unless_cancelled(answer).await
+    }
+
+    fn permit(&self, url: &str, reach: Reach) -> Result<Permit<Connect>, ToolError> {
+        let no_host = || ToolError::Arguments(format!("{url:?} is no address"));
+        self.cx.may_connect(&reach.declares(url).ok_or_else(no_host)?)
+    }
+
+    async fn unless_cancelled<T>(
+        &self,
+        answer: impl Future<Output = Result<T, WebError>> + Unpin,
+    ) -> Result<T, ToolError> {
+        let stopped = std::pin::pin!(self.cx.cancelled().cancelled());
+        match futures::future::select(answer, stopped).await {
+            futures::future::Either::Left((answer, _)) => answer.map_err(refused),
+            futures::future::Either::Right(_) => Err(ToolError::Cancelled),
+        }
+    }
+}
+
+fn refused(error: WebError) -> ToolError {
+    ToolError::Failed(error.to_string())
 }
 
 /// The environment's files behind the permits of one call.

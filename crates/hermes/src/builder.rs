@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::Availability;
 use hermes_core::checkpoint::Checkpoints;
@@ -11,11 +11,13 @@ use hermes_core::definitions::DefinitionCache;
 use hermes_core::files::Files;
 use hermes_core::host::Host;
 use hermes_core::journal::Journal;
+use hermes_core::keys::Keys;
 use hermes_core::memory::Memory;
 use hermes_core::policy::Policy;
 use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
+use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
@@ -25,6 +27,7 @@ use crate::checkpoints;
 use crate::fence;
 use crate::foreign::Foreign;
 use crate::host::Machine;
+use crate::keys::WorldKeys;
 use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError};
 use crate::probe::MachineProbe;
@@ -33,6 +36,7 @@ use crate::runtime::{Inner, Runtime};
 use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
+use crate::web::WorldWeb;
 use crate::workplace;
 use crate::world::World;
 
@@ -183,7 +187,8 @@ impl RuntimeBuilder {
         for scope in self.scopes {
             registry.install(scope)?;
         }
-        let world = World::read(self.home.clone(), self.env)?;
+        let shared = Arc::new(RwLock::new(World::read(self.home.clone(), self.env)?));
+        let world = shared.read().unwrap_or_else(PoisonError::into_inner);
         let settings = world.settings();
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
@@ -199,7 +204,9 @@ impl RuntimeBuilder {
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
-            .with(workplace::script_settings(&world));
+            .with(workplace::script_settings(&world))
+            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
+            .with(Arc::new(WorldWeb::new(Arc::clone(&shared))) as Arc<dyn Web>);
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -239,11 +246,11 @@ impl RuntimeBuilder {
             road = road.journal(journal);
         }
         let foreign = Foreign::new(&world, &machine);
-        let world = Arc::new(RwLock::new(world));
-        let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
+        drop(world);
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
-            MachineProbe { world: Arc::clone(&world), host: Arc::clone(&host), place: self.place.clone() };
+            MachineProbe { world: Arc::clone(&shared), host: Arc::clone(&host), place: self.place.clone() };
         Ok(Runtime::over(Inner {
             availability: Availability::new(host, Arc::new(probe)),
             definitions: DefinitionCache::default(),
@@ -251,7 +258,7 @@ impl RuntimeBuilder {
             machine,
             checkpoints,
             place: self.place,
-            world,
+            world: shared,
             registry,
             road,
             guard,

@@ -21,6 +21,7 @@ mod fence;
 mod foreign;
 mod host;
 mod inside;
+mod keys;
 mod lasting;
 mod policy;
 mod probe;
@@ -32,6 +33,7 @@ mod sessions;
 mod settings;
 mod spill;
 mod wait;
+mod web;
 mod workplace;
 mod world;
 

@@ -1,6 +1,7 @@
 //! Opens a connection: addresses, proxy, encryption, in this order.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -22,7 +23,7 @@ const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 const MAX_PROXY_ANSWER: usize = 16 * 1024;
 
 /// Says why an address must not be connected to; `None` lets it be.
-pub type AddressRule = fn(IpAddr) -> Option<String>;
+pub type AddressRule = Arc<dyn Fn(IpAddr) -> Option<String> + Send + Sync>;
 
 /// An open connection, encrypted or not.
 pub type NetStream = Box<dyn Duplex>;
@@ -50,7 +51,7 @@ pub(crate) async fn open(
     proxies: &ProxySettings,
     url: &Url,
     limit: Duration,
-    rule: Option<AddressRule>,
+    rule: Option<&AddressRule>,
 ) -> Result<NetStream, HttpError> {
     let unreachable = |why: String| HttpError::Unreachable { host: url.authority(), why };
     let work = async {
@@ -85,7 +86,7 @@ pub(crate) async fn open(
 }
 
 /// Connects to the first address of the host that answers.
-async fn dial(url: &Url, rule: Option<AddressRule>) -> Result<TcpStream, Fault> {
+async fn dial(url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
     let mut addresses = checked(addresses(url).await?, rule)?.into_iter();
     let mut tries = FuturesUnordered::new();
     let mut last = String::from("the host has no address");
@@ -112,7 +113,7 @@ async fn dial(url: &Url, rule: Option<AddressRule>) -> Result<TcpStream, Fault> 
 
 /// The addresses as they are, or a refusal when the rule is against any of them: a name that points
 /// both outward and inward is not to be trusted with either.
-fn checked(found: Vec<SocketAddr>, rule: Option<AddressRule>) -> Result<Vec<SocketAddr>, Fault> {
+fn checked(found: Vec<SocketAddr>, rule: Option<&AddressRule>) -> Result<Vec<SocketAddr>, Fault> {
     let against = rule.and_then(|rule| found.iter().find_map(|address| rule(address.ip())));
     against.map_or(Ok(found), |why| Err(Fault::Refused(why)))
 }
@@ -146,7 +147,7 @@ fn interleave(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
 }
 
 /// Has a proxy open a connection to the host.
-async fn tunnel(proxy: &Url, url: &Url, rule: Option<AddressRule>) -> Result<TcpStream, Fault> {
+async fn tunnel(proxy: &Url, url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
     // The proxy looks the name up by itself; what this machine finds under it is checked at least.
     if rule.is_some() {
         checked(addresses(url).await?, rule)?;

@@ -61,7 +61,7 @@ struct Idle {
 }
 
 /// A request to be sent.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Call<'a> {
     /// How to ask.
     pub method: Method,
@@ -200,7 +200,7 @@ impl Http {
             }
         }
         let exchange = {
-            let stream = self.stream(call.url, call.limits.connect, call.rule).await?;
+            let stream = self.stream(call.url, call.limits.connect, call.rule.as_ref()).await?;
             let broken = |why| HttpError::Broken { host: call.url.host.clone(), why };
             Exchange::over(stream, &call.url.host).await.map_err(broken)?
         };
@@ -220,7 +220,7 @@ impl Http {
         &self,
         url: &Url,
         limit: Duration,
-        rule: Option<AddressRule>,
+        rule: Option<&AddressRule>,
     ) -> Result<NetStream, HttpError> {
         connect::open(&self.0.tls, &self.0.settings.proxy, url, limit, rule).await
     }

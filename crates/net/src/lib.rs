@@ -19,6 +19,7 @@ mod proxy;
 mod sse;
 mod tls;
 mod url;
+mod websocket;
 
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
@@ -27,3 +28,4 @@ pub use hyper::{HeaderMap, Method, StatusCode};
 pub use proxy::ProxySettings;
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
 pub use url::Url;
+pub use websocket::{Frame, Socket, SocketReceiver, SocketSender};

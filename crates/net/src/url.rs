@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An `http` or `https` address.
+/// An `http` or `https` address; `ws` and `wss` are read as these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     /// Whether the connection is encrypted.
@@ -26,8 +26,8 @@ impl Url {
         }
         let (scheme, rest) = text.split_once("://")?;
         let tls = match scheme.to_ascii_lowercase().as_str() {
-            "http" => false,
-            "https" => true,
+            "http" | "ws" => false,
+            "https" | "wss" => true,
             _ => return None,
         };
         let rest = rest.split('#').next()?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hermes_core::effect::Effect;
+use hermes_core::effect::{ActKind, Effect};
 use hermes_core::policy::{Grant, Policy, PolicyRequest, Reason, Verdict};
 use hermes_guard::{Context, Decision, Grants, Judgement, Mode};
 use hermes_store::config::KeyPath;
@@ -61,8 +61,23 @@ struct SessionGrants {
     commands: Grants,
     /// Paths, and classes of paths, that may be written.
     paths: paths::PathGrants,
-    /// Whole kinds of other effects, by the rule that asks about them.
-    kinds: Vec<&'static str>,
+    /// Whole kinds of other effects, each of one tool.
+    kinds: Vec<Class>,
+}
+
+/// A kind of effect of one tool: what a yes to the class covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Class {
+    tool: String,
+    kind: &'static str,
+    act: Option<ActKind>,
+}
+
+impl Class {
+    fn of(effect: &Effect, tool: &str) -> Self {
+        let act = if let Effect::Act(act) = effect { Some(act.kind) } else { None };
+        Self { tool: tool.to_owned(), kind: kind(effect), act }
+    }
 }
 
 impl GuardPolicy {
@@ -109,7 +124,8 @@ impl GuardPolicy {
             Effect::Exec(command) => commands::judge(self, command, request),
             Effect::Read(path) => paths::judge(self, path, hermes_guard::paths::Access::Read, request),
             Effect::Write(path) => paths::judge(self, path, hermes_guard::paths::Access::Write, request),
-            Effect::ReadSlot(_) | Effect::WriteSlot(_) => Verdict::Allow,
+            // Who may be reached is decided by the rules for addresses, at the moment of connecting.
+            Effect::ReadSlot(_) | Effect::WriteSlot(_) | Effect::Connect(_) => Verdict::Allow,
             other => self.judge_other(other, request),
         }
     }
@@ -117,7 +133,8 @@ impl GuardPolicy {
     /// Effects that no rule looks into: they are asked about as a kind.
     fn judge_other(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
         let rule = kind(effect);
-        let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&rule));
+        let class = Class::of(effect, request.tool);
+        let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&class));
         let reason =
             Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
         match self.mode() {
@@ -152,7 +169,6 @@ fn user_home(request: &PolicyRequest<'_>) -> PathBuf {
 /// The name a kind of effect is asked about and granted under.
 fn kind(effect: &Effect) -> &'static str {
     match effect {
-        Effect::Connect(_) => "connect",
         Effect::Act(_) => "act_for_you",
         _ => "cannot_be_foreseen",
     }
@@ -177,8 +193,11 @@ impl Policy for GuardPolicy {
             match effect {
                 Effect::Exec(command) => commands::grant(self, command, request, grant),
                 Effect::Read(path) | Effect::Write(path) => paths::grant(self, path, request, grant),
-                Effect::ReadSlot(_) | Effect::WriteSlot(_) => {}
-                other => self.granted_to(holder(request), |grants| grants.kinds.push(kind(other))),
+                Effect::ReadSlot(_) | Effect::WriteSlot(_) | Effect::Connect(_) => {}
+                other => {
+                    let class = Class::of(other, request.tool);
+                    self.granted_to(holder(request), |grants| grants.kinds.push(class));
+                }
             }
         }
     }

@@ -1,0 +1,270 @@
+//! The network as tools reach it: the guard's rules for addresses in front of the one door.
+
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::lock::Mutex;
+use hermes_core::permit::{Connect, Permit};
+use hermes_core::web::{
+    Reach, SocketMessage, SocketReceiver, SocketSender, Web, WebError, WebReply, WebRequest, WebSocket,
+};
+use hermes_guard::urls::{self, HostRule, UrlPolicy};
+use hermes_net::{AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, Url};
+use serde_json::Value;
+
+use crate::world::World;
+
+/// Longest wait for a connection, and for the next bytes.
+const CONNECT: Duration = Duration::from_secs(15);
+const IDLE: Duration = Duration::from_secs(60);
+
+/// How we introduce ourselves where a tool does not.
+const AGENT: &str = concat!("hermes/", env!("CARGO_PKG_VERSION"));
+
+/// Headers that carry a secret, and are not taken along to another host.
+const SECRET_HEADERS: [&str; 4] = ["authorization", "cookie", "x-api-key", "proxy-authorization"];
+
+/// The network, by the rules of this world.
+pub(crate) struct WorldWeb {
+    world: Arc<RwLock<World>>,
+    http: OnceLock<Http>,
+}
+
+impl WorldWeb {
+    pub(crate) fn new(world: Arc<RwLock<World>>) -> Self {
+        Self { world, http: OnceLock::new() }
+    }
+
+    fn http(&self) -> &Http {
+        self.http.get_or_init(|| {
+            let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
+            let variable = |name: &str| world.variable(name).map(str::to_owned);
+            let ca_file = variable("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
+            Http::new(HttpSettings { proxy: ProxySettings::from_env(variable), ca_file })
+        })
+    }
+
+    fn rules(&self) -> Arc<UrlPolicy> {
+        let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::new(url_policy(&world))
+    }
+
+    /// Asks, following redirects as far as they may be followed.
+    async fn ask(&self, permit: &Permit<Connect>, request: &WebRequest) -> Result<(Reply, Url), WebError> {
+        let rules = self.rules();
+        let mut here = Here::at(permit, request, &rules)?;
+        let mut headers = request.headers.clone();
+        let mut left = request.redirects;
+        loop {
+            let call = Call {
+                method: Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET),
+                url: &here.url,
+                headers: with_agent(&headers),
+                body: request.body.clone().into(),
+                limits: Limits { connect: CONNECT.min(request.timeout), idle: IDLE, total: request.timeout },
+                rule: here.rule(&rules),
+            };
+            let reply = self.http().send(call).await.map_err(told)?;
+            let location = reply.status.is_redirection().then(|| reply.header("location")).flatten();
+            let Some(location) = location.filter(|_| left > 0 && is_repeatable(request.method)) else {
+                return Ok((reply, here.url));
+            };
+            left -= 1;
+            if here.redirect(location, &rules)? {
+                headers.retain(|(name, _)| !SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()));
+            }
+        }
+    }
+}
+
+/// A request whose answer may send us elsewhere without anything being done twice.
+fn is_repeatable(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD")
+}
+
+/// Where a request stands.
+struct Here {
+    url: Url,
+    /// The same as the guard reads it; a configured service is not judged.
+    judged: Option<urls::Url>,
+}
+
+impl Here {
+    fn at(permit: &Permit<Connect>, request: &WebRequest, rules: &UrlPolicy) -> Result<Self, WebError> {
+        let refused = |why: String| WebError::Refused { url: request.url.clone(), why };
+        if request.reach.declares(&request.url).as_deref() != Some(permit.host()) {
+            return Err(refused(format!("the call was permitted to reach {} only", permit.host())));
+        }
+        let judged = match request.reach {
+            Reach::Configured(_) => None,
+            Reach::Open => {
+                let text = request.url.trim();
+                let text = text.strip_prefix("ws").map_or_else(|| text.to_owned(), |rest| format!("http{rest}"));
+                Some(urls::judge_url(&text, rules).map_err(|why| refused(why.to_string()))?)
+            }
+        };
+        let text = judged.as_ref().map_or_else(|| request.url.clone(), ToString::to_string);
+        let url = Url::parse(&text).ok_or_else(|| refused("it is no http address".to_owned()))?;
+        Ok(Self { url, judged })
+    }
+
+    /// Goes on to where a redirect leads; whether that is another place, which gets no secrets.
+    fn redirect(&mut self, location: &str, rules: &UrlPolicy) -> Result<bool, WebError> {
+        let refused = |why: String| WebError::Refused { url: location.to_owned(), why };
+        let Some(from) = &self.judged else {
+            let to = if location.starts_with('/') {
+                self.url.with_path(location)
+            } else {
+                Url::parse(location).ok_or_else(|| refused("it is no http address".to_owned()))?
+            };
+            let same = (to.tls, &to.host, to.port) == (self.url.tls, &self.url.host, self.url.port);
+            if !same {
+                return Err(refused("a configured service may not send us to another host".to_owned()));
+            }
+            self.url = to;
+            return Ok(false);
+        };
+        let redirect = urls::judge_redirect(from, location, rules).map_err(|why| refused(why.to_string()))?;
+        self.url = Url::parse(&redirect.to.to_string())
+            .ok_or_else(|| refused("it is no http address".to_owned()))?;
+        self.judged = Some(redirect.to);
+        Ok(redirect.drop_credentials)
+    }
+
+    /// What every address of the host must pass at the moment of connecting.
+    fn rule(&self, rules: &Arc<UrlPolicy>) -> Option<AddressRule> {
+        let host = self.judged.as_ref()?.host.clone();
+        let rules = Arc::clone(rules);
+        Some(Arc::new(move |address: IpAddr| {
+            urls::judge_resolved(&host, address, &rules).err().map(|why| why.to_string())
+        }))
+    }
+}
+
+impl Web for WorldWeb {
+    fn fetch(
+        &self,
+        permit: Permit<Connect>,
+        request: WebRequest,
+    ) -> BoxFuture<'_, Result<WebReply, WebError>> {
+        Box::pin(async move {
+            let (mut reply, url) = self.ask(&permit, &request).await?;
+            // One byte more than wanted tells whether there was more.
+            let mut body = reply.read(request.max_bytes.saturating_add(1)).await.map_err(told)?;
+            let cut = body.len() > request.max_bytes;
+            body.truncate(request.max_bytes);
+            Ok(WebReply { body, cut, ..head(&reply, &url) })
+        })
+    }
+
+    fn stream<'a>(
+        &'a self,
+        permit: Permit<Connect>,
+        request: WebRequest,
+        each: &'a mut (dyn FnMut(&[u8]) + Send),
+    ) -> BoxFuture<'a, Result<WebReply, WebError>> {
+        Box::pin(async move {
+            let (mut reply, url) = self.ask(&permit, &request).await?;
+            let mut left = request.max_bytes;
+            while let Some(bytes) = reply.next().await.map_err(told)? {
+                let piece = bytes.get(..left.min(bytes.len())).unwrap_or_default();
+                each(piece);
+                left -= piece.len();
+                if piece.len() < bytes.len() {
+                    return Ok(WebReply { cut: true, ..head(&reply, &url) });
+                }
+            }
+            Ok(head(&reply, &url))
+        })
+    }
+
+    fn socket(
+        &self,
+        permit: Permit<Connect>,
+        request: WebRequest,
+    ) -> BoxFuture<'_, Result<WebSocket, WebError>> {
+        Box::pin(async move {
+            let rules = self.rules();
+            let here = Here::at(&permit, &request, &rules)?;
+            let rule = here.rule(&rules);
+            let opened = self
+                .http()
+                .socket(&here.url, &request.headers, request.timeout, request.max_bytes, rule.as_ref())
+                .await;
+            let socket = opened.map_err(told)?;
+            Ok(WebSocket {
+                sender: Arc::new(Sender(Mutex::new(socket.sender))),
+                receiver: Box::new(Receiver(socket.receiver)),
+            })
+        })
+    }
+}
+
+struct Sender(Mutex<hermes_net::SocketSender>);
+
+impl SocketSender for Sender {
+    fn send(&self, text: String) -> BoxFuture<'_, Result<(), WebError>> {
+        Box::pin(async move { self.0.lock().await.send(text).await.map_err(told) })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.0.lock().await.close().await })
+    }
+}
+
+struct Receiver(hermes_net::SocketReceiver);
+
+impl SocketReceiver for Receiver {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<SocketMessage>, WebError>> {
+        Box::pin(async move {
+            let frame = self.0.next().await.map_err(told)?;
+            Ok(frame.map(|frame| match frame {
+                Frame::Text(text) => SocketMessage::Text(text),
+                Frame::Binary(bytes) => SocketMessage::Binary(bytes),
+            }))
+        })
+    }
+}
+
+/// The answer without its body.
+fn head(reply: &Reply, url: &Url) -> WebReply {
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    WebReply {
+        status: reply.status.as_u16(),
+        url: url.text(),
+        headers: reply.headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect(),
+        body: Vec::new(),
+        cut: false,
+    }
+}
+
+fn with_agent(headers: &[(String, String)]) -> Vec<(String, String)> {
+    let mut headers = headers.to_vec();
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
+        headers.push(("user-agent".to_owned(), AGENT.to_owned()));
+    }
+    headers
+}
+
+fn told(error: HttpError) -> WebError {
+    match error {
+        HttpError::Refused { host, why } => WebError::Refused { url: host, why },
+        HttpError::Stalled { .. } | HttpError::TooLong { .. } => WebError::TimedOut(error.to_string()),
+        other => WebError::Failed(other.to_string()),
+    }
+}
+
+/// What the configuration says about addresses.
+pub(crate) fn url_policy(world: &World) -> UrlPolicy {
+    let mut policy = UrlPolicy::default();
+    policy.allow_private =
+        world.config("security.allow_private_urls").as_ref().and_then(Value::as_bool).unwrap_or_default();
+    let blocking = world.config("security.website_blocklist.enabled").and_then(|on| on.as_bool()) != Some(false);
+    if blocking && let Some(Value::Array(domains)) = world.config("security.website_blocklist.domains") {
+        policy.blocked =
+            domains.iter().filter_map(Value::as_str).filter_map(HostRule::parse).collect();
+    }
+    policy
+}
