@@ -228,6 +228,13 @@ impl ToolCx {
         &self.services().environments
     }
 
+    /// Keeps a long text where the model can read on, under a name of this call's own; nowhere if
+    /// nothing is kept here.
+    pub async fn keep(&self, name: &str, text: String) -> Option<PathBuf> {
+        let spill = self.0.running.road.spilling()?;
+        spill.keep(self.session_id(), &format!("{}-{name}", self.call()), text).await.ok()
+    }
+
     /// Keys and settings of the person.
     pub fn keys(&self) -> Result<&dyn Keys, ToolError> {
         let keys = self.service::<Arc<dyn Keys>>().map(AsRef::as_ref);

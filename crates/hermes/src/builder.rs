@@ -206,7 +206,7 @@ impl RuntimeBuilder {
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
             .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(Arc::new(WorldWeb::new(Arc::clone(&shared))) as Arc<dyn Web>);
+            .with(Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine))) as Arc<dyn Web>);
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));

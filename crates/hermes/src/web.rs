@@ -14,6 +14,8 @@ use hermes_guard::urls::{self, HostRule, UrlPolicy};
 use hermes_net::{AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, Url};
 use serde_json::Value;
 
+use crate::host::Machine;
+use crate::inside::Inside;
 use crate::world::World;
 
 /// Longest wait for a connection, and for the next bytes.
@@ -29,12 +31,26 @@ const SECRET_HEADERS: [&str; 4] = ["authorization", "cookie", "x-api-key", "prox
 /// The network, by the rules of this world.
 pub(crate) struct WorldWeb {
     world: Arc<RwLock<World>>,
+    machine: Arc<Machine>,
     http: OnceLock<Http>,
 }
 
 impl WorldWeb {
-    pub(crate) fn new(world: Arc<RwLock<World>>) -> Self {
-        Self { world, http: OnceLock::new() }
+    pub(crate) fn new(world: Arc<RwLock<World>>, machine: Arc<Machine>) -> Self {
+        Self { world, machine, http: OnceLock::new() }
+    }
+
+    /// Work with sockets, inside of the runtime they belong to.
+    fn inside<'a, T: Send + 'a>(
+        &'a self,
+        work: impl Future<Output = Result<T, WebError>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, WebError>> {
+        match self.machine.handle() {
+            Some(runtime) => Box::pin(Inside { runtime, work: Box::pin(work) }),
+            None => Box::pin(std::future::ready(Err(WebError::Failed(
+                "the system gives us no threads to wait with".to_owned(),
+            )))),
+        }
     }
 
     fn http(&self) -> &Http {
@@ -149,7 +165,7 @@ impl Web for WorldWeb {
         permit: Permit<Connect>,
         request: WebRequest,
     ) -> BoxFuture<'_, Result<WebReply, WebError>> {
-        Box::pin(async move {
+        self.inside(async move {
             let (mut reply, url) = self.ask(&permit, &request).await?;
             // One byte more than wanted tells whether there was more.
             let mut body = reply.read(request.max_bytes.saturating_add(1)).await.map_err(told)?;
@@ -165,7 +181,7 @@ impl Web for WorldWeb {
         request: WebRequest,
         each: &'a mut (dyn FnMut(&[u8]) + Send),
     ) -> BoxFuture<'a, Result<WebReply, WebError>> {
-        Box::pin(async move {
+        self.inside(async move {
             let (mut reply, url) = self.ask(&permit, &request).await?;
             let mut left = request.max_bytes;
             while let Some(bytes) = reply.next().await.map_err(told)? {
@@ -185,7 +201,7 @@ impl Web for WorldWeb {
         permit: Permit<Connect>,
         request: WebRequest,
     ) -> BoxFuture<'_, Result<WebSocket, WebError>> {
-        Box::pin(async move {
+        self.inside(async move {
             let rules = self.rules();
             let here = Here::at(&permit, &request, &rules)?;
             let rule = here.rule(&rules);

@@ -23,6 +23,7 @@ mod text_file;
 mod tools;
 mod toolsets;
 pub mod v4a;
+mod web;
 
 pub use command::settings::TerminalSettings;
 pub use script::settings::ScriptSettings;

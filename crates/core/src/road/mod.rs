@@ -144,6 +144,11 @@ async fn unbroken<T>(ask: impl Future<Output = Result<T, String>>) -> Result<T, 
 }
 
 impl Road {
+    /// Where what is too large for an answer is kept.
+    pub(crate) fn spilling(&self) -> Option<&Arc<dyn Spill>> {
+        self.spill.as_ref()
+    }
+
     /// A road without record, spill or redaction.
     pub fn new(services: Arc<Services>, policy: Arc<dyn Policy>) -> Self {
         Self { services, policy, journal: None, spill: None, redact: None, limits: RoadLimits::default() }

@@ -108,6 +108,23 @@ fn part(bytes: &[u8], name: &str) -> Option<String> {
     (text.len() as u64 <= MAX_PART).then(|| String::from_utf8_lossy(&text).into_owned())
 }
 
+/// What `&name;` stands for; a name that is not known stays as it is written.
+pub(crate) fn entity(name: &str) -> String {
+    let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix('x') {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => number.parse().ok(),
+    });
+    let known = match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => number.and_then(char::from_u32),
+    };
+    known.map_or_else(|| format!("&{name};"), String::from)
+}
+
 /// Ends a text that got too long.
 fn cut_off(text: &mut String) {
     text.push_str("\n[the rest of the document is left out]\n");

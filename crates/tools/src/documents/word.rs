@@ -38,7 +38,7 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
             },
             Event::Text(words) if in_text => text.push_str(&words),
             Event::CData(words) if in_text => text.push_str(&words),
-            Event::GeneralRef(name) if in_text => text.push_str(&entity(&name)),
+            Event::GeneralRef(name) if in_text => text.push_str(&super::entity(&name)),
             Event::Eof => break,
             _ => {}
         }
@@ -54,22 +54,6 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
 fn end_with(text: &mut String, separator: char) {
     text.truncate(text.trim_end_matches([' ', '\t']).len());
     text.push(separator);
-}
-
-fn entity(name: &str) -> String {
-    let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix('x') {
-        Some(hex) => u32::from_str_radix(hex, 16).ok(),
-        None => number.parse().ok(),
-    });
-    let known = match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => number.and_then(char::from_u32),
-    };
-    known.map_or_else(|| format!("&{name};"), String::from)
 }
 
 #[cfg(test)]

@@ -1,0 +1,57 @@
+//! A long page is shown by its beginning and its end; the whole of it is kept where it can be read on.
+
+/// Three quarters of the room go to the beginning.
+const HEAD: (usize, usize) = (3, 4);
+
+/// What is shown of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    /// The text itself, or its beginning and end.
+    pub(crate) text: String,
+    /// How many characters were left out, and the line of the whole text they begin in.
+    pub(crate) left_out: Option<(usize, usize)>,
+}
+
+/// No more than `budget` characters of a text.
+pub(crate) fn of(text: &str, budget: usize) -> Excerpt {
+    let length = text.chars().count();
+    if length <= budget {
+        return Excerpt { text: text.to_owned(), left_out: None };
+    }
+    let head = budget * HEAD.0 / HEAD.1;
+    let tail = budget - head;
+    let head_end = at(text, head);
+    let tail_start = at(text, length - tail);
+    let (begin, end) = (text.get(..head_end).unwrap_or_default(), text.get(tail_start..).unwrap_or_default());
+    let missing = length - head - tail;
+    let line = begin.lines().count().max(1);
+    Excerpt {
+        text: format!("{begin}\n\n[… {missing} characters left out …]\n\n{end}"),
+        left_out: Some((missing, line)),
+    }
+}
+
+/// The byte at which a character begins.
+fn at(text: &str, character: usize) -> usize {
+    text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+
+    #[test]
+    fn a_short_text_stays_as_it_is() {
+        assert_eq!(of("short", 5).text, "short");
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_its_end() {
+        let text: String = ('a'..='t').map(|letter| format!("{letter}é\n")).collect();
+
+        let excerpt = of(&text, 12);
+
+        assert!(excerpt.text.starts_with("aé\nbé\ncé\n") && excerpt.text.ends_with("té\n"), "{}", excerpt.text);
+        assert_eq!(excerpt.left_out, Some((48, 3)));
+    }
+}

@@ -1,0 +1,51 @@
+//! Firecrawl, hosted or one's own: searches, and reads pages that need a browser.
+
+use futures::future::{BoxFuture, FutureExt as _};
+use hermes_core::error::ToolError;
+use serde_json::{Value, json};
+
+use crate::web::provider::{Asking, Extracted, Hit, Provider, hits, list, text};
+
+pub(crate) const PROVIDER: Provider =
+    Provider::new("firecrawl", 40, &["FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"])
+        .searching(search)
+        .extracting(extract);
+
+fn search<'a>(
+    asking: &'a Asking<'a>,
+    query: &'a str,
+    limit: usize,
+) -> BoxFuture<'a, Result<Vec<Hit>, ToolError>> {
+    async move {
+        let answer = post(asking, "/v2/search", &json!({ "query": query, "limit": limit })).await?;
+        Ok(hits(list(&answer, &["data", "web"]), "title", "url", "description"))
+    }
+    .boxed()
+}
+
+fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Extracted, ToolError>> {
+    async move {
+        let body = json!({ "url": url, "formats": ["markdown"], "timeout": 60_000 });
+        let answer = post(asking, "/v2/scrape", &body).await?;
+        let content = text(&answer, &["data", "markdown"]);
+        if content.is_empty() {
+            let why = text(&answer, &["error"]);
+            let why = if why.is_empty() { "the page could not be read".to_owned() } else { why };
+            return Err(ToolError::Failed(why));
+        }
+        let source = text(&answer, &["data", "metadata", "sourceURL"]);
+        Ok(Extracted {
+            url: if source.is_empty() { url.to_owned() } else { source },
+            title: text(&answer, &["data", "metadata", "title"]),
+            text: content,
+        })
+    }
+    .boxed()
+}
+
+async fn post(asking: &Asking<'_>, path: &str, body: &Value) -> Result<Value, ToolError> {
+    let url = format!("{}{path}", asking.base("FIRECRAWL_API_URL", "https://api.firecrawl.dev"));
+    // One's own server may need no key.
+    let key = asking.keys.key("FIRECRAWL_API_KEY").map(|key| ("authorization", format!("Bearer {key}")));
+    asking.post(url, key.as_slice(), body).await
+}

@@ -1,0 +1,54 @@
+//! Tavily: searches, and reads pages.
+
+use futures::future::{BoxFuture, FutureExt as _};
+use hermes_core::error::ToolError;
+use serde_json::{Value, json};
+
+use crate::web::provider::{Asking, Extracted, Hit, Provider, hits, list, text};
+
+pub(crate) const PROVIDER: Provider =
+    Provider::new("tavily", 10, &["TAVILY_API_KEY"]).searching(search).extracting(extract);
+
+const MOST: usize = 20;
+
+fn search<'a>(
+    asking: &'a Asking<'a>,
+    query: &'a str,
+    limit: usize,
+) -> BoxFuture<'a, Result<Vec<Hit>, ToolError>> {
+    async move {
+        let body = json!({ "query": query, "max_results": limit.min(MOST) });
+        let answer = post(asking, "/search", body).await?;
+        Ok(hits(list(&answer, &["results"]), "title", "url", "content"))
+    }
+    .boxed()
+}
+
+fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Extracted, ToolError>> {
+    async move {
+        let answer = post(asking, "/extract", json!({ "urls": [url] })).await?;
+        match list(&answer, &["results"]).first() {
+            Some(page) => Ok(Extracted {
+                url: text(page, &["url"]),
+                title: text(page, &["title"]),
+                text: text(page, &["raw_content"]),
+            }),
+            None => Err(ToolError::Failed(failure(&answer))),
+        }
+    }
+    .boxed()
+}
+
+fn failure(answer: &Value) -> String {
+    let why = list(answer, &["failed_results"]).first().map(|failed| text(failed, &["error"]));
+    why.filter(|why| !why.is_empty()).unwrap_or_else(|| "the page could not be read".to_owned())
+}
+
+async fn post(asking: &Asking<'_>, path: &str, mut body: Value) -> Result<Value, ToolError> {
+    let key = asking.key(&["TAVILY_API_KEY"])?;
+    let url = format!("{}{path}", asking.base("TAVILY_BASE_URL", "https://api.tavily.com"));
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("api_key".to_owned(), Value::String(key.clone()));
+    }
+    asking.post(url, &[("authorization", format!("Bearer {key}"))], &body).await
+}
