@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use futures::future::{Either, join, select};
+use futures::future::join;
 use hermes_core::call::ToolCall;
 use hermes_core::effect::{Act, ActKind, Command, Effect};
 use hermes_core::error::ToolError;
@@ -227,30 +227,28 @@ fn one_deadline_ends_the_whole_batch_and_what_has_not_started_does_not_start() {
 
 #[test]
 fn time_spent_waiting_for_others_is_not_the_batches() {
-    let latch = Arc::new(Latch::default());
-    let held = Arc::clone(&latch);
-    let run = move |_, _| {
-        let latch = Arc::clone(&held);
-        async move {
-            latch.wait().await;
-            Ok(json!({}))
-        }
+    let (others, never) = (Arc::new(Latch::default()), Arc::new(Latch::default()));
+    let held_by = |name: &str, latch: &Arc<Latch>| {
+        let latch = Arc::clone(latch);
+        let run = move |_, _| {
+            let latch = Arc::clone(&latch);
+            async move {
+                latch.wait().await;
+                Ok(json!({}))
+            }
+        };
+        ToolEntry::from_fn(name, "test", any_object(), |_, _| write("/work/a"), run)
     };
-    let waits = ToolEntry::from_fn("waits", "test", any_object(), |_, _| write("/work/a"), run)
-        .waiting(Duration::from_secs(500));
-    let rig = short([waits, hangs("hangs", write("/work/a")), echo("echo")]).build();
+    let waits = held_by("waits", &others).waiting(Duration::from_secs(500));
+    let rig = short([waits, held_by("hangs", &never)]).build();
 
-    let time = async {
-        latch.until_arrived(1).await;
+    let (outcomes, ()) = block_on(join(rig.batch([("waits", "{}"), ("hangs", "{}")]), async {
+        others.until_arrived(1).await;
         rig.host.pass(Duration::from_secs(20)).await;
-        rig.host.pass(Duration::from_secs(300)).await;
-        latch.open();
-        loop {
-            rig.host.pass(Duration::from_secs(20)).await;
-        }
-    };
-    let batch = rig.batch([("waits", "{}"), ("hangs", "{}")]);
-    let Either::Left((outcomes, _)) = block_on(select(Box::pin(batch), Box::pin(time)));
+        others.open();
+        never.until_arrived(1).await;
+        rig.host.pass(Duration::from_secs(20)).await;
+    }));
 
     let status: Vec<Status> = outcomes.iter().map(|outcome| outcome.status).collect();
     assert_eq!(status, [Status::Ok, Status::TimedOut]);
