@@ -45,7 +45,9 @@ fn two_programs_go_on_with_one_session_at_once_and_both_are_kept() {
     for asked in ["Hello", "first", "second"] {
         assert_eq!(count("user", asked), 1, "{kept:?}");
     }
-    assert_eq!(kept.iter().filter(|one| one.0 == "assistant").count(), 3, "{kept:?}");
+    // Who comes second cannot know whose answer is still to come; both answers are kept all the same.
+    let answers = kept.iter().filter(|one| one.0 == "assistant" && one.1.starts_with("You said: "));
+    assert_eq!(answers.count(), 3, "{kept:?}");
     assert_eq!(stage.store().check().unwrap(), Vec::<String>::new());
 
     // And a third goes on from what both left.
@@ -58,7 +60,7 @@ fn two_programs_go_on_with_one_session_at_once_and_both_are_kept() {
 
 #[test]
 fn calls_of_a_living_program_are_left_alone_and_those_of_a_killed_one_are_not() {
-    let stage = Stage::saying([shell("c1", "sleep 300")]);
+    let stage = Stage::saying([shell("c1", "sleep 30")]);
     let mut child = stage.start(&["-q", "Wait", "--yolo"]);
     let started = || {
         let store = stage.store();

