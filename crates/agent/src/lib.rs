@@ -18,6 +18,7 @@ pub mod history;
 pub mod learnt;
 mod patience;
 pub mod prompt;
+mod rambling;
 pub mod recovery;
 pub mod settings;
 pub mod steering;

@@ -3,7 +3,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub(crate) enum Woken<T> {
     TimeOver,
     /// Nothing was heard for too long.
     Stalled,
+    /// What was heard is enough.
+    Enough,
 }
 
 /// When something was last heard.
@@ -31,11 +33,19 @@ pub(crate) struct Pulse {
     last: AtomicU64,
     /// Whether it was ever heard.
     beats: AtomicU64,
+    /// Whether nothing more needs to be heard.
+    enough: AtomicBool,
 }
 
 impl Pulse {
     pub(crate) fn new(host: &Arc<dyn Host>) -> Self {
-        Self { host: Arc::clone(host), last: AtomicU64::new(millis(host.now())), beats: AtomicU64::new(0) }
+        let (last, beats) = (AtomicU64::new(millis(host.now())), AtomicU64::new(0));
+        Self { host: Arc::clone(host), last, beats, enough: AtomicBool::new(false) }
+    }
+
+    /// Nothing more needs to be heard.
+    pub(crate) fn enough(&self) {
+        self.enough.store(true, Ordering::Relaxed);
     }
 
     /// It was heard.
@@ -79,6 +89,9 @@ impl Patience<'_> {
         poll_fn(|cx| {
             if let Poll::Ready(done) = wanted.as_mut().poll(cx) {
                 return Poll::Ready(Woken::Done(done));
+            }
+            if self.pulse.is_some_and(|(pulse, _)| pulse.enough.load(Ordering::Relaxed)) {
+                return Poll::Ready(Woken::Enough);
             }
             if cancelled.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Woken::Cancelled);

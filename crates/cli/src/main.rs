@@ -21,6 +21,8 @@ mod slash;
 mod table;
 mod tools;
 
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
@@ -52,13 +54,21 @@ Examples:
 Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name;
 `hermes chat` has more, see its help.";
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 fn main() -> ExitCode {
     // First of all: a fenced command is started through this program, and should not wait.
     if let Some(code) = shell::launched() {
         return code;
     }
+    let words = shell::arguments();
+    if asks_for_version(&words) {
+        // Nowhere to write to is no reason to fail.
+        let _ = writeln!(std::io::stdout(), "hermes {VERSION}");
+        return ExitCode::SUCCESS;
+    }
     broken::tell_in_one_line();
-    let words = chat::entry::spelled_out(shell::arguments(), chat::terminal::is_there());
+    let words = chat::entry::spelled_out(words, chat::terminal::is_there());
     let matches = match command_line().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(told) => return told_by_clap(&told),
@@ -72,6 +82,12 @@ fn main() -> ExitCode {
         // What broke was told when it broke.
         Err(_) => ExitCode::from(Failure::FAILED),
     }
+}
+
+/// Whether the version is all that is asked for. It is answered before there is a command line, which
+/// takes time to make, and more with every command.
+fn asks_for_version(words: &[OsString]) -> bool {
+    matches!(words, [_, word] if word == "--version" || word == "-V")
 }
 
 /// Help and version are answers; everything else is wrong usage.
@@ -88,7 +104,7 @@ fn told_by_clap(told: &clap::Error) -> ExitCode {
 fn command_line() -> clap::Command {
     // The shared options come first: their own description must not become that of the program.
     let base = <Global as clap::Args>::augment_args(clap::Command::new("hermes"))
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(VERSION)
         .about("Lets a language model use tools: fast, small, and safe by construction")
         .subcommand_required(true)
         .arg_required_else_help(true)

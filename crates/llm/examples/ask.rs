@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments and the clock")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program talks to people")]
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use hermes_core::model::{Message, Model as _, ModelEvent, ModelRequest};
@@ -16,10 +16,8 @@ fn main() {
     let url = words.next().unwrap_or_else(|| "http://127.0.0.1:8099/v1".into());
     let question = words.next().unwrap_or_else(|| "Hello".into());
     let Some(provider) = providers::find("custom") else { return };
-    let model = HttpModel::new(
-        Endpoint::of(provider, "m", None).at(&url),
-        Arc::new(Http::new(HttpSettings::default())),
-    );
+    let model =
+        HttpModel::new(Endpoint::of(provider, "m", None).at(&url), Http::new(HttpSettings::default()));
     let request = ModelRequest {
         system: "Be brief.".into(),
         messages: vec![Message::user(question)],

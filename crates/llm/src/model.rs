@@ -17,9 +17,7 @@ use crate::lenient;
 use crate::provider::Wire;
 use crate::retry_after;
 use crate::wires::{self, Answer, Decoder, Fault};
-use hermes_net::SseDecoder;
-use hermes_net::Url;
-use hermes_net::{Call, Http, Reply, unix_now};
+use hermes_net::{Call, Http, Reply, SseDecoder, SseEvent, Url, unix_now};
 
 /// Longest body of a refusal that is read.
 const MAX_REFUSAL: usize = 64 * 1024;
@@ -36,7 +34,7 @@ const MESSAGES_VERSION: &str = "2023-06-01";
 /// One model at one endpoint.
 pub struct HttpModel {
     endpoint: Endpoint,
-    http: Arc<Http>,
+    http: Http,
     name: String,
     url: Option<Url>,
     lessons: Mutex<Lessons>,
@@ -53,7 +51,7 @@ struct WireTools {
 
 impl HttpModel {
     /// The model of an endpoint, asked through `http`.
-    pub fn new(endpoint: Endpoint, http: Arc<Http>) -> Self {
+    pub fn new(endpoint: Endpoint, http: Http) -> Self {
         let path = wires::path(endpoint.wire, &endpoint.base_url);
         let url = Url::parse(&endpoint.base_url).map(|base| base.join(path));
         let name = endpoint.label();
@@ -124,59 +122,37 @@ impl HttpModel {
     async fn read_stream(
         &self,
         mut reply: Reply,
-        mut decoder: Decoder,
+        decoder: Decoder,
         events: EventSink<'_>,
     ) -> Result<ModelReply, ModelError> {
         let faulty = |fault: Fault| errors::faulty(&self.endpoint, &fault);
-        let mut sse = SseDecoder::default();
-        let mut out = Vec::new();
+        let (mut sse, mut reading) = (SseDecoder::default(), Reading::new(decoder, events));
         let mut begun = Vec::new();
-        let mut any = false;
         while let Some(bytes) =
             reply.next().await.map_err(|error| errors::unreachable(&self.endpoint, &error))?
         {
-            if !any && begun.len() < MAX_REFUSAL {
+            if !reading.any && begun.len() < MAX_REFUSAL {
                 begun.extend_from_slice(&bytes);
             }
-            let mut fault = None;
-            let pushed = sse.push(&bytes, |event| {
-                any = true;
-                if fault.is_none() {
-                    fault = decoder.event(&event, &mut out).err();
-                }
-            });
-            tell(&mut out, events);
-            if let Some(fault) = fault {
-                return Err(faulty(fault));
-            }
+            let pushed = sse.push(&bytes, |event| reading.event(&event));
+            reading.tell().map_err(faulty)?;
             pushed.map_err(|overlong| faulty(Fault::Garbled(overlong.to_string())))?;
         }
-        let mut fault = None;
-        sse.end(|event| {
-            any = true;
-            if fault.is_none() {
-                fault = decoder.event(&event, &mut out).err();
-            }
-        });
-        tell(&mut out, events);
-        if let Some(fault) = fault {
-            return Err(faulty(fault));
-        }
-        if !any {
+        sse.end(|event| reading.event(&event));
+        reading.tell().map_err(faulty)?;
+        if !reading.any {
             // No stream at all: an answer that came whole without saying so, or a page.
             let text = String::from_utf8_lossy(&begun);
             let value = lenient::parse(&text).ok_or_else(|| faulty(Fault::Garbled(wires::shorten(&text))))?;
-            decoder.whole(&value, &mut out).map_err(faulty)?;
+            reading.whole(&value).map_err(faulty)?;
         }
-        let done = decoder.finish(&mut out).map_err(faulty);
-        tell(&mut out, events);
-        done
+        reading.finish().map_err(faulty)
     }
 
     async fn read_whole(
         &self,
         mut reply: Reply,
-        mut decoder: Decoder,
+        decoder: Decoder,
         events: EventSink<'_>,
     ) -> Result<ModelReply, ModelError> {
         let faulty = |fault: Fault| errors::faulty(&self.endpoint, &fault);
@@ -185,12 +161,9 @@ impl HttpModel {
         let text = String::from_utf8_lossy(&body);
         let value: Value = lenient::parse(&text)
             .ok_or_else(|| faulty(Fault::Garbled(format!("no JSON: {}", wires::shorten(&text)))))?;
-        let mut out = Vec::new();
-        decoder.whole(&value, &mut out).map_err(faulty)?;
-        tell(&mut out, events);
-        let done = decoder.finish(&mut out).map_err(faulty);
-        tell(&mut out, events);
-        done
+        let mut reading = Reading::new(decoder, events);
+        reading.whole(&value).map_err(faulty)?;
+        reading.finish().map_err(faulty)
     }
 
     fn tools(&self, tools: &Arc<str>, lessons: Lessons) -> Option<Arc<str>> {
@@ -207,8 +180,47 @@ impl HttpModel {
     }
 }
 
-fn tell(out: &mut Vec<ModelEvent>, events: EventSink<'_>) {
-    out.drain(..).for_each(events);
+/// An answer that is being read, and whoever hears of it.
+struct Reading<'a> {
+    decoder: Decoder,
+    events: EventSink<'a>,
+    out: Vec<ModelEvent>,
+    fault: Option<Fault>,
+    /// Whether there was any event in the stream.
+    any: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(decoder: Decoder, events: EventSink<'a>) -> Self {
+        Self { decoder, events, out: Vec::new(), fault: None, any: false }
+    }
+
+    /// One event; what comes behind a fault is passed over.
+    fn event(&mut self, event: &SseEvent) {
+        self.any = true;
+        if self.fault.is_none() {
+            self.fault = self.decoder.event(event, &mut self.out).err();
+        }
+    }
+
+    /// The answer in one piece.
+    fn whole(&mut self, value: &Value) -> Result<(), Fault> {
+        self.fault = self.decoder.whole(value, &mut self.out).err();
+        self.tell()
+    }
+
+    /// Passes on what was understood so far.
+    fn tell(&mut self) -> Result<(), Fault> {
+        self.out.drain(..).for_each(self.events);
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    fn finish(self) -> Result<ModelReply, Fault> {
+        let Self { decoder, events, mut out, .. } = self;
+        let done = decoder.finish(&mut out);
+        out.into_iter().for_each(events);
+        done
+    }
 }
 
 /// The headers of a request, the key among them.

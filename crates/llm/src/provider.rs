@@ -225,9 +225,14 @@ impl Quirks {
     /// A hosted service of open models, some of which write calls as text.
     pub const OPEN_MODELS: Self = Self { text_calls: true, ..Self::HOSTED };
 
-    /// A server on this machine.
-    pub const LOCAL: Self =
-        Self { text_calls: true, thoughts: Thoughts::InTurn("reasoning_content"), ..Self::HOSTED };
+    /// A server on this machine, or any other of the user's own. One that refuses to be asked to think is
+    /// not asked again.
+    pub const LOCAL: Self = Self {
+        text_calls: true,
+        effort: EffortStyle::Word,
+        thoughts: Thoughts::InTurn("reasoning_content"),
+        ..Self::HOSTED
+    };
 }
 
 /// The name of the limit of an answer.

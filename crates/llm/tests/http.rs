@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "the test measures time and listens on loopback")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use hermes_core::model::{
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 const KEY: &str = "sk-test-key-0123456789";
 
-fn http() -> Arc<Http> {
-    Arc::new(Http::new(HttpSettings::default()))
+fn http() -> Http {
+    Http::new(HttpSettings::default())
 }
 
 fn endpoint(server: &ModelServer, wire: Wire) -> Endpoint {
@@ -306,7 +306,7 @@ async fn encrypted_connections_go_through_the_proxy_that_was_named() {
     };
     let endpoint = Endpoint::of(providers::find("groq").unwrap(), "m", Secret::new(KEY))
         .at("https://api.example.invalid/v1");
-    let model = HttpModel::new(endpoint, Arc::new(Http::new(settings)));
+    let model = HttpModel::new(endpoint, Http::new(settings));
     let request = request();
     let refusing = async {
         let (mut stream, _) = listener.accept().await.unwrap();

@@ -6,16 +6,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hermes_core::conversation::Spent;
-use hermes_core::model::{Model, ModelError, ModelErrorClass, ModelEvent, ModelReply};
+use hermes_core::model::{
+    AssistantMessage, Finish, Model, ModelError, ModelErrorClass, ModelEvent, ModelReply,
+};
 
 use super::run::Running;
 use crate::context::room::Room;
 use crate::event::{Event, EventSink};
 use crate::patience::{Patience, Pulse, Quiet, Woken};
+use crate::prompt::naming;
+use crate::rambling::Watch;
 use crate::turn::{Ask, Heard, Step};
 
-/// The words of an answer that is being given.
-type Said = Mutex<String>;
+/// An answer that is being given.
+#[derive(Default)]
+struct Said {
+    /// Its words.
+    text: String,
+    /// What looks out for words that go round in circles.
+    words: Watch,
+    /// The same for thoughts.
+    thoughts: Watch,
+}
+
+impl Said {
+    fn hear(&mut self, text: &str) -> bool {
+        self.text.push_str(text);
+        self.words.hear(text)
+    }
+}
 
 impl Running<'_> {
     /// Asks once, unless the request would not fit.
@@ -29,9 +48,9 @@ impl Running<'_> {
                 return;
             }
         }
-        let said = Said::default();
+        let said = Mutex::new(Said::default());
         let woken = self.converse(&*model, ask, &said).await;
-        let said = said.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let said = said.into_inner().unwrap_or_else(PoisonError::into_inner).text;
         self.listen();
         match woken {
             Woken::Done(result) => self.heard_back(&*model, result, &said).await,
@@ -40,6 +59,12 @@ impl Running<'_> {
                 let (class, provider) = (ModelErrorClass::Timeout, model.provider().to_owned());
                 let error = ModelError { class, provider, message, retry_after: None };
                 self.heard_back(&*model, Err(error), &said).await;
+            }
+            Woken::Enough => {
+                self.notice("the model said the same again and again, and was stopped".to_owned());
+                let message =
+                    AssistantMessage { text: said, finish: Finish::Stop, ..AssistantMessage::default() };
+                self.turn.replied(Ok(ModelReply { message, ..ModelReply::default() }));
             }
             Woken::Cancelled => self.turn.heard(Heard::Interrupt(said)),
             Woken::TimeOver => self.turn.heard(Heard::TimeOver(said)),
@@ -58,17 +83,20 @@ impl Running<'_> {
         &mut self,
         model: &dyn Model,
         ask: Ask,
-        said: &Said,
+        said: &Mutex<Said>,
     ) -> Woken<Result<ModelReply, ModelError>> {
         let (driver, events) = (self.driver, self.events);
         let pulse = Pulse::new(&driver.host);
         let length = self.request.messages.len();
         self.request.messages.extend(ask.extra);
         self.request.max_tokens = ask.max_tokens;
+        self.request.system = naming(&driver.system, model.name(), model.provider());
         let before = self.turn.said();
         let sink = |event: ModelEvent| {
             pulse.beat();
-            pass_on(event, said, before, events);
+            if pass_on(event, said, before, events) {
+                pulse.enough();
+            }
         };
         let guarded = AssertUnwindSafe(async { model.ask(&self.request, &sink).await }).catch_unwind();
         let mut asking: BoxFuture<'_, _> =
@@ -168,17 +196,24 @@ impl Running<'_> {
     }
 }
 
-/// Tells who looks on, and keeps the words in case they are all there will be.
-fn pass_on(event: ModelEvent, said: &Said, before: &str, events: EventSink<'_>) {
+/// Tells who looks on, and keeps the words in case they are all there will be. Answers whether they go
+/// round in circles.
+fn pass_on(event: ModelEvent, said: &Mutex<Said>, before: &str, events: EventSink<'_>) -> bool {
+    let locked = || said.lock().unwrap_or_else(PoisonError::into_inner);
     match event {
         ModelEvent::Text(text) => {
-            said.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+            let circles = locked().hear(&text);
             events(Event::Text { text });
+            return circles;
         }
-        ModelEvent::Reasoning(text) => events(Event::Reasoning { text }),
+        ModelEvent::Reasoning(text) => {
+            let circles = locked().thoughts.hear(&text);
+            events(Event::Reasoning { text });
+            return circles;
+        }
         ModelEvent::CallBegins { name } => events(Event::CallWriting { tool: name }),
         ModelEvent::Restart => {
-            said.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            *locked() = Said::default();
             events(Event::TextVoid);
             if !before.is_empty() {
                 events(Event::Text { text: before.to_owned() });
@@ -186,6 +221,7 @@ fn pass_on(event: ModelEvent, said: &Said, before: &str, events: EventSink<'_>) 
         }
         _ => {}
     }
+    false
 }
 
 fn broke(model: &dyn Model) -> Result<ModelReply, ModelError> {

@@ -155,7 +155,7 @@ impl<'a> Running<'a> {
         let patience = Patience { host, cancel: self.cancel, ends: self.ends, pulse: None };
         let outcomes = match patience.wait(&mut running).await {
             Woken::Done(outcomes) => outcomes,
-            Woken::Cancelled | Woken::TimeOver | Woken::Stalled => {
+            Woken::Cancelled | Woken::TimeOver | Woken::Stalled | Woken::Enough => {
                 stop.cancel();
                 let ends = host.now().saturating_add(self.driver.settings.grace);
                 let last = Patience { host, cancel: &CancellationToken::new(), ends, pulse: None };

@@ -6,6 +6,7 @@
 
 mod clip;
 mod facts;
+mod naming;
 mod section;
 mod sections;
 
@@ -15,6 +16,8 @@ use hermes_core::conversation::Conversation;
 
 pub use facts::{PromptFacts, Text, Workspace};
 pub use section::Section;
+
+pub(crate) use naming::naming;
 
 /// The prompt for these facts.
 pub fn build(facts: &PromptFacts) -> String {

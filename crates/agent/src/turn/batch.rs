@@ -1,5 +1,7 @@
 //! The calls of one answer: ids that can be told apart, and which of the calls are worth running.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hermes_core::model::{Message, ModelCall};
@@ -64,6 +66,18 @@ impl Batch {
     /// How many calls there are, the ones not worth running included.
     pub(crate) fn len(&self) -> usize {
         self.calls.len()
+    }
+
+    /// A number that differs when the calls differ, or what came of them.
+    pub(crate) fn digest(&self, outcomes: &[Outcome]) -> u64 {
+        let mut hash = DefaultHasher::new();
+        for call in &self.calls {
+            (&call.name, &call.arguments).hash(&mut hash);
+        }
+        for outcome in outcomes {
+            outcome.body.hash(&mut hash);
+        }
+        hash.finish()
     }
 
     /// Whether every call is of one of these tools.

@@ -182,6 +182,10 @@ pub struct Turn {
     strikes: u32,
     /// Batches in a row that were denied from first to last.
     denials: u32,
+    /// Batches in a row that were the same and came to the same.
+    same: u32,
+    /// What the last batch was and came to.
+    last_batch: Option<u64>,
     tools_ran: bool,
     /// The words that came with calls, in case no others come.
     last_words: String,
@@ -210,6 +214,8 @@ impl Turn {
             compactions: 0,
             strikes: 0,
             denials: 0,
+            same: 0,
+            last_batch: None,
             tools_ran: false,
             last_words: String::new(),
             trouble: None,

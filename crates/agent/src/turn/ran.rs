@@ -10,6 +10,8 @@ use crate::event::TurnStatus;
 const STRIKES: u32 = 3;
 /// Batches in a row that are denied from first to last before the turn ends.
 const DENIALS: u32 = 8;
+/// Batches in a row that are the same, and come to the same, before the turn ends.
+const SAME: u32 = 30;
 
 impl Turn {
     /// The calls are over. Every call of the answer gets a result, whatever came back; `harmless`
@@ -21,6 +23,9 @@ impl Turn {
         let Phase::Run(batch) = std::mem::replace(&mut self.phase, Phase::Ask) else { return };
         self.outbox.extend(batch.results(outcomes, Missing::NoWord));
         self.count(&batch, outcomes, harmless);
+        let digest = batch.digest(outcomes);
+        self.same = if self.last_batch == Some(digest) { self.same.saturating_add(1) } else { 1 };
+        self.last_batch = Some(digest);
         self.tools_ran = true;
         if self.strikes >= STRIKES {
             return self.stop(TurnStatus::Failed, "", Some(words::NOTHING_BUT_STRIKES.to_owned()));
@@ -28,6 +33,9 @@ impl Turn {
         if self.denials >= DENIALS {
             let status = if self.tally.acted == 0 { TurnStatus::Denied } else { TurnStatus::Failed };
             return self.stop(status, "", Some(words::NOTHING_BUT_DENIALS.to_owned()));
+        }
+        if self.same >= SAME {
+            return self.stop(TurnStatus::Failed, "", Some(words::NOTHING_NEW.to_owned()));
         }
         self.say_steer();
         self.ask_on();

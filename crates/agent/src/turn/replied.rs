@@ -5,6 +5,7 @@ use hermes_core::model::{AssistantMessage, Finish, Message, ModelError, ModelErr
 use super::batch::{Batch, is_cut, name_apart};
 use super::{COMPACTIONS, Phase, Turn, Why, words};
 use crate::event::TurnStatus;
+use crate::rambling::rambles;
 use crate::recovery::{Action, action, rule};
 
 /// Most requests to go on with one answer that ran out of room.
@@ -92,7 +93,7 @@ impl Turn {
             _ => 0,
         };
         let said = format!("{}{}", self.request.said, message.text);
-        let went_on = !message.text.trim().is_empty();
+        let went_on = !message.text.trim().is_empty() && !rambles(&said);
         if went_on && self.request.continued < more && self.spent < self.settings.budget {
             self.request.said = said;
             self.request.continued += 1;

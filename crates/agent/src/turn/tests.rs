@@ -288,3 +288,41 @@ fn last_words_carry_nothing_of_calls_that_were_not_made() {
     let expected = Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() });
     assert_eq!(turn.next(), Step::Record(&[expected]));
 }
+
+#[test]
+fn a_model_that_goes_round_in_circles_is_not_asked_to_go_on() {
+    let mut turn = turn(TurnSettings::default());
+    record(&mut turn);
+    let circles = "and so on and so forth, ".repeat(300);
+    turn.replied(text(&circles, Finish::Length));
+
+    let end = end(&mut turn);
+    assert_eq!((end.status, end.text), (TurnStatus::Answered, circles));
+}
+
+#[test]
+fn an_answer_that_never_ends_is_gone_on_with_a_few_times_only() {
+    let mut turn = turn(TurnSettings::default());
+    record(&mut turn);
+    for part in 0..5 {
+        assert!(matches!(turn.next(), Step::Ask(_)), "{part}");
+        turn.replied(text(&format!("part {part} "), Finish::Length));
+    }
+
+    assert_eq!(end(&mut turn).text, "part 0 part 1 part 2 part 3 part 4 ");
+}
+
+#[test]
+fn the_same_calls_with_the_same_results_come_to_an_end() {
+    let mut turn = turn(TurnSettings::default());
+    record(&mut turn);
+    let mut batches = 0;
+    while matches!(turn.next(), Step::Ask(_)) {
+        turn.replied(calls(&["t"], Finish::Calls));
+        run(&mut turn, Status::Ok);
+        batches += 1;
+    }
+
+    assert_eq!(batches, 30);
+    assert_eq!(end(&mut turn).error.as_deref(), Some(words::NOTHING_NEW));
+}

@@ -40,6 +40,9 @@ pub(super) fn no_answer(status: TurnStatus, error: Option<&str>) -> String {
 pub(super) const NOTHING_BUT_STRIKES: &str =
     "the model kept calling tools that do not exist, or the same call again and again";
 
+/// Many batches that were all the same.
+pub(super) const NOTHING_NEW: &str = "the model kept making the same calls, and they kept coming to the same";
+
 /// Several batches that were denied from first to last.
 pub(super) const NOTHING_BUT_DENIALS: &str = "everything the model tried was denied, again and again";
 

@@ -30,7 +30,7 @@ fn everything(messages: &[Message]) -> String {
 
 #[test]
 fn a_context_of_four_thousand_tokens_carries_a_long_turn() {
-    let steps = (0..40).map(|_| Line::calls([("1", "echo", r#"{"n":1}"#)]));
+    let steps = (0..40).map(|n| Line::calls([("1", "echo", format!("[{n}]").as_str())]));
     let model = small(steps.chain([Line::text("All done.")]));
     let stage = Stage::with([model], AgentSettings::default());
     stage

@@ -345,3 +345,44 @@ fn two_hundred_sessions_at_once_are_cheap() {
     let turn = stages[0].turn("Hi");
     assert!(size_of_val(&turn) < 16 * 1024, "{} bytes", size_of_val(&turn));
 }
+
+#[test]
+fn a_model_that_says_the_same_for_ever_is_stopped() {
+    let latch = Arc::new(Latch::default());
+    let words = (0..2000).map(|_| ModelEvent::Text("I am not sure. ".to_owned()));
+    let stage = Stage::saying([Line::text("never").streaming(words).held_by(&latch)]);
+    let end = stage.turn_now("Are you sure?");
+
+    assert_eq!((end.status, end.model_calls), (TurnStatus::Answered, 1));
+    assert!(end.text.starts_with("I am not sure. I am"), "{}", end.text);
+    assert!(stage.notices()[0].contains("again and again"));
+    assert_eq!(shape(&stage.log.now()), "ua");
+}
+
+#[test]
+fn an_answer_that_is_gone_on_with_for_ever_ends_with_the_turn() {
+    let settings = AgentSettings { deadline: Duration::from_secs(100), ..AgentSettings::default() };
+    let part = |text: &str| Line::text(text).finish(Finish::Length);
+    let silent = Line::silence().streaming([ModelEvent::Text("And".to_owned())]);
+    let script = [part("Part 1. "), part("Part 2. "), silent];
+    let stage = Stage::with([ScriptedModel::new("one/a", script)], settings);
+    let end = stage.turn_with_time("Tell me everything");
+
+    assert_eq!((end.status, end.text.as_str()), (TurnStatus::Failed, "Part 1. Part 2. And"));
+    assert!((100.0..102.0).contains(&end.seconds), "{}", end.seconds);
+}
+
+#[test]
+fn a_model_that_stands_in_reads_its_own_name() {
+    let models = [
+        ScriptedModel::new("one/a", [Line::fail(ModelErrorClass::Auth)]),
+        ScriptedModel::new("two/b", [Line::text("Hello.")]),
+    ];
+    let mut stage = Stage::with(models, AgentSettings::default());
+    stage.driver.system = "You are a test.\n\nModel: a\nProvider: one".into();
+    let end = stage.turn_now("Who are you?");
+
+    assert_eq!((end.status, end.model.as_str()), (TurnStatus::Answered, "two/b"));
+    assert_eq!(&*stage.models[0].asked()[0].system, "You are a test.\n\nModel: a\nProvider: one");
+    assert_eq!(&*stage.models[1].asked()[0].system, "You are a test.\n\nModel: b\nProvider: two");
+}

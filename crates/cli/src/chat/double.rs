@@ -166,8 +166,16 @@ impl Talk for Double {
         self.told("new session")
     }
 
+    fn fork(&self, title: Option<String>) -> BoxFuture<'_, Told> {
+        self.told(&format!("fork {}", title.unwrap_or_default()))
+    }
+
     fn set_model(&self, name: String) -> BoxFuture<'_, Told> {
         self.told(&format!("model {name}"))
+    }
+
+    fn set_effort(&self, effort: Option<String>) {
+        self.hears(format!("effort {}", effort.unwrap_or_default()));
     }
 
     fn usage(&self) -> BoxFuture<'_, Totals> {

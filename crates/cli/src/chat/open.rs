@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use hermes::Runtime;
-use hermes::agent::{EventSink, TurnEnd};
+use hermes::agent::{Event, EventSink, TurnEnd};
 use hermes::chat::{Chat, ModelWish, OpenError, Opening};
 use hermes::core::clarify::Asker;
 use hermes::core::model::{Message, Part, Usage};
@@ -129,7 +129,11 @@ impl Talk for Agent {
         events: EventSink<'a>,
         cancel: CancellationToken,
     ) -> BoxFuture<'a, TurnEnd> {
-        Box::pin(async move { self.chat.turn(prompt, events, &cancel).await })
+        Box::pin(async move {
+            let (prompt, notes) = self.chat.attached(prompt).await;
+            notes.into_iter().for_each(|text| events(Event::Notice { text }));
+            self.chat.turn(prompt, events, &cancel).await
+        })
     }
 
     fn steer(&self, text: String) {
@@ -194,12 +198,23 @@ impl Talk for Agent {
         })
     }
 
+    fn fork(&self, title: Option<String>) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            self.chat.fork(title.as_deref()).await.map_err(|wrong| wrong.to_string())?;
+            Ok(format!("session {}, a copy of the one before", self.chat.session_id()))
+        })
+    }
+
     fn set_model(&self, name: String) -> BoxFuture<'_, Told> {
         Box::pin(async move {
             let wish = ModelWish { model: Some(name), ..ModelWish::default() };
             let choice = self.chat.change_model(wish).await.map_err(|wrong| wrong.to_string())?;
             Ok(format!("{} answers from now on", choice.name))
         })
+    }
+
+    fn set_effort(&self, effort: Option<String>) {
+        self.chat.set_effort(effort);
     }
 
     fn usage(&self) -> BoxFuture<'_, Totals> {

@@ -54,8 +54,15 @@ pub(crate) trait Talk: Send + Sync {
     /// Leaves this session and begins another.
     fn new_session(&self) -> BoxFuture<'_, Told>;
 
+    /// Goes on with a copy of this session.
+    fn fork(&self, title: Option<String>) -> BoxFuture<'_, Told>;
+
     /// Answers come from this model from now on.
     fn set_model(&self, name: String) -> BoxFuture<'_, Told>;
+
+    /// How hard the model is to think from now on: a word its provider knows, `none` for not at all, or
+    /// nothing for its own choice.
+    fn set_effort(&self, effort: Option<String>);
 
     /// What the session has used so far.
     fn usage(&self) -> BoxFuture<'_, Totals>;

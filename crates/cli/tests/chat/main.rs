@@ -9,6 +9,8 @@
 //! | `kill` | a kill at any instant loses nothing and repeats nothing; eight at once |
 //! | `real_model` | a real model answers, streamed |
 //! | `screen` | the chat in a terminal, as a person sees it |
+//! | `tls` | a model behind TLS, with an authority of one's own |
+//! | `together` | several programs and one session, at once and after a kill |
 
 #![expect(
     clippy::disallowed_methods,
@@ -32,3 +34,5 @@ mod kill;
 mod real_model;
 mod screen;
 mod stage;
+mod tls;
+mod together;

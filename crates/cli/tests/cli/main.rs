@@ -10,6 +10,7 @@
 //! | `memory` | notes and earlier conversations |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
 //! | `sessions` | sessions, import, recorded calls |
+//! | `setting_up` | from nothing to a home that works: setup, model, doctor |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
 //! | `wrong` | what happens when something is wrong: words and exit codes |
@@ -31,6 +32,7 @@ mod home;
 mod memory;
 mod prompt;
 mod sessions;
+mod setting_up;
 mod switch;
 mod terminal;
 mod wrong;

@@ -6,7 +6,7 @@
 //! of the same path or of a directory above or below it, and a call that cannot be foreseen runs
 //! alone. A command that is known to look and do nothing else overlaps with whatever only looks. Answers come back in call order, one each.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -42,7 +42,8 @@ impl Road {
         cancel: &CancellationToken,
     ) -> Vec<Outcome> {
         let ends = self.services.host.now().saturating_add(self.limits.batch);
-        let batch = Batch { road: self, session, toolbox, cancel, preparing: cancel.child_token(), ends };
+        let (preparing, waits) = (cancel.child_token(), Mutex::new(Waits::default()));
+        let batch = Batch { road: self, session, toolbox, cancel, preparing, ends, waits };
         let mut outcomes = batch.work_off(calls).await;
         self.fit_turn(session, toolbox, &mut outcomes).await;
         outcomes
@@ -58,6 +59,38 @@ struct Batch<'a> {
     /// Fires when the batch's time is over, to end a wait for hooks or people.
     preparing: CancellationToken,
     ends: Duration,
+    waits: Mutex<Waits>,
+}
+
+/// Calls that wait for people or for other agents: they have a limit of their own, and their time is
+/// not counted as the batch's.
+#[derive(Default)]
+struct Waits {
+    running: usize,
+    since: Duration,
+    so_far: Duration,
+}
+
+impl Waits {
+    fn began(&mut self, now: Duration) {
+        if self.running == 0 {
+            self.since = now;
+        }
+        self.running += 1;
+    }
+
+    fn ended(&mut self, now: Duration) {
+        self.running = self.running.saturating_sub(1);
+        if self.running == 0 {
+            self.so_far += now.saturating_sub(self.since);
+        }
+    }
+
+    /// How long there was such a call, until now.
+    fn total(&self, now: Duration) -> Duration {
+        let running = if self.running > 0 { now.saturating_sub(self.since) } else { Duration::ZERO };
+        self.so_far + running
+    }
 }
 
 /// Something that happened in a batch.
@@ -134,6 +167,8 @@ impl Batch<'_> {
                         slot.stage = Stage::Done(Box::new(outcome));
                     }
                 }
+                // Time that was waited is added at the end.
+                Some(Event::TimeOver) if !self.left().is_zero() => events.push(Box::pin(self.timer())),
                 Some(Event::TimeOver) => {
                     late = true;
                     self.preparing.cancel();
@@ -152,7 +187,9 @@ impl Batch<'_> {
     }
 
     fn left(&self) -> Duration {
-        self.ends.saturating_sub(self.road.services.host.now())
+        let now = self.road.services.host.now();
+        let waited = self.waits.lock().unwrap_or_else(PoisonError::into_inner).total(now);
+        self.ends.saturating_add(waited).saturating_sub(now)
     }
 
     async fn prepare(&self, call: ToolCall) -> Event {
@@ -204,7 +241,19 @@ impl Batch<'_> {
     }
 
     async fn run(&self, at: usize, ready: Ready) -> Event {
-        let outcome = self.road.proceed(self.session, self.toolbox, ready, self.cancel, self.left()).await;
+        let waits = ready.entry.waits();
+        let told = |tell: fn(&mut Waits, Duration)| {
+            let now = self.road.services.host.now();
+            tell(&mut self.waits.lock().unwrap_or_else(PoisonError::into_inner), now);
+        };
+        if waits {
+            told(Waits::began);
+        }
+        let left = if waits { Duration::MAX } else { self.left() };
+        let outcome = self.road.proceed(self.session, self.toolbox, ready, self.cancel, left).await;
+        if waits {
+            told(Waits::ended);
+        }
         Event::Finished(at, outcome)
     }
 }

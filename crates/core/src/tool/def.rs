@@ -33,6 +33,7 @@ pub(super) struct Options {
     pub(super) read_only: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) winds_up: bool,
+    pub(super) waits: bool,
     pub(super) dynamic: Option<DynamicSchema>,
 }
 
@@ -63,6 +64,7 @@ impl ToolDef {
             read_only: false,
             timeout: None,
             winds_up: false,
+            waits: false,
             dynamic: None,
         };
         Self { name, toolset, definition, handler, gate: || Gate::Open, options }
@@ -125,6 +127,13 @@ impl ToolDef {
     /// How long one call may take, where the session's limit does not fit.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// A call waits for people or for other agents: its own limit holds, and its time is not counted
+    /// as that of the batch.
+    pub const fn waits(mut self) -> Self {
+        self.options.waits = true;
         self
     }
 

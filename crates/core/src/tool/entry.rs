@@ -31,6 +31,7 @@ pub struct ToolEntry {
     read_only: bool,
     timeout: Option<Duration>,
     winds_up: bool,
+    waits: bool,
     dynamic: Option<DynamicSchema>,
     overrides: bool,
 }
@@ -49,7 +50,7 @@ enum EntryHandler {
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
         let Options { emoji, requires_env, max_result, trust, parallel, looking, .. } = def.options;
-        let Options { read_only, timeout, winds_up, dynamic, .. } = def.options;
+        let Options { read_only, timeout, winds_up, waits, dynamic, .. } = def.options;
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),
@@ -65,6 +66,7 @@ impl From<&ToolDef> for ToolEntry {
             read_only,
             timeout,
             winds_up,
+            waits,
             dynamic,
             overrides: false,
         }
@@ -94,6 +96,7 @@ impl ToolEntry {
             read_only: false,
             timeout: None,
             winds_up: false,
+            waits: false,
             dynamic: None,
             overrides: false,
         }
@@ -251,6 +254,18 @@ impl ToolEntry {
     /// Says that a call that is stopped answers soon by itself, with what it has so far.
     pub fn winding_up(mut self) -> Self {
         self.winds_up = true;
+        self
+    }
+
+    /// Whether a call waits for people or for other agents.
+    pub fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Says that a call waits for people or for other agents, for this long at most.
+    pub fn waiting(mut self, most: Duration) -> Self {
+        self.waits = true;
+        self.timeout = Some(most);
         self
     }
 

@@ -226,6 +226,36 @@ fn one_deadline_ends_the_whole_batch_and_what_has_not_started_does_not_start() {
 }
 
 #[test]
+fn time_spent_waiting_for_others_is_not_the_batches() {
+    let (others, never) = (Arc::new(Latch::default()), Arc::new(Latch::default()));
+    let held_by = |name: &str, latch: &Arc<Latch>| {
+        let latch = Arc::clone(latch);
+        let run = move |_, _| {
+            let latch = Arc::clone(&latch);
+            async move {
+                latch.wait().await;
+                Ok(json!({}))
+            }
+        };
+        ToolEntry::from_fn(name, "test", any_object(), |_, _| write("/work/a"), run)
+    };
+    let waits = held_by("waits", &others).waiting(Duration::from_secs(500));
+    let rig = short([waits, held_by("hangs", &never)]).build();
+
+    let (outcomes, ()) = block_on(join(rig.batch([("waits", "{}"), ("hangs", "{}")]), async {
+        others.until_arrived(1).await;
+        rig.host.pass(Duration::from_secs(20)).await;
+        others.open();
+        never.until_arrived(1).await;
+        rig.host.pass(Duration::from_secs(20)).await;
+    }));
+
+    let status: Vec<Status> = outcomes.iter().map(|outcome| outcome.status).collect();
+    assert_eq!(status, [Status::Ok, Status::TimedOut]);
+    assert_eq!(error(&outcomes[1]), "still running after 20 s; it was stopped");
+}
+
+#[test]
 fn the_deadline_also_ends_a_wait_for_hooks_and_for_people() {
     let latch = Arc::new(Latch::default());
     let hook = || Arc::new(RecordingHook::named("slow").policy().before(|_| pending()));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 use hermes_core::conversation::{Conversation, Spent};
@@ -20,6 +20,8 @@ pub(crate) struct StoredConversation {
     spill: Arc<dyn Spill>,
     /// What the session is made from, until it is made.
     new: Mutex<Option<NewSession>>,
+    /// What was used and is not written down yet: it goes with the answer it was used for.
+    used: Mutex<Vec<(Spender, Tokens)>>,
     pages: AtomicU64,
 }
 
@@ -31,7 +33,7 @@ impl StoredConversation {
         new: Option<NewSession>,
         spill: Arc<dyn Spill>,
     ) -> Self {
-        Self { store, id, spill, new: Mutex::new(new), pages: AtomicU64::new(0) }
+        Self { store, id, spill, new: Mutex::new(new), used: Mutex::default(), pages: AtomicU64::new(0) }
     }
 
     async fn change<T: Send + 'static>(
@@ -41,19 +43,32 @@ impl StoredConversation {
         let id = self.id.clone();
         let new = self.new.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let is_new = new.is_some();
+        let used = std::mem::take(&mut *self.used());
+        let more = used.clone();
         let changed = self.store.change(move |sessions| {
             match new.map(|new| sessions.create(&new)) {
                 // Two first things may be written at once.
                 None | Some(Ok(_) | Err(SessionError::Exists { .. })) => {}
                 Some(Err(wrong)) => return Err(wrong),
             }
-            work(sessions, &id)
+            let done = work(sessions, &id)?;
+            for (spender, tokens) in &more {
+                sessions.add_usage(&id, spender, tokens)?;
+            }
+            Ok(done)
         });
-        let done = changed.await.map_err(told)?;
+        let done = changed.await.map_err(|wrong| {
+            self.used().extend(used);
+            told(wrong)
+        })?;
         if is_new {
             *self.new.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
         Ok(done)
+    }
+
+    fn used(&self) -> MutexGuard<'_, Vec<(Spender, Tokens)>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_new(&self) -> bool {
@@ -133,14 +148,21 @@ impl Conversation for StoredConversation {
             reasoning_tokens: count(spent.usage.reasoning),
             cost_usd: spent.cost_usd.unwrap_or_default(),
         };
-        Box::pin(self.change(move |sessions, id| sessions.add_usage(id, &spender, &tokens)))
+        self.used().push((spender, tokens));
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn sync(&self) -> BoxFuture<'_, Result<(), String>> {
-        if self.is_new() {
-            return Box::pin(std::future::ready(Ok(())));
-        }
-        Box::pin(async { self.store.sync().await.map_err(told) })
+        Box::pin(async {
+            let used = !self.used().is_empty();
+            if used {
+                self.change(|_, _| Ok(())).await?;
+            }
+            if self.is_new() {
+                return Ok(());
+            }
+            self.store.sync().await.map_err(told)
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `models.rs` | which models are asked, and why those |
 //! | `facts.rs` | what the system prompt is made from |
 //! | `tools.rs`, `conversation.rs`, `wording.rs` | the session's tools and record as the agent sees them |
+//! | `references.rs` | what a message points at with `@` |
 //! | `risk.rs` | a model that may say yes in a person's place |
 //! | `children.rs` | agents that work for this one |
 //! | `relay.rs` | what happens, for whoever follows the turn |
@@ -16,6 +17,7 @@ mod conversation;
 mod facts;
 mod models;
 mod open;
+mod references;
 mod relay;
 mod risk;
 mod seat;
@@ -108,6 +110,16 @@ impl Chat {
             self.give_title(&seat.id, &asked, &end.text).await;
         }
         end
+    }
+
+    /// A message with what it points at (`@file:path`, `@folder:path`, `@diff`, …) behind it, read by the
+    /// session's own tools, and what is to be told about it. Meant for messages of the person who owns
+    /// the session.
+    pub async fn attached(&self, input: Vec<Part>) -> (Vec<Part>, Vec<String>) {
+        let seat = self.seat();
+        let read = references::attached(&seat.session, input, seat.models.context_tokens());
+        let attached = self.inside(Box::pin(read)).await;
+        (attached.input, attached.notes)
     }
 
     /// A title for a new session, from what was said first.
@@ -211,6 +223,15 @@ impl Chat {
         let changed = seat.with_models(&self.terms, models, &self.learnt);
         self.sit(changed);
         Ok(choice)
+    }
+
+    /// How hard the model is to think from the next turn on, in its provider's words; nothing for what
+    /// the configuration says.
+    pub fn set_effort(&self, effort: Option<String>) {
+        let seat = self.seat();
+        let mut models = seat.models.clone();
+        models.effort = effort;
+        self.sit(seat.with_models(&self.terms, models, &self.learnt));
     }
 
     async fn reopen(&self, opening: Opening) -> Result<(), OpenError> {

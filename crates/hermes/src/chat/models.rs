@@ -97,7 +97,7 @@ impl Models {
 /// Decides which models are used.
 pub(crate) async fn choose(runtime: &Runtime, wish: &ModelWish) -> Result<Models, ModelError> {
     let settings = runtime.settings();
-    let http = Arc::new(http(runtime));
+    let http = http(runtime);
     let env = |name: &str| runtime.world(|world| world.variable(name).map(str::to_owned));
     let named: Vec<NamedEndpoint> = settings.endpoints.iter().map(endpoint_of).collect();
     let flags = Wanted {
@@ -122,7 +122,7 @@ pub(crate) async fn choose(runtime: &Runtime, wish: &ModelWish) -> Result<Models
             let sources = Sources { flags: &flags, config: &none, named: &named, env: &env };
             match pick::select(&sources) {
                 Ok(pick::Selected::Choice(Choice { endpoint: Some(endpoint), .. })) => {
-                    list.push(Arc::new(HttpModel::new(endpoint, Arc::clone(&http))) as Arc<dyn Model>);
+                    list.push(Arc::new(HttpModel::new(endpoint, http.clone())) as Arc<dyn Model>);
                 }
                 Ok(_) => warnings.push(format!("{what} {}: it names no model", at + 1)),
                 Err(wrong) => warnings.push(format!("{what} {}: {wrong}", at + 1)),

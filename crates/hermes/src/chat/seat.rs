@@ -61,7 +61,9 @@ impl Seat {
     pub(crate) fn with_models(&self, terms: &Terms, models: Models, learnt: &Arc<Learnt>) -> Self {
         let (session, log, system) = (&self.session, &self.log, &self.system);
         let (session, log, system) = (Arc::clone(session), Arc::clone(log), Arc::clone(system));
-        Self::new(&self.runtime, terms, self.id.clone(), session, log, models, system, learnt)
+        let changed = Self::new(&self.runtime, terms, self.id.clone(), session, log, models, system, learnt);
+        changed.untitled.store(self.untitled.load(Ordering::Relaxed), Ordering::Relaxed);
+        changed
     }
 }
 

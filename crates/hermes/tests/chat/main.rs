@@ -6,6 +6,7 @@
 //! | `weather` | a tool of one's own is used, over every wire and without any |
 //! | `going_on` | what is the same in the next question, the next turn and the next process |
 //! | `trouble` | models that fail, tools that are stopped, little room |
+//! | `wishes` | how hard to think, and what a message points at |
 
 #![expect(clippy::disallowed_methods, reason = "the tests measure how long something took")]
 #![expect(
@@ -19,6 +20,7 @@
 mod going_on;
 mod trouble;
 mod weather;
+mod wishes;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

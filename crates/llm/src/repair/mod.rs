@@ -5,6 +5,7 @@
 
 mod dialects;
 mod finder;
+mod grouped;
 mod lines;
 mod spans;
 mod think;

@@ -245,6 +245,7 @@ fn thinking_is_asked_for_as_each_model_wants_it() {
     assert_eq!(asked("openrouter", "x", "none")["reasoning"], json!({"enabled": false}));
     assert_eq!(asked("gemini", "gemini-2.5-pro", "xhigh")["reasoning_effort"], "high");
     assert_eq!(asked("zai", "glm-4.6", "medium")["thinking"], json!({"type": "enabled"}));
+    assert_eq!(asked("custom", "qwen3", "high")["reasoning_effort"], "high");
     assert_eq!(asked("mistral", "mistral-large-latest", "high").get("reasoning_effort"), None);
 }
 

@@ -27,6 +27,8 @@ const FIRST_PAUSE: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 /// Most of the file kept in memory; taken only as it is needed.
 const CACHE_KB: u32 = 16 * 1024;
+/// The log is folded into the file when it has this many pages, which is what SQLite does by itself.
+const FOLD_PAGES: u32 = 1000;
 /// Statements kept ready.
 const PREPARED: usize = 64;
 
@@ -56,6 +58,7 @@ pub struct Sessions {
     pub(super) owner: OnceCell<Owner>,
     path: PathBuf,
     spread: Cell<u64>,
+    folds: Cell<bool>,
 }
 
 impl std::fmt::Debug for Sessions {
@@ -88,6 +91,7 @@ impl Sessions {
             owner: OnceCell::new(),
             path: path.to_owned(),
             spread: Cell::new(seed | 1),
+            folds: Cell::new(true),
         };
         store.prepare(durability)?;
         store.mark_interrupted()?;
@@ -121,6 +125,16 @@ impl Sessions {
             Ok(lines)
         })?;
         Ok(found.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// Whether a commit may fold the log into the file when it has grown, which waits for the disk.
+    pub(super) fn let_fold(&self, may: bool) -> Result<(), SessionError> {
+        if self.folds.replace(may) != may {
+            let pages = if may { FOLD_PAGES } else { 0 };
+            // It answers with what was set.
+            self.connection.query_row(&format!("PRAGMA wal_autocheckpoint = {pages}"), [], |_| Ok(()))?;
+        }
+        Ok(())
     }
 
     /// Now, as the store writes it.
@@ -169,6 +183,11 @@ impl Sessions {
     /// Opens a transaction that several writes share.
     pub(super) fn begin(&self) -> Result<(), SessionError> {
         self.patiently(|| Ok(self.connection.execute_batch("BEGIN IMMEDIATE")?))
+    }
+
+    /// The same, unless another process has the write lock: then it is not waited for.
+    pub(super) fn begin_at_once(&self) -> Result<(), SessionError> {
+        Ok(self.connection.execute_batch("BEGIN IMMEDIATE")?)
     }
 
     pub(super) fn commit(&self) -> Result<(), SessionError> {

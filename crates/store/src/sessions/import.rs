@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::db::Sessions;
 use super::error::SessionError;
+use super::indexing;
 use super::lineage::next_title;
 use super::log::recount;
 use super::message::{self, Content, Message, Slot};
@@ -116,6 +117,7 @@ impl Sessions {
             for id in &taken {
                 recount(db, super::record::number(db, id)?)?;
             }
+            indexing::index(db)?;
             Ok(done)
         })
     }

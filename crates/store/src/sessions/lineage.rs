@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::db::Sessions;
 use super::error::SessionError;
+use super::indexing;
 use super::log::{append, recount};
 use super::message::Message;
 use super::record::{Link, NewSession, event, number, one};
@@ -31,6 +32,7 @@ impl Sessions {
                  FROM messages WHERE session = ?1 AND active AND NOT compacted AND id <= ifnull(?3, id) ORDER BY id",
             )?
             .execute((from, to, up_to))?;
+            indexing::keep_up(db)?;
             recount(db, to)?;
             event(db, from, now, "forked", Some(json!({ "to": new })))?;
             Ok(new)

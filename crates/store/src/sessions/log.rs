@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::db::Sessions;
 use super::error::SessionError;
+use super::indexing;
 use super::message::{self, COLUMNS, Message, Slot, StoredMessage};
 use super::moment::Moment;
 use super::record::{event, number};
@@ -157,6 +158,7 @@ pub(super) fn append(
          WHERE n = ?1",
     )?
     .execute((session, at, i64::try_from(messages.len()).unwrap_or(i64::MAX), calls))?;
+    indexing::keep_up(db)?;
     Ok(ids)
 }
 

@@ -7,7 +7,7 @@
 //! | `message`, `log` | messages: append, read, take back |
 //! | `calls`, `owner`, `mend` | the journal, who is alive, and what to do after a kill |
 //! | `usage` | tokens and cost |
-//! | `query`, `search`, `snippet` | finding messages by what they say |
+//! | `query`, `search`, `snippet`, `indexing` | finding messages by what they say |
 //! | `recall` | earlier conversations as a model asks for them |
 //! | `export`, `import` | out to text, in from the original's `state.db` |
 //! | `shared`, `journal` | the store behind worker threads, for async code, and as the road's journal |
@@ -22,6 +22,7 @@ mod error;
 mod export;
 mod fold;
 mod import;
+mod indexing;
 mod journal;
 mod lineage;
 mod log;

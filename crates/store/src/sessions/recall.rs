@@ -78,6 +78,7 @@ impl Sessions {
 
     /// The conversations in which something was said, but for the line of descent of `but_for`.
     pub fn discover(&self, but_for: &str, wanted: &Wanted) -> Result<Discovered, SessionError> {
+        self.index_waiting()?;
         self.read(|db| {
             let own = root_of(db, but_for)?;
             let hits = self.search(&Search {

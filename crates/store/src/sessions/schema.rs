@@ -7,7 +7,8 @@ use super::db::Sessions;
 use super::error::SessionError;
 
 /// The steps, oldest first.
-const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// Takes the missing steps, all of them or none.
 pub(super) fn bring_up_to_date(store: &Sessions) -> Result<(), SessionError> {

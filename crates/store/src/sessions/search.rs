@@ -142,6 +142,7 @@ impl Sessions {
         if query.all.is_empty() || search.limit == 0 {
             return Ok(Vec::new());
         }
+        self.index_waiting()?;
         self.read(|db| {
             let found = match search.order {
                 Order::Best => best(db, search, &query)?,

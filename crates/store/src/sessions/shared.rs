@@ -1,13 +1,20 @@
-//! The store for async code: work is queued and done on a thread of the host.
+//! The store for async code: work is queued and done on a thread of the host, or at once.
 //!
 //! Two lanes, each with its own connection: one for changes, one for looking, so that a long search
 //! never holds up the journal. A lane has a thread only while it has work. Changes that are waiting
 //! together are committed together: with many calls at once, one wait for the disk serves them all.
+//!
+//! A change is a few pages copied to the operating system, which takes less time than waking a thread
+//! and being woken by it. So one that finds its lane idle and the file free is made right where it was
+//! asked for. What may take long is left to threads: opening the file, waiting for other processes,
+//! and folding the log into the file, for which every so often a change goes to a thread. Where changes
+//! turn out to be slow, as on a disk far away, all of them do.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use hermes_core::host::Host;
@@ -18,6 +25,12 @@ use super::error::SessionError;
 
 /// Most changes committed together.
 const MAX_GROUP: usize = 64;
+
+/// Most changes made at once, between two that are made on a thread.
+const MAX_AT_ONCE: u32 = 64;
+
+/// A change that takes longer should not have been made where somebody else may be kept waiting.
+const SLOW: Duration = Duration::from_millis(20);
 
 /// A store of sessions that many tasks share. Clones are the same store. Nothing is opened, and no
 /// file is made, before it is first used.
@@ -49,6 +62,10 @@ struct State {
     waiting: VecDeque<Job>,
     busy: bool,
     store: Option<Sessions>,
+    /// How many changes may still be made at once.
+    at_once: u32,
+    /// Whether changes turned out to be slow.
+    slow: bool,
 }
 
 impl SessionStore {
@@ -65,7 +82,7 @@ impl SessionStore {
         Self { changes: lane(true), looks: lane(false) }
     }
 
-    /// Changes the store. The work is committed when this returns.
+    /// Changes the store. All that the work does is one transaction, committed when this returns.
     pub async fn change<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Sessions) -> Result<T, SessionError> + Send + 'static,
@@ -98,8 +115,11 @@ impl Lane {
         work: impl FnOnce(&Sessions) -> Result<T, SessionError> + Send + 'static,
     ) -> Result<T, SessionError> {
         let (answer, wait) = oneshot::channel();
+        let grouped = self.grouped;
         let job: Job = Box::new(move |store| {
-            let done = store.and_then(work);
+            // A change that fails takes back all it did, and nothing of what its neighbours did.
+            let done =
+                store.and_then(|store| if grouped { store.write(|_| work(store)) } else { work(store) });
             Box::new(move |uncommitted: Option<String>| {
                 let end = match uncommitted {
                     Some(why) if done.is_ok() => Err(SessionError::Commit(why)),
@@ -115,12 +135,25 @@ impl Lane {
 
     fn push(self: &Arc<Self>, job: Job) {
         let mut state = self.state();
-        state.waiting.push_back(job);
-        if !state.busy {
-            state.busy = true;
+        if state.busy {
+            state.waiting.push_back(job);
+            return;
+        }
+        state.busy = true;
+        let turn = Turn { lane: Arc::clone(self), over: false };
+        // A commit that waits for the disk is for a thread.
+        let quick = self.grouped && self.place.durability == Durability::Kill && !state.slow;
+        if quick
+            && state.at_once > 0
+            && let Some(store) = state.store.take()
+        {
+            state.at_once -= 1;
             drop(state);
-            let turn = Turn { lane: Arc::clone(self), over: false };
-            self.host.run_blocking(Box::new(move || turn.work()));
+            turn.work_at_once(store, job);
+        } else {
+            state.waiting.push_back(job);
+            drop(state);
+            turn.on_a_thread();
         }
     }
 
@@ -137,9 +170,46 @@ struct Turn {
 }
 
 impl Turn {
+    fn on_a_thread(self) {
+        let host = Arc::clone(&self.lane.host);
+        host.run_blocking(Box::new(move || self.work()));
+    }
+
+    /// Does one piece of work here and now, if no other process has the file.
+    fn work_at_once(mut self, store: Sessions, job: Job) {
+        let began = self.lane.host.now();
+        let mut left = Some(job);
+        // Without its transaction the work would wait for the file.
+        let free = store.let_fold(false).and_then(|()| store.begin_at_once()).is_ok();
+        let sound = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(job) = left.take_if(|_| free) {
+                in_one(&store, vec![job]);
+            }
+        }));
+        let took = self.lane.host.now().saturating_sub(began);
+        let mut state = self.lane.state();
+        state.store = sound.is_ok().then_some(store);
+        state.slow |= took > SLOW;
+        if let Some(job) = left {
+            state.waiting.push_front(job);
+        }
+        if state.waiting.is_empty() {
+            state.busy = false;
+            drop(state);
+            self.over = true;
+        } else {
+            drop(state);
+            self.on_a_thread();
+        }
+    }
+
     /// Does all that waits, and all that comes while it does so.
     fn work(mut self) {
-        let mut store = self.lane.state().store.take();
+        let mut store = {
+            let mut state = self.lane.state();
+            state.at_once = MAX_AT_ONCE;
+            state.store.take()
+        };
         loop {
             let group: Vec<Job> = {
                 let mut state = self.lane.state();
@@ -174,8 +244,12 @@ impl Turn {
                 return None;
             }
         };
+        // Where that cannot be said, the log grows; nothing is lost.
+        let _ = store.let_fold(true);
         // Work that panics takes its connection, and with it its transaction, down with it.
-        let done = catch_unwind(AssertUnwindSafe(|| together(&store, group)));
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            if self.lane.grouped { together(&store, group) } else { apart(&store, group) }
+        }));
         done.is_ok().then_some(store)
     }
 }
@@ -191,14 +265,15 @@ impl Drop for Turn {
     }
 }
 
-/// Does one piece of work alone, several in one transaction.
-fn together(store: &Sessions, group: Vec<Job>) {
-    if group.len() < 2 {
-        for job in group {
-            job(Ok(store))(None);
-        }
-        return;
+/// Does pieces of work one by one.
+fn apart(store: &Sessions, group: Vec<Job>) {
+    for job in group {
+        job(Ok(store))(None);
     }
+}
+
+/// Does all work in one transaction.
+fn together(store: &Sessions, group: Vec<Job>) {
     if let Err(why) = store.begin() {
         let why = why.to_string();
         for job in group {
@@ -206,6 +281,11 @@ fn together(store: &Sessions, group: Vec<Job>) {
         }
         return;
     }
+    in_one(store, group);
+}
+
+/// Does work in the transaction that is open, and ends that.
+fn in_one(store: &Sessions, group: Vec<Job>) {
     let tells: Vec<Tell> = group.into_iter().map(|job| job(Ok(store))).collect();
     let uncommitted = store.commit().err().map(|why| why.to_string());
     for tell in tells {

@@ -21,6 +21,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<Clarify>("clarify", &clarify::TOO
     .emoji("❓")
     .alone()
     .timeout(LONGEST_CALL)
+    .waits()
     .gate(|| Gate::given::<Arc<dyn Asker>>("somebody who can be asked"));
 
 /// The road's limit; whoever asks has a shorter one.

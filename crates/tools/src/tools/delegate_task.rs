@@ -20,6 +20,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<DelegateTask>("delegate_task", &d
     .emoji("🔀")
     .alone()
     .timeout(LONGEST_CALL)
+    .waits()
     .dynamic(fitted)
     .gate(|| Gate::given::<Arc<dyn Delegates>>("an agent that can start others"));
 

@@ -3,39 +3,20 @@
 
 use hermes_core::model::ModelCall;
 
+use super::super::grouped::Marks;
 use super::super::spans::{End, Parsed, Span, json_end};
 use super::Dialect;
 
-pub(crate) const DIALECT: Dialect = Dialect::new("deepseek", &[ALL_BEGIN, BEGIN], parse, cut);
+pub(crate) const DIALECT: Dialect = Dialect::new("deepseek", &[MARKS.all.0, MARKS.each.0], parse, cut);
 
-const ALL_BEGIN: &str = "<｜tool▁calls▁begin｜>";
-const ALL_END: &str = "<｜tool▁calls▁end｜>";
-const BEGIN: &str = "<｜tool▁call▁begin｜>";
-const END: &str = "<｜tool▁call▁end｜>";
+const MARKS: Marks = Marks {
+    all: ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+    each: ("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
+};
 const SEPARATOR: &str = "<｜tool▁sep｜>";
 
 fn parse(span: &Span<'_>) -> Parsed {
-    let grouped = span.text.starts_with(ALL_BEGIN);
-    let mut rest = span.text.strip_prefix(ALL_BEGIN).unwrap_or(span.text).trim_start();
-    let mut calls = Vec::new();
-    loop {
-        if let Some(after) = rest.strip_prefix(ALL_END) {
-            rest = after;
-            break;
-        }
-        let Some(inner) = rest.strip_prefix(BEGIN) else {
-            let maybe = grouped && !span.ended && (ALL_END.starts_with(rest) || BEGIN.starts_with(rest));
-            if maybe {
-                return Parsed::More;
-            }
-            break;
-        };
-        let Some((body, after)) = inner.split_once(END) else { return Parsed::More };
-        let Some(call) = call(span, body) else { return Parsed::No };
-        calls.push(call);
-        rest = after.trim_start();
-    }
-    if calls.is_empty() { Parsed::No } else { Parsed::Calls { calls, used: span.text.len() - rest.len() } }
+    MARKS.parse(span, call)
 }
 
 /// `function<sep>name` and a fenced block, or `name<sep>{…}`.
@@ -61,8 +42,7 @@ fn head(body: &str) -> Option<(&str, &str)> {
 }
 
 fn cut(span: &Span<'_>) -> Option<ModelCall> {
-    let at = span.text.rfind(BEGIN)?;
-    let (name, arguments) = head(span.text.get(at + BEGIN.len()..)?)?;
+    let (name, arguments) = head(MARKS.last(span)?)?;
     let arguments = arguments.find('{').and_then(|at| arguments.get(at..)).unwrap_or("{");
     span.call(name, arguments.to_owned())
 }

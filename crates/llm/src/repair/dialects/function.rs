@@ -40,14 +40,11 @@ fn finish(span: &Span<'_>, calls: Vec<ModelCall>, rest: &str) -> Parsed {
         return Parsed::No;
     }
     let closing = "</tool_call>";
-    if !span.ended
-        && span.text.starts_with("<tool_call>")
-        && rest.len() < closing.len()
-        && closing.starts_with(rest)
-    {
+    let opened = span.text.starts_with("<tool_call>");
+    if opened && !span.ended && rest.len() < closing.len() && closing.starts_with(rest) {
         return Parsed::More;
     }
-    let rest = rest.strip_prefix(closing).unwrap_or(rest);
+    let rest = rest.strip_prefix(closing).filter(|_| opened).unwrap_or(rest);
     Parsed::Calls { calls, used: span.text.len() - rest.len() }
 }
 

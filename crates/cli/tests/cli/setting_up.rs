@@ -1,0 +1,127 @@
+//! `hermes setup`, `hermes model` and `hermes doctor`: from nothing to a home that works.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+/// An address at which nobody answers.
+const NOBODY: &str = "http://127.0.0.1:9/v1";
+
+fn state_of(doctor: &Value, check: &str) -> String {
+    let checks = doctor["checks"].as_array().unwrap();
+    let found: Vec<&str> =
+        checks.iter().filter(|one| one["check"] == check).map(|one| one["state"].as_str().unwrap()).collect();
+    if found.contains(&"wrong") { "wrong".to_owned() } else { found.join(" ") }
+}
+
+#[test]
+fn setup_puts_every_value_where_it_belongs() {
+    let home = Home::configured("# mine\nmodel:\n  default: old # for now\n");
+    let said = home.run(&[
+        "setup",
+        "--non-interactive",
+        "OPENROUTER_API_KEY=sk-or-secret",
+        "model.default=acme/large",
+        "approvals.mode=manual",
+    ]);
+
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert!(!said.out.contains("sk-or-secret"), "{}", said.out);
+    let config = home.config_text();
+    assert!(config.starts_with("# mine\n") && config.contains("default: acme/large # for now"), "{config}");
+    assert_eq!(home.say(&["config", "get", "approvals.mode"]).trim(), "manual");
+    let env = home.state().join(".env");
+    assert_eq!(std::fs::read_to_string(&env).unwrap().trim(), "OPENROUTER_API_KEY=sk-or-secret");
+    assert_eq!(std::fs::metadata(&env).unwrap().permissions().mode() & 0o777, 0o600);
+    let listed = home.json(&["setup", "--list"]);
+    let key = listed.as_array().unwrap().iter().find(|one| one["name"] == "OPENROUTER_API_KEY").unwrap();
+    assert_eq!((&key["set"], &key["secret"]), (&json!(true), &json!(true)));
+}
+
+#[test]
+fn setup_writes_nothing_when_one_value_is_wrong() {
+    for (words, hint) in [
+        (vec!["setup", "OPENROUTER_API_KEY=x", "modle.default=y"], "model.default"),
+        (vec!["setup", "OPENROUTER_API_KEY=x", "nonsense"], "NAME=VALUE"),
+    ] {
+        let home = Home::new();
+        let said = home.run(&words);
+
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(hint), "{said:?}");
+        assert!(!home.config().exists() && !home.state().join(".env").exists());
+    }
+}
+
+#[test]
+fn setup_reads_a_secret_from_its_input_and_waits_for_nobody() {
+    let home = Home::new();
+    let said = home.run_with(&["setup", "OPENAI_API_KEY=-"], b"sk-from-input\n");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(
+        std::fs::read_to_string(home.state().join(".env")).unwrap().trim(),
+        "OPENAI_API_KEY=sk-from-input"
+    );
+
+    for words in [["setup"].as_slice(), &["setup", "--non-interactive"]] {
+        let said = home.run(words);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains("NAME=VALUE"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_model_is_chosen_shown_and_explained() {
+    let home = Home::new();
+    let chosen = home.run(&["model", "acme-large", "--provider", "custom", "--base-url", NOBODY]);
+    assert_eq!(chosen.code, Some(0), "{chosen:?}");
+
+    let shown = home.json(&["model"]);
+    assert_eq!(shown["model"], "custom/acme-large");
+    assert_eq!((&shown["base_url"], &shown["offline"]), (&json!(NOBODY), &json!(false)));
+    assert!(!shown["why"].as_array().unwrap().is_empty());
+    let listed = home.json(&["model", "--providers"]);
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|one| one["provider"].as_str().unwrap()).collect();
+    for name in ["openai-api", "anthropic", "openrouter", "nous", "gemini", "ollama", "vllm", "custom"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+}
+
+#[test]
+fn a_provider_nobody_knows_is_refused_and_nothing_is_written() {
+    let home = Home::new();
+    let said = home.run(&["model", "m", "--provider", "antropic"]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("anthropic"), "{said:?}");
+    assert!(!home.config().exists());
+}
+
+#[test]
+fn the_doctor_finds_a_sound_home_sound() {
+    let home = Home::configured("model:\n  default: m\n");
+    let found = home.json(&["doctor", "--offline"]);
+
+    assert_eq!(found["ok"], true, "{found}");
+    for check in ["home", "config", "secrets", "store", "tools"] {
+        assert_ne!(state_of(&found, check), "wrong", "{found}");
+    }
+    assert_eq!(state_of(&found, "model"), "");
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_fails() {
+    let mute = Home::configured(&format!("model:\n  default: m\n  provider: custom\n  base_url: {NOBODY}\n"));
+    let said = mute.run(&["doctor", "--json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.json()["ok"], false);
+    assert_eq!(state_of(&said.json(), "model"), "wrong");
+
+    let broken = Home::configured("model: [\n");
+    let said = broken.run(&["doctor", "--offline", "--json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(state_of(&said.json(), "config"), "wrong");
+}
