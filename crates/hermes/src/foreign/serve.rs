@@ -1,5 +1,6 @@
 //! The tools of a runtime for MCP clients: every client gets a session of its own.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -9,7 +10,7 @@ use hermes_core::definitions::{DefinitionSettings, Toolbox};
 use hermes_core::host::Host;
 use hermes_core::outcome::Outcome;
 use hermes_core::toolset::{Selection, SelectionError};
-use hermes_extend::mcp::server::{self, Bench, ServeError, Shelf, Visitor, Workshop};
+use hermes_extend::mcp::server::{self, Bench, HttpSettings, ServeError, Shelf, Visitor, Workshop};
 use hermes_store::sessions::NewSession;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -53,13 +54,21 @@ impl McpServer {
         let runtime = self.runtime.clone();
         waited(&runtime, server::serve_stdio(Arc::new(self), stop))
     }
+
+    /// Serves clients over HTTP until `stop` fires; `ready` is told where. Blocks meanwhile.
+    pub fn http(
+        self,
+        settings: HttpSettings,
+        ready: impl FnOnce(SocketAddr),
+        stop: CancellationToken,
+    ) -> Result<(), ServeError> {
+        let runtime = self.runtime.clone();
+        waited(&runtime, server::serve_http(Arc::new(self), settings, ready, stop))
+    }
 }
 
 /// Does the work on the threads of the runtime, and waits for its end.
-fn waited(
-    runtime: &Runtime,
-    work: impl Future<Output = Result<(), ServeError>>,
-) -> Result<(), ServeError> {
+fn waited(runtime: &Runtime, work: impl Future<Output = Result<(), ServeError>>) -> Result<(), ServeError> {
     match runtime.machine().handle() {
         Some(handle) => handle.block_on(work),
         None => Err(ServeError::Broken("the system gives no threads to work on".to_owned())),

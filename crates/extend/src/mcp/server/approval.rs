@@ -24,8 +24,7 @@ pub(super) struct FormApprover(pub(super) Client);
 impl Approver for FormApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            let refused =
-                |why: String| Answer::Refused { by: request.reason.rule.clone(), why };
+            let refused = |why: String| Answer::Refused { by: request.reason.rule.clone(), why };
             if subject(request).chars().count() > SHOWN {
                 return refused(format!("{}; it is too long to be shown for approval", request.reason.why));
             }
@@ -205,7 +204,11 @@ mod tests {
                 environment: "local".to_owned(),
                 workdir: "/home/ann/app".into(),
             })],
-            reason: Reason { findings: vec![finding], grants, ..Reason::new("recursive-delete", "it deletes") },
+            reason: Reason {
+                findings: vec![finding],
+                grants,
+                ..Reason::new("recursive-delete", "it deletes")
+            },
             expires_after: Duration::from_mins(1),
         }
     }

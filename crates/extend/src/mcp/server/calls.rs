@@ -96,9 +96,7 @@ impl Running {
         let mut questions = FuturesUnordered::new();
         let mut silent = wire.wants_progress();
         loop {
-            let beat = async {
-                if silent { host.sleep(BEAT).await } else { std::future::pending().await }
-            };
+            let beat = async { if silent { host.sleep(BEAT).await } else { std::future::pending().await } };
             tokio::select! {
                 biased;
                 () = wire.taken_back().cancelled() => return self.wind_up(host).await,

@@ -7,8 +7,8 @@ use hermes_core::call::ToolCall;
 use hermes_core::host::Host;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, InputRequest, InputRequests, InputRequiredResult, InputResponses,
-    JsonObject,
+    CallToolRequestParams, CallToolResponse, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, JsonObject,
 };
 use tokio_util::task::TaskTracker;
 
@@ -67,7 +67,9 @@ impl Connection {
                 let parked = Parked { name: name.into_owned(), arguments, running, question };
                 Ok(self.park(parked)?.into())
             }
-            Followed::Broken(broken) => Err(ErrorData::internal_error(format!("the call broke: {broken}"), None)),
+            Followed::Broken(broken) => {
+                Err(ErrorData::internal_error(format!("the call broke: {broken}"), None))
+            }
             Followed::Abandoned => Err(ErrorData::internal_error("the call was taken back", None)),
         }
     }

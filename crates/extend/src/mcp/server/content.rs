@@ -9,14 +9,18 @@ use serde_json::{Value, json};
 /// The result of a call.
 pub(super) fn result(outcome: &Outcome) -> CallToolResult {
     let body: Option<Value> = serde_json::from_str(&outcome.body).ok();
-    let mut content = vec![ContentBlock::text(text(body.as_ref(), &outcome.body))];
+    let mut content = Vec::new();
+    // Where the answer is a picture and nothing else, there is nothing to say about it.
+    if outcome.attachments.is_empty() || outcome.body != "{}" {
+        content.push(ContentBlock::text(text(body.as_ref(), &outcome.body)));
+    }
     content.extend(outcome.attachments.iter().map(block));
     let mut result = if outcome.status.is_ok() {
         CallToolResult::success(content)
     } else {
         CallToolResult::error(content)
     };
-    result.structured_content = body.filter(Value::is_object);
+    result.structured_content = body.filter(|body| body.as_object().is_some_and(|fields| !fields.is_empty()));
     result.meta = meta(outcome);
     result
 }
@@ -140,11 +144,11 @@ mod tests {
 
         let content = written(&outcome)["content"].clone();
 
-        assert_eq!(content[1], json!({ "type": "image", "data": "YWJj", "mimeType": "image/png" }));
-        assert_eq!(content[2], json!({ "type": "audio", "data": "YWJj", "mimeType": "audio/wav" }));
+        assert_eq!(content[0], json!({ "type": "image", "data": "YWJj", "mimeType": "image/png" }));
+        assert_eq!(content[1], json!({ "type": "audio", "data": "YWJj", "mimeType": "audio/wav" }));
         let note = json!({ "uri": "test://note", "mimeType": "text/plain", "text": "abc" });
-        assert_eq!(content[3], json!({ "type": "resource", "resource": note }));
-        assert_eq!(content[4]["resource"]["uri"], "hermes://attachment/a.zip");
-        assert_eq!(content[4]["resource"]["blob"], "YWJj");
+        assert_eq!(content[2], json!({ "type": "resource", "resource": note }));
+        assert_eq!(content[3]["resource"]["uri"], "hermes://attachment/a.zip");
+        assert_eq!(content[3]["resource"]["blob"], "YWJj");
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptsCapability,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourcesCapability, ServerCapabilities, SetLevelRequestParams, SubscribeRequestParams,
+    GetPromptResponse, Implementation, InitializeResult, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourcesCapability, ServerCapabilities, SetLevelRequestParams, SubscribeRequestParams,
     SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
@@ -223,7 +224,8 @@ impl ServerHandler for Server {
             Some(shelf) => shelf.read(&request.uri).await,
             None => None,
         };
-        let missing = || ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None);
+        let missing =
+            || ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None);
         Ok(ReadResourceResult::new(found.ok_or_else(missing)?).into())
     }
 

@@ -21,6 +21,7 @@ mod client;
 mod connection;
 mod content;
 mod handler;
+mod http;
 mod listing;
 mod seat;
 mod shelf;
@@ -36,6 +37,7 @@ use rmcp::transport::io::stdio_pipes;
 use tokio_util::sync::CancellationToken;
 
 pub use client::{Client, Filled, Level, NoAnswer, Progress};
+pub use http::{Access, HttpSettings, SHORTEST as SHORTEST_TOKEN, Token, TokenError, serve_http};
 pub use rmcp::model;
 pub use seat::{Bench, Visitor, Workshop};
 pub use shelf::Shelf;
@@ -72,7 +74,9 @@ pub async fn serve_stdio(workshop: Arc<dyn Workshop>, stop: CancellationToken) -
     let hub = Arc::new(Hub::new(workshop));
     let server = Server::new(Arc::clone(&hub), Door::Pipe, None);
     let served = match server.serve_with_ct(stdio_pipes(), stop).await {
-        Ok(running) => running.waiting().await.map(drop).map_err(|wrong| ServeError::Broken(wrong.to_string())),
+        Ok(running) => {
+            running.waiting().await.map(drop).map_err(|wrong| ServeError::Broken(wrong.to_string()))
+        }
         // A client that leaves before it has begun, or a person who stops us, is no failure.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         Err(wrong) => Err(ServeError::Handshake(wrong.to_string())),

@@ -1,6 +1,9 @@
 //! The request of a client while it is open, for the call that it began.
 
-#![expect(deprecated, reason = "logging and sampling are on their way out of the protocol, but clients of today use them")]
+#![expect(
+    deprecated,
+    reason = "logging and sampling are on their way out of the protocol, but clients of today use them"
+)]
 
 use futures::future::BoxFuture;
 use rmcp::RoleServer;
@@ -59,7 +62,8 @@ impl Wire for RequestWire {
     fn log(&self, level: Level, data: Value) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if level >= self.log_from {
-                let line = LoggingMessageNotificationParam::new(on_the_wire(level), data).with_logger("hermes");
+                let line =
+                    LoggingMessageNotificationParam::new(on_the_wire(level), data).with_logger("hermes");
                 // A client that is gone has no use for it.
                 let _ = self.context.peer.notify_logging_message(line).await;
             }
