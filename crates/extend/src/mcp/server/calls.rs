@@ -69,14 +69,14 @@ pub(super) enum Followed {
     Abandoned,
 }
 
-/// Starts a call.
+/// Starts a call that `cancel` stops.
 pub(super) fn start(
     bench: Arc<dyn Bench>,
     call: ToolCall,
     abilities: Abilities,
     tasks: &TaskTracker,
+    cancel: CancellationToken,
 ) -> Running {
-    let cancel = CancellationToken::new();
     let (line, heard) = Line::new(abilities);
     let token = cancel.clone();
     let done = tasks.spawn(line.during(async move { bench.call(call, &token).await }));

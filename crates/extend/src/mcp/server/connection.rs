@@ -10,6 +10,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, InputRequest, InputRequests, InputRequiredResult,
     InputResponses, JsonObject,
 };
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::calls::{self, Followed, Running};
@@ -29,6 +30,8 @@ pub(super) struct Connection {
     pub(super) bench: Arc<dyn Bench>,
     host: Arc<dyn Host>,
     tasks: TaskTracker,
+    /// Fires when the server ends.
+    stopped: CancellationToken,
     parked: Mutex<BTreeMap<String, Parked>>,
 }
 
@@ -41,8 +44,13 @@ struct Parked {
 }
 
 impl Connection {
-    pub(super) fn new(bench: Arc<dyn Bench>, host: Arc<dyn Host>, tasks: TaskTracker) -> Self {
-        Self { bench, host, tasks, parked: Mutex::default() }
+    pub(super) fn new(
+        bench: Arc<dyn Bench>,
+        host: Arc<dyn Host>,
+        tasks: TaskTracker,
+        stopped: CancellationToken,
+    ) -> Self {
+        Self { bench, host, tasks, stopped, parked: Mutex::default() }
     }
 
     /// Takes a call, or goes on with one that was asked about.
@@ -58,7 +66,13 @@ impl Connection {
             None => {
                 let written = serde_json::to_string(&arguments.clone().unwrap_or_default());
                 let call = ToolCall::new(name.as_ref(), written.unwrap_or_default()).with_id(wire.id());
-                calls::start(Arc::clone(&self.bench), call, abilities, &self.tasks)
+                calls::start(
+                    Arc::clone(&self.bench),
+                    call,
+                    abilities,
+                    &self.tasks,
+                    self.stopped.child_token(),
+                )
             }
         };
         match running.follow(wire, &self.host, &name).await {

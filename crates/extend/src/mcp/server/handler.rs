@@ -35,15 +35,23 @@ pub(super) struct Hub {
     pub(super) tasks: TaskTracker,
     /// The session of requests that belong to none, as newer clients make them over HTTP.
     sessionless: OnceCell<Arc<Connection>>,
+    /// Fires when the server ends; every call ends with it.
+    stopped: CancellationToken,
 }
 
 impl Hub {
     pub(super) fn new(workshop: Arc<dyn Workshop>) -> Self {
-        Self { workshop, tasks: TaskTracker::new(), sessionless: OnceCell::new() }
+        Self {
+            workshop,
+            tasks: TaskTracker::new(),
+            sessionless: OnceCell::new(),
+            stopped: CancellationToken::new(),
+        }
     }
 
-    /// Stops the session that requests without one share.
+    /// Stops every call, and the session that requests without one share.
     pub(super) fn close(&self) {
+        self.stopped.cancel();
         if let Some(shared) = self.sessionless.get() {
             shared.bench.close();
         }
@@ -73,13 +81,14 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn new(hub: Arc<Hub>, door: Door, place: Option<OwnedSemaphorePermit>) -> Self {
+        let gone = hub.stopped.child_token();
         Self {
             hub,
             door,
             own: OnceCell::new(),
             log_from: Mutex::new(Level::Info),
             told: Mutex::new(false),
-            gone: CancellationToken::new(),
+            gone,
             _place: place,
         }
     }
@@ -98,7 +107,8 @@ impl Server {
             };
             let bench = self.hub.workshop.open(visitor).await;
             let bench = bench.map_err(|why| ErrorData::internal_error(why, None))?;
-            Ok(Arc::new(Connection::new(bench, self.hub.workshop.host(), self.hub.tasks.clone())))
+            let (tasks, stopped) = (self.hub.tasks.clone(), self.hub.stopped.clone());
+            Ok(Arc::new(Connection::new(bench, self.hub.workshop.host(), tasks, stopped)))
         };
         place.get_or_try_init(open).await.cloned()
     }

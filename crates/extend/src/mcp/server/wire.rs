@@ -23,12 +23,18 @@ use super::client::{Abilities, Ask, Level, Progress};
 pub(super) struct RequestWire {
     context: RequestContext<RoleServer>,
     progress: Option<ProgressToken>,
-    /// The least grave lines that the client wants in its log.
-    log_from: Level,
+    /// The least grave lines that the client wants in its log, if it wants any.
+    log_from: Option<Level>,
 }
 
 impl RequestWire {
-    pub(super) fn new(context: RequestContext<RoleServer>, log_from: Level) -> Self {
+    /// `log_from_session` is what the client's session wants; without sessions each request says it itself.
+    pub(super) fn new(context: RequestContext<RoleServer>, log_from_session: Level) -> Self {
+        let log_from = if is_sessionless(&context) {
+            context.meta.log_level().map(log_from)
+        } else {
+            Some(log_from_session)
+        };
         let progress = context.meta.get_progress_token();
         Self { context, progress, log_from }
     }
@@ -61,7 +67,7 @@ impl Wire for RequestWire {
 
     fn log(&self, level: Level, data: Value) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if level >= self.log_from {
+            if self.log_from.is_some_and(|least| level >= least) {
                 let line =
                     LoggingMessageNotificationParam::new(on_the_wire(level), data).with_logger("hermes");
                 // A client that is gone has no use for it.
