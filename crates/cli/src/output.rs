@@ -93,6 +93,12 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", harmless(text));
 }
 
+/// Something the person should know while the command goes on.
+pub(crate) fn tell(text: &str) {
+    // Standard error may be closed; whoever closed it does not want to know.
+    let _ = writeln!(io::stderr(), "{}", harmless(text));
+}
+
 /// Says on standard error why a command failed.
 pub(crate) fn complain(why: &str) {
     // Standard error may be closed; the exit code says it too.

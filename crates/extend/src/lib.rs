@@ -4,3 +4,4 @@
 //! in a registry scope of its own.
 
 pub mod launch;
+pub mod mcp;

@@ -166,6 +166,23 @@ impl Session {
         self.road.call(&self.state, &toolbox, call).await
     }
 
+    /// The same as [`Session::call`], unless `cancel` fires first.
+    pub async fn call_until(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
+        let toolbox = self.toolbox().await;
+        // The end of the session ends the call too.
+        let both = self.child_token();
+        let stops = cancel.clone();
+        let call = self.road.call_until(&self.state, &toolbox, call, &both);
+        let mut call = std::pin::pin!(call);
+        match futures::future::select(std::pin::pin!(stops.cancelled()), call.as_mut()).await {
+            futures::future::Either::Left(_) => {
+                both.cancel();
+                call.await
+            }
+            futures::future::Either::Right((outcome, _)) => outcome,
+        }
+    }
+
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         let toolbox = self.toolbox().await;

@@ -1,4 +1,5 @@
-//! The door to the network: every request that the program makes leaves through here.
+//! The door to the network: every request that the program makes leaves through here, and who wants
+//! something from it comes in here.
 //!
 //! | what | where |
 //! |---|---|
@@ -6,6 +7,7 @@
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
 //! | events of a server | [`SseDecoder`] |
 //! | a stream of bytes for other protocols | [`Http::stream`] |
+//! | being asked | [`Listener`] |
 //!
 //! Who may be asked what is decided elsewhere; this crate keeps limits, follows no redirect by
 //! itself, and never sends a key to a host it was not meant for.
@@ -15,7 +17,9 @@
 mod connect;
 mod exchange;
 mod http;
+mod listen;
 mod proxy;
+mod random;
 mod sse;
 mod tls;
 mod url;
@@ -25,7 +29,9 @@ pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
 pub use http::{Call, Http, HttpError, HttpSettings, Limits, unix_now, within};
 pub use hyper::{HeaderMap, Method, StatusCode};
+pub use listen::Listener;
 pub use proxy::ProxySettings;
+pub use random::{NoRandom, random_bytes, random_hex};
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
 pub use url::Url;
 pub use websocket::{Frame, Socket, SocketReceiver, SocketSender};

@@ -4,8 +4,10 @@
 //! | file | kind |
 //! |---|---|
 //! | `launcher.rs` | starts the programs that foreign tools live in |
+//! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 
 mod launcher;
+pub(crate) mod serve;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

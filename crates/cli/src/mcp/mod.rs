@@ -1,0 +1,3 @@
+//! The actions of `hermes mcp`, one file each.
+
+pub(crate) mod serve;

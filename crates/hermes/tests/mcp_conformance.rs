@@ -1,0 +1,46 @@
+//! The official conformance suite for MCP servers, against the server of this runtime with the
+//! suite's fixtures installed (`examples/mcp_conformance.rs`). The testbed `mcp` says where it is.
+
+#![expect(clippy::disallowed_methods, reason = "the test starts programs")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// The example, which cargo puts beside the tests.
+fn example() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.parent().unwrap().parent().unwrap().join("examples/mcp_conformance")
+}
+
+/// A server that ends with its standard input.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn every_scenario_of_the_conformance_suite_passes() {
+    let (Some(node), Some(suite)) = (std::env::var_os("MCP_NODE"), std::env::var_os("MCP_CONFORMANCE"))
+    else {
+        assert!(std::env::var_os("CI").is_none(), "the testbed mcp is not prepared");
+        eprintln!("NOT RUN: no conformance suite here; scripts/testbeds/mcp prepares it");
+        return;
+    };
+    let mut server = Command::new(example());
+    let mut server = Served(server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut url = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut url).unwrap();
+
+    let mut run = Command::new(node);
+    run.arg(suite).args(["server", "--suite", "all", "--url", url.trim()]);
+    let output = run.stdin(Stdio::null()).output().unwrap();
+
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("32") || said.contains("passed"), "the suite ran nothing: {said}");
+}
