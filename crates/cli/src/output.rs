@@ -93,6 +93,12 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", harmless(text));
 }
 
+/// Something for the person at the terminal that is not the answer.
+pub(crate) fn say(text: &str) {
+    // Standard error may be closed; then nobody is there to read it.
+    let _ = writeln!(io::stderr(), "{}", harmless(text));
+}
+
 /// Says on standard error why a command failed.
 pub(crate) fn complain(why: &str) {
     // Standard error may be closed; the exit code says it too.

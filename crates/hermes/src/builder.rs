@@ -23,7 +23,7 @@ use hermes_store::{Home, StoreError};
 
 use crate::checkpoints;
 use crate::fence;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, Person};
 use crate::host::Machine;
 use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError};
@@ -66,6 +66,7 @@ pub struct RuntimeBuilder {
     context_tokens: Option<u64>,
     keeper: Option<Vec<String>>,
     launcher: Option<PathBuf>,
+    person: Option<Arc<dyn Person>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -84,6 +85,7 @@ impl Default for RuntimeBuilder {
             context_tokens: None,
             keeper: None,
             launcher: None,
+            person: None,
         }
     }
 }
@@ -175,6 +177,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Takes a person to a page where they log in to an MCP server. Without one, a server that wants a
+    /// login is not used until somebody has run `hermes mcp login`.
+    pub fn person(mut self, person: Arc<dyn Person>) -> Self {
+        self.person = Some(person);
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -238,7 +247,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine);
+        let foreign = Foreign::new(&world, &machine, &self.place, self.person);
         let world = Arc::new(RwLock::new(world));
         let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));

@@ -5,6 +5,7 @@
 //! | asking | [`Http`]: a [`Call`] → a [`Reply`], read as it comes |
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
 //! | events of a server | [`SseDecoder`] |
+//! | an answer that a browser brings | [`Callback`], on this machine only |
 //! | a stream of bytes for other protocols | [`Http::stream`] |
 //!
 //! Who may be asked what is decided elsewhere; this crate keeps limits, follows no redirect by
@@ -12,6 +13,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to the network, and to the clock that limits it")]
 
+mod callback;
 mod connect;
 mod exchange;
 mod http;
@@ -22,7 +24,9 @@ mod url;
 
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
-pub use http::{Call, Http, HttpError, HttpSettings, Limits, unix_now, within};
+pub use callback::Callback;
+pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, within};
+pub use hyper::header::{HeaderName, HeaderValue};
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use proxy::ProxySettings;
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};

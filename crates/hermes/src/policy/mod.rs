@@ -62,7 +62,7 @@ struct SessionGrants {
     /// Paths, and classes of paths, that may be written.
     paths: paths::PathGrants,
     /// Whole kinds of other effects, by the rule that asks about them.
-    kinds: Vec<&'static str>,
+    kinds: Vec<String>,
 }
 
 impl GuardPolicy {
@@ -118,8 +118,12 @@ impl GuardPolicy {
     fn judge_other(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
         let rule = kind(effect);
         let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&rule));
-        let reason =
-            Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
+        let why = match effect {
+            // The name of the tool says it already.
+            Effect::Foreign(it) => format!("only {} knows what `{}` will do", it.source, it.tool),
+            _ => format!("{} {effect}", request.tool),
+        };
+        let reason = Reason { grants: vec![Grant::Class], ..Reason::new(rule, why) };
         match self.mode() {
             _ if granted => Verdict::Allow,
             Mode::Off => Verdict::Allow,
@@ -150,11 +154,13 @@ fn user_home(request: &PolicyRequest<'_>) -> PathBuf {
 }
 
 /// The name a kind of effect is asked about and granted under.
-fn kind(effect: &Effect) -> &'static str {
+fn kind(effect: &Effect) -> String {
     match effect {
-        Effect::Connect(_) => "connect",
-        Effect::Act(_) => "act_for_you",
-        _ => "cannot_be_foreseen",
+        Effect::Connect(_) => "connect".to_owned(),
+        Effect::Act(_) => "act_for_you".to_owned(),
+        // One tool of one program: what another one does was not shown.
+        Effect::Foreign(it) => format!("foreign_tool:{}:{}", it.source, it.tool),
+        _ => "cannot_be_foreseen".to_owned(),
     }
 }
 

@@ -1,0 +1,9 @@
+//! The Model Context Protocol.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`client`] | tools of servers that the configuration names |
+//! | [`oauth`] | how a client gets and keeps the right to ask a server |
+
+pub mod client;
+pub mod oauth;
