@@ -93,9 +93,9 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", harmless(text));
 }
 
-/// Something the person should know while the command goes on.
-pub(crate) fn tell(text: &str) {
-    // Standard error may be closed; whoever closed it does not want to know.
+/// Something for the person at the terminal that is not the answer.
+pub(crate) fn say(text: &str) {
+    // Standard error may be closed; then nobody is there to read it.
     let _ = writeln!(io::stderr(), "{}", harmless(text));
 }
 

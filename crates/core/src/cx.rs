@@ -26,6 +26,7 @@ use crate::keys::Keys;
 use crate::permit::{Clearance, Connect, Exec, Permit, Write};
 use crate::road::{Caller, Road};
 use crate::session::{Place, Session, Slot};
+use crate::watch::Watcher;
 use crate::web::{Reach, Web, WebError, WebReply, WebRequest, WebSocket};
 
 /// The context of one running call. Clones belong to the same call.
@@ -137,6 +138,13 @@ impl ToolCx {
     /// The session goes to another directory.
     pub fn move_to(&self, cwd: &Path) {
         self.0.running.session.move_to(cwd);
+    }
+
+    /// Tells whoever looks on how far the call is, in a few words.
+    pub fn progress(&self, words: &str) {
+        if let Some(watcher) = self.0.running.session.extensions().get::<Arc<dyn Watcher>>() {
+            watcher.progress(self.call(), words);
+        }
     }
 
     /// Clock, timer and threads.

@@ -25,8 +25,21 @@ pub enum Effect {
     WriteSlot(&'static str),
     /// Does something in the user's name that cannot be taken back: sends, spends, schedules, posts.
     Act(Act),
+    /// Calls a tool of a foreign program, which alone knows what it will do.
+    Foreign(Foreign),
     /// Does something the tool cannot describe; nothing else runs beside it.
     Unknown(String),
+}
+
+/// A call of a foreign program's tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The program, in words a person can judge.
+    pub source: String,
+    /// Its tool.
+    pub tool: String,
+    /// Whether the person has said that calls of this program may overlap.
+    pub overlaps: bool,
 }
 
 /// A command text and where it would run.
@@ -66,9 +79,11 @@ pub enum ActKind {
 impl Effect {
     /// Whether this effect and `other` must not happen at the same time.
     pub fn conflicts(&self, other: &Self) -> bool {
-        use Effect::{Act, Connect, Exec, Read, ReadSlot, Unknown, Write, WriteSlot};
+        use Effect::{Act, Connect, Exec, Foreign, Read, ReadSlot, Unknown, Write, WriteSlot};
         match (self, other) {
             (Unknown(_) | Exec(_) | Act(_), _) | (_, Unknown(_) | Exec(_) | Act(_)) => true,
+            (Foreign(a), Foreign(b)) if a.source == b.source => !(a.overlaps && b.overlaps),
+            (Foreign(it), _) | (_, Foreign(it)) => !it.overlaps,
             (Write(a), Read(b) | Write(b)) | (Read(a), Write(b)) => overlaps(a, b),
             (WriteSlot(a), ReadSlot(b) | WriteSlot(b)) | (ReadSlot(a), WriteSlot(b)) => a == b,
             (Read(_) | Write(_) | Connect(_) | ReadSlot(_) | WriteSlot(_), _) => false,
@@ -91,6 +106,7 @@ impl fmt::Display for Effect {
             Self::ReadSlot(slot) => write!(f, "looks at the session's {slot}"),
             Self::WriteSlot(slot) => write!(f, "changes the session's {slot}"),
             Self::Act(act) => write!(f, "{}: {}", act.kind, act.detail),
+            Self::Foreign(it) => write!(f, "calls `{}` of {}", it.tool, it.source),
             Self::Unknown(what) => write!(f, "does something that cannot be foreseen: {what}"),
         }
     }
@@ -169,6 +185,19 @@ mod tests {
         assert!(unknown.conflicts(&read("/a")));
         assert!(Effect::Connect("a".to_owned()).conflicts(&unknown));
         assert!(!Effect::Connect("a".to_owned()).conflicts(&Effect::Connect("a".to_owned())));
+    }
+
+    #[test]
+    fn calls_of_a_foreign_program_overlap_only_where_that_was_said() {
+        let foreign = |overlaps| {
+            Effect::Foreign(Foreign { source: "MCP server `x`".to_owned(), tool: "t".to_owned(), overlaps })
+        };
+
+        assert!(!foreign(true).conflicts(&foreign(true)));
+        assert!(foreign(true).conflicts(&foreign(false)));
+        assert!(foreign(false).conflicts(&read("/a")));
+        assert!(!read("/a").conflicts(&foreign(true)));
+        assert!(foreign(true).conflicts(&Effect::Unknown(String::new())));
     }
 
     #[test]

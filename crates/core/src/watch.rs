@@ -3,6 +3,7 @@
 //! A watcher changes nothing and is never waited for. The owner of a session puts an
 //! `Arc<dyn Watcher>` into its [extensions](crate::session::SessionSpec::extensions).
 
+use crate::call::CallId;
 use crate::journal::Starting;
 use crate::outcome::Outcome;
 
@@ -10,6 +11,9 @@ use crate::outcome::Outcome;
 pub trait Watcher: Send + Sync {
     /// A call begins to run: it is allowed, and written down.
     fn began(&self, start: &Starting<'_>);
+
+    /// A running call tells how far it is, in a few words that may come from a stranger.
+    fn progress(&self, _call: &CallId, _words: &str) {}
 
     /// A call is over, whether or not it ran.
     fn ended(&self, outcome: &Outcome);

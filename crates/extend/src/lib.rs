@@ -4,4 +4,5 @@
 //! in a registry scope of its own.
 
 pub mod launch;
+pub mod digest;
 pub mod mcp;

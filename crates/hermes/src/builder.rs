@@ -25,7 +25,7 @@ use hermes_store::{Home, StoreError};
 
 use crate::checkpoints;
 use crate::fence;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, Person};
 use crate::host::Machine;
 use crate::keys::WorldKeys;
 use crate::lasting;
@@ -70,6 +70,7 @@ pub struct RuntimeBuilder {
     context_tokens: Option<u64>,
     keeper: Option<Vec<String>>,
     launcher: Option<PathBuf>,
+    person: Option<Arc<dyn Person>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -88,6 +89,7 @@ impl Default for RuntimeBuilder {
             context_tokens: None,
             keeper: None,
             launcher: None,
+            person: None,
         }
     }
 }
@@ -179,6 +181,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Takes a person to a page where they log in to an MCP server. Without one, a server that wants a
+    /// login is not used until somebody has run `hermes mcp login`.
+    pub fn person(mut self, person: Arc<dyn Person>) -> Self {
+        self.person = Some(person);
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -245,7 +254,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine);
+        let foreign = Foreign::new(&world, &machine, &self.place, self.person);
         drop(world);
         let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));

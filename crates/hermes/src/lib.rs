@@ -46,6 +46,7 @@ pub use hermes_llm as llm;
 pub use hermes_store as store;
 
 pub use builder::{BuildError, RuntimeBuilder};
+pub use foreign::Mcp;
 pub use foreign::serve::McpServer;
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};

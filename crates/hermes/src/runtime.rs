@@ -22,7 +22,7 @@ use hermes_store::{Home, HomeMemory, Settings, StoreError};
 use crate::builder::RuntimeBuilder;
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
 use crate::checkpoints::HomeCheckpoints;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, Mcp};
 use crate::host::Machine;
 use crate::policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 use crate::redact::WorldRedact;
@@ -91,6 +91,12 @@ impl Runtime {
         let mut warnings = self.world(World::warnings);
         warnings.extend(self.0.foreign.problems());
         warnings
+    }
+
+    /// The MCP servers that the configuration names.
+    pub fn mcp(&self) -> Mcp {
+        self.0.foreign.look(&self.0.registry, &self.0.world);
+        self.0.foreign.mcp().clone()
     }
 
     /// The state folder, if there is one.

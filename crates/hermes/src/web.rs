@@ -74,14 +74,11 @@ impl WorldWeb {
         let mut headers = request.headers.clone();
         let mut left = request.redirects;
         loop {
-            let call = Call {
-                method: Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET),
-                url: &here.url,
-                headers: with_agent(&headers),
-                body: request.body.clone().into(),
-                limits: Limits { connect: CONNECT.min(request.timeout), idle: IDLE, total: request.timeout },
-                rule: here.rule(&rules),
-            };
+            let limits = Limits { connect: CONNECT.min(request.timeout), idle: IDLE, total: request.timeout };
+            let mut call = Call::post(&here.url, request.body.clone(), limits)
+                .method(Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET))
+                .headers(with_agent(&headers));
+            call.rule = here.rule(&rules);
             let reply = self.http().send(call).await.map_err(told)?;
             let location = reply.status.is_redirection().then(|| reply.header("location")).flatten();
             let Some(location) = location.filter(|_| left > 0 && is_repeatable(request.method)) else {

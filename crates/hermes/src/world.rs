@@ -20,15 +20,22 @@ pub(crate) struct World {
     secrets: Secrets,
     env: EnvView,
     config: Option<Config>,
+    /// Counts the changes, for those who only want to know whether there was one.
+    revision: u64,
 }
 
 impl World {
+    /// Differs from what it was when anything has changed.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// Reads the home's `.env` and `config.yaml`; without a home there is only the process.
     pub(crate) fn read(home: Option<Home>, process: BTreeMap<String, String>) -> Result<Self, StoreError> {
         let secrets = home.as_ref().map(Secrets::read).transpose()?.unwrap_or_default();
         let env = EnvView::new(secrets.clone(), process.clone());
         let config = home.as_ref().map(|home| Config::read(home, &env.lookup())).transpose()?;
-        Ok(Self { home, process, secrets, env, config })
+        Ok(Self { home, process, secrets, env, config, revision: 0 })
     }
 
     /// Reads everything again and says what is different.
@@ -41,7 +48,7 @@ impl World {
         if fresh.config.as_ref().map(Config::values) != self.config.as_ref().map(Config::values) {
             changes.push(Change::Config);
         }
-        *self = fresh;
+        *self = Self { revision: self.revision + 1, ..fresh };
         Ok(changes)
     }
 
@@ -51,6 +58,7 @@ impl World {
             Some(value) => self.process.insert(name.to_owned(), value.to_owned()),
             None => self.process.remove(name),
         };
+        self.revision += 1;
         self.env = EnvView::new(self.secrets.clone(), self.process.clone());
     }
 

@@ -76,6 +76,9 @@ pub struct Call<'a> {
     /// Which addresses may be connected to; asked about each one that the host's name has, at the
     /// moment of connecting.
     pub rule: Option<AddressRule>,
+    /// It must not reach the server twice: it goes over a connection of its own, since one that was
+    /// kept may turn out to be closed only after the request was written.
+    pub once: bool,
 }
 
 /// How long to wait for what.
@@ -92,7 +95,7 @@ pub struct Limits {
 impl<'a> Call<'a> {
     /// Asks for what is there.
     pub fn get(url: &'a Url, limits: Limits) -> Self {
-        Self { method: Method::GET, url, headers: Vec::new(), body: Bytes::new(), limits, rule: None }
+        Self { method: Method::GET, url, headers: Vec::new(), body: Bytes::new(), limits, rule: None, once: false }
     }
 
     /// Sends something.
@@ -121,6 +124,12 @@ impl<'a> Call<'a> {
     /// Only to addresses that the rule lets through.
     pub fn only(mut self, rule: AddressRule) -> Self {
         self.rule = Some(rule);
+        self
+    }
+
+    /// It must not reach the server twice.
+    pub fn once(mut self) -> Self {
+        self.once = true;
         self
     }
 
@@ -189,7 +198,7 @@ impl Http {
     pub async fn send(&self, call: Call<'_>) -> Result<Reply, HttpError> {
         let deadline = Instant::now() + call.limits.total;
         let place = call.place();
-        while let Some(kept) = self.take(&place) {
+        while let Some(kept) = if call.once { None } else { self.take(&place) } {
             // A kept connection may have been closed meanwhile; then a new one is made.
             if let Some(exchange) = kept.still_open().await {
                 match exchange.send(&call, deadline).await {
@@ -250,6 +259,13 @@ impl std::fmt::Debug for Http {
 /// Seconds since 1970, to understand the dates that servers send.
 pub fn unix_now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Bytes that nobody can guess; nothing when the machine has none to give.
+pub fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    rustls::crypto::ring::default_provider().secure_random.fill(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Waits for `future` no longer than `limit`.

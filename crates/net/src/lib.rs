@@ -6,6 +6,7 @@
 //! | asking | [`Http`]: a [`Call`] → a [`Reply`], read as it comes |
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
 //! | events of a server | [`SseDecoder`] |
+//! | an answer that a browser brings | [`Callback`], on this machine only |
 //! | a stream of bytes for other protocols | [`Http::stream`] |
 //! | being asked | [`Listener`] |
 //!
@@ -14,6 +15,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to the network, and to the clock that limits it")]
 
+mod callback;
 mod connect;
 mod exchange;
 mod http;
@@ -27,7 +29,9 @@ mod websocket;
 
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
-pub use http::{Call, Http, HttpError, HttpSettings, Limits, unix_now, within};
+pub use callback::Callback;
+pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, within};
+pub use hyper::header::{HeaderName, HeaderValue};
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use listen::Listener;
 pub use proxy::ProxySettings;

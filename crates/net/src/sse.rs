@@ -13,6 +13,10 @@ pub struct SseEvent {
     pub event: String,
     /// Its data, lines joined.
     pub data: String,
+    /// What to name when the stream is asked for again from here on.
+    pub id: Option<String>,
+    /// How long to wait before that, in milliseconds.
+    pub retry: Option<u64>,
 }
 
 /// A line or an event was longer than anything a model says.
@@ -31,6 +35,8 @@ pub struct SseDecoder {
     event: String,
     data: Vec<u8>,
     has_data: bool,
+    id: Option<String>,
+    retry: Option<u64>,
 }
 
 impl SseDecoder {
@@ -100,7 +106,9 @@ impl SseDecoder {
                 self.data.extend_from_slice(value);
             }
             b"event" => self.event = String::from_utf8_lossy(value).into_owned(),
-            // Comments, ids and retry times say nothing about the answer.
+            b"id" if !value.contains(&0) => self.id = Some(String::from_utf8_lossy(value).into_owned()),
+            b"retry" => self.retry = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse().ok()),
+            // Comments say nothing.
             _ => {}
         }
         Ok(())
@@ -111,7 +119,8 @@ impl SseDecoder {
         if std::mem::replace(&mut self.has_data, false) {
             let data = String::from_utf8_lossy(&self.data).into_owned();
             self.data.clear();
-            each(SseEvent { event, data });
+            // The name and the pause of an event without data hold for the next one.
+            each(SseEvent { event, data, id: self.id.take(), retry: self.retry.take() });
         }
     }
 }
@@ -133,7 +142,15 @@ mod tests {
     }
 
     fn event(event: &str, data: &str) -> SseEvent {
-        SseEvent { event: event.into(), data: data.into() }
+        SseEvent { event: event.into(), data: data.into(), ..SseEvent::default() }
+    }
+
+    #[test]
+    fn ids_and_pauses_come_with_the_event_they_stand_before() {
+        let found = events(&[b"id: 7\nretry: 500\ndata:\n\ndata: x\n\nid: 8\n\ndata: y\n\n"]);
+
+        let told: Vec<_> = found.iter().map(|event| (event.id.as_deref(), event.retry)).collect();
+        assert_eq!(told, [(Some("7"), Some(500)), (None, None), (Some("8"), None)]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Run for Serve {
         match http {
             None => server.stdio(stop),
             Some((settings, made)) => {
-                server.http(settings, |address| output::tell(&welcome(address, made.as_ref())), stop)
+                server.http(settings, |address| output::say(&welcome(address, made.as_ref())), stop)
             }
         }
         .map_err(Failure::failed)?;

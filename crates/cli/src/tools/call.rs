@@ -47,6 +47,7 @@ impl Run for Call {
             Some(name) => (shell.recording_runtime()?, Some(recorded_in(name, shell)?)),
             None => (shell.runtime()?, None),
         };
+        runtime.mcp().ready_for_blocking(&self.name);
         let selection = match &self.toolsets {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),

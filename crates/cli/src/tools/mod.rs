@@ -36,6 +36,7 @@ pub(crate) struct Choice {
 impl Choice {
     /// The selection these options stand for.
     pub(crate) fn selection(&self, runtime: &Runtime) -> Result<Selection, Failure> {
+        runtime.mcp().ready_blocking();
         let chosen = match &self.toolsets {
             Some(names) => Selection::of(words(names)),
             None => self.configured(runtime)?,

@@ -159,7 +159,10 @@ impl ChatBuilder {
         let Self { runtime, terms, wish, opening } = self;
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
-            let models = models::choose(&runtime, &wish).await?;
+            // Servers that nothing is known of are started while the model is chosen.
+            let servers = runtime.mcp();
+            let (models, ()) = futures::join!(models::choose(&runtime, &wish), servers.ready());
+            let models = models?;
             seat(&runtime, &terms, opening, models, &relay, &learnt).await
         };
         let seat = inside(&runtime, Box::pin(opened)).await?;

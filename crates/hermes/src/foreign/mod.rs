@@ -3,20 +3,25 @@
 //!
 //! | file | kind |
 //! |---|---|
+//! | `mcp.rs` | tools of MCP servers |
 //! | `launcher.rs` | starts the programs that foreign tools live in |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 
 mod launcher;
+mod mcp;
 pub(crate) mod serve;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use hermes_core::registry::{Registry, Scope, Source};
+use hermes_core::session::Place;
 use hermes_extend::launch::Launch;
 
 use crate::host::Machine;
 use crate::world::World;
 use launcher::Launcher;
+pub use mcp::Mcp;
+pub(crate) use mcp::Person;
 
 /// One kind of foreign tools.
 pub(crate) trait Kind: Send + Sync {
@@ -42,13 +47,26 @@ pub(crate) struct Foreign {
     /// Per kind, what it complained about.
     problems: Mutex<Vec<Vec<String>>>,
     launcher: Arc<dyn Launch>,
+    mcp: Mcp,
 }
 
 impl Foreign {
     /// Nothing is looked for yet.
-    pub(crate) fn new(world: &World, machine: &Arc<Machine>) -> Self {
-        let launcher = Arc::new(Launcher::new(world, machine));
-        Self { kinds: Vec::new(), problems: Mutex::default(), launcher }
+    pub(crate) fn new(
+        world: &World,
+        machine: &Arc<Machine>,
+        place: &Place,
+        person: Option<Arc<dyn Person>>,
+    ) -> Self {
+        let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
+        let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
+        let kinds: Vec<Box<dyn Kind>> = vec![Box::new(mcp.clone())];
+        Self { kinds, problems: Mutex::default(), launcher, mcp }
+    }
+
+    /// The MCP servers.
+    pub(crate) fn mcp(&self) -> &Mcp {
+        &self.mcp
     }
 
     /// Starts programs that foreign tools live in.

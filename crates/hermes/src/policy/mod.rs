@@ -135,8 +135,12 @@ impl GuardPolicy {
         let rule = kind(effect);
         let class = Class::of(effect, request.tool);
         let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&class));
-        let reason =
-            Reason { grants: vec![Grant::Class], ..Reason::new(rule, format!("{} {effect}", request.tool)) };
+        let why = match effect {
+            // The name of the tool says it already.
+            Effect::Foreign(it) => format!("only {} knows what `{}` will do", it.source, it.tool),
+            _ => format!("{} {effect}", request.tool),
+        };
+        let reason = Reason { grants: vec![Grant::Class], ..Reason::new(rule, why) };
         match self.mode() {
             _ if granted => Verdict::Allow,
             Mode::Off => Verdict::Allow,
@@ -170,6 +174,7 @@ fn user_home(request: &PolicyRequest<'_>) -> PathBuf {
 fn kind(effect: &Effect) -> &'static str {
     match effect {
         Effect::Act(_) => "act_for_you",
+        Effect::Foreign(_) => "foreign_tool",
         _ => "cannot_be_foreseen",
     }
 }

@@ -1,0 +1,65 @@
+//! `hermes mcp test NAME`: starts a server and tells what it offers.
+
+use hermes::extend::mcp::client::Status;
+use serde_json::json;
+
+use crate::command::{Failure, Run};
+use crate::mcp::{server, trouble};
+use crate::shell::Shell;
+
+#[derive(clap::Args)]
+pub(crate) struct Test {
+    /// Which server
+    name: String,
+}
+
+impl Run for Test {
+    fn run(self, shell: &Shell) -> Result<(), Failure> {
+        let runtime = shell.runtime()?;
+        let server = server(&runtime, &self.name)?;
+        let host = runtime.host();
+        let began = host.now();
+        let status = runtime.mcp().start_blocking(&server);
+        let took = host.now().saturating_sub(began);
+        let known = server.known();
+        let failure = trouble(&server, &status);
+        if shell.out.wants_json() {
+            let why = match &status {
+                Status::Failed(why) | Status::NeedsLogin(why) => Some(why),
+                _ => None,
+            };
+            shell.out.json(&json!({
+                "name": self.name,
+                "status": status.word(),
+                "why": why,
+                "seconds": took.as_secs_f64(),
+                "server": known.server,
+                "protocol": known.protocol,
+                "tools": known.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
+                "held_back": known.changed().map(|changed| &changed.now.name).collect::<Vec<_>>(),
+                "resources": known.resources,
+                "prompts": known.prompts,
+            }))?;
+            return match failure {
+                Some(failure) => Err(Failure::Told(failure.exit_code())),
+                None => Ok(()),
+            };
+        }
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let called = known.server.as_deref().unwrap_or("it");
+        shell.out.text(&format!(
+            "{called} works (protocol {}, {:.0} ms): {} tools{}{}",
+            known.protocol,
+            took.as_secs_f64() * 1000.0,
+            known.tools.len(),
+            if known.resources { ", resources" } else { "" },
+            if known.prompts { ", prompts" } else { "" },
+        ))?;
+        match known.changed().count() {
+            0 => Ok(()),
+            count => shell.out.text(&format!("{count} held back: see `hermes mcp tools {}`", self.name)),
+        }
+    }
+}

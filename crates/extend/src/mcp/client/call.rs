@@ -1,0 +1,230 @@
+//! One request to a server: sent once, taken back when nobody waits for it any more.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hermes_core::cx::ToolCx;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
+    ReadResourceRequestParams, ReadResourceResult, Request, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+
+use super::http::{Fate, fate};
+use super::server::{Inner, Live, Server, Trouble};
+
+/// Rounds in which a server may ask for more before it answers.
+const ROUNDS: usize = 8;
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The server cannot be asked; nothing was sent.
+    #[error("the server cannot be reached: {0}")]
+    Unreachable(String),
+    /// Somebody has to log in.
+    #[error("{0}")]
+    Login(String),
+    /// The connection broke while the server was at work.
+    #[error(
+        "the connection broke before the server answered ({0}). It may or may not have done what was \
+         asked; it was not asked again. Find out before you repeat it"
+    )]
+    MayHaveRun(String),
+    /// The definition is not the one that was agreed to.
+    #[error(
+        "its definition has changed since it was agreed to; a person can look at the change with \
+         `hermes mcp tools {0}` and agree with `hermes mcp tools {0} --accept`"
+    )]
+    HeldBack(String),
+    /// The server said no.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<Trouble> for CallError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Unreachable(why) => Self::Unreachable(why),
+            Trouble::Login(why) => Self::Login(why),
+        }
+    }
+}
+
+/// How a request ended without an answer.
+enum Broken {
+    /// It never left.
+    NotSent(String),
+    /// It left, and nobody knows more.
+    Lost(String),
+    Login(String),
+    Refused(String),
+}
+
+impl Server {
+    /// Calls a tool.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, cx: &ToolCx) -> Result<CallToolResult, CallError> {
+        let repeat = self.inner.listed(tool).is_some_and(|listed| listed.may_repeat());
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        for _ in 0..ROUNDS {
+            let live = self.inner.live().await?;
+            if self.inner.known().holds_back(tool) {
+                return Err(CallError::HeldBack(self.config().name.clone()));
+            }
+            drop(live);
+            let request = ClientRequest::CallToolRequest(Request::new(params.clone()));
+            match self.ask(request, cx, repeat).await? {
+                ServerResult::CallToolResult(result) => return Ok(result),
+                ServerResult::InputRequiredResult(more) => {
+                    (params.input_responses, params.request_state) = self.inner.fulfil(more).await?;
+                }
+                other => return Err(odd(&other)),
+            }
+        }
+        Err(CallError::Refused(format!("it asked for more {ROUNDS} times without an answer")))
+    }
+
+    /// Reads a resource.
+    pub(super) async fn read(&self, uri: String, cx: &ToolCx) -> Result<ReadResourceResult, CallError> {
+        let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
+        match self.ask(request, cx, true).await? {
+            ServerResult::ReadResourceResult(result) => Ok(result),
+            other => Err(odd(&other)),
+        }
+    }
+
+    /// Fills in a prompt.
+    pub(super) async fn prompt(
+        &self,
+        name: String,
+        arguments: Map<String, Value>,
+        cx: &ToolCx,
+    ) -> Result<GetPromptResult, CallError> {
+        let params = GetPromptRequestParams::new(name).with_arguments(arguments);
+        match self.ask(ClientRequest::GetPromptRequest(Request::new(params)), cx, true).await? {
+            ServerResult::GetPromptResult(result) => Ok(result),
+            other => Err(odd(&other)),
+        }
+    }
+
+    /// Sends a request; again only when it never left, or when twice is the same as once.
+    pub(super) async fn ask(&self, request: ClientRequest, cx: &ToolCx, repeat: bool) -> Result<ServerResult, CallError> {
+        let mut again = true;
+        loop {
+            let live = self.inner.live().await?;
+            match self.inner.once(&live, request.clone(), cx).await {
+                Ok(result) => return Ok(result),
+                Err(Broken::Refused(why)) => return Err(CallError::Refused(why)),
+                Err(Broken::Login(why)) => {
+                    self.inner.login_needed(&why);
+                    return Err(CallError::Login(why));
+                }
+                Err(Broken::NotSent(why)) => {
+                    self.inner.lost(&live, &why);
+                    if !std::mem::take(&mut again) {
+                        return Err(CallError::Unreachable(why));
+                    }
+                }
+                Err(Broken::Lost(why)) => {
+                    self.inner.lost(&live, &why);
+                    if !repeat || !std::mem::take(&mut again) {
+                        return Err(CallError::MayHaveRun(why));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    async fn once(&self, live: &Arc<Live>, request: ClientRequest, cx: &ToolCx) -> Result<ServerResult, Broken> {
+        let not_sent = |_| Broken::NotSent("the connection was closed".to_owned());
+        let options = PeerRequestOptions::no_options();
+        let handle = live.service.send_request_with_option(request, options).await.map_err(not_sent)?;
+        let mut waiting = Waiting::new(Arc::clone(live), handle, cx, self.outside.host.now());
+        let gone = live.gone.clone();
+        let answer = tokio::select! {
+            biased;
+            answer = waiting.answer() => answer,
+            () = gone.cancelled() => None,
+        };
+        match answer {
+            Some(Ok(result)) => Ok(result),
+            Some(Err(ServiceError::McpError(error))) => Err(Broken::Refused(said(&error))),
+            Some(Err(ServiceError::TransportSend(error))) => Err(match fate(&error) {
+                Fate::NotSent(why) => Broken::NotSent(why),
+                Fate::Lost(why) => Broken::Lost(why),
+                Fate::Login(why) => Broken::Login(why),
+                Fate::Refused(why) => Broken::Refused(why),
+            }),
+            Some(Err(other)) => Err(Broken::Lost(other.to_string())),
+            None => {
+                let last = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
+                Err(Broken::Lost(format!("it is gone{last}")))
+            }
+        }
+    }
+
+    /// Answers what a server wants to know before it can answer.
+    async fn fulfil(self: &Arc<Self>, more: InputRequiredResult) -> Result<Inputs, CallError> {
+        let live = self.live().await?;
+        let mut answers = std::collections::BTreeMap::new();
+        let refused = |why: rmcp::ErrorData| CallError::Refused(said(&why));
+        for (key, request) in more.input_requests.unwrap_or_default() {
+            let answer = live.client.input(request).await.map_err(refused)?;
+            answers.insert(key, answer);
+        }
+        Ok(((!answers.is_empty()).then(|| answers.into_iter().collect()), more.request_state))
+    }
+}
+
+type Inputs = (Option<rmcp::model::InputResponses>, Option<String>);
+
+/// A request on its way. Dropped before the answer, it is taken back.
+struct Waiting {
+    live: Arc<Live>,
+    handle: Option<RequestHandle<RoleClient>>,
+}
+
+impl Waiting {
+    fn new(live: Arc<Live>, handle: RequestHandle<RoleClient>, cx: &ToolCx, now: std::time::Duration) -> Self {
+        live.busy.fetch_add(1, Ordering::AcqRel);
+        *live.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
+        live.client.began(handle.progress_token.clone(), cx.clone());
+        Self { live, handle: Some(handle) }
+    }
+
+    async fn answer(&mut self) -> Option<Result<ServerResult, ServiceError>> {
+        let answer = (&mut self.handle.as_mut()?.rx).await.ok();
+        if let Some(handle) = self.handle.take() {
+            self.live.client.ended(&handle.progress_token);
+        }
+        answer
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.live.busy.fetch_sub(1, Ordering::AcqRel);
+        let Some(handle) = self.handle.take() else { return };
+        self.live.client.ended(&handle.progress_token);
+        let taken_back = handle.cancel(Some("the caller no longer waits for it".to_owned()));
+        let tracker = tokio_util::task::TaskTracker::new();
+        tracker.spawn_on(async move { drop(taken_back.await) }, &self.live.handle);
+    }
+}
+
+/// What a server says about why not.
+fn said(error: &rmcp::ErrorData) -> String {
+    match &error.data {
+        Some(data) if !data.is_null() => format!("{} ({data})", error.message),
+        _ => error.message.to_string(),
+    }
+}
+
+fn odd(result: &ServerResult) -> CallError {
+    let text = serde_json::to_string(result).unwrap_or_default();
+    let text: String = text.chars().take(200).collect();
+    CallError::Refused(format!("its answer is not one to this question: {text}"))
+}

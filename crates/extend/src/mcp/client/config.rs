@@ -1,0 +1,443 @@
+//! What `mcp_servers.<name>` in `config.yaml` says, as a value.
+//!
+//! Reading is forgiving where the meaning is clear (`"yes"` is true, `"60"` is a number) and exact
+//! where it is not: a server that is neither a command nor an address is told with its name.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::digest::digest;
+
+/// One server, as configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Its key.
+    pub name: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Whether it is used at all.
+    pub enabled: bool,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// How long it may take to begin to talk.
+    pub connect_timeout: Duration,
+    /// How often it is asked whether it is still there.
+    pub keepalive: Duration,
+    /// After so long without a call it is let go, and started again by the next one.
+    pub idle: Option<Duration>,
+    /// After so long it is let go when nothing runs, and started again by the next call.
+    pub lifetime: Option<Duration>,
+    /// Whether calls that may change something may overlap.
+    pub parallel: bool,
+    /// Which of its tools are taken.
+    pub filter: Filter,
+    /// Whether it may ask the model.
+    pub sampling: Sampling,
+    /// Whether it may ask the person, and how long an answer is waited for.
+    pub elicitation: Option<Duration>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// A program that talks on its standard streams.
+    Stdio(Stdio),
+    /// Requests over HTTP.
+    Http(Remote),
+    /// A stream of events and an address to post to, as servers did before.
+    Sse(Remote),
+}
+
+/// A program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stdio {
+    /// A name on the search path, or a path.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables beyond the usual few.
+    pub env: BTreeMap<String, String>,
+    /// Where it starts; else where the runtime stands.
+    pub cwd: Option<String>,
+}
+
+/// An address to ask.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Remote {
+    /// The address.
+    pub url: String,
+    /// Headers sent with every request.
+    pub headers: BTreeMap<String, String>,
+    /// How the right to ask is got; without it none is sought.
+    pub oauth: Option<OAuth>,
+}
+
+/// Leaves out the headers, which may hold keys.
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("url", &self.url).field("oauth", &self.oauth).finish_non_exhaustive()
+    }
+}
+
+/// `auth: oauth` and `oauth:`.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct OAuth {
+    /// A client registered by hand.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<String>,
+    /// What is asked for, instead of what the server suggests.
+    pub scope: Option<String>,
+    /// The port that the answer of the browser comes back to; any when not set.
+    pub redirect_port: Option<u16>,
+    /// The whole address the answer comes back to, where something else forwards it.
+    pub redirect_uri: Option<String>,
+    /// The host in that address.
+    pub redirect_host: Option<String>,
+    /// What the client is called when it registers itself.
+    pub client_name: Option<String>,
+    /// An `https` address of a document that describes the client, for servers that take one.
+    pub client_metadata_url: Option<String>,
+    /// How long the person may take.
+    pub timeout: Option<Duration>,
+}
+
+impl std::fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OAuth").field("client_id", &self.client_id).finish_non_exhaustive()
+    }
+}
+
+/// Which tools of a server are taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// Only these, when any are named.
+    pub include: Vec<String>,
+    /// Not these; `include` wins.
+    pub exclude: Vec<String>,
+    /// Whether tools to read its resources are offered.
+    pub resources: bool,
+    /// Whether tools to use its prompts are offered.
+    pub prompts: bool,
+}
+
+/// Whether, and how much, a server may ask the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sampling {
+    /// Off unless the person turned it on.
+    pub enabled: bool,
+    /// Most tokens of one answer.
+    pub max_tokens: u32,
+    /// Most requests in a minute.
+    pub per_minute: u32,
+    /// How long one answer may take.
+    pub timeout: Duration,
+    /// Models it may name; any when empty.
+    pub allowed_models: Vec<String>,
+}
+
+impl Filter {
+    /// Whether a tool of this name is taken.
+    pub fn takes(&self, tool: &str) -> bool {
+        let named = |list: &[String]| list.iter().any(|name| name == tool);
+        if self.include.is_empty() { !named(&self.exclude) } else { named(&self.include) }
+    }
+}
+
+/// All servers of the section, and what is wrong with the others.
+pub fn read_servers(section: Option<&Value>, variable: &dyn Fn(&str) -> Option<String>) -> Read {
+    let mut read = Read::default();
+    let servers = match section {
+        None | Some(Value::Null) => return read,
+        Some(Value::Object(servers)) => servers,
+        Some(_) => {
+            read.problems.push("`mcp_servers` is not a map of names to servers".to_owned());
+            return read;
+        }
+    };
+    for (name, value) in servers {
+        match server(name, &expanded(value, variable)) {
+            Ok(server) => read.servers.push(server),
+            Err(why) => read.problems.push(format!("MCP server `{name}`: {why}")),
+        }
+    }
+    read
+}
+
+/// What the section says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The usable servers, in the order of the file.
+    pub servers: Vec<ServerConfig>,
+    /// What is wrong, in words.
+    pub problems: Vec<String>,
+}
+
+/// One server.
+pub fn server(name: &str, value: &Value) -> Result<ServerConfig, String> {
+    let Value::Object(map) = value else { return Err("it is not a map".to_owned()) };
+    if name.is_empty() || name.len() > 48 || name.chars().any(char::is_control) {
+        return Err("its name has no, or too many, letters".to_owned());
+    }
+    let lifecycle = section(map, "lifecycle");
+    let time = |key: &str| seconds(map, key).or_else(|| seconds(&lifecycle, key));
+    let tools = section(map, "tools");
+    let elicitation = section(map, "elicitation");
+    Ok(ServerConfig {
+        name: name.to_owned(),
+        transport: transport(map)?,
+        enabled: flag(map, "enabled", true),
+        timeout: time("timeout").unwrap_or(Duration::from_mins(5)),
+        connect_timeout: time("connect_timeout").unwrap_or(Duration::from_mins(1)),
+        keepalive: time("keepalive_interval").unwrap_or(Duration::from_mins(3)).max(Duration::from_secs(5)),
+        idle: time("idle_timeout_seconds").filter(|time| !time.is_zero()),
+        lifetime: time("max_lifetime_seconds").filter(|time| !time.is_zero()),
+        parallel: flag(map, "supports_parallel_tool_calls", false),
+        filter: Filter {
+            include: words(&tools, "include"),
+            exclude: words(&tools, "exclude"),
+            resources: flag(&tools, "resources", true),
+            prompts: flag(&tools, "prompts", true),
+        },
+        sampling: sampling(&section(map, "sampling")),
+        elicitation: flag(&elicitation, "enabled", false)
+            .then(|| seconds(&elicitation, "timeout").unwrap_or(Duration::from_mins(5))),
+    })
+}
+
+impl ServerConfig {
+    /// Fingerprint of what makes it the same server: when it changes, what was learnt is no more true.
+    pub fn identity(&self) -> String {
+        let text = match &self.transport {
+            Transport::Stdio(Stdio { command, args, env, cwd }) => {
+                let names: Vec<&String> = env.keys().collect();
+                format!("stdio {command:?} {args:?} {names:?} {cwd:?}")
+            }
+            Transport::Http(remote) => format!("http {:?}", remote.url),
+            Transport::Sse(remote) => format!("sse {:?}", remote.url),
+        };
+        digest(text.as_bytes())
+    }
+
+    /// One word for how it is reached.
+    pub fn kind(&self) -> &'static str {
+        match self.transport {
+            Transport::Stdio(_) => "stdio",
+            Transport::Http(_) => "http",
+            Transport::Sse(_) => "sse",
+        }
+    }
+
+    /// The command or the address, for people.
+    pub fn place(&self) -> String {
+        match &self.transport {
+            Transport::Stdio(stdio) => {
+                std::iter::once(&stdio.command).chain(&stdio.args).cloned().collect::<Vec<_>>().join(" ")
+            }
+            Transport::Http(remote) | Transport::Sse(remote) => remote.url.clone(),
+        }
+    }
+}
+
+fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
+    if let Some(url) = text(map, "url") {
+        if hermes_net::Url::parse(&url).is_none() {
+            return Err(format!("`{url}` is no http address"));
+        }
+        let wanted = text(map, "auth").is_some_and(|auth| auth.eq_ignore_ascii_case("oauth"));
+        let oauth = (wanted || map.contains_key("oauth")).then(|| oauth(&section(map, "oauth")));
+        let remote = Remote { url, headers: pairs(map, "headers"), oauth };
+        let kind = text(map, "transport").or_else(|| text(map, "type")).unwrap_or_default();
+        return Ok(if kind.eq_ignore_ascii_case("sse") { Transport::Sse(remote) } else { Transport::Http(remote) });
+    }
+    let command = text(map, "command").ok_or("it has neither `command` nor `url`")?;
+    let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
+    Ok(Transport::Stdio(Stdio { command, args, env, cwd }))
+}
+
+fn oauth(map: &Map<String, Value>) -> OAuth {
+    OAuth {
+        client_id: text(map, "client_id"),
+        client_secret: text(map, "client_secret"),
+        scope: text(map, "scope"),
+        redirect_port: text(map, "redirect_port").and_then(|port| port.parse().ok()).filter(|port| *port != 0),
+        redirect_uri: text(map, "redirect_uri"),
+        redirect_host: text(map, "redirect_host"),
+        client_name: text(map, "client_name"),
+        client_metadata_url: text(map, "client_metadata_url"),
+        timeout: seconds(map, "timeout"),
+    }
+}
+
+fn sampling(map: &Map<String, Value>) -> Sampling {
+    let number = |key: &str, usual: u32| text(map, key).and_then(|text| text.parse().ok()).unwrap_or(usual);
+    Sampling {
+        enabled: flag(map, "enabled", false),
+        max_tokens: number("max_tokens_cap", 4096),
+        per_minute: number("max_rpm", 10),
+        timeout: seconds(map, "timeout").unwrap_or(Duration::from_secs(30)),
+        allowed_models: words(map, "allowed_models"),
+    }
+}
+
+fn section(map: &Map<String, Value>, key: &str) -> Map<String, Value> {
+    map.get(key).and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// A text, or a number as text.
+fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
+    match map.get(key)? {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn flag(map: &Map<String, Value>, key: &str, usual: bool) -> bool {
+    match map.get(key) {
+        Some(Value::Bool(truth)) => *truth,
+        Some(Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => true,
+            "false" | "no" | "off" | "0" => false,
+            _ => usual,
+        },
+        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+        _ => usual,
+    }
+}
+
+fn seconds(map: &Map<String, Value>, key: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text(map, key)?.parse().ok()?).ok()
+}
+
+fn words(map: &Map<String, Value>, key: &str) -> Vec<String> {
+    let one = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    };
+    match map.get(key) {
+        Some(Value::Array(items)) => items.iter().filter_map(one).collect(),
+        Some(value) => one(value).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+fn pairs(map: &Map<String, Value>, key: &str) -> BTreeMap<String, String> {
+    let section = section(map, key);
+    let keys = section.keys().cloned().collect::<Vec<_>>();
+    let value = |key: &String| match section.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    keys.into_iter().filter_map(|key| Some((key.clone(), value(&key)?))).collect()
+}
+
+/// The value with every `${VAR}` and `${env:VAR}` in its texts replaced; what is not set stays.
+fn expanded(value: &Value, variable: &dyn Fn(&str) -> Option<String>) -> Value {
+    match value {
+        Value::String(text) => Value::String(expand(text, variable)),
+        Value::Array(items) => items.iter().map(|item| expanded(item, variable)).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| (key.clone(), expanded(value, variable))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        let found = after.split_once('}').and_then(|(name, behind)| {
+            let name = name.strip_prefix("env:").unwrap_or(name);
+            Some((variable(name)?, behind))
+        });
+        if let Some((value, behind)) = found {
+            out.push_str(&value);
+            rest = behind;
+        } else {
+            out.push_str("${");
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: &Value) -> Read {
+        let variable = |name: &str| (name == "KEY").then(|| "k1".to_owned());
+        read_servers(Some(value), &variable)
+    }
+
+    #[test]
+    fn a_command_with_its_variables_is_read_and_they_are_filled_in() {
+        let read = read(&json!({ "fs": {
+            "command": "npx", "args": ["-y", "server", 1], "env": { "A": "${KEY}", "B": "${env:KEY}x", "C": "${NO}" },
+        } }));
+
+        let env = [("A", "k1"), ("B", "k1x"), ("C", "${NO}")];
+        let env = env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let args = ["-y", "server", "1"].map(str::to_owned).to_vec();
+        assert_eq!(
+            read.servers[0].transport,
+            Transport::Stdio(Stdio { command: "npx".to_owned(), args, env, cwd: None })
+        );
+        assert_eq!(read.servers[0].timeout, Duration::from_secs(300));
+        assert!(!read.servers[0].sampling.enabled && read.servers[0].elicitation.is_none());
+    }
+
+    #[test]
+    fn an_address_wins_over_a_command_and_the_transport_may_be_the_old_one() {
+        let read = read(&json!({
+            "a": { "url": "https://a.example/mcp", "command": "x" },
+            "b": { "url": "http://localhost:1/sse", "transport": "sse", "enabled": "off", "timeout": "2.5" },
+        }));
+
+        assert_eq!(read.servers.iter().map(ServerConfig::kind).collect::<Vec<_>>(), ["http", "sse"]);
+        assert!(!read.servers[1].enabled);
+        assert_eq!(read.servers[1].timeout, Duration::from_millis(2500));
+    }
+
+    #[test]
+    fn one_broken_server_is_told_and_the_others_stay() {
+        let read = read(&json!({ "a": {}, "b": { "command": "x" }, "c": 3, "d": { "url": "ftp://x" } }));
+
+        assert_eq!(read.servers.len(), 1);
+        assert_eq!(
+            read.problems,
+            [
+                "MCP server `a`: it has neither `command` nor `url`",
+                "MCP server `c`: it is not a map",
+                "MCP server `d`: `ftp://x` is no http address"
+            ]
+        );
+    }
+
+    #[test]
+    fn include_wins_over_exclude() {
+        let filter = |include: &[&str], exclude: &[&str]| Filter {
+            include: include.iter().map(|&name| name.to_owned()).collect(),
+            exclude: exclude.iter().map(|&name| name.to_owned()).collect(),
+            resources: true,
+            prompts: true,
+        };
+
+        assert!(filter(&["a"], &["a"]).takes("a"));
+        assert!(!filter(&["a"], &[]).takes("b"));
+        assert!(!filter(&[], &["b"]).takes("b"));
+        assert!(filter(&[], &["b"]).takes("a"));
+    }
+}

@@ -1,0 +1,288 @@
+//! From a configuration to a connection, and the questions every server is asked first.
+
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::{
+    ClientRequest, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestOptionalParam, ServerResult,
+    Tool,
+};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::net::unix::pipe;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::config::{Stdio, Transport};
+use super::handler::Client;
+use super::known::{Hints, Known, Listed};
+use super::log::Log;
+use super::server::{Inner, Live, Trouble};
+use super::{http, sse, stdio};
+use crate::launch::{Consent, Keeper, Program};
+
+/// Pages of a list that are asked for.
+const MAX_PAGES: usize = 50;
+
+/// Tools of one server that are taken.
+const MAX_TOOLS: usize = 2000;
+
+type Service = RunningService<RoleClient, Arc<Client>>;
+
+/// Connects, and learns what the server offers.
+pub(super) async fn connect(server: &Inner, handle: Handle) -> Result<(Live, Known), Trouble> {
+    let gone = CancellationToken::new();
+    let root = root_of(&server.outside.cwd);
+    let host = &server.outside.host;
+    let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
+    let mode = lifecycle(server);
+    let (service, keeper) = match &server.config.transport {
+        Transport::Stdio(program) => {
+            let (pipes, keeper) = launch(server, program, gone.clone(), &handle)?;
+            let begun = serve_client_with_lifecycle(Arc::clone(&client), pipes, mode).await;
+            let why = |error| Trouble::Unreachable(format!("{}{}", plain(&error), said(&server.log)));
+            (begun.map_err(why)?, Some(keeper))
+        }
+        Transport::Http(remote) => {
+            let transport = http::transport(server, remote);
+            let begun = serve_client_with_lifecycle(Arc::clone(&client), transport, mode).await;
+            (begun.map_err(|error| remote_trouble(&error))?, None)
+        }
+        Transport::Sse(remote) => {
+            let transport = sse::open(server, remote, gone.clone(), &handle).await?;
+            let mode = ClientLifecycleMode::Initialize;
+            let begun = serve_client_with_lifecycle(Arc::clone(&client), transport, mode).await;
+            (begun.map_err(|error| remote_trouble(&error))?, None)
+        }
+    };
+    let known = learn(server, &service).await?;
+    let now = host.now();
+    let (since, used, busy) = (now, Mutex::new(now), AtomicUsize::new(0));
+    Ok((Live { service, client, keeper, gone, since, used, busy, handle }, known))
+}
+
+/// How to begin: as it worked the last time, else by asking which way the server knows.
+fn lifecycle(server: &Inner) -> ClientLifecycleMode {
+    let known = server.known();
+    let same = known.identity == server.config.identity();
+    if same && !known.protocol.is_empty() && known.protocol.as_str() < ProtocolVersion::LATEST.as_str() {
+        return ClientLifecycleMode::Initialize;
+    }
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::LATEST],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}
+
+fn launch(
+    server: &Inner,
+    program: &Stdio,
+    gone: CancellationToken,
+    handle: &Handle,
+) -> Result<(stdio::Pipes, Box<dyn Keeper>), Trouble> {
+    let unreachable = |why: String| Trouble::Unreachable(why);
+    let directory = match &program.cwd {
+        Some(cwd) => server.outside.cwd.join(cwd),
+        None => server.outside.cwd.clone(),
+    };
+    let started = server.outside.launcher.launch(&Program {
+        program: program.command.clone(),
+        arguments: program.args.clone(),
+        variables: program.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        directory: Some(directory),
+        consent: Consent::Configured(format!("mcp_servers.{}", server.config.name)),
+    });
+    let started = started.map_err(|error| unreachable(error.to_string()))?;
+    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors).map_err(|error| unreachable(error.to_string()))?;
+    TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
+    let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone);
+    Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
+}
+
+/// Takes what a program complains about until it closes the pipe.
+async fn listen(errors: pipe::Receiver, log: Arc<Log>) {
+    let mut reader = BufReader::new(errors);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without end is taken in pieces.
+        match (&mut reader).take(8 * 1024).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => log.line(&String::from_utf8_lossy(&line)),
+        }
+    }
+}
+
+/// What a server says of itself and its tools.
+async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
+    let info = service.peer_info();
+    let mut known = Known::clone(&server.known());
+    known.identity = server.config.identity();
+    let has_tools = match &info {
+        Some(info) => {
+            known.protocol = info.protocol_version.as_str().to_owned();
+            known.server = info.server_info.as_ref().map(|it| format!("{} {}", it.name, it.version));
+            known.instructions.clone_from(&info.instructions);
+            known.resources = info.capabilities.resources.is_some();
+            known.prompts = info.capabilities.prompts.is_some();
+            info.capabilities.tools.is_some()
+        }
+        None => true,
+    };
+    let listed = if has_tools {
+        tools(service).await.map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
+    } else {
+        Vec::new()
+    };
+    known.learn(listed);
+    Ok(known)
+}
+
+/// All tools of a server. One that cannot be understood costs itself only.
+pub(super) async fn tools(service: &Service) -> Result<Vec<Listed>, String> {
+    let mut found: Vec<Listed> = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MAX_PAGES {
+        let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let request = ClientRequest::ListToolsRequest(RequestOptionalParam::with_param(params));
+        let page = match service.send_request(request).await.map_err(|error| words(&error))? {
+            ServerResult::ListToolsResult(page) => {
+                cursor = page.next_cursor;
+                page.tools.into_iter().map(|tool| listed(&tool)).collect()
+            }
+            other => {
+                let value = serde_json::to_value(&other).unwrap_or_default();
+                cursor = value.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+                one_by_one(&value)?
+            }
+        };
+        found.extend::<Vec<Listed>>(page);
+        if cursor.is_none() || found.len() > MAX_TOOLS {
+            break;
+        }
+    }
+    found.truncate(MAX_TOOLS);
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|tool| seen.insert(tool.name.clone()));
+    Ok(found)
+}
+
+/// A list that as a whole is not one: each tool that has a name is taken, with what can be read of it.
+fn one_by_one(value: &Value) -> Result<Vec<Listed>, String> {
+    let tools = value.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
+    let one = |tool: &Value| {
+        let text = |key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
+        let hint = |key: &str| tool.get("annotations").and_then(|it| it.get(key)) == Some(&Value::Bool(true));
+        Some(Listed {
+            name: text("name")?,
+            description: text("description").or_else(|| text("title")).unwrap_or_default(),
+            schema: tool.get("inputSchema").cloned().unwrap_or_default(),
+            hints: Hints { read_only: hint("readOnlyHint"), idempotent: hint("idempotentHint") },
+        })
+    };
+    Ok(tools.iter().filter_map(one).collect())
+}
+
+fn listed(tool: &Tool) -> Listed {
+    let hints = tool.annotations.as_ref();
+    let on = |hint: Option<bool>| hint == Some(true);
+    Listed {
+        name: tool.name.to_string(),
+        description: tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default().to_owned(),
+        schema: Value::Object((*tool.input_schema).clone()),
+        hints: Hints {
+            read_only: hints.is_some_and(|it| on(it.read_only_hint)),
+            idempotent: hints.is_some_and(|it| on(it.idempotent_hint)),
+        },
+    }
+}
+
+/// Whether it is there. Any answer is a sign of life, also that it knows no such question.
+pub(super) async fn ping(service: &Service) -> bool {
+    let request = ClientRequest::PingRequest(PingRequest::default());
+    !matches!(
+        service.send_request(request).await,
+        Err(ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Timeout { .. })
+    )
+}
+
+/// The folder as an address.
+fn root_of(path: &Path) -> String {
+    use std::fmt::Write as _;
+    let mut uri = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string does not fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+fn said(log: &Log) -> String {
+    log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default()
+}
+
+/// Why it did not begin, without the machinery.
+fn plain(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => "it ended before it said what it is".to_owned(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => plain(fallback),
+        ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
+        ClientInitializeError::TransportError { error, .. } => match http::fate(error) {
+            http::Fate::NotSent(why) | http::Fate::Lost(why) | http::Fate::Login(why) | http::Fate::Refused(why) => why,
+        },
+        other => other.to_string(),
+    }
+}
+
+fn remote_trouble(error: &ClientInitializeError) -> Trouble {
+    if error.auth_challenge().is_some() || error.is_authorization_required() {
+        return Trouble::Login("it does not know who asks".to_owned());
+    }
+    if let ClientInitializeError::TransportError { error, .. } = error
+        && let http::Fate::Login(why) = http::fate(error)
+    {
+        return Trouble::Login(why);
+    }
+    Trouble::Unreachable(plain(error))
+}
+
+fn words(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(error) => error.message.to_string(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_told_as_an_address() {
+        assert_eq!(root_of(Path::new("/home/ann/my work")), "file:///home/ann/my%20work");
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_read_costs_itself_only() {
+        let list = json!({ "tools": [
+            { "name": "good", "description": "d", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } },
+            { "name": "bad", "inputSchema": "what" },
+            { "inputSchema": {} },
+        ] });
+
+        let found = one_by_one(&list).unwrap();
+
+        assert_eq!(found.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good", "bad"]);
+        assert!(found[0].hints.read_only && found[0].fault().is_none());
+        assert!(found[1].fault().is_some());
+    }
+}

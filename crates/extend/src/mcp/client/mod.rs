@@ -1,0 +1,116 @@
+//! The tools of MCP servers.
+//!
+//! A server is started by the first call that needs it and looked after from then on; what it offers
+//! is remembered, so that its tools are there at once the next time, without starting it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config.rs` | what the configuration says |
+//! | `known.rs` | what was learnt of a server, and what a person agreed to |
+//! | `names.rs` | what its tools are called here |
+//! | `tools.rs`, `utilities.rs` | its tools, resources and prompts as entries of the registry |
+//! | `result.rs` | its answers as the model reads them |
+//! | `server.rs` | its life: started, watched, let go, started again |
+//! | `call.rs` | one call: sent once, taken back when nobody waits any more |
+//! | `connect.rs` | from a configuration to a connection |
+//! | `handler.rs` | what it may ask of us |
+//! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
+//! | `log.rs` | what it says beside the protocol |
+
+mod call;
+mod config;
+mod connect;
+mod handler;
+mod http;
+mod known;
+mod log;
+mod names;
+mod result;
+mod server;
+mod sse;
+mod stdio;
+mod tools;
+mod utilities;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use hermes_core::host::Host;
+use hermes_net::Http;
+use tokio::runtime::Handle;
+
+use crate::launch::Launch;
+
+pub use config::{Filter, OAuth, Read, Remote, Sampling, ServerConfig, Stdio, Transport, read_servers, server};
+pub use known::{Changed, Hints, Known, Listed};
+pub use server::{Server, Status};
+
+/// What a server needs of the outside world.
+pub struct Outside {
+    /// Starts programs.
+    pub launcher: Arc<dyn Launch>,
+    /// Asks over the network.
+    pub http: Http,
+    /// Clock and timer.
+    pub host: Arc<dyn Host>,
+    /// The async runtime, started when it is first asked for.
+    pub runtime: Box<dyn Fn() -> Option<Handle> + Send + Sync>,
+    /// Where what is learnt is kept.
+    pub vault: Arc<dyn Vault>,
+    /// Where the work is done; servers are told that this is what they may look at.
+    pub cwd: PathBuf,
+    /// Takes the person to a page and brings back what came of it; nobody when there is none.
+    pub person: Option<Arc<dyn crate::mcp::oauth::Person>>,
+}
+
+/// What is kept of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Its definitions.
+    Known,
+    /// The right to ask it.
+    Tokens,
+}
+
+/// Keeps what is learnt of servers, readable by the owner only.
+pub trait Vault: Send + Sync {
+    /// What is kept, if anything is.
+    fn read(&self, server: &str, what: Kept) -> Option<String>;
+
+    /// Keeps it, in place of what was there.
+    fn write(&self, server: &str, what: Kept, text: &str) -> Result<(), String>;
+
+    /// Forgets it.
+    fn remove(&self, server: &str, what: Kept);
+
+    /// Writes a line of a server into the log, which has a limit.
+    fn log(&self, server: &str, line: &str);
+}
+
+/// Asks the model in the name of a server. The owner of a session puts an `Arc<dyn Sampler>` into its
+/// extensions where there is a model to ask.
+pub trait Sampler: Send + Sync {
+    /// The answer, or why there is none.
+    fn sample(&self, request: Sample) -> BoxFuture<'_, Result<Sampled, String>>;
+}
+
+/// What a server wants to ask the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// What the model is told first.
+    pub system: Option<String>,
+    /// What was said so far: `user` or `assistant`, and the words.
+    pub messages: Vec<(String, String)>,
+    /// Most tokens of the answer.
+    pub max_tokens: u32,
+}
+
+/// What the model said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sampled {
+    /// Its words.
+    pub text: String,
+    /// Its name.
+    pub model: String,
+}

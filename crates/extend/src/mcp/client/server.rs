@@ -1,0 +1,454 @@
+//! The life of a server: started when it is first needed, watched, let go, started again.
+//!
+//! Whoever needs it while it starts joins the one start. Only failures of the connection count
+//! against it; a tool that answers with an error is a server that works.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
+use rmcp::service::{RoleClient, RunningService};
+use tokio::runtime::Handle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::config::ServerConfig;
+use super::connect;
+use super::handler::Client;
+use super::known::{Known, Listed};
+use super::log::Log;
+use super::{Kept, Outside};
+use crate::launch::Keeper;
+
+/// Failures in a row after which a server is left alone for a while.
+const OPEN_AFTER: u32 = 3;
+
+/// How long it is left alone.
+const LEFT_ALONE: Duration = Duration::from_mins(1);
+
+/// Starts that are tried without anybody asking, after a connection was lost.
+const RESTARTS: u32 = 3;
+
+/// How long a server has to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a server has to answer whether it is still there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A configured server. Clones are the same one; with the last of them it ends.
+#[derive(Clone)]
+pub struct Server {
+    pub(super) inner: Arc<Inner>,
+    _guard: Arc<DropGuard>,
+}
+
+pub(super) struct Inner {
+    pub(super) config: ServerConfig,
+    pub(super) outside: Arc<Outside>,
+    pub(super) log: Arc<Log>,
+    known: Mutex<Arc<Known>>,
+    generation: AtomicU64,
+    life: Mutex<Life>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct Life {
+    live: Option<Arc<Live>>,
+    starting: Option<Starting>,
+    /// Failures of the connection since it last worked.
+    failures: u32,
+    trouble: Option<Trouble>,
+    /// Not before this moment is it tried again.
+    not_before: Duration,
+}
+
+type Starting = Shared<BoxFuture<'static, Result<Arc<Live>, Trouble>>>;
+
+/// A connection that works.
+pub(super) struct Live {
+    pub(super) service: RunningService<RoleClient, Arc<Client>>,
+    pub(super) client: Arc<Client>,
+    pub(super) keeper: Option<Box<dyn Keeper>>,
+    /// Fires when the other side is gone.
+    pub(super) gone: CancellationToken,
+    pub(super) since: Duration,
+    pub(super) used: Mutex<Duration>,
+    pub(super) busy: AtomicUsize,
+    pub(super) handle: Handle,
+}
+
+/// Why a server cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// It cannot be reached.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Somebody has to log in.
+    #[error("{0}")]
+    Login(String),
+}
+
+/// How a server stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// It is switched off.
+    Disabled,
+    /// It is known and will be started when it is needed.
+    Ready,
+    /// Nothing is known of it yet.
+    New,
+    /// It is starting.
+    Starting,
+    /// It works.
+    Connected,
+    /// Somebody has to log in.
+    NeedsLogin(String),
+    /// It does not work.
+    Failed(String),
+}
+
+impl Status {
+    /// One word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Ready => "ready",
+            Self::New => "new",
+            Self::Starting => "starting",
+            Self::Connected => "connected",
+            Self::NeedsLogin(_) => "needs login",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+impl Server {
+    /// Reads what is known of it; starts nothing.
+    pub fn new(config: ServerConfig, outside: Arc<Outside>) -> Self {
+        let known = outside.vault.read(&config.name, Kept::Known).and_then(|text| Known::read(&text));
+        let log = Arc::new(Log::new(&config.name, Arc::clone(&outside.vault), Arc::clone(&outside.host)));
+        let stop = CancellationToken::new();
+        let inner = Inner {
+            known: Mutex::new(Arc::new(known.unwrap_or_default())),
+            config,
+            outside,
+            log,
+            generation: AtomicU64::new(1),
+            life: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: stop.clone(),
+        };
+        Self { inner: Arc::new(inner), _guard: Arc::new(stop.drop_guard()) }
+    }
+
+    /// What the configuration says.
+    pub fn config(&self) -> &ServerConfig {
+        &self.inner.config
+    }
+
+    /// What is known of it.
+    pub fn known(&self) -> Arc<Known> {
+        self.inner.known()
+    }
+
+    /// Whether its tools are known, as it is configured now.
+    pub fn is_known(&self) -> bool {
+        self.inner.known().identity == self.inner.config.identity()
+    }
+
+    /// Counts the changes of what it offers.
+    pub fn generation(&self) -> u64 {
+        self.inner.generation.load(Ordering::Acquire)
+    }
+
+    /// How it stands now.
+    pub fn status(&self) -> Status {
+        if !self.inner.config.enabled {
+            return Status::Disabled;
+        }
+        let life = self.inner.life();
+        match (&life.live, &life.starting, &life.trouble) {
+            (Some(live), ..) if !live.gone.is_cancelled() => Status::Connected,
+            (_, Some(_), _) => Status::Starting,
+            (_, _, Some(Trouble::Login(why))) => Status::NeedsLogin(why.clone()),
+            (_, _, Some(Trouble::Unreachable(why))) => Status::Failed(why.clone()),
+            _ if self.is_known() => Status::Ready,
+            _ => Status::New,
+        }
+    }
+
+    /// Starts it, unless it runs; ends when it works or does not.
+    pub async fn start(&self) -> Result<(), Trouble> {
+        self.inner.live().await.map(drop)
+    }
+
+    /// The process number of the program, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.inner.life().live.as_ref()?.keeper.as_ref().map(|keeper| keeper.pid())
+    }
+
+    /// A person agrees to changed definitions, of these tools or of all; how many there were.
+    pub fn accept(&self, only: &[String]) -> Result<usize, String> {
+        let mut known = Known::clone(&self.inner.known());
+        let count = known.accept(only);
+        self.inner.keep(known)?;
+        Ok(count)
+    }
+
+    /// Lets it go; the next call starts it again.
+    pub async fn close(&self) {
+        let live = self.inner.life().live.take();
+        if let Some(live) = live {
+            live.close().await;
+        }
+    }
+}
+
+impl Inner {
+    pub(super) fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn life(&self) -> MutexGuard<'_, Life> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes down what is known, and tells that it changed.
+    fn keep(&self, known: Known) -> Result<(), String> {
+        let mut current = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if **current == known {
+            return Ok(());
+        }
+        let offers_the_same = current.identity == known.identity && current.same_offer(&known);
+        let written = self.outside.vault.write(&self.config.name, Kept::Known, &known.text());
+        *current = Arc::new(known);
+        if !offers_the_same {
+            self.generation.fetch_add(1, Ordering::Release);
+        }
+        written
+    }
+
+    /// A connection that works; starts one if there is none.
+    pub(super) async fn live(self: &Arc<Self>) -> Result<Arc<Live>, Trouble> {
+        let starting = {
+            let mut life = self.life();
+            match &life.live {
+                Some(live) if live.is_there() => return Ok(Arc::clone(live)),
+                _ => {}
+            }
+            let now = self.outside.host.now();
+            if let Some(starting) = &life.starting {
+                starting.clone()
+            } else {
+                if life.failures >= OPEN_AFTER && now < life.not_before {
+                    let wait = life.not_before.saturating_sub(now).as_secs() + 1;
+                    let why = life.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
+                    let count = life.failures;
+                    return Err(Trouble::Unreachable(format!(
+                        "it failed {count} times in a row and is left alone for {wait} s more; the last time: {why}"
+                    )));
+                }
+                let starting = self.begin()?;
+                life.starting = Some(starting.clone());
+                starting
+            }
+        };
+        starting.await
+    }
+
+    /// Begins to start it, on the runtime: whoever waits may stop waiting without stopping it.
+    fn begin(self: &Arc<Self>) -> Result<Starting, Trouble> {
+        let no_runtime = || Trouble::Unreachable("there is no runtime to talk to it in".to_owned());
+        let handle = (self.outside.runtime)().ok_or_else(no_runtime)?;
+        let (own, on) = (Arc::clone(self), handle.clone());
+        let task = self.tasks.spawn_on(async move { own.started(on).await }, &handle);
+        let lost = |_| Err(Trouble::Unreachable("its start was given up".to_owned()));
+        Ok(task.map(move |ended| ended.unwrap_or_else(lost)).boxed().shared())
+    }
+
+    /// Starts it and writes down what came of it.
+    async fn started(self: Arc<Self>, handle: Handle) -> Result<Arc<Live>, Trouble> {
+        let limit = self.outside.host.sleep(self.config.connect_timeout);
+        let connecting = Box::pin(connect::connect(&self, handle.clone()));
+        let stopped = Box::pin(self.stop.cancelled());
+        let made = match select(connecting, select(limit, stopped)).await {
+            Either::Left((made, _)) => made,
+            Either::Right((Either::Left(_), connecting)) => {
+                drop(connecting);
+                let said = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
+                let limit = self.config.connect_timeout.as_secs_f32();
+                Err(Trouble::Unreachable(format!("it did not begin to talk within {limit} s{said}")))
+            }
+            Either::Right((Either::Right(_), _)) => Err(Trouble::Unreachable("it is no longer wanted".to_owned())),
+        };
+        let made = made.map(|(live, known)| {
+            if let Err(why) = self.keep(known) {
+                self.log.line(&format!("[what it offers could not be written down: {why}]"));
+            }
+            Arc::new(live)
+        });
+        let mut life = self.life();
+        life.starting = None;
+        match made {
+            Ok(live) => {
+                life.live = Some(Arc::clone(&live));
+                life.failures = 0;
+                life.trouble = None;
+                drop(life);
+                self.tasks.spawn_on(Arc::clone(&self).mind(Arc::clone(&live)), &handle);
+                Ok(live)
+            }
+            Err(trouble) => {
+                self.failed(&mut life, trouble.clone());
+                Err(trouble)
+            }
+        }
+    }
+
+    fn failed(&self, life: &mut Life, trouble: Trouble) {
+        life.failures = life.failures.saturating_add(1);
+        life.not_before = self.outside.host.now() + LEFT_ALONE;
+        life.trouble = Some(trouble);
+    }
+
+    /// A connection does not work any more: it is let go, and counted.
+    pub(super) fn lost(&self, live: &Arc<Live>, why: &str) {
+        let mut life = self.life();
+        if life.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
+            life.live = None;
+            self.failed(&mut life, Trouble::Unreachable(why.to_owned()));
+        }
+        live.gone.cancel();
+    }
+
+    /// Somebody has to log in before it can be asked again.
+    pub(super) fn login_needed(&self, why: &str) {
+        self.life().trouble = Some(Trouble::Login(why.to_owned()));
+    }
+
+    /// Looks after a connection until it ends.
+    async fn mind(self: Arc<Self>, live: Arc<Live>) {
+        let host = Arc::clone(&self.outside.host);
+        let handle = live.handle.clone();
+        loop {
+            let tick = host.sleep(self.tick());
+            tokio::select! {
+                () = self.stop.cancelled() => return live.close().await,
+                () = live.gone.cancelled() => break,
+                () = live.client.changed.notified() => self.refresh(&live).await,
+                () = tick => {
+                    if self.is_spent(&live) {
+                        self.let_go(&live);
+                        return live.close().await;
+                    } else if !self.answers(&live).await {
+                        self.lost(&live, "it no longer answers");
+                        break;
+                    }
+                }
+            }
+        }
+        let how = match &live.keeper {
+            Some(keeper) => {
+                let ended = select(keeper.ended(), host.sleep(Duration::from_millis(300))).await;
+                match ended {
+                    Either::Left((how, _)) => how,
+                    Either::Right(_) => "it closed its output".to_owned(),
+                }
+            }
+            None => "the connection was closed".to_owned(),
+        };
+        let said = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
+        self.lost(&live, &format!("{how}{said}"));
+        live.close().await;
+        drop(live);
+        self.tasks.spawn_on(Arc::clone(&self).bring_back(), &handle);
+    }
+
+    /// How long until the next look.
+    fn tick(&self) -> Duration {
+        [self.config.idle, self.config.lifetime].into_iter().flatten().fold(self.config.keepalive, Duration::min)
+    }
+
+    /// Whether it has been idle, or there, for long enough.
+    fn is_spent(&self, live: &Live) -> bool {
+        let now = self.outside.host.now();
+        let used = *live.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = |limit: Option<Duration>, since: Duration| {
+            limit.is_some_and(|limit| now.saturating_sub(since) >= limit)
+        };
+        live.busy.load(Ordering::Acquire) == 0
+            && (over(self.config.idle, used) || over(self.config.lifetime, live.since))
+    }
+
+    /// It is no longer the connection that calls are given.
+    fn let_go(&self, live: &Arc<Live>) {
+        let mut life = self.life();
+        if life.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
+            life.live = None;
+        }
+    }
+
+    /// Whether it is still there. One that knows no ping is asked for its tools.
+    async fn answers(&self, live: &Live) -> bool {
+        let asked = Box::pin(connect::ping(&live.service));
+        matches!(select(asked, self.outside.host.sleep(PATIENCE)).await, Either::Left((true, _)))
+    }
+
+    /// Its list of tools changed: asks for it again.
+    async fn refresh(&self, live: &Live) {
+        // Servers tell of every one of many changes; one look after the last is enough.
+        self.outside.host.sleep(Duration::from_millis(50)).await;
+        let asked = Box::pin(connect::tools(&live.service));
+        let listed = match select(asked, self.outside.host.sleep(PATIENCE)).await {
+            Either::Left((Ok(listed), _)) => listed,
+            Either::Left((Err(why), _)) => return self.log.line(&format!("[its tools could not be listed: {why}]")),
+            Either::Right(_) => return self.log.line("[its tools could not be listed in time]"),
+        };
+        let mut known = Known::clone(&self.known());
+        known.learn(listed);
+        if let Err(why) = self.keep(known) {
+            self.log.line(&format!("[what it offers could not be written down: {why}]"));
+        }
+    }
+
+    /// After a lost connection: starts it again, later each time, a few times.
+    async fn bring_back(self: Arc<Self>) {
+        for round in 0..RESTARTS {
+            let wait = Box::pin(self.outside.host.sleep(Duration::from_millis(500 << (2 * round))));
+            if let Either::Right(_) = select(wait, Box::pin(self.stop.cancelled())).await {
+                return;
+            }
+            let unwanted = {
+                let life = self.life();
+                life.live.is_some() || life.starting.is_some() || life.failures >= OPEN_AFTER
+            };
+            if unwanted || self.live().await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// The tool as it was agreed to, or as it is listed.
+    pub(super) fn listed(&self, tool: &str) -> Option<Listed> {
+        self.known().tools.iter().find(|listed| listed.name == tool).cloned()
+    }
+}
+
+impl Live {
+    /// Whether it can be asked.
+    fn is_there(&self) -> bool {
+        !self.gone.is_cancelled() && !self.service.is_transport_closed()
+    }
+
+    /// Ends it: politely, then by force.
+    async fn close(&self) {
+        self.gone.cancel();
+        self.service.cancellation_token().cancel();
+        if let Some(keeper) = &self.keeper {
+            keeper.stop(GRACE).await;
+        }
+    }
+}

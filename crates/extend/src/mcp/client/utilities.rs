@@ -1,0 +1,205 @@
+//! Tools to look at a server's resources and to use its prompts, where it has any.
+
+use futures::future::BoxFuture;
+use hermes_core::cx::ToolCx;
+use hermes_core::error::ToolError;
+use hermes_core::tool::{Definition, Reply, ToolEntry};
+use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult};
+use serde_json::{Map, Value, json};
+
+use super::call::CallError;
+use super::known::Known;
+use super::result::{attached, contents, parts};
+use super::server::Server;
+use super::tools::{failed, toolset, utility_name};
+
+/// Pages of a list that are asked for.
+const MAX_PAGES: usize = 50;
+
+/// The ones that fit what the server has and the configuration allows.
+pub(super) fn entries(server: &Server, known: &Known) -> Vec<ToolEntry> {
+    let filter = &server.config().filter;
+    let mut entries = Vec::new();
+    if known.resources && filter.resources {
+        entries.push(entry(server, Utility::ListResources));
+        entries.push(entry(server, Utility::ReadResource));
+    }
+    if known.prompts && filter.prompts {
+        entries.push(entry(server, Utility::ListPrompts));
+        entries.push(entry(server, Utility::GetPrompt));
+    }
+    entries
+}
+
+#[derive(Clone, Copy)]
+enum Utility {
+    ListResources,
+    ReadResource,
+    ListPrompts,
+    GetPrompt,
+}
+
+impl Utility {
+    fn word(self) -> &'static str {
+        match self {
+            Self::ListResources => "list_resources",
+            Self::ReadResource => "read_resource",
+            Self::ListPrompts => "list_prompts",
+            Self::GetPrompt => "get_prompt",
+        }
+    }
+
+    fn definition(self, server: &str) -> Definition {
+        let (description, parameters) = match self {
+            Self::ListResources => (
+                format!("List what can be read from the MCP server `{server}`: resources, and templates of their addresses."),
+                json!({ "type": "object", "properties": {} }),
+            ),
+            Self::ReadResource => (
+                format!("Read a resource of the MCP server `{server}`."),
+                json!({
+                    "type": "object",
+                    "properties": { "uri": { "type": "string", "description": "Address of the resource, as it was listed" } },
+                    "required": ["uri"],
+                }),
+            ),
+            Self::ListPrompts => (
+                format!("List the prompts that the MCP server `{server}` offers, with their arguments."),
+                json!({ "type": "object", "properties": {} }),
+            ),
+            Self::GetPrompt => (
+                format!("Get a prompt of the MCP server `{server}`, filled in."),
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "name": { "type": "string", "description": "Name of the prompt" },
+                        "arguments": {
+                            "type": "object",
+                            "description": "Its arguments, each a text",
+                            "additionalProperties": { "type": "string" },
+                        },
+                    },
+                    "required": ["name"],
+                }),
+            ),
+        };
+        Definition { description, parameters }
+    }
+}
+
+fn entry(server: &Server, utility: Utility) -> ToolEntry {
+    let config = server.config();
+    let name = utility_name(&config.name, utility.word());
+    let owner = server.clone();
+    let run = move |arguments: Map<String, Value>, cx: ToolCx| -> BoxFuture<'static, Result<Reply, ToolError>> {
+        let server = owner.clone();
+        Box::pin(async move {
+            match answer(&server, utility, arguments, &cx).await {
+                Ok(reply) => Ok(reply),
+                Err(error) => failed(&server, error),
+            }
+        })
+    };
+    ToolEntry::from_fn(name, toolset(&config.name), utility.definition(&config.name), |_, _| Vec::new(), run)
+        .emoji("🔌")
+        .timeout(config.timeout)
+        .read_only()
+}
+
+async fn answer(
+    server: &Server,
+    utility: Utility,
+    mut arguments: Map<String, Value>,
+    cx: &ToolCx,
+) -> Result<Reply, CallError> {
+    let mut text = |key: &str| match arguments.remove(key) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    match utility {
+        Utility::ListResources => {
+            let resources = list(server, Kind::Resources, cx).await?;
+            // Many servers have resources and no templates, and say so with an error.
+            let templates = list(server, Kind::Templates, cx).await.unwrap_or_default();
+            let mut answer = json!({ "resources": resources });
+            if !templates.is_empty() {
+                answer["resourceTemplates"] = templates.into();
+            }
+            Ok(Reply::Json(answer))
+        }
+        Utility::ReadResource => {
+            let read = server.read(text("uri"), cx).await?;
+            let (texts, attachments): (Vec<_>, Vec<_>) = read.contents.into_iter().map(contents).unzip();
+            Ok(attached(json!({ "result": texts.join("\n") }), attachments.into_iter().flatten().collect()))
+        }
+        Utility::ListPrompts => Ok(Reply::Json(json!({ "prompts": list(server, Kind::Prompts, cx).await? }))),
+        Utility::GetPrompt => {
+            let name = text("name");
+            let given = match arguments.remove("arguments") {
+                Some(Value::Object(given)) => given,
+                _ => Map::new(),
+            };
+            let prompt = server.prompt(name, given, cx).await?;
+            let mut attachments = Vec::new();
+            let mut messages = Vec::new();
+            for message in prompt.messages {
+                let said = parts(vec![message.content]);
+                attachments.extend(said.attachments);
+                messages.push(json!({ "role": message.role, "text": said.text }));
+            }
+            let mut answer = json!({ "messages": messages });
+            if let Some(about) = prompt.description {
+                answer["description"] = about.into();
+            }
+            Ok(attached(answer, attachments))
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Resources,
+    Templates,
+    Prompts,
+}
+
+/// A whole list, page by page, without what nobody reads.
+async fn list(server: &Server, kind: Kind, cx: &ToolCx) -> Result<Vec<Value>, CallError> {
+    let mut found = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MAX_PAGES {
+        let page = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let request = match kind {
+            Kind::Resources => ClientRequest::ListResourcesRequest(RequestOptionalParam::with_param(page)),
+            Kind::Templates => ClientRequest::ListResourceTemplatesRequest(RequestOptionalParam::with_param(page)),
+            Kind::Prompts => ClientRequest::ListPromptsRequest(RequestOptionalParam::with_param(page)),
+        };
+        let (items, next) = match server.ask(request, cx, true).await? {
+            ServerResult::ListResourcesResult(page) => (serde_json::to_value(page.resources), page.next_cursor),
+            ServerResult::ListResourceTemplatesResult(page) => {
+                (serde_json::to_value(page.resource_templates), page.next_cursor)
+            }
+            ServerResult::ListPromptsResult(page) => (serde_json::to_value(page.prompts), page.next_cursor),
+            _ => return Err(CallError::Refused("its answer is no such list".to_owned())),
+        };
+        if let Ok(Value::Array(items)) = items {
+            found.extend(items.into_iter().map(brief));
+        }
+        cursor = next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Without icons and other things for screens.
+fn brief(item: Value) -> Value {
+    match item {
+        Value::Object(mut map) => {
+            map.retain(|key, _| !matches!(key.as_str(), "icons" | "_meta" | "annotations"));
+            Value::Object(map)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,274 @@
+//! The tools of MCP servers: what the configuration names, what is known of each, and their lives.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::{Either, join_all, select};
+use hermes_core::host::Host;
+use hermes_core::registry::Source;
+use hermes_core::session::Place;
+use hermes_extend::launch::Launch;
+use hermes_extend::mcp::client::{Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers};
+use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
+use hermes_net::{Http, HttpSettings, ProxySettings};
+use hermes_store::{McpFile, McpHome};
+use serde_json::Value;
+
+pub(crate) use hermes_extend::mcp::oauth::Person;
+
+use super::{Changes, Kind};
+use crate::host::Machine;
+use crate::inside::Inside;
+use crate::wait::wait;
+use crate::world::World;
+
+/// How long a start waits for servers that nothing is known of.
+const WAIT: Duration = Duration::from_millis(1500);
+
+/// The MCP servers of a runtime. Clones are the same.
+#[derive(Clone)]
+pub struct Mcp(Arc<Inner>);
+
+struct Inner {
+    outside: Arc<Outside>,
+    machine: Arc<Machine>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The revision of the world that this was made from.
+    revision: Option<u64>,
+    servers: BTreeMap<String, Slot>,
+    switched_off: Vec<ServerConfig>,
+    misread: Vec<String>,
+    wait: Option<Duration>,
+}
+
+struct Slot {
+    server: Server,
+    /// What was told to the registry last.
+    told: Option<(u64, bool)>,
+    problems: Vec<String>,
+}
+
+impl Mcp {
+    pub(crate) fn new(
+        world: &World,
+        machine: &Arc<Machine>,
+        place: &Place,
+        launcher: Arc<dyn Launch>,
+        person: Option<Arc<dyn Person>>,
+    ) -> Self {
+        let env = |name: &str| world.variable(name).map(str::to_owned);
+        let ca_file = env("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let host: Arc<dyn Host> = machine.clone();
+        let home = world.home().map(McpHome::of);
+        let runtime = Arc::downgrade(machine);
+        let outside = Outside {
+            launcher,
+            http: Http::new(HttpSettings { proxy: ProxySettings::from_env(env), ca_file }),
+            host,
+            runtime: Box::new(move || runtime.upgrade()?.handle()),
+            vault: Arc::new(HomeVault(home)),
+            cwd: place.cwd.clone(),
+            person,
+        };
+        let (outside, machine) = (Arc::new(outside), Arc::clone(machine));
+        Self(Arc::new(Inner { outside, machine, state: Mutex::default() }))
+    }
+
+    /// The servers that are switched on, by name.
+    pub fn servers(&self) -> Vec<Server> {
+        self.state().servers.values().map(|slot| slot.server.clone()).collect()
+    }
+
+    /// The servers that are switched off.
+    pub fn switched_off(&self) -> Vec<ServerConfig> {
+        self.state().switched_off.clone()
+    }
+
+    /// The server of this name, if it is switched on.
+    pub fn server(&self, name: &str) -> Option<Server> {
+        self.state().servers.get(name).map(|slot| slot.server.clone())
+    }
+
+    /// Starts every server that nothing is known of, all at once, and waits a little for them; who is
+    /// later joins when ready.
+    pub async fn ready(&self) {
+        let missing: Vec<Server> = self.servers().into_iter().filter(is_missing).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let wait = self.state().wait.unwrap_or(WAIT);
+        let all = Box::pin(join_all(missing.iter().map(Server::start)));
+        // What went wrong is in each server's status.
+        drop(select(all, self.0.outside.host.sleep(wait)).await);
+    }
+
+    /// The same, from code that just waits.
+    pub fn ready_blocking(&self) {
+        wait(self.ready());
+    }
+
+    /// Makes sure that a tool is known if it can be: its server is started when nothing is known of it.
+    pub async fn ready_for(&self, tool: &str) {
+        let meant = |server: &Server| {
+            let name: String = server.config().name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+            tool.strip_prefix("mcp__").is_some_and(|rest| rest.starts_with(&name)) && is_missing(server)
+        };
+        let missing: Vec<Server> = self.servers().into_iter().filter(meant).collect();
+        join_all(missing.iter().map(Server::start)).await;
+    }
+
+    /// The same, from code that just waits.
+    pub fn ready_for_blocking(&self, tool: &str) {
+        wait(self.ready_for(tool));
+    }
+
+    /// Starts a server, whether or not it is known, and says how that went.
+    pub fn start_blocking(&self, server: &Server) -> Status {
+        // The status says what went wrong.
+        drop(wait(server.start()));
+        server.status()
+    }
+
+    /// Forgets what is known of a server and the right to ask it.
+    pub fn forget(&self, name: &str) {
+        self.0.outside.vault.remove(name, Kept::Known);
+        self.0.outside.vault.remove(name, Kept::Tokens);
+    }
+
+    /// Takes a person through the login of a server. `show` gets the address of the page; `pasted` the
+    /// address that came back, where the browser runs on another machine.
+    pub fn login_blocking(&self, config: &ServerConfig, show: Show, pasted: Option<Pasted>) -> Result<(), OAuthError> {
+        let (Transport::Http(remote) | Transport::Sse(remote)) = &config.transport else {
+            return Err(OAuthError::Wrong("it is a program on this machine, which knows no login".to_owned()));
+        };
+        let runtime = self.0.machine.handle().ok_or(OAuthError::NeedsPerson)?;
+        let wishes = remote.oauth.clone().unwrap_or_default();
+        let patience = wishes.timeout.unwrap_or(Duration::from_mins(5));
+        let work = async {
+            let browser = Browser::open(&wishes, show, pasted).await.map_err(OAuthError::Wrong)?;
+            let outside = &self.0.outside;
+            let outside = Outside {
+                launcher: Arc::clone(&outside.launcher),
+                http: outside.http.clone(),
+                host: Arc::clone(&outside.host),
+                runtime: Box::new(|| None),
+                vault: Arc::clone(&outside.vault),
+                cwd: outside.cwd.clone(),
+                person: Some(Arc::new(browser)),
+            };
+            let login = Box::pin(oauth::log_in(&config.name, remote, &outside));
+            match select(login, outside.host.sleep(patience)).await {
+                Either::Left((done, _)) => done,
+                Either::Right(_) => Err(OAuthError::Refused("nobody logged in in time".to_owned())),
+            }
+        };
+        wait(Inside { runtime, work: Box::pin(work) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_missing(server: &Server) -> bool {
+    !server.is_known() && matches!(server.status(), Status::New | Status::Starting)
+}
+
+impl State {
+    /// Takes over what the configuration says now; the names that went.
+    fn reread(&mut self, world: &World, outside: &Arc<Outside>) -> Vec<Source> {
+        let section = world.config("mcp_servers");
+        let on = |name: &str| world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"));
+        let section = section.filter(|_| !on("HERMES_SAFE_MODE"));
+        let read = read_servers(section.as_ref(), &|name| world.variable(name).map(str::to_owned));
+        self.misread = read.problems;
+        self.wait = world
+            .config("mcp_discovery_timeout")
+            .as_ref()
+            .and_then(Value::as_f64)
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let (on, off): (Vec<_>, Vec<_>) = read.servers.into_iter().partition(|config| config.enabled);
+        self.switched_off = off;
+        let mut before = std::mem::take(&mut self.servers);
+        for config in on {
+            let slot = match before.remove(&config.name) {
+                Some(slot) if *slot.server.config() == config => slot,
+                _ => {
+                    let server = Server::new(config.clone(), Arc::clone(outside));
+                    Slot { server, told: None, problems: Vec::new() }
+                }
+            };
+            self.servers.insert(config.name, slot);
+        }
+        before.into_keys().filter(|name| !self.servers.contains_key(name)).map(Source::Mcp).collect()
+    }
+}
+
+impl Kind for Mcp {
+    fn look(&self, world: &World) -> Changes {
+        let mut state = self.state();
+        let mut changes = Changes::default();
+        let mut anything = false;
+        if state.revision != Some(world.revision()) {
+            changes.removed = state.reread(world, &self.0.outside);
+            state.revision = Some(world.revision());
+            anything = true;
+        }
+        for slot in state.servers.values_mut() {
+            let now = (slot.server.generation(), matches!(slot.server.status(), Status::NeedsLogin(_)));
+            if slot.told == Some(now) {
+                continue;
+            }
+            let (scope, problems) = slot.server.scope();
+            slot.told = Some(now);
+            slot.problems = problems;
+            changes.installed.push(scope);
+            anything = true;
+        }
+        if anything {
+            let told = state.servers.values().flat_map(|slot| slot.problems.iter().cloned());
+            changes.problems = Some(state.misread.iter().cloned().chain(told).collect());
+        }
+        changes
+    }
+}
+
+/// The servers' part of the home; without a home nothing is kept.
+struct HomeVault(Option<McpHome>);
+
+fn file(what: Kept) -> McpFile {
+    match what {
+        Kept::Known => McpFile::Known,
+        Kept::Tokens => McpFile::Tokens,
+    }
+}
+
+impl Vault for HomeVault {
+    fn read(&self, server: &str, what: Kept) -> Option<String> {
+        self.0.as_ref()?.read(server, file(what))
+    }
+
+    fn write(&self, server: &str, what: Kept, text: &str) -> Result<(), String> {
+        let Some(home) = &self.0 else { return Ok(()) };
+        home.write(server, file(what), text).map_err(|error| error.to_string())
+    }
+
+    fn remove(&self, server: &str, what: Kept) {
+        if let Some(home) = &self.0 {
+            // What cannot be removed is found again and told by whoever reads it.
+            let _ = home.remove(server, file(what));
+        }
+    }
+
+    fn log(&self, server: &str, line: &str) {
+        if let Some(home) = &self.0 {
+            home.log(server, line);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What is kept of MCP servers: their definitions with what a person agreed to, the right to ask
+//! them, and what they said beside the protocol.
+//!
+//! `mcp/<server>.json`, `mcp-tokens/<server>.json`, `logs/mcp-stderr.log`. Every file is its owner's
+//! only. A name that cannot be a file's name is kept under its fingerprint.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::disk::{self, Mode};
+use crate::error::StoreError;
+use crate::home::Home;
+
+/// Largest file that is read.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Size at which the log begins anew; the one before is kept beside it.
+const MAX_LOG: u64 = 1024 * 1024;
+
+/// The servers' part of a home.
+#[derive(Debug)]
+pub struct McpHome {
+    home: PathBuf,
+    /// Lines are written by many at once.
+    writing: Mutex<()>,
+}
+
+/// What is kept of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum McpFile {
+    /// Its definitions.
+    Known,
+    /// The right to ask it.
+    Tokens,
+}
+
+impl McpHome {
+    /// That of this home. Nothing is created before there is something to keep.
+    pub fn of(home: &Home) -> Self {
+        Self { home: home.path().to_path_buf(), writing: Mutex::default() }
+    }
+
+    fn path(&self, server: &str, file: McpFile) -> PathBuf {
+        let folder = match file {
+            McpFile::Known => "mcp",
+            McpFile::Tokens => "mcp-tokens",
+        };
+        self.home.join(folder).join(format!("{}.json", file_name(server)))
+    }
+
+    /// What is kept; nothing when there is none, or it cannot be read.
+    pub fn read(&self, server: &str, file: McpFile) -> Option<String> {
+        disk::read(&self.path(server, file), MAX_BYTES).ok().flatten()
+    }
+
+    /// Keeps a text, readable by its owner only.
+    pub fn write(&self, server: &str, file: McpFile, text: &str) -> Result<(), StoreError> {
+        disk::write(&self.path(server, file), text, Mode::Private)
+    }
+
+    /// Forgets it.
+    pub fn remove(&self, server: &str, file: McpFile) -> Result<(), StoreError> {
+        disk::remove(&self.path(server, file))
+    }
+
+    /// Where servers' own words are written.
+    pub fn log_path(&self) -> PathBuf {
+        self.home.join("logs").join("mcp-stderr.log")
+    }
+
+    /// Writes a line of a server. A log that cannot be written costs nobody anything.
+    pub fn log(&self, server: &str, line: &str) {
+        let path = self.log_path();
+        let plain: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let _turn = self.writing.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ready = path.parent().map_or(Ok(()), disk::make_private_folder);
+        if ready.is_err() {
+            return;
+        }
+        if disk::size(&path).is_some_and(|size| size > MAX_LOG)
+            && let Ok(Some(old)) = disk::read_bytes(&path, 2 * MAX_LOG)
+        {
+            let _ = disk::write(&path.with_extension("log.1"), &String::from_utf8_lossy(&old), Mode::Private);
+            let _ = disk::remove(&path);
+        }
+        let _ = disk::append(&path, &format!("{server}: {plain}\n"));
+    }
+}
+
+/// The name of a server's file.
+fn file_name(server: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !server.is_empty() && server.len() <= 64 && server.chars().all(plain) {
+        return server.to_owned();
+    }
+    let digest = Sha256::digest(server.as_bytes());
+    let marks: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("@{marks}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "looks at the files themselves")]
+
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, McpHome) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = McpHome { home: folder.path().to_path_buf(), writing: Mutex::default() };
+        (folder, home)
+    }
+
+    #[test]
+    fn what_is_kept_is_its_owners_only_and_can_be_forgotten() {
+        let (folder, home) = home();
+
+        home.write("gh", McpFile::Tokens, "secret").unwrap();
+
+        let file = folder.path().join("mcp-tokens/gh.json");
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(home.read("gh", McpFile::Tokens).as_deref(), Some("secret"));
+        assert_eq!(home.read("gh", McpFile::Known), None);
+        home.remove("gh", McpFile::Tokens).unwrap();
+        assert_eq!(home.read("gh", McpFile::Tokens), None);
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder_and_different_names_are_different_files() {
+        let names = ["../../etc/passwd", "a/b", "a.b", "", "ä", "a_b"];
+
+        let files: std::collections::BTreeSet<String> = names.iter().map(|name| file_name(name)).collect();
+
+        assert_eq!(files.len(), names.len());
+        assert!(files.iter().all(|file| !file.contains(['/', '.'])));
+    }
+
+    #[test]
+    fn a_log_that_is_flooded_stays_small() {
+        let (_folder, home) = home();
+        let line = "x".repeat(2000);
+
+        for _ in 0..1500 {
+            home.log("s", &line);
+        }
+
+        let size = std::fs::metadata(home.log_path()).unwrap().len();
+        assert!(size <= MAX_LOG + 4096, "{size}");
+    }
+}
