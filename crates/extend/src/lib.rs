@@ -4,3 +4,7 @@
 //! in a registry scope of its own.
 
 pub mod launch;
+pub mod plugins;
+pub mod python;
+pub mod rpc;
+pub mod worker;

@@ -238,7 +238,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine);
+        let foreign = Foreign::new(&world, &machine, &self.place);
         let world = Arc::new(RwLock::new(world));
         let secrets = Arc::new(WorldRedact::new(Arc::clone(&world)));
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));

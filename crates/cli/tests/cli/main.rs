@@ -8,7 +8,9 @@
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `memory` | notes and earlier conversations |
+//! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
+//! | `python_tools` | Python tool files, dropped in |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
@@ -29,7 +31,9 @@ mod contract;
 mod docs;
 mod home;
 mod memory;
+mod plugins;
 mod prompt;
+mod python_tools;
 mod sessions;
 mod switch;
 mod terminal;
