@@ -7,6 +7,7 @@
 //! | `cache/<name>` | what can be learnt again |
 //! | `logs/<name>` | what they printed; the older half goes when it gets long |
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -165,7 +166,12 @@ fn add_tree(
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// Something that was learnt before and kept under this name; nothing when it is not there or cannot

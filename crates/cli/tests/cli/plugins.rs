@@ -169,7 +169,10 @@ fn an_installed_package_can_be_a_plugin() {
     // A Python whose packages are there.
     let bin = home.path().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
-    let python = format!("#!/bin/sh\nPYTHONPATH='{}' exec /usr/bin/python3 \"$@\"\n", site.display());
+    let python = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}}\nexport PYTHONPATH='{}'\nexec python3 \"$@\"\n",
+        site.display()
+    );
     std::fs::write(bin.join("python3"), python).unwrap();
     std::fs::set_permissions(bin.join("python3"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .unwrap();

@@ -2,7 +2,6 @@
 //! is a request to the program it lives in.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -20,9 +19,6 @@ use super::desk::Desk;
 use super::offer::OfferedTool;
 use super::subject::Subject;
 use crate::rpc::RpcError;
-
-/// How long one call may take; the road's own limit may be shorter.
-const CALL: Duration = Duration::from_mins(5);
 
 /// The one state that tools in foreign programs share: their calls never overlap within a batch.
 const STATE: &str = "state in foreign tools";
@@ -62,7 +58,6 @@ fn entry(tool: &OfferedTool, owner: &Owner) -> ToolEntry {
     let mut entry = ToolEntry::from_fn(tool.name.as_str(), toolset, tool.definition(), effects, run)
         .gate(gate(tool, &owner.subject))
         .requires_env(tool.requires_env.iter().cloned())
-        .timeout(CALL)
         .trusted()
         .alone();
     if !tool.emoji.is_empty() {

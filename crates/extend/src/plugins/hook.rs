@@ -34,7 +34,7 @@ pub struct PluginHook {
 
 impl PluginHook {
     /// The hooks of a plugin; nothing when it wants to hear of nothing that happens here.
-    pub fn new(
+    pub fn of(
         plugin: &str,
         events: &[String],
         policy: bool,

@@ -15,7 +15,13 @@ use crate::plugins::subject::Subject;
 use crate::worker::{Doors, Worker};
 
 /// The program that all Python runs in.
-const HOST: &str = include_str!("host.py");
+const HOST: &str = concat!(
+    include_str!("host/wire.py"),
+    include_str!("host/register.py"),
+    include_str!("host/load.py"),
+    include_str!("host/call.py"),
+    include_str!("host/threads.py"),
+);
 
 /// Where files come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +100,9 @@ impl Hosts {
 /// The Python process, with these variables beyond the usual ones.
 pub(crate) fn python(consent: Consent, home: &std::path::Path, variables: &[(String, String)]) -> Program {
     let own = ("HERMES_HOME".to_owned(), home.display().to_string());
-    let quiet = ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned());
+    // Compiled files go where they can be thrown away, not beside what was accepted.
+    let compiled = home.join("cache/pycache").display().to_string();
+    let quiet = ("PYTHONPYCACHEPREFIX".to_owned(), compiled);
     Program {
         program: "python3".to_owned(),
         arguments: ["-u", "-c", HOST].map(str::to_owned).to_vec(),

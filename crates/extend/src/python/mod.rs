@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `lex.rs`, `scan.rs` | which files are tool files, by reading them |
-//! | `host.py` | the process they run in |
+//! | `host/` | the process they run in, in Python: its parts are joined in the order of `hosts.rs` |
 //! | `hosts.rs` | those processes, one for each set of variables that files need |
 
 mod hosts;
