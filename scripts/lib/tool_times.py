@@ -86,6 +86,7 @@ def main():
     read, patch = item(asked.bench, "read_file", asked.work), item(asked.bench, "patch", asked.work)
     slowest = max(value for key, value in patch.items() if key.startswith(("replace_", "v4a_")))
     found = {"read_file_page": [read["random_ms"], "ms"], "patch_slowest": [slowest, "ms"]}
+    found["python_call_ms"] = [item(asked.bench, "python", asked.work)["call_ms"], "ms"]
     found |= search_ratio(asked.bench, asked.work)
     found |= terminal_ratio(pathlib.Path(asked.terminal).read_text(encoding="utf-8"))
     print(json.dumps(found, ensure_ascii=False))

@@ -14,6 +14,7 @@ mod interrupt;
 mod mcp;
 mod output;
 mod person;
+mod plugin_cli;
 mod policy;
 mod sessions;
 mod setup;
@@ -70,11 +71,17 @@ fn main() -> ExitCode {
     }
     broken::tell_in_one_line();
     let words = chat::entry::spelled_out(words, chat::terminal::is_there());
-    let matches = match command_line().try_get_matches_from(words) {
-        Ok(matches) => matches,
-        Err(told) => return told_by_clap(&told),
+    let matches = command_line().try_get_matches_from(words.clone());
+    let work = || match &matches {
+        Ok(matches) => Some(run(matches)),
+        Err(told) => plugin_cli::run(&words, told),
     };
-    match panic::catch_unwind(AssertUnwindSafe(|| run(&matches))) {
+    let done = match (panic::catch_unwind(AssertUnwindSafe(work)), &matches) {
+        (Ok(None), Err(told)) => return told_by_clap(told),
+        (Ok(done), _) => Ok(done.unwrap_or(Ok(()))),
+        (Err(broken), _) => Err(broken),
+    };
+    match done {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             failure.why().into_iter().for_each(output::complain);

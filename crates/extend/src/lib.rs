@@ -6,3 +6,7 @@
 pub mod launch;
 pub mod digest;
 pub mod mcp;
+pub mod plugins;
+pub mod python;
+pub mod rpc;
+pub mod worker;

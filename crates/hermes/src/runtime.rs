@@ -306,6 +306,10 @@ impl Runtime {
         self.0.spill.clone()
     }
 
+    pub(crate) fn foreign(&self) -> &Foreign {
+        &self.0.foreign
+    }
+
     pub(crate) fn machine(&self) -> &Arc<Machine> {
         &self.0.machine
     }

@@ -105,6 +105,41 @@ pub(crate) fn size(path: &Path) -> Option<u64> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
 }
 
+/// Changes when a file does: dates, size and number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    modified: (i64, i64),
+    changed: (i64, i64),
+    bytes: u64,
+    number: u64,
+}
+
+/// The stamp of a regular file, or of one behind a link; `None` if there is none.
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(Stamp {
+        modified: (meta.mtime(), meta.mtime_nsec()),
+        changed: (meta.ctime(), meta.ctime_nsec()),
+        bytes: meta.len(),
+        number: meta.ino(),
+    })
+}
+
+/// Where a link leads; `None` for anything else.
+pub(crate) fn link(path: &Path) -> Option<PathBuf> {
+    fs::read_link(path).ok()
+}
+
+/// Everything in a folder, or in one behind a link, by name alone. A missing one holds nothing.
+pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "list", path: folder.to_owned(), source };
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(|it| it.path()).map_err(failed)).collect(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(failed(e)),
+    }
+}
+
 /// Replaces a file by `text`, whole or not at all. A link stays a link: the file behind it is replaced.
 pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreError> {
     let target = behind_links(path)?;
@@ -194,6 +229,11 @@ pub(crate) fn own_folder(path: &Path) -> Result<(), StoreError> {
 /// Whether `path` is a folder, or a link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+/// Whether `path` is a folder itself, not a link to one.
+pub(crate) fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
 /// Brings what was written to a file to the disk. A missing file has nothing to bring.

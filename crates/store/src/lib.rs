@@ -11,6 +11,8 @@
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`recall`] | the same, for a model that looks back |
+//! | [`foreign`] | files that foreign tools come from, what was learnt about them, what they said |
+//! | [`trust`] | what a person accepted, by the digest of its content |
 //! | [`history`] | lines typed at the prompt |
 //! | [`error`] | what can go wrong, always with the path |
 //!
@@ -23,6 +25,7 @@ pub mod config;
 mod disk;
 mod dotenv;
 pub mod error;
+pub mod foreign;
 pub mod history;
 pub mod home;
 pub mod mcp;
@@ -32,6 +35,7 @@ pub mod recall;
 pub mod secrets;
 pub mod sessions;
 pub mod spill;
+pub mod trust;
 pub mod variables;
 
 pub use checkpoints::Checkpoints;
@@ -45,3 +49,4 @@ pub use processes::Processes;
 pub use recall::HomeRecall;
 pub use secrets::{EnvView, Secrets};
 pub use spill::Spill;
+pub use trust::Trust;

@@ -111,6 +111,21 @@ struct Agent {
 }
 
 impl Talk for Agent {
+    fn has_plugin_command(&self, name: &str) -> bool {
+        self.runtime.plugin_commands().iter().any(|command| command.name == name)
+    }
+
+    fn plugin_command(&self, name: String, words: String) -> BoxFuture<'_, Told> {
+        Box::pin(async move {
+            let said = self.runtime.run_plugin_command(&name, &words).await;
+            said.unwrap_or_else(|| Err(format!("no plugin has /{name} any more")))
+        })
+    }
+
+    fn injected(&self) -> Vec<String> {
+        self.runtime.injected_messages().into_iter().map(|message| message.content).collect()
+    }
+
     fn session_id(&self) -> String {
         self.chat.session_id()
     }

@@ -78,6 +78,21 @@ pub(crate) trait Talk: Send + Sync {
 
     /// The conversation so far.
     fn history(&self) -> BoxFuture<'_, Vec<Message>>;
+
+    /// Whether a plugin brought this slash command.
+    fn has_plugin_command(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Runs a slash command that a plugin brought.
+    fn plugin_command(&self, _name: String, _words: String) -> BoxFuture<'_, Told> {
+        Box::pin(std::future::ready(Err("no plugin has it".to_owned())))
+    }
+
+    /// What plugins want to be said; each is given out once.
+    fn injected(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// One session in a list.

@@ -2,7 +2,7 @@
 
 use crate::command::{CommandDef, Failure, Run};
 use crate::shell::Shell;
-use crate::tools::{call, cost, explain, info, list, schema, toggle};
+use crate::tools::{call, cost, explain, info, list, new, schema, test, toggle};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Tools>("tools", "List, explain, switch and call tools");
@@ -31,6 +31,10 @@ enum Action {
     Enable(toggle::Enable),
     /// Switch toolsets or tools off
     Disable(toggle::Disable),
+    /// Write the template of a tool of your own, in Python
+    New(new::New),
+    /// Load a Python tool file, run its checks and a sample call
+    Test(test::Test),
 }
 
 impl Run for Tools {
@@ -44,6 +48,8 @@ impl Run for Tools {
             Action::Cost(cost) => cost.run(shell),
             Action::Enable(enable) => enable.run(shell),
             Action::Disable(disable) => disable.run(shell),
+            Action::New(new) => new.run(shell),
+            Action::Test(test) => test.run(shell),
         }
     }
 }

@@ -24,5 +24,6 @@ fn looked(shell: &Shell) -> Result<Vec<Finding>, Failure> {
     }];
     let closed = toolbox.unavailable().iter();
     found.extend(closed.map(|tool| Finding::note(format!("{} is not there: {}", tool.name, tool.why))));
+    found.extend(runtime.foreign_problems().into_iter().map(Finding::note));
     Ok(found)
 }

@@ -7,6 +7,7 @@ use hermes::core::registry::Snapshot;
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
+use crate::output;
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 use crate::tools::{Choice, first_sentence, source_word, whole_toolbox};
@@ -21,6 +22,9 @@ impl Run for List {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
         let toolbox = whole_toolbox(&runtime, &self.choice.selection(&runtime)?)?;
+        for problem in runtime.foreign_problems() {
+            output::warn(&problem);
+        }
         let rows = rows(toolbox.snapshot(), &toolbox);
         if shell.out.wants_json() {
             return shell.out.json(&rows.iter().map(Row::json).collect::<Vec<_>>());

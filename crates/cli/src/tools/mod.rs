@@ -5,7 +5,9 @@ pub(crate) mod cost;
 pub(crate) mod explain;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod new;
 pub(crate) mod schema;
+pub(crate) mod test;
 pub(crate) mod toggle;
 
 use std::sync::Arc;

@@ -8,7 +8,9 @@
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `memory` | notes and earlier conversations |
+//! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
+//! | `python_tools` | Python tool files, dropped in |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `setting_up` | from nothing to a home that works: setup, model, doctor |
 //! | `switch` | enable and disable, on files with comments and all at once |
@@ -30,7 +32,9 @@ mod contract;
 mod docs;
 mod home;
 mod memory;
+mod plugins;
 mod prompt;
+mod python_tools;
 mod sessions;
 mod setting_up;
 mod switch;

@@ -3,31 +3,74 @@
 //!
 //! | file | kind |
 //! |---|---|
+//! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
 //! | `mcp.rs` | tools of MCP servers |
-//! | `launcher.rs` | starts the programs that foreign tools live in |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
+//! | `tool_files.rs` | Python tool files |
+//! | `plugins.rs`, `find_plugins.rs` | plugins, in Python or in any language |
+//! | `surface.rs` | what a runtime tells about them |
+//! | `learnt.rs` | what files and plugins offer, kept from one start to the next |
 
+pub(crate) mod find_plugins;
 mod launcher;
 mod mcp;
 pub(crate) mod serve;
+mod learnt;
+pub(crate) mod plugins;
+pub(crate) mod surface;
+mod tasks;
+mod tool_files;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::UNIX_EPOCH;
 
 use hermes_core::registry::{Registry, Scope, Source};
 use hermes_core::session::Place;
 use hermes_extend::launch::Launch;
+use hermes_extend::plugins::desk::Desk;
+use hermes_extend::python::Hosts;
+use hermes_extend::worker::Doors;
+use hermes_store::{Home, foreign};
 
 use crate::host::Machine;
 use crate::world::World;
 use launcher::Launcher;
 pub use mcp::Mcp;
 pub(crate) use mcp::Person;
+use plugins::Plugins;
+use tasks::MachineTasks;
+use tool_files::ToolFiles;
+
+/// Where foreign tools print to, in the home's logs.
+const LOG: &str = "tools.log";
+
+/// What it takes to talk with foreign programs.
+fn doors(launch: &Arc<dyn Launch>, machine: &Arc<Machine>) -> Doors {
+    let tasks = Arc::new(MachineTasks(Arc::clone(machine)));
+    Doors { launch: Arc::clone(launch), tasks, host: machine.clone() }
+}
+
+/// Where foreign programs ask for more; what they print goes to the home's log.
+fn desk(home: &Home) -> Arc<Desk> {
+    let home = home.clone();
+    Desk::new(Arc::new(move |name, line| {
+        let since_epoch = Machine::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A line that cannot be written is lost; the tool that said it is not to blame.
+        let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
+    }))
+}
 
 /// One kind of foreign tools.
 pub(crate) trait Kind: Send + Sync {
     /// What changed since it was last asked. Asked often: it looks at dates of files or at values
     /// that are at hand, starts nothing and waits for nothing.
     fn look(&self, world: &World) -> Changes;
+}
+
+impl<K: Kind> Kind for Arc<K> {
+    fn look(&self, world: &World) -> Changes {
+        (**self).look(world)
+    }
 }
 
 /// What a kind wants to be changed.
@@ -48,6 +91,8 @@ pub(crate) struct Foreign {
     problems: Mutex<Vec<Vec<String>>>,
     launcher: Arc<dyn Launch>,
     mcp: Mcp,
+    tool_files: Option<Arc<ToolFiles>>,
+    plugins: Option<Arc<Plugins>>,
 }
 
 impl Foreign {
@@ -60,8 +105,19 @@ impl Foreign {
     ) -> Self {
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
-        let kinds: Vec<Box<dyn Kind>> = vec![Box::new(mcp.clone())];
-        Self { kinds, problems: Mutex::default(), launcher, mcp }
+        let mut kinds: Vec<Box<dyn Kind>> = vec![Box::new(mcp.clone())];
+        let (mut tool_files, mut plugins) = (None, None);
+        if let Some(home) = world.home() {
+            let (doors, desk) = (doors(&launcher, machine), desk(home));
+            let hosts = Hosts::new(doors.clone(), Arc::clone(&desk), home.path().to_path_buf());
+            let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, machine.clone()));
+            kinds.push(Box::new(Arc::clone(&files)));
+            tool_files = Some(files);
+            let found = Arc::new(Plugins::new(home.clone(), place, doors, desk));
+            kinds.push(Box::new(Arc::clone(&found)));
+            plugins = Some(found);
+        }
+        Self { kinds, problems: Mutex::default(), launcher, mcp, tool_files, plugins }
     }
 
     /// The MCP servers.
@@ -72,6 +128,16 @@ impl Foreign {
     /// Starts programs that foreign tools live in.
     pub(crate) fn launcher(&self) -> &Arc<dyn Launch> {
         &self.launcher
+    }
+
+    /// Python tool files, if there is a home.
+    pub(crate) fn tool_files(&self) -> Option<&Arc<ToolFiles>> {
+        self.tool_files.as_ref()
+    }
+
+    /// Plugins, if there is a home.
+    pub(crate) fn plugins(&self) -> Option<&Arc<Plugins>> {
+        self.plugins.as_ref()
     }
 
     /// Brings the registry up to date.

@@ -79,7 +79,8 @@ impl<W: Write> Chat<'_, W> {
                 self.command(def, &words, turn).await
             }
             Some(Err(unknown)) => {
-                self.staying.push(Line::new(&unknown, Style::RED));
+                let reply = self.plugin_command(&text, unknown, turn).await?;
+                self.staying.extend(reply.lines);
                 Ok(Step::On)
             }
             None => match turn {
@@ -90,6 +91,27 @@ impl<W: Write> Chat<'_, W> {
                 }
             },
         }
+    }
+
+    /// A command that none of ours is: a plugin may have it.
+    async fn plugin_command(
+        &mut self,
+        text: &str,
+        unknown: String,
+        turn: Option<&CancellationToken>,
+    ) -> Result<Reply, Failure> {
+        let typed = text.strip_prefix('/').unwrap_or(text);
+        let (name, words) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        let (name, words, talk) = (name.to_lowercase(), words.trim().to_owned(), self.talk);
+        if !talk.has_plugin_command(&name) {
+            return Ok(Reply::wrong(unknown));
+        }
+        if turn.is_some() {
+            return Ok(Reply::wrong(format!("/{name} has to wait until the turn is over; Ctrl-C stops it.")));
+        }
+        let work = Box::pin(async move { Reply::told(talk.plugin_command(name, words).await) });
+        let done = self.wait_for("plugin", work).await?;
+        Ok(done.unwrap_or_else(|| Reply::wrong("⏹ stopped")))
     }
 
     fn sent_while_busy(&mut self, text: String, turn: &CancellationToken) {

@@ -190,6 +190,7 @@ impl<'a, W: Write> Chat<'a, W> {
         self.look_again().await;
         self.draw_now()?;
         loop {
+            self.waiting.extend(self.talk.injected());
             let step = match self.waiting.pop_front() {
                 Some(text) => self.message(text),
                 None => self.idle().await?,
@@ -209,6 +210,7 @@ impl<'a, W: Write> Chat<'a, W> {
         while let Some(happening) = self.mail.inbox.next().await {
             let step = self.happened(happening, None).await?;
             self.draw_now()?;
+            self.waiting.extend(self.talk.injected());
             if step != Step::On || !self.waiting.is_empty() {
                 return Ok(step);
             }

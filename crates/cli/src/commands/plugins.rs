@@ -1,0 +1,279 @@
+//! `hermes plugins`: what plugins there are, switching them on and off, accepting those of a project.
+
+use std::path::{Path, PathBuf};
+
+use hermes::core::suggest::suggest;
+use hermes::extend::plugins::offer::Offer;
+use hermes::store::config::KeyPath;
+use hermes::store::{ConfigFile, Trust, foreign};
+use hermes::{PluginState, PluginView};
+use serde_json::{Value, json};
+
+use crate::command::{CommandDef, Failure, Run};
+use crate::output;
+use crate::shell::Shell;
+use crate::table::{Cell, Tone};
+
+pub(crate) const COMMAND: CommandDef =
+    CommandDef::of::<Command>("plugins", "List, switch and accept plugins, and tool files of a project");
+
+#[derive(clap::Args)]
+struct Command {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// List every plugin, and what became of it
+    List,
+    /// Show everything about one plugin
+    Info {
+        /// Its name or key
+        name: String,
+    },
+    /// Switch plugins on
+    Enable {
+        /// Their names or keys
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Switch plugins off
+    Disable {
+        /// Their names or keys
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Accept a tool file or plugin of a project exactly as it is now
+    Trust {
+        /// The Python file, or the folder of the plugin; without one, all that is accepted is listed
+        path: Option<PathBuf>,
+        /// Take it back instead
+        #[arg(long, requires = "path")]
+        revoke: bool,
+    },
+}
+
+impl Run for Command {
+    fn run(self, shell: &Shell) -> Result<(), Failure> {
+        match self.action {
+            Action::List => list(shell),
+            Action::Info { name } => info(shell, &name),
+            Action::Enable { names } => switch(shell, &names, true),
+            Action::Disable { names } => switch(shell, &names, false),
+            Action::Trust { path: None, .. } => accepted(shell),
+            Action::Trust { path: Some(path), revoke: false } => accept(shell, &path),
+            Action::Trust { path: Some(path), revoke: true } => revoke(shell, &path),
+        }
+    }
+}
+
+fn list(shell: &Shell) -> Result<(), Failure> {
+    let views = shell.runtime()?.plugins();
+    if shell.out.wants_json() {
+        return shell.out.json(&views.iter().map(described).collect::<Vec<_>>());
+    }
+    let rows: Vec<Vec<Cell>> = views.iter().map(row).collect();
+    if rows.is_empty() {
+        return shell.out.remark("There are no plugins; docs/plugins.md says how to write one.");
+    }
+    shell.out.table(&["PLUGIN", "VERSION", "FROM", "STATE", "WHAT FOR"], &rows)
+}
+
+fn row(view: &PluginView) -> Vec<Cell> {
+    let (word, tone) = word(&view.state);
+    let what = match &view.state {
+        PluginState::Failed(why) => why.clone(),
+        _ => view.manifest.description.clone(),
+    };
+    vec![
+        Cell::new(&view.key).tone(Tone::Strong),
+        Cell::new(&view.manifest.version),
+        Cell::new(view.origin.word()),
+        Cell::new(word).tone(tone),
+        Cell::new(what),
+    ]
+}
+
+fn word(state: &PluginState) -> (&'static str, Tone) {
+    match state {
+        PluginState::On => ("on", Tone::Good),
+        PluginState::Off => ("off", Tone::Faint),
+        PluginState::NotAccepted => ("not accepted", Tone::Bad),
+        PluginState::Failed(_) => ("failed", Tone::Bad),
+    }
+}
+
+fn described(view: &PluginView) -> Value {
+    let offer = view.offer.clone().unwrap_or_default();
+    let error = match &view.state {
+        PluginState::Failed(why) => Some(why),
+        _ => None,
+    };
+    json!({
+        "key": view.key,
+        "name": view.manifest.name,
+        "version": view.manifest.version,
+        "description": view.manifest.description,
+        "author": view.manifest.author,
+        "source": view.origin.word(),
+        "path": view.folder,
+        "executable": !view.manifest.run.is_empty(),
+        "state": word(&view.state).0,
+        "enabled": matches!(view.state, PluginState::On | PluginState::Failed(_)),
+        "error": error,
+        "requires_env": view.manifest.requires_env,
+        "tools": offer.tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+        "hooks": offer.hooks,
+        "commands": offer.commands.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+        "cli": offer.cli.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+        "skills": offer.skills.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+    })
+}
+
+fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
+    let views = shell.runtime()?.plugins();
+    let view = find(&views, name)?;
+    if shell.out.wants_json() {
+        return shell.out.json(&described(view));
+    }
+    let (word, tone) = word(&view.state);
+    let mut lines = vec![("state", shell.out.paint(word, tone))];
+    let mut say = |label: &'static str, text: String| {
+        if !text.is_empty() {
+            lines.push((label, text));
+        }
+    };
+    if let PluginState::Failed(why) = &view.state {
+        say("why", why.clone());
+    }
+    say("version", view.manifest.version.clone());
+    say("what for", view.manifest.description.clone());
+    say("author", view.manifest.author.clone());
+    say("from", view.origin.word().to_owned());
+    say("folder", view.folder.as_ref().map(|path| path.display().to_string()).unwrap_or_default());
+    say("runs", view.manifest.run.join(" "));
+    say("needs", view.manifest.requires_env.join(", "));
+    let Offer { tools, hooks, commands, cli, skills, .. } = view.offer.clone().unwrap_or_default();
+    say("tools", joined(tools.iter().map(|it| it.name.clone())));
+    say("hooks", joined(hooks.into_iter()));
+    say("commands", joined(commands.iter().map(|it| format!("/{}", it.name))));
+    say("cli", joined(cli.iter().map(|it| format!("hermes {}", it.name))));
+    say("skills", joined(skills.iter().map(|it| format!("{}:{}", view.manifest.name, it.name))));
+    shell.out.text(&view.key)?;
+    lines.iter().try_for_each(|(label, text)| shell.out.text(&format!("  {label:<9} {text}")))
+}
+
+fn joined(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The plugin that is meant, by key or name.
+fn find<'a>(views: &'a [PluginView], name: &str) -> Result<&'a PluginView, Failure> {
+    let found = views.iter().find(|view| view.key == name);
+    found.or_else(|| views.iter().find(|view| view.manifest.name == name)).ok_or_else(|| {
+        let near = suggest(name, views.iter().map(|view| view.key.as_str()), 3);
+        Failure::usage(match near.as_slice() {
+            [] => format!("there is no plugin `{name}`; `hermes plugins list` shows all"),
+            near => format!("there is no plugin `{name}`; did you mean `{}`?", near.join("` or `")),
+        })
+    })
+}
+
+fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
+    let (home, views) = (shell.home()?, shell.runtime()?.plugins());
+    let keys: Vec<String> =
+        names.iter().map(|name| find(&views, name).map(|view| view.key.clone())).collect::<Result<_, _>>()?;
+    let list = |name: &str| KeyPath::new(["plugins", name]).ok_or_else(|| Failure::failed("no such key"));
+    let (to, from) = if on { ("enabled", "disabled") } else { ("disabled", "enabled") };
+    let (to, from) = (list(to)?, list(from)?);
+    ConfigFile::update(&home, |file| {
+        keys.iter().try_for_each(|key| {
+            // Another spelling of the same plugin must not keep it on or off.
+            let spelled =
+                views.iter().filter(|view| view.key == *key).map(|view| view.manifest.name.as_str());
+            for name in spelled.chain([key.as_str()]) {
+                file.remove_from_list(&from, name)?;
+            }
+            if on {
+                file.add_to_list(&to, key)?;
+            }
+            Ok(())
+        })
+    })?;
+    let after = shell.runtime()?.plugins();
+    let changed: Vec<&PluginView> = after.iter().filter(|view| keys.contains(&view.key)).collect();
+    let failed = on && changed.iter().any(|view| matches!(view.state, PluginState::Failed(_)));
+    if shell.out.wants_json() {
+        shell.out.json(&changed.iter().map(|view| described(view)).collect::<Vec<_>>())?;
+    } else {
+        for view in &changed {
+            shell.out.text(&format!("{}: {}", view.key, word(&view.state).0))?;
+            tell_what_is_missing(view, on);
+        }
+    }
+    if failed { Err(Failure::Told(Failure::FAILED)) } else { Ok(()) }
+}
+
+fn tell_what_is_missing(view: &PluginView, on: bool) {
+    match (&view.state, &view.folder) {
+        (PluginState::Failed(why), _) => output::complain(why),
+        (PluginState::NotAccepted, Some(folder)) if on => output::warn(&format!(
+            "it came with the project; `hermes plugins trust {}` accepts it as it is now",
+            folder.display()
+        )),
+        _ => {}
+    }
+}
+
+/// The digest of what lies there.
+fn digest(path: &Path) -> Result<String, Failure> {
+    if foreign::stamp(path).is_some() {
+        let text = foreign::text(path)?.unwrap_or_default();
+        return Ok(foreign::digest(&text));
+    }
+    if foreign::is_folder(path) {
+        return Ok(foreign::tree_digest(path)?);
+    }
+    Err(Failure::usage(format!("there is nothing at {}", path.display())))
+}
+
+fn accept(shell: &Shell, path: &Path) -> Result<(), Failure> {
+    let path = clean(shell, path);
+    let digest = digest(&path)?;
+    Trust::accept(&shell.home()?, &path, &digest)?;
+    if shell.out.wants_json() {
+        return shell.out.json(&json!({ "path": path, "digest": digest }));
+    }
+    shell.out.text(&format!("Accepted {} as it is now", path.display()))?;
+    shell.out.remark(&format!("sha256 {digest}; a change of it has to be accepted again"))
+}
+
+fn revoke(shell: &Shell, path: &Path) -> Result<(), Failure> {
+    let path = clean(shell, path);
+    if !Trust::revoke(&shell.home()?, &path)? {
+        return Err(Failure::usage(format!("nothing was accepted at {}", path.display())));
+    }
+    if shell.out.wants_json() {
+        return shell.out.json(&json!({ "path": path, "revoked": true }));
+    }
+    shell.out.text(&format!("{} is not accepted any more", path.display()))
+}
+
+fn accepted(shell: &Shell) -> Result<(), Failure> {
+    let trust = Trust::read(&shell.home()?)?;
+    if shell.out.wants_json() {
+        return shell.out.json(&json!(trust.accepted()));
+    }
+    let rows: Vec<Vec<Cell>> = trust
+        .accepted()
+        .iter()
+        .map(|it| vec![Cell::new(it.path.display().to_string()), Cell::new(&it.digest).tone(Tone::Faint)])
+        .collect();
+    shell.out.table(&["ACCEPTED", "SHA256"], &rows)
+}
+
+/// The path as the runtime will find it.
+fn clean(shell: &Shell, path: &Path) -> PathBuf {
+    hermes::core::effect::lexical(&path.to_string_lossy(), shell.cwd(), None)
+}

@@ -1,0 +1,75 @@
+//! Commands that plugins add to the command line: asked for only when none of ours has the word.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use clap::error::ErrorKind;
+
+use crate::command::Failure;
+use crate::shell::Shell;
+
+/// Runs the command that the words mean to a plugin; nothing when no plugin has it, and then what the
+/// parser said stands.
+pub(crate) fn run(words: &[OsString], told: &clap::Error) -> Option<Result<(), Failure>> {
+    if told.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Words { json, profile, name, rest } = Words::of(words)?;
+    let runtime = Shell::of_this_process(json, profile).runtime().ok()?;
+    let said = match runtime.run_plugin_cli(&name, &rest)? {
+        Ok(said) => said,
+        Err(why) => return Some(Err(Failure::failed(why))),
+    };
+    // Whoever closed our output does not want to hear more.
+    let _ = std::io::stdout().write_all(said.out.as_bytes());
+    let _ = std::io::stderr().write_all(said.err.as_bytes());
+    Some(if said.code == 0 { Ok(()) } else { Err(Failure::Told(said.code)) })
+}
+
+/// What was typed: our options, the command, and what is the command's own.
+#[derive(Debug, Default, PartialEq)]
+struct Words {
+    json: bool,
+    profile: Option<String>,
+    name: String,
+    rest: Vec<String>,
+}
+
+impl Words {
+    fn of(words: &[OsString]) -> Option<Self> {
+        let mut found = Self::default();
+        let mut words = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+        loop {
+            let word = words.next()?;
+            match word.as_str() {
+                "--json" => found.json = true,
+                "-p" | "--profile" => found.profile = words.next(),
+                other => match other.strip_prefix("--profile=") {
+                    Some(profile) => found.profile = Some(profile.to_owned()),
+                    None => break found.name = word,
+                },
+            }
+        }
+        found.rest = words.collect();
+        Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_options_stand_before_the_command_and_its_own_behind() {
+        let words = ["hermes", "--json", "-p", "work", "greet", "--json", "x"].map(OsString::from);
+
+        let expected = Words {
+            json: true,
+            profile: Some("work".to_owned()),
+            name: "greet".to_owned(),
+            rest: vec!["--json".to_owned(), "x".to_owned()],
+        };
+        assert_eq!(Words::of(&words), Some(expected));
+        assert_eq!(Words::of(&["hermes".into()]), None);
+    }
+}

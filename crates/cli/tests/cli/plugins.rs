@@ -1,0 +1,223 @@
+//! Plugins: in Python and in other languages, switched on and off, whole or not at all, each for itself.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::home::{Home, Said};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+impl Home {
+    /// With an example plugin, switched on.
+    fn example(self, name: &str) -> Self {
+        copy(&examples().join(name), &self.state().join("plugins").join(name));
+        self.say(&["plugins", "enable", name]);
+        self
+    }
+
+    /// With a plugin in Python of these lines, switched on or not.
+    fn plugin(&self, name: &str, lines: &str) -> PathBuf {
+        let folder = self.state().join("plugins").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("plugin.yaml"), format!("name: {name}\nversion: 1.0\n")).unwrap();
+        std::fs::write(folder.join("__init__.py"), lines).unwrap();
+        folder
+    }
+
+    fn call(&self, tool: &str, arguments: &str) -> Said {
+        self.run(&["tools", "call", tool, arguments])
+    }
+}
+
+/// A plugin with one tool that says `word`.
+fn saying(tool: &str, word: &str) -> String {
+    format!(
+        "import json\n\ndef register(ctx):\n    ctx.register_tool(name='{tool}', toolset='{tool}', \
+         schema={{'name': '{tool}', 'description': 'Says.', 'parameters': {{'type': 'object', 'properties': {{}}}}}}, \
+         handler=lambda args, **kw: json.dumps({{'said': '{word}'}}))\n"
+    )
+}
+
+#[test]
+fn the_python_example_brings_everything_it_registers() {
+    let home = Home::new().example("greeter");
+
+    let greeted = home.call("greet", r#"{"name": "Ann"}"#);
+    let blocked = home.call("greet", r#"{"name": "Voldemort"}"#);
+    let cli = home.run(&["greet", "Bob"]);
+    let wrong = home.run(&["greet"]);
+    let info = home.json(&["plugins", "info", "greeter"]);
+
+    assert_eq!(greeted.json(), json!({ "greeting": "Hello, Ann!", "number": 1 }), "{greeted:?}");
+    assert_eq!(blocked.code, Some(1));
+    assert!(blocked.out.contains("denied by plugin greeter: not him"), "{blocked:?}");
+    assert_eq!((cli.out.as_str(), cli.code), ("Hello, Bob!\n", Some(0)), "{cli:?}");
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.err.contains("usage: hermes greet"), "{wrong:?}");
+    assert_eq!(
+        (&info["state"], &info["tools"], &info["hooks"], &info["commands"], &info["cli"], &info["skills"]),
+        (
+            &json!("on"),
+            &json!(["greet"]),
+            &json!(["pre_tool_call"]),
+            &json!(["greet"]),
+            &json!(["greet"]),
+            &json!(["greeting"])
+        )
+    );
+}
+
+#[test]
+fn the_shell_example_speaks_the_protocol() {
+    let home = Home::new().example("space-sh");
+
+    let said = home.call("free_space", r#"{"path": "/"}"#);
+    let none = home.call("free_space", r#"{"path": "/no/such/place"}"#);
+
+    assert!(said.json()["free_kb"].as_u64().is_some(), "{said:?}");
+    assert_eq!(none.json()["error"], "there is no such path");
+}
+
+#[test]
+fn the_node_example_speaks_the_protocol_and_has_a_hook() {
+    let home = Home::new().example("words-node").file("secrets.txt", "x");
+
+    let said = home.call("count_words", r#"{"text": "one two  three"}"#);
+    let blocked = home.call("terminal", r#"{"command": "cat secrets.txt"}"#);
+
+    assert_eq!(said.json(), json!({ "words": 3 }), "{said:?}");
+    assert!(blocked.out.contains("secrets.txt stays closed"), "{blocked:?}");
+}
+
+#[test]
+fn a_plugin_is_off_until_it_is_switched_on() {
+    let home = Home::new();
+    home.plugin("one", &saying("one", "1"));
+    assert_eq!(home.call("one", "{}").code, Some(2));
+    assert_eq!(home.json(&["plugins", "list"])[0]["state"], "off");
+
+    home.say(&["plugins", "enable", "one"]);
+    assert_eq!(home.call("one", "{}").json(), json!({ "said": "1" }));
+
+    home.say(&["plugins", "disable", "one"]);
+    assert_eq!(home.call("one", "{}").code, Some(2));
+}
+
+#[test]
+fn a_plugin_that_raises_half_way_leaves_nothing() {
+    let home = Home::new();
+    home.plugin("half", &format!("{}    ctx.register_hook('pre_tool_call', lambda **kw: {{'action': 'block', 'message': 'no'}})\n    raise ValueError('half-way')\n", saying("half", "1")));
+    home.plugin("whole", &saying("whole", "2"));
+
+    let said = home.run(&["plugins", "enable", "half", "whole"]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("ValueError: half-way"), "{said:?}");
+    assert_eq!(home.call("half", "{}").code, Some(2));
+    assert_eq!(home.call("whole", "{}").json(), json!({ "said": "2" }));
+    let views = home.run(&["plugins", "list", "--json"]).json();
+    assert_eq!(
+        (&views[0]["state"], &views[0]["tools"], &views[1]["state"]),
+        (&json!("failed"), &json!([]), &json!("on"))
+    );
+}
+
+#[test]
+fn a_plugin_of_a_project_runs_only_as_it_was_accepted() {
+    let home = Home::new()
+        .file(".hermes/plugins/one/plugin.yaml", "name: one\n")
+        .file(".hermes/plugins/one/__init__.py", saying("one", "1"));
+    let folder = home.project().join(".hermes/plugins/one");
+    let enabled = home.run(&["plugins", "enable", "one"]);
+    assert!(enabled.err.contains("`hermes plugins trust"), "{enabled:?}");
+    assert_eq!(home.call("one", "{}").code, Some(2));
+
+    home.say(&["plugins", "trust", folder.to_str().unwrap()]);
+    assert_eq!(home.call("one", "{}").json(), json!({ "said": "1" }));
+
+    std::fs::write(folder.join("__init__.py"), saying("one", "evil")).unwrap();
+    assert_eq!(home.call("one", "{}").code, Some(2));
+    assert_eq!(home.json(&["plugins", "list"])[0]["state"], "not accepted");
+    home.say(&["plugins", "trust", folder.to_str().unwrap()]);
+    home.say(&["plugins", "trust", folder.to_str().unwrap(), "--revoke"]);
+    assert_eq!(home.call("one", "{}").code, Some(2));
+}
+
+#[test]
+fn an_installed_package_can_be_a_plugin() {
+    let home = Home::new();
+    let site = home.path().join("site");
+    std::fs::create_dir_all(site.join("pack-1.2.dist-info")).unwrap();
+    let entry = "[hermes_agent.plugins]\npack = pack_plugin\n";
+    std::fs::write(site.join("pack-1.2.dist-info/entry_points.txt"), entry).unwrap();
+    std::fs::write(site.join("pack_plugin.py"), saying("packed", "here")).unwrap();
+    // A Python whose packages are there.
+    let bin = home.path().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let python = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}}\nexport PYTHONPATH='{}'\nexec python3 \"$@\"\n",
+        site.display()
+    );
+    std::fs::write(bin.join("python3"), python).unwrap();
+    std::fs::set_permissions(bin.join("python3"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let run = |words: &[&str]| {
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        Said::of(home.command(words).env("PATH", path).output().unwrap())
+    };
+
+    let enabled = run(&["plugins", "enable", "pack"]);
+    let said = run(&["tools", "call", "packed"]);
+
+    assert_eq!(enabled.code, Some(0), "{enabled:?}");
+    assert_eq!(said.json(), json!({ "said": "here" }), "{said:?}");
+    let info = run(&["plugins", "info", "pack", "--json"]).json();
+    assert_eq!((&info["source"], &info["version"]), (&json!("package"), &json!("1.2")));
+}
+
+#[test]
+fn fifty_plugins_start_no_python() {
+    let home = Home::new();
+    let names: Vec<String> = (0..50).map(|n| format!("p{n}")).collect();
+    for name in &names {
+        home.plugin(name, &saying(name, name));
+    }
+    let words: Vec<&str> =
+        ["plugins", "enable"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    assert_eq!(home.run(&words).code, Some(0));
+
+    // A search path without Python: whoever needed it now would say so.
+    let mut command = home.command(&["tools", "list", "--json"]);
+    let said = Said::of(command.env("PATH", home.path()).output().unwrap());
+
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let there = |name: &String| said.json().as_array().unwrap().iter().any(|tool| tool["name"] == **name);
+    assert!(names.iter().all(there));
+}
+
+#[test]
+fn wrong_names_are_wrong_usage_with_a_suggestion() {
+    let home = Home::new();
+    home.plugin("calculator", &saying("calc", "1"));
+
+    let said = home.run(&["plugins", "enable", "calculater"]);
+    let none = home.run(&["plugins", "trust", "nowhere"]);
+
+    assert_eq!((said.code, none.code), (Some(2), Some(2)));
+    assert!(said.err.contains("did you mean `calculator`?"), "{said:?}");
+}

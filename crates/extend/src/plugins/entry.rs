@@ -1,0 +1,197 @@
+//! An offered tool as an entry of the registry: it takes the road like every other, and its handler
+//! is a request to the program it lives in.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hermes_core::cx::ToolCx;
+use hermes_core::effect::Effect;
+use hermes_core::error::ToolError;
+use hermes_core::gate::Gate;
+use hermes_core::outcome::Attachment;
+use hermes_core::registry::{Scope, Source};
+use hermes_core::tool::{MaxSize, Reply, ToolEntry};
+use hermes_core::toolset::DynamicToolset;
+use serde_json::{Map, Value, json};
+
+use super::desk::Desk;
+use super::offer::OfferedTool;
+use super::subject::Subject;
+use crate::rpc::RpcError;
+
+/// The one state that tools in foreign programs share: their calls never overlap within a batch.
+const STATE: &str = "state in foreign tools";
+
+/// Who a tool belongs to, and what it may.
+#[derive(Clone)]
+pub struct Owner {
+    /// The program it lives in.
+    pub subject: Arc<Subject>,
+    /// Where it may ask for more.
+    pub desk: Arc<Desk>,
+    /// The toolset of tools that name none.
+    pub toolset: String,
+    /// Whether it may stand in for tools of others.
+    pub may_override: bool,
+}
+
+/// The tools of one source, and the toolsets they are in.
+pub fn scope(source: Source, tools: &[OfferedTool], owner: &Owner) -> Scope {
+    let entries: Vec<ToolEntry> = tools.iter().map(|tool| entry(tool, owner)).collect();
+    let mut names: Vec<Arc<str>> = entries.iter().map(|entry| Arc::clone(entry.toolset())).collect();
+    names.sort();
+    names.dedup();
+    let toolsets = names.into_iter().map(|name| DynamicToolset { name, ..DynamicToolset::default() });
+    let scope = toolsets.fold(Scope::new(source), Scope::toolset);
+    entries.into_iter().fold(scope, Scope::tool)
+}
+
+/// The entry of an offered tool.
+fn entry(tool: &OfferedTool, owner: &Owner) -> ToolEntry {
+    let toolset = Some(tool.toolset.as_str()).filter(|name| !name.is_empty()).unwrap_or(&owner.toolset);
+    let (subject, desk, name) = (Arc::clone(&owner.subject), Arc::clone(&owner.desk), tool.name.clone());
+    let run = move |arguments, cx| call(Arc::clone(&subject), Arc::clone(&desk), name.clone(), arguments, cx);
+    // Whoever put the file there, or accepted it, agreed to what it does; what that is nobody knows, and
+    // so nothing else runs beside it and a call that was cut off does not run at all.
+    let effects = |_: &Map<String, Value>, _: &_| vec![Effect::WriteSlot(STATE)];
+    let mut entry = ToolEntry::from_fn(tool.name.as_str(), toolset, tool.definition(), effects, run)
+        .gate(gate(tool, &owner.subject))
+        .requires_env(tool.requires_env.iter().cloned())
+        .trusted()
+        .alone();
+    if !tool.emoji.is_empty() {
+        entry = entry.emoji(tool.emoji.clone());
+    }
+    if let Some(max) = tool.max_result_size_chars {
+        entry = entry.max_result(max_size(max));
+    }
+    if tool.overrides && owner.may_override {
+        entry = entry.overriding();
+    }
+    entry
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just before")]
+fn max_size(chars: f64) -> MaxSize {
+    if chars.is_finite() && chars < 1e15 {
+        MaxSize::Chars(chars.max(0.0) as usize)
+    } else {
+        MaxSize::Unlimited
+    }
+}
+
+/// Its variables first, and only then its own check: a program is not started for what is missing anyway.
+fn gate(tool: &OfferedTool, subject: &Arc<Subject>) -> Gate {
+    let needs = tool.requires_env.clone();
+    if !tool.check {
+        return match needs.as_slice() {
+            [] => Gate::Open,
+            _ => Gate::All(needs.into_iter().map(Gate::env).collect()),
+        };
+    }
+    let words = format!("the check of `{}` in {} agrees", tool.name, subject.name());
+    let (subject, name) = (Arc::clone(subject), tool.name.clone());
+    Gate::check(words, move |probe| {
+        let missing: Vec<String> =
+            needs.iter().filter(|name| !probe.env(name)).map(|name| format!("needs {name}")).collect();
+        let (subject, name) = (Arc::clone(&subject), name.clone());
+        async move {
+            if !missing.is_empty() {
+                return Err(missing.join("; "));
+            }
+            let said = subject.ask_soon("tool.check", json!({ "name": name })).await;
+            let said = said.map_err(|wrong| format!("its check failed: {wrong}"))?;
+            match said.get("available").and_then(Value::as_bool) {
+                Some(true) => Ok(()),
+                _ => Err(said
+                    .get("reason")
+                    .and_then(Value::as_str)
+                    .unwrap_or("its own check says no")
+                    .to_owned()),
+            }
+        }
+    })
+}
+
+async fn call(
+    subject: Arc<Subject>,
+    desk: Arc<Desk>,
+    name: String,
+    arguments: Map<String, Value>,
+    cx: ToolCx,
+) -> Result<Reply, ToolError> {
+    let admitted = desk.admit(&cx);
+    let session = cx.session_id();
+    let params = json!({
+        "name": name,
+        "arguments": arguments,
+        "within": admitted.number(),
+        "context": {
+            "task_id": session,
+            "session_id": session,
+            "tool_call_id": cx.call().as_str(),
+            "user_task": null,
+        },
+    });
+    match subject.ask("tool.call", params).await {
+        Ok(said) => reply(said, &name),
+        Err(RpcError::Answered { message, .. }) => Err(ToolError::Broken(message)),
+        Err(RpcError::NotSent(why)) => Err(ToolError::Failed(format!(
+            "`{name}` did not run: {} cannot be used now ({why})",
+            subject.name()
+        ))),
+        Err(RpcError::Ended(how)) => Err(ToolError::Failed(format!(
+            "the process of {} ended while `{name}` ran ({how}); the call may have had its effect and is not \
+             repeated; the process comes back with the next call",
+            subject.name()
+        ))),
+    }
+}
+
+fn reply(mut said: Value, name: &str) -> Result<Reply, ToolError> {
+    let text = |key: &str| said.get(key).and_then(Value::as_str).map(str::to_owned);
+    if let Some(text) = text("text") {
+        return Ok(Reply::Text(text));
+    }
+    if let Some(raised) = text("raised") {
+        return Err(ToolError::Broken(raised));
+    }
+    if let Some(kind) = text("contract") {
+        return Ok(Reply::Json(json!({
+            "error": format!("the handler of `{name}` returned {kind} instead of a JSON text"),
+            "error_type": "tool_result_contract",
+            "tool": name,
+            "result_type": kind,
+        })));
+    }
+    if let Some(parts) = said.get("multimodal") {
+        return Ok(multimodal(parts));
+    }
+    Ok(Reply::Json(said.get_mut("result").map(Value::take).unwrap_or(said)))
+}
+
+/// Text and pictures: the text is the document, the pictures come beside it.
+fn multimodal(value: &Value) -> Reply {
+    let parts = value.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut texts: Vec<&str> = value.get("text_summary").and_then(Value::as_str).into_iter().collect();
+    let mut pictures = Vec::new();
+    for part in parts {
+        texts.extend(part.get("text").and_then(Value::as_str));
+        let url = part.get("image_url").map(|image| image.get("url").unwrap_or(image));
+        pictures.extend(url.and_then(Value::as_str).and_then(picture));
+    }
+    Reply::Attached(json!({ "text": texts.join("\n"), "pictures": pictures.len() }), pictures)
+}
+
+/// A picture from a `data:` URL.
+fn picture(url: &str) -> Option<Attachment> {
+    let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    let bytes = BASE64_STANDARD.decode(data).ok()?;
+    let fits = u64::try_from(bytes.len()).is_ok_and(|size| size <= Attachment::MAX_BYTES);
+    fits.then(|| Attachment {
+        media_type: media_type.to_owned(),
+        name: "picture".to_owned(),
+        bytes: bytes.into(),
+    })
+}

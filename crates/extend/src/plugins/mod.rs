@@ -1,0 +1,19 @@
+//! Plugins, and what they have in common with tool files.
+//!
+//! | file | what |
+//! |---|---|
+//! | `manifest.rs` | `plugin.yaml` |
+//! | `start.rs` | a plugin as a process of its own, in Python or in any language |
+//! | `offer.rs` | what a foreign program offers |
+//! | `subject.rs` | one file or plugin inside of a process |
+//! | `entry.rs` | an offered tool as an entry of the registry |
+//! | `hook.rs` | its hooks as one hook of the road |
+//! | `desk.rs` | what foreign programs may ask of us |
+
+pub mod desk;
+pub mod entry;
+pub mod hook;
+pub mod manifest;
+pub mod offer;
+pub mod start;
+pub mod subject;

@@ -1,0 +1,119 @@
+//! What a foreign program offers: tools, hooks, commands, skills. Said once, when it is loaded, and
+//! kept for the next start under the digest of its content.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use hermes_core::tool::Definition;
+
+/// Everything one program, file or plugin offers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Offer {
+    /// Its tools.
+    pub tools: Vec<OfferedTool>,
+    /// Events it wants to hear of.
+    pub hooks: Vec<String>,
+    /// Its slash commands.
+    pub commands: Vec<OfferedCommand>,
+    /// Its commands of the command line.
+    pub cli: Vec<OfferedCli>,
+    /// Its skills.
+    pub skills: Vec<OfferedSkill>,
+    /// What it asked for and does not get, in words.
+    pub notes: Vec<String>,
+}
+
+/// A tool.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfferedTool {
+    /// Its name on the wire.
+    pub name: String,
+    /// The toolset it wants to be in.
+    pub toolset: String,
+    /// What it is for.
+    pub description: String,
+    /// `{name, description, parameters}`, or the parameters alone.
+    pub schema: Value,
+    /// Variables it needs.
+    pub requires_env: Vec<String>,
+    /// A picture.
+    pub emoji: String,
+    /// How large its results may be, in characters.
+    pub max_result_size_chars: Option<f64>,
+    /// Whether it can be asked if it is available.
+    pub check: bool,
+    /// Whether its handler is a coroutine; for people only.
+    pub is_async: bool,
+    /// Whether it is meant to stand in for another one.
+    #[serde(rename = "override")]
+    pub overrides: bool,
+}
+
+/// A slash command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfferedCommand {
+    /// Without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What may follow its name.
+    pub usage: String,
+}
+
+/// A command of the command line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfferedCli {
+    /// The word behind `hermes`.
+    pub name: String,
+    /// What it does, in a line.
+    pub help: String,
+    /// What it does, at length.
+    pub description: String,
+}
+
+/// A skill.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfferedSkill {
+    /// Its name, without that of the plugin.
+    pub name: String,
+    /// Its `SKILL.md`, or the folder that holds it.
+    pub path: String,
+    /// What it is for.
+    pub description: String,
+}
+
+impl OfferedTool {
+    /// Description and parameters as a model is told them.
+    pub fn definition(&self) -> Definition {
+        let text = |value: &Value| value.get("description").and_then(Value::as_str).map(str::to_owned);
+        let description = match self.description.as_str() {
+            "" => text(&self.schema).unwrap_or_default(),
+            own => own.to_owned(),
+        };
+        let inner = self.schema.get("parameters");
+        let bare = || self.schema.get("type").is_some().then_some(&self.schema);
+        let parameters = inner.or_else(bare).cloned().unwrap_or_else(|| json!({}));
+        Definition { description, parameters }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_found_with_and_without_their_envelope() {
+        let parameters = json!({ "type": "object", "properties": { "x": { "type": "string" } } });
+        let whole = json!({ "name": "a", "description": "A.", "parameters": parameters });
+        let tool = |schema: Value| OfferedTool { schema, ..OfferedTool::default() }.definition();
+
+        assert_eq!(tool(whole), Definition { description: "A.".to_owned(), parameters: parameters.clone() });
+        assert_eq!(tool(parameters.clone()).parameters, parameters);
+        assert_eq!(tool(json!({ "name": "a" })).parameters, json!({}));
+    }
+}

@@ -1,0 +1,112 @@
+//! One file or plugin inside of a worker: loaded when it is first needed, called, asked, described.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt as _, Shared};
+use serde_json::{Value, json};
+
+use super::offer::Offer;
+use crate::rpc::RpcError;
+use crate::worker::{Live, Worker};
+
+/// How long loading may take.
+const LOAD: Duration = Duration::from_secs(20);
+
+/// How long a question beside the calls may take.
+const ANSWER: Duration = Duration::from_mins(1);
+
+/// What is loaded and called.
+pub struct Subject {
+    worker: Arc<Worker>,
+    key: String,
+    name: String,
+    /// What `load` says; a program that is one plugin needs none.
+    load: Option<Value>,
+    loaded: Mutex<Option<(Arc<Value>, Shared<Loading>)>>,
+}
+
+type Loading = BoxFuture<'static, Result<Arc<Value>, String>>;
+
+impl Subject {
+    /// A file or plugin that its worker loads when asked to.
+    pub fn loaded_by(worker: Arc<Worker>, key: &str, name: &str, load: Value) -> Arc<Self> {
+        let load = Some(load);
+        let (key, name) = (key.to_owned(), name.to_owned());
+        Arc::new(Self { worker, key, name, load, loaded: Mutex::default() })
+    }
+
+    /// A program that is one plugin.
+    pub fn whole(worker: Arc<Worker>, name: &str) -> Arc<Self> {
+        let (key, name) = (String::new(), name.to_owned());
+        Arc::new(Self { worker, key, name, load: None, loaded: Mutex::default() })
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it offers, by loading it.
+    pub async fn describe(&self) -> Result<Offer, String> {
+        let (live, said) = self.ready().await.map_err(|wrong| wrong.to_string())?;
+        let said = if self.load.is_some() { said } else { Arc::clone(&live.hello) };
+        serde_json::from_value(Value::clone(&said))
+            .map_err(|wrong| format!("what it offers is unclear: {wrong}"))
+    }
+
+    /// Asks it something and waits as long as the caller does. Sent at most once.
+    pub async fn ask(&self, method: &str, mut params: Value) -> Result<Value, RpcError> {
+        let (live, _) = self.ready().await?;
+        if let Some(fields) = params.as_object_mut() {
+            fields.insert("key".to_owned(), json!(self.key));
+        }
+        self.worker.request(&live, method, params).await
+    }
+
+    /// The same with a deadline, for what is no call.
+    pub async fn ask_soon(&self, method: &str, mut params: Value) -> Result<Value, RpcError> {
+        let (live, _) = self.ready().await?;
+        if let Some(fields) = params.as_object_mut() {
+            fields.insert("key".to_owned(), json!(self.key));
+        }
+        self.worker.request_within(&live, method, params, ANSWER).await
+    }
+
+    /// A process in which it is loaded.
+    async fn ready(&self) -> Result<(Live, Arc<Value>), RpcError> {
+        let live = self.worker.live().await?;
+        let Some(load) = &self.load else { return Ok((live, Arc::default())) };
+        let loading = {
+            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*loaded {
+                Some((process, loading)) if Arc::ptr_eq(process, &live.hello) => loading.clone(),
+                _ => {
+                    let loading = load_into(Arc::clone(&self.worker), live.clone(), load.clone());
+                    *loaded = Some((Arc::clone(&live.hello), loading.clone()));
+                    loading
+                }
+            }
+        };
+        match loading.await {
+            Ok(said) => Ok((live, said)),
+            Err(why) => {
+                // Tried again when it is next needed: what was missing may be there then.
+                *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                Err(RpcError::NotSent(why))
+            }
+        }
+    }
+}
+
+fn load_into(worker: Arc<Worker>, live: Live, load: Value) -> Shared<Loading> {
+    let loading = async move {
+        let said =
+            worker.request_within(&live, "load", load, LOAD).await.map_err(|wrong| wrong.to_string())?;
+        match said.get("error").and_then(Value::as_str) {
+            Some(why) => Err(why.to_owned()),
+            None => Ok(Arc::new(said)),
+        }
+    };
+    loading.boxed().shared()
+}

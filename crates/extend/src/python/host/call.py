@@ -1,0 +1,176 @@
+# Calling.
+
+
+def _accepted(handler, offered):
+    """The keyword arguments that a handler takes."""
+    code = getattr(handler, "__code__", None)
+    if code is not None:
+        if code.co_flags & 0x08:
+            return offered
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount][1:]
+        return {name: value for name, value in offered.items() if name in names}
+    import inspect
+
+    try:
+        parameters = inspect.signature(handler).parameters.values()
+    except (TypeError, ValueError):
+        return offered
+    if any(it.kind is it.VAR_KEYWORD for it in parameters):
+        return offered
+    names = [it.name for it in parameters][1:]
+    return {name: value for name, value in offered.items() if name in names}
+
+
+class _Loop:
+    """One event loop for all coroutines, started with the first."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.loop = None
+
+    def get(self):
+        with self.lock:
+            if self.loop is None:
+                import asyncio
+
+                self.loop = asyncio.new_event_loop()
+                threading.Thread(target=self._run, daemon=True, name="coroutines").start()
+            return self.loop
+
+    def _run(self):
+        import asyncio
+
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+
+_coroutines = _Loop()
+
+
+def _await(value, job):
+    """The value of a coroutine, waited for on the loop."""
+    import asyncio
+
+    loop = _coroutines.get()
+
+    async def run():
+        return await value
+
+    future = asyncio.run_coroutine_threadsafe(run(), loop)
+    job.future = future
+    if job.cancelled:
+        future.cancel()
+    return future.result()
+
+
+def _value(function, job, *args, **kwargs):
+    value = function(*args, **kwargs)
+    if hasattr(value, "__await__"):
+        value = _await(value, job)
+    return value
+
+
+def _find(params):
+    staged = _loaded.get(params["key"])
+    if staged is None:
+        raise HermesError("it is not loaded")
+    return staged
+
+
+def _tool_call(params, job):
+    entry = _find(params).tools[params["name"]]
+    _here.call = params.get("within")
+    context = _accepted(entry.handler, params.get("context") or {})
+    value = _value(entry.handler, job, params.get("arguments") or {}, **context)
+    if isinstance(value, str):
+        return {"text": value}
+    if isinstance(value, dict) and value.get("_multimodal") is True:
+        return {"multimodal": value}
+    return {"contract": type(value).__name__}
+
+
+def _tool_check(params, job):
+    entry = _find(params).tools[params["name"]]
+    try:
+        return {"available": bool(_value(entry.check_fn, job))}
+    except Exception as error:
+        return {"available": False, "reason": "its check failed: " + _words(error)}
+
+
+def _hook(params, job):
+    _here.call = params.get("within")
+    answers, notes = [], []
+    for event, callback in _find(params).hooks:
+        if event != params["event"]:
+            continue
+        try:
+            value = _value(callback, job, **_accepted_all(callback, params.get("payload") or {}))
+        except Exception as error:
+            import traceback
+
+            traceback.print_exc()
+            notes.append(_words(error))
+            continue
+        if value is not None:
+            answers.append(value)
+    return {"answers": answers, "errors": notes}
+
+
+def _accepted_all(callback, payload):
+    code = getattr(callback, "__code__", None)
+    if code is None or code.co_flags & 0x08:
+        return payload
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {name: value for name, value in payload.items() if name in names}
+
+
+def _command(params, job):
+    entry = _find(params).commands[params["name"]]
+    _here.call = params.get("within")
+    value = _value(entry.handler, job, params.get("arguments") or "")
+    return {"text": "" if value is None else str(value)}
+
+
+_cli_lock = threading.Lock()
+
+
+def _cli(params, job):
+    import argparse
+    import contextlib
+    import io
+
+    entry = _find(params).cli[params["name"]]
+    _here.call = params.get("within")
+    parser = argparse.ArgumentParser(prog="hermes " + params["name"], description=entry.description or entry.help)
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    # Standard output is one for the whole process.
+    with _cli_lock, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            if entry.setup is not None:
+                entry.setup(parser)
+            chosen = parser.parse_args(params.get("arguments") or [])
+            run = entry.handler or getattr(chosen, "func", None)
+            value = _value(run, job, chosen) if run is not None else parser.print_help()
+            if isinstance(value, bool):
+                code = 0 if value else 1
+            elif isinstance(value, int):
+                code = value
+            elif isinstance(value, str):
+                print(value)
+        except SystemExit as error:
+            code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            if isinstance(error.code, str):
+                print(error.code, file=sys.stderr)
+    return {"exit_code": code, "out": out.getvalue(), "err": err.getvalue()}
+
+
+_METHODS = {
+    "load": lambda params, job: _load(params),
+    "tool.call": _tool_call,
+    "tool.check": _tool_check,
+    "hook": _hook,
+    "command.run": _command,
+    "cli.run": _cli,
+}
+
+

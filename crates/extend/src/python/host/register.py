@@ -1,0 +1,144 @@
+# What files and plugins register.
+
+_here = threading.local()
+
+
+class _Entry:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+class _Loaded:
+    """What one file or plugin brought."""
+
+    def __init__(self, key):
+        self.key = key
+        self.tools = {}
+        self.hooks = []
+        self.commands = {}
+        self.cli = {}
+        self.skills = []
+        self.notes = []
+
+
+_loaded = {}
+
+
+class Registry:
+    """The registry that tool files know, as far as a file needs it."""
+
+    def register(
+        self,
+        name,
+        toolset,
+        schema,
+        handler,
+        check_fn=None,
+        requires_env=None,
+        is_async=False,
+        description="",
+        emoji="",
+        max_result_size_chars=None,
+        dynamic_schema_overrides=None,
+        override=False,
+        **ignored
+    ):
+        staged = getattr(_here, "loading", None)
+        if staged is None:
+            raise RuntimeError("registry.register() can be called only while the file is being loaded")
+        if not callable(handler):
+            raise TypeError("the handler of %r cannot be called" % (name,))
+        schema = dict(schema)
+        if isinstance(schema.get("function"), dict):
+            schema = dict(schema["function"])
+        if dynamic_schema_overrides is not None:
+            try:
+                schema.update(dynamic_schema_overrides() or {})
+            except Exception as error:
+                staged.notes.append("dynamic_schema_overrides of %s failed: %s" % (name, _words(error)))
+        if ignored:
+            staged.notes.append("%s: not known to register(): %s" % (name, ", ".join(sorted(ignored))))
+        staged.tools[str(name)] = _Entry(
+            name=str(name),
+            toolset=str(toolset),
+            schema=schema,
+            handler=handler,
+            check_fn=check_fn,
+            requires_env=[str(it) for it in (requires_env or [])],
+            is_async=bool(is_async),
+            description=str(description or schema.get("description", "") or ""),
+            emoji=str(emoji or ""),
+            max_result_size_chars=max_result_size_chars,
+            override=bool(override),
+        )
+
+    def deregister(self, name):
+        staged = getattr(_here, "loading", None)
+        if staged is not None:
+            staged.tools.pop(name, None)
+
+    def register_toolset_alias(self, alias, toolset):
+        staged = getattr(_here, "loading", None)
+        if staged is not None:
+            staged.notes.append("the alias %s of toolset %s is not kept" % (alias, toolset))
+
+    def get_entry(self, name):
+        staged = getattr(_here, "loading", None)
+        for source in ([staged] if staged else []) + list(_loaded.values()):
+            if name in source.tools:
+                return source.tools[name]
+        return None
+
+    def get_schema(self, name):
+        entry = self.get_entry(name)
+        return entry.schema if entry else None
+
+    def dispatch(self, name, args=None, **kwargs):
+        return _dispatch(name, args or {})
+
+
+def tool_error(message, **extra):
+    """A JSON text that says what went wrong."""
+    return _dumps(dict({"error": str(message)}, **extra))
+
+
+def tool_result(data=None, **fields):
+    """A JSON text with one value, or with these fields."""
+    return _dumps(fields if data is None else dict(data, **fields) if isinstance(data, dict) else data)
+
+
+def _dispatch(name, args):
+    call = getattr(_here, "call", None)
+    if call is None:
+        raise HermesError("tools can be called only while a call, a hook or a command is being answered")
+    return _ask("tool.dispatch", {"within": call, "name": name, "arguments": args})
+
+
+def _module(name, **members):
+    module = ModuleType(name)
+    module.__dict__.update(members)
+    sys.modules[name] = module
+    return module
+
+
+def _home():
+    from pathlib import Path
+
+    return Path(os.environ.get("HERMES_HOME") or os.path.join(os.path.expanduser("~"), ".hermes"))
+
+
+def _set_up(params):
+    registry = Registry()
+    package = _module("tools", __path__=list(params.get("folders") or []))
+    package.registry = _module(
+        "tools.registry",
+        registry=registry,
+        ToolRegistry=Registry,
+        tool_error=tool_error,
+        tool_result=tool_result,
+    )
+    _module("hermes_constants", get_hermes_home=_home)
+    # Started with -c, the current directory would be the first place to import from.
+    sys.path[:] = [place for place in sys.path if place != ""] + list(params.get("paths") or [])
+
+

@@ -1,0 +1,139 @@
+# Threads.
+
+
+class _Taken(BaseException):
+    """Thrown into a handler whose call was taken back."""
+
+
+class _Job:
+    def __init__(self, number, method, params):
+        self.number = number
+        self.method = method
+        self.params = params
+        self.cancelled = False
+        self.future = None
+        self.thread = None
+        self.lock = threading.Lock()
+
+
+_jobs = {}
+_queue = SimpleQueue()
+_idle_lock = threading.Lock()
+_idle = 0
+
+
+def _run(job):
+    with job.lock:
+        if job.cancelled:
+            _answer(job, error="taken back")
+            return
+        job.thread = threading.get_ident()
+    try:
+        result, error = _METHODS[job.method](job.params, job), None
+    except BaseException as raised:
+        if job.method != "tool.call" and not isinstance(raised, _Taken):
+            import traceback
+
+            traceback.print_exc()
+        result, error = None, _words(raised)
+        if job.method == "tool.call" and not isinstance(raised, _Taken):
+            result, error = {"raised": error}, None
+    with job.lock:
+        job.thread = None
+    _here.call = None
+    _answer(job, result, error)
+
+
+def _answer(job, result=None, error=None):
+    _jobs.pop(job.number, None)
+    if error is None:
+        _send({"jsonrpc": "2.0", "id": job.number, "result": result})
+    else:
+        _send({"jsonrpc": "2.0", "id": job.number, "error": {"code": -32000, "message": error}})
+
+
+def _work():
+    global _idle
+    while True:
+        job = _queue.get()
+        try:
+            _run(job)
+        except _Taken:
+            _answer(job, error="taken back")
+        if job.cancelled:
+            # What was thrown into this thread may still be on its way.
+            return
+        with _idle_lock:
+            _idle += 1
+
+
+def _enqueue(job):
+    global _idle
+    _jobs[job.number] = job
+    with _idle_lock:
+        # Every job has a thread: one that waits, or a new one.
+        waiting = _idle > 0
+        if waiting:
+            _idle -= 1
+    _queue.put(job)
+    if not waiting:
+        threading.Thread(target=_work, daemon=True).start()
+
+
+def _cancel(number):
+    job = _jobs.get(number)
+    if job is None:
+        return
+    with job.lock:
+        job.cancelled = True
+        if job.future is not None:
+            job.future.cancel()
+        elif job.thread is not None:
+            import ctypes
+
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(job.thread), ctypes.py_object(_Taken))
+
+
+def _take(line):
+    message = json.loads(line)
+    method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
+    if method is None:
+        with _asked_lock:
+            box = _asked.pop(number, None)
+        if box is not None:
+            box["result"], box["error"] = message.get("result"), message.get("error")
+            box["ready"].set()
+    elif method == "cancel":
+        _cancel(params.get("id"))
+    elif method == "ping":
+        _send({"jsonrpc": "2.0", "id": number, "result": {}})
+    elif method == "initialize":
+        if sys.version_info < (3, 9):
+            error = "Python %s is too old; 3.9 is needed" % sys.version.split()[0]
+            _send({"jsonrpc": "2.0", "id": number, "error": {"code": -32000, "message": error}})
+            return
+        _set_up(params)
+        _send({"jsonrpc": "2.0", "id": number, "result": {"python": sys.version.split()[0], "paths": sys.path}})
+    elif method in _METHODS:
+        _enqueue(_Job(number, method, params))
+    elif number is not None:
+        error = {"code": -32601, "message": "no method " + str(method)}
+        _send({"jsonrpc": "2.0", "id": number, "error": error})
+
+
+def main():
+    kept = b""
+    while True:
+        chunk = os.read(_wire_in, 65536)
+        if not chunk:
+            os._exit(0)
+        kept += chunk
+        if b"\n" not in chunk:
+            continue
+        *lines, kept = kept.split(b"\n")
+        for line in lines:
+            if line.strip():
+                _take(line)
+
+
+main()

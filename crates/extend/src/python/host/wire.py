@@ -1,0 +1,86 @@
+"""The process that Python tools and plugins live in.
+
+It speaks newline-delimited JSON-RPC on what were its standard input and output when it started; what
+tools print goes to standard error, which is a log. Needs Python 3.9 and nothing beyond it.
+
+Handlers run on threads of their own, coroutines on one event loop. Heavy modules (asyncio, inspect,
+importlib) are imported when somebody needs them, because most starts do not.
+"""
+import json
+import os
+import sys
+import threading
+from queue import SimpleQueue
+from types import ModuleType
+
+_wire_in = os.dup(0)
+_wire_out = os.dup(1)
+_null = os.open(os.devnull, os.O_RDONLY)
+os.dup2(_null, 0)
+os.dup2(2, 1)
+os.close(_null)
+
+_write_lock = threading.Lock()
+
+
+def _send(message):
+    data = (json.dumps(message, ensure_ascii=False, default=str) + "\n").encode("utf-8", "replace")
+    with _write_lock:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(_wire_out, view):]
+
+
+def _dumps(value):
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _words(error):
+    text = str(error)
+    return type(error).__name__ + (": " + text if text else "")
+
+
+def _told(error, path=None):
+    """The error in words, with the line of the file it came from."""
+    words = _words(error)
+    if isinstance(error, SyntaxError):
+        return "%s (line %s)" % (words, error.lineno) if "line" not in words else words
+    at = None
+    trace = error.__traceback__
+    while trace is not None:
+        if path is None or trace.tb_frame.f_code.co_filename == path:
+            at = trace.tb_lineno
+        trace = trace.tb_next
+    return "%s (line %d)" % (words, at) if at else words
+
+
+# The requests we make.
+
+_asked = {}
+_asked_lock = threading.Lock()
+_next_id = 0
+
+
+class HermesError(RuntimeError):
+    """What was asked of Hermes did not work."""
+
+
+def _ask(method, params):
+    """Asks Hermes and waits for the answer."""
+    global _next_id
+    box = {"ready": threading.Event()}
+    with _asked_lock:
+        _next_id += 1
+        number = _next_id
+        _asked[number] = box
+    _send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    box["ready"].wait()
+    if box.get("error"):
+        raise HermesError(box["error"].get("message", "no reason given"))
+    return box.get("result")
+
+
+def _notify(method, params):
+    _send({"jsonrpc": "2.0", "method": method, "params": params})
+
+

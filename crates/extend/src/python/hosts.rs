@@ -1,0 +1,123 @@
+//! The processes that Python tool files run in: one for each set of variables, so that a file sees the
+//! secrets it asked for and those of no other.
+//!
+//! Files of one folder that need the same variables share a process. When a file of the folder changes,
+//! fresh processes take over and the old ones end with their last call: no module is ever reloaded.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::json;
+
+use crate::launch::{Consent, Program};
+use crate::plugins::desk::Desk;
+use crate::plugins::subject::Subject;
+use crate::worker::{Doors, Worker};
+
+/// The program that all Python runs in.
+const HOST: &str = concat!(
+    include_str!("host/wire.py"),
+    include_str!("host/register.py"),
+    include_str!("host/load.py"),
+    include_str!("host/call.py"),
+    include_str!("host/threads.py"),
+);
+
+/// Where files come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Why what is in it may run.
+    pub consent: Consent,
+}
+
+/// What makes two files share a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostKey {
+    /// Where they come from.
+    pub root: Root,
+    /// Variables they need, with values, sorted.
+    pub variables: Vec<(String, String)>,
+    /// Changes with any file of the folder.
+    pub generation: String,
+}
+
+/// All processes for Python tool files.
+pub struct Hosts {
+    doors: Doors,
+    desk: Arc<Desk>,
+    home: PathBuf,
+    workers: Mutex<Vec<(HostKey, Arc<Worker>)>>,
+}
+
+impl Hosts {
+    /// Nothing is started yet.
+    pub fn new(doors: Doors, desk: Arc<Desk>, home: PathBuf) -> Self {
+        Self { doors, desk, home, workers: Mutex::default() }
+    }
+
+    /// Where files in processes may ask for more.
+    pub fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+
+    /// A file in its process.
+    pub fn file(&self, key: &HostKey, path: &std::path::Path, source: &str) -> Arc<Subject> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shown = path.display().to_string();
+        let load = json!({ "key": shown, "kind": "file", "path": shown, "source": source });
+        Subject::loaded_by(self.worker(key), &shown, &name, load)
+    }
+
+    /// Lets go of the processes of a folder that belong to another generation of it.
+    pub fn forget_others(&self, root: &Root, generation: &str) {
+        self.lock().retain(|(key, _)| key.root != *root || key.generation == generation);
+    }
+
+    /// Whether any process runs.
+    pub fn any_running(&self) -> bool {
+        self.lock().iter().any(|(_, worker)| worker.is_running())
+    }
+
+    fn worker(&self, key: &HostKey) -> Arc<Worker> {
+        let mut workers = self.lock();
+        if let Some((_, worker)) = workers.iter().find(|(known, _)| known == key) {
+            return Arc::clone(worker);
+        }
+        let hello = json!({ "protocol": 1, "folders": [key.root.folder], "paths": [] });
+        let program = python(key.root.consent.clone(), &self.home, &key.variables);
+        let worker = Worker::new(program, hello, self.doors.clone(), self.desk.seat("tools"));
+        workers.push((key.clone(), Arc::clone(&worker)));
+        worker
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(HostKey, Arc<Worker>)>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The Python process, with these variables beyond the usual ones.
+pub(crate) fn python(consent: Consent, home: &std::path::Path, variables: &[(String, String)]) -> Program {
+    let own = ("HERMES_HOME".to_owned(), home.display().to_string());
+    // Compiled files go where they can be thrown away, not beside what was accepted.
+    let compiled = home.join("cache/pycache").display().to_string();
+    let quiet = ("PYTHONPYCACHEPREFIX".to_owned(), compiled);
+    Program {
+        program: "python3".to_owned(),
+        arguments: ["-u", "-c", HOST].map(str::to_owned).to_vec(),
+        variables: [own, quiet].into_iter().chain(variables.iter().cloned()).collect(),
+        directory: None,
+        consent,
+    }
+}
+
+/// Where this machine's Python looks for packages; nothing when there is no Python.
+pub async fn paths(doors: &Doors, desk: &Arc<Desk>, home: &std::path::Path) -> Vec<PathBuf> {
+    let program = python(Consent::Configured("plugins.enabled".to_owned()), home, &[]);
+    let worker = Worker::new(program, json!({ "protocol": 1 }), doors.clone(), desk.seat("python"));
+    let Ok(live) = worker.live().await else { return Vec::new() };
+    let paths = live.hello.get("paths").and_then(serde_json::Value::as_array);
+    let paths = paths.map(Vec::as_slice).unwrap_or_default();
+    paths.iter().filter_map(serde_json::Value::as_str).map(PathBuf::from).collect()
+}

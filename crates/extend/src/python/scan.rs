@@ -1,0 +1,203 @@
+//! Whether a Python file is a tool file: its top level calls `registry.register(...)`.
+//!
+//! The file is read, never run. As in the original only a statement of its own at the margin counts:
+//! a call inside of a function, a class, an `if` or a `try`, one that is assigned, and one in a string
+//! or comment do not.
+
+use super::lex::{Broken, Kind, Token, tokens};
+
+/// A call of `registry.register` at the top level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registration {
+    /// The line it begins on, counted from 1.
+    pub line: usize,
+    /// The tool's name, where it is written as a plain string.
+    pub name: Option<String>,
+    /// Variables it needs, as far as they are written as plain strings.
+    pub requires_env: Vec<String>,
+}
+
+/// The registrations of a file, or why it is not Python.
+pub fn registrations(text: &str) -> Result<Vec<Registration>, String> {
+    // Most files say neither word; nothing more is looked at then.
+    if !text.contains("registry") || !text.contains("register") {
+        return Ok(Vec::new());
+    }
+    let tokens = tokens(text).map_err(|broken: Broken| broken.to_string())?;
+    let mut found = Vec::new();
+    let (mut margin, mut compound) = (false, false);
+    for (at, token) in tokens.iter().enumerate() {
+        let starts = match token.kind {
+            Kind::Line { at_margin } => {
+                (margin, compound) = (at_margin, false);
+                true
+            }
+            Kind::Sign(':') if token.depth == 0 => {
+                compound = true;
+                false
+            }
+            Kind::Sign(';') if token.depth == 0 => true,
+            _ => false,
+        };
+        if starts && margin && !compound {
+            found.extend(tokens.get(at + 1..).and_then(registration));
+        }
+    }
+    Ok(found)
+}
+
+/// The call that these words begin with, if it is a statement of its own.
+fn registration(words: &[Token<'_>]) -> Option<Registration> {
+    let [receiver, dot, method, open, rest @ ..] = words else { return None };
+    let call = [receiver.kind, dot.kind, method.kind, open.kind]
+        == [Kind::Name("registry"), Kind::Sign('.'), Kind::Name("register"), Kind::Sign('(')];
+    if !call {
+        return None;
+    }
+    let end = rest.iter().position(|token| token.kind == Kind::Sign(')') && token.depth == open.depth)?;
+    let after = rest.get(end + 1).map(|token| token.kind);
+    if !matches!(after, None | Some(Kind::Line { .. } | Kind::Sign(';'))) {
+        return None;
+    }
+    let arguments = rest.get(..end)?;
+    Some(Registration {
+        line: receiver.line,
+        name: keyword(arguments, "name").or_else(|| first_text(arguments)),
+        requires_env: listed(arguments, "requires_env"),
+    })
+}
+
+/// What follows `name =` at the first level of a call.
+fn value_of<'a, 'b>(arguments: &'b [Token<'a>], name: &str) -> Option<&'b [Token<'a>]> {
+    let at = arguments.windows(2).position(|pair| {
+        matches!(pair, [key, equals] if key.depth == 1
+            && key.kind == Kind::Name(name) && equals.kind == Kind::Sign('='))
+    })?;
+    arguments.get(at + 2..)
+}
+
+fn keyword(arguments: &[Token<'_>], name: &str) -> Option<String> {
+    first_text(value_of(arguments, name)?)
+}
+
+/// A plain string that stands alone as an argument.
+fn first_text(words: &[Token<'_>]) -> Option<String> {
+    match words {
+        [Token { kind: Kind::Text(Some(text)), .. }, next, ..] if next.kind == Kind::Sign(',') => {
+            Some((*text).to_owned())
+        }
+        [Token { kind: Kind::Text(Some(text)), .. }] => Some((*text).to_owned()),
+        _ => None,
+    }
+}
+
+/// The plain strings of a list or tuple.
+fn listed(arguments: &[Token<'_>], name: &str) -> Vec<String> {
+    let Some([open, items @ ..]) = value_of(arguments, name) else { return Vec::new() };
+    if !matches!(open.kind, Kind::Sign('[' | '(')) {
+        return Vec::new();
+    }
+    let inside = items.iter().take_while(|token| token.depth > open.depth);
+    let text = |token: &Token<'_>| match token.kind {
+        Kind::Text(Some(text)) => Some(text.to_owned()),
+        _ => None,
+    };
+    inside.filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(text: &str) -> Vec<usize> {
+        registrations(text).unwrap().into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn a_statement_at_the_margin_counts_with_what_it_says() {
+        let text = "from tools.registry import registry\n\nregistry.register(\n    name=\"weather\",\n    \
+                    toolset='weather',\n    requires_env=[\"A_KEY\", 'B_KEY'],  # two\n    \
+                    handler=lambda args, **kw: f(args.get(\"x\", \"\")),\n)\n";
+
+        let expected = Registration {
+            line: 3,
+            name: Some("weather".to_owned()),
+            requires_env: vec!["A_KEY".to_owned(), "B_KEY".to_owned()],
+        };
+        assert_eq!(registrations(text), Ok(vec![expected]));
+    }
+
+    #[test]
+    fn what_is_not_a_statement_of_its_own_at_the_margin_does_not_count() {
+        for text in [
+            "def f():\n    registry.register(name='a')\n",
+            "class A:\n    registry.register(name='a')\n",
+            "if True:\n    registry.register(name='a')\n",
+            "if True: registry.register(name='a')\n",
+            "try: x = 1; registry.register(name='a')\nfinally: pass\n",
+            "x = registry.register(name='a')\n",
+            "# registry.register(name='a')\n",
+            "'''\nregistry.register(name='a')\n'''\n",
+            "r\"\"\"\\\nregistry.register(name='a')\n\"\"\"\n",
+            "f'''{x}\nregistry.register(name='a')\n'''\n",
+            "x = (\nregistry.register(name='a')\n)\n",
+            "x = \\\nregistry.register(name='a')\n",
+            "my.registry.register(name='a')\n",
+            "registry.register.other(name='a')\n",
+            "registry.register(name='a').then()\n",
+            "registry.register(name='a') or None\n",
+            "registry.register\n",
+            "async def f():\n\tregistry.register(name='a')\n",
+        ] {
+            assert_eq!(lines(text), [0; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn odd_but_real_spellings_count() {
+        for (text, line) in [
+            ("\u{feff}registry.register(name='a')", 1),
+            ("import os; registry.register(name='a')\n", 1),
+            ("registry . register (\n)\r\n", 1),
+            ("x = f\"{d[\"k\"]!r:>{w}} {{ }}\"\nregistry.register(name='a') # done\n", 2),
+            ("x = f'{x:\">10}' f\"{'}'}\"\nregistry.register()\n", 2),
+            ("s = 'it\\'s \\\\'\nregistry.register(a)\n", 2),
+            ("def f():\n    return 1\n\n\nregistry.register(\n  x)\n", 5),
+            ("@decorated\ndef f(): pass\nregistry.register(f)", 3),
+            ("x = '''a''b'''; y = \"\"\nregistry.register(f)", 2),
+        ] {
+            assert_eq!(lines(text), [line], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_python_is_told_with_its_line() {
+        let wrong = |text: &str| registrations(&format!("{text}\n# registry register")).unwrap_err();
+
+        assert_eq!(wrong("x = 1\ny = 'open"), "line 2: this string is never closed");
+        assert_eq!(wrong("(\n[1, 2"), "line 2: this bracket is never closed");
+        assert_eq!(wrong("a\n)"), "line 2: a bracket that was not opened");
+        assert_eq!(wrong("x = '''"), "line 1: this string is never closed");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange(text in "(registry\\.register\\(|\\)|f?[\"']{1,3}|[{}\\[\\]:;#\\\\]|\n| |x|é){0,60}") {
+            let _ = registrations(&text);
+        }
+
+        #[test]
+        fn what_stands_before_a_call_as_a_plain_statement_changes_nothing(
+            before in prop::sample::select(vec![
+                "x = 1\n", "# registry.register(\n", "s = '''\nregistry.register(\n'''\n",
+                "def f(a, b=(1, 2)):\n    registry.register(a)\n", "d = {\n  'a': [1,\n2],\n}\n", "x = 'a' \\\n  'b'\n",
+            ]),
+            times in 0usize..6,
+        ) {
+            let text = format!("{}registry.register(name='a')\n", before.repeat(times));
+            prop_assert_eq!(registrations(&text).unwrap().len(), 1);
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Newline-delimited JSON-RPC with a program that was launched: one message per line, requests both
+//! ways, any number of them at once.
+//!
+//! A request that is dropped before its answer is taken back with a `cancel` notification. When the
+//! program ends, every request that was sent is failed as one that may have run; nothing is sent twice.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::channel::oneshot;
+use futures::future::{BoxFuture, Either, select};
+use hermes_core::host::Host;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
+
+use crate::launch::{Keeper, Launched};
+
+/// The longest message.
+const MAX_MESSAGE: usize = 32 * 1024 * 1024;
+
+/// The longest line of a log.
+const MAX_LOG_LINE: usize = 16 * 1024;
+
+/// Most requests that wait for an answer at once.
+const MAX_WAITING: usize = 1024;
+
+/// How long a program that closed its output may take to end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Runs tasks for as long as the program runs.
+pub trait Tasks: Send + Sync {
+    /// Starts one, inside of the async runtime that pipes belong to; `false` when there is none.
+    fn start(&self, task: BoxFuture<'static, ()>) -> bool;
+}
+
+/// What the program may ask of us, and tell us.
+pub trait Callee: Send + Sync {
+    /// Answers a request, or says why not.
+    fn request(&self, method: &str, params: Value) -> BoxFuture<'static, Result<Value, String>>;
+
+    /// Takes note of something.
+    fn notified(&self, method: &str, params: Value);
+
+    /// A line it wrote where logs go.
+    fn logged(&self, line: &str);
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RpcError {
+    /// The program says why.
+    #[error("{message}")]
+    Answered {
+        /// A number as in JSON-RPC.
+        code: i64,
+        /// In words.
+        message: String,
+    },
+    /// It ended before it answered: the request may have been carried out.
+    #[error("{0}")]
+    Ended(String),
+    /// The request never left.
+    #[error("{0}")]
+    NotSent(String),
+}
+
+/// A program we talk with; it ends when this and all clones are gone.
+#[derive(Clone)]
+pub struct Peer {
+    wire: Arc<Wire>,
+    _life: Arc<dyn Keeper>,
+}
+
+struct Wire {
+    outgoing: mpsc::UnboundedSender<Vec<u8>>,
+    next: AtomicU64,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    answers: HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>,
+    /// Requests that were taken back and are not answered yet.
+    taken_back: HashSet<u64>,
+    /// How the program ended.
+    ended: Option<String>,
+}
+
+impl Peer {
+    /// Talks with a program. Nothing is said yet.
+    pub fn new(
+        launched: Launched,
+        tasks: &Arc<dyn Tasks>,
+        host: &Arc<dyn Host>,
+        callee: Arc<dyn Callee>,
+    ) -> Result<Self, RpcError> {
+        let Launched { input, output, errors, keeper } = launched;
+        let (outgoing, lines) = mpsc::unbounded_channel();
+        let wire = Arc::new(Wire { outgoing, next: AtomicU64::new(1), waiting: Mutex::default() });
+        let ended = keeper.ended();
+        let reading = read(Arc::clone(&wire), output, (Arc::clone(tasks), Arc::clone(&callee)), {
+            let pause = Arc::clone(host);
+            Box::pin(async move {
+                match select(ended, pause.sleep(LAST_WORDS)).await {
+                    Either::Left((how, _)) => how,
+                    Either::Right(_) => "it closed its output".to_owned(),
+                }
+            })
+        });
+        let started = tasks.start(Box::pin(write(input, lines)))
+            && tasks.start(Box::pin(log(errors, callee)))
+            && tasks.start(Box::pin(reading));
+        if !started {
+            return Err(RpcError::NotSent("this program has no threads to talk with it".to_owned()));
+        }
+        Ok(Self { wire, _life: Arc::from(keeper) })
+    }
+
+    /// Asks something and waits for the answer. Dropping the future takes the request back.
+    pub async fn request(&self, method: &str, params: Value) -> Result<Value, RpcError> {
+        let id = self.wire.next.fetch_add(1, Ordering::Relaxed);
+        let (tell, answer) = oneshot::channel();
+        {
+            let mut waiting = self.wire.lock();
+            if let Some(how) = &waiting.ended {
+                return Err(RpcError::NotSent(how.clone()));
+            }
+            if waiting.answers.len() >= MAX_WAITING {
+                return Err(RpcError::NotSent(format!("{MAX_WAITING} requests are waiting already")));
+            }
+            waiting.answers.insert(id, tell);
+        }
+        let mut asked = Asked { wire: &self.wire, id, open: true };
+        let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        if !self.wire.say(&line) {
+            asked.open = false;
+            self.wire.lock().answers.remove(&id);
+            return Err(RpcError::NotSent("it no longer reads".to_owned()));
+        }
+        let answered = answer.await;
+        asked.open = false;
+        answered.unwrap_or_else(|_| Err(RpcError::Ended("it ended".to_owned())))
+    }
+
+    /// Tells something; nobody waits for an answer.
+    pub fn notify(&self, method: &str, params: &Value) {
+        self.wire.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&self) -> Option<String> {
+        self.wire.lock().ended.clone()
+    }
+
+    /// How many requests were taken back that it has still not let go of.
+    pub fn stuck(&self) -> usize {
+        self.wire.lock().taken_back.len()
+    }
+
+    /// Fails whatever waits, and lets nothing more through.
+    pub fn give_up(&self, why: &str) {
+        self.wire.end(why);
+    }
+}
+
+/// A request under way.
+struct Asked<'a> {
+    wire: &'a Wire,
+    id: u64,
+    open: bool,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if !self.open {
+            return;
+        }
+        let mut waiting = self.wire.lock();
+        if waiting.answers.remove(&self.id).is_some() && waiting.ended.is_none() {
+            waiting.taken_back.insert(self.id);
+            drop(waiting);
+            self.wire.say(&json!({ "jsonrpc": "2.0", "method": "cancel", "params": { "id": self.id } }));
+        }
+    }
+}
+
+impl Wire {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message; `false` when nobody carries it any more.
+    fn say(&self, message: &Value) -> bool {
+        let mut line = serde_json::to_vec(message).unwrap_or_default();
+        line.push(b'\n');
+        self.outgoing.send(line).is_ok()
+    }
+
+    /// Nothing more will be answered.
+    fn end(&self, how: &str) {
+        let mut waiting = self.lock();
+        waiting.ended.get_or_insert_with(|| how.to_owned());
+        waiting.taken_back.clear();
+        // Told outside of the lock: whoever waits may ask again at once.
+        let answers: Vec<_> = waiting.answers.drain().map(|(_, tell)| tell).collect();
+        drop(waiting);
+        for tell in answers {
+            let _ = tell.send(Err(RpcError::Ended(how.to_owned())));
+        }
+    }
+
+    fn answered(&self, id: u64, answer: Result<Value, RpcError>) {
+        let mut waiting = self.lock();
+        waiting.taken_back.remove(&id);
+        if let Some(tell) = waiting.answers.remove(&id) {
+            drop(waiting);
+            // Nobody waits any more when it was taken back at this moment.
+            let _ = tell.send(answer);
+        }
+    }
+
+    /// Takes one line in; wrong is what is no message.
+    fn take(self: &Arc<Self>, line: &[u8], tasks: &Arc<dyn Tasks>, callee: &Arc<dyn Callee>) {
+        let message: Value = match serde_json::from_slice(line) {
+            Ok(message) => message,
+            Err(_) if line.iter().all(u8::is_ascii_whitespace) => return,
+            // Somebody prints where messages go: kept for the log, and otherwise harmless.
+            Err(_) => return callee.logged(&String::from_utf8_lossy(line)),
+        };
+        let params = || message.get("params").cloned().unwrap_or_default();
+        let id = message.get("id").filter(|id| !id.is_null());
+        match (message.get("method").and_then(Value::as_str), id) {
+            (Some(method), Some(id)) => {
+                let (id, wire) = (id.clone(), Arc::clone(self));
+                let answer = callee.request(method, params());
+                tasks.start(Box::pin(async move {
+                    let reply = match answer.await {
+                        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                        Err(message) => {
+                            let error = json!({ "code": -32000, "message": message });
+                            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+                        }
+                    };
+                    wire.say(&reply);
+                }));
+            }
+            (Some(method), None) => callee.notified(method, params()),
+            (None, Some(id)) => {
+                let Some(id) = id.as_u64() else { return };
+                self.answered(id, answer_of(message));
+            }
+            (None, None) => callee.logged(&String::from_utf8_lossy(line)),
+        }
+    }
+}
+
+fn answer_of(mut message: Value) -> Result<Value, RpcError> {
+    match message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
+        Some(error) => Err(RpcError::Answered {
+            code: error.get("code").and_then(Value::as_i64).unwrap_or(-32603),
+            message: error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason").to_owned(),
+        }),
+        None => Ok(message.get_mut("result").map(Value::take).unwrap_or_default()),
+    }
+}
+
+async fn write(input: OwnedFd, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {
+    let Ok(mut pipe) = pipe::Sender::from_owned_fd(input) else { return };
+    while let Some(line) = lines.recv().await {
+        if pipe.write_all(&line).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What becomes of a line that is too long.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TooLong {
+    /// It is the last one.
+    End,
+    /// It becomes several.
+    Cut,
+}
+
+/// Hands on every line of a pipe, the last one also without its end; `false` when one was too long.
+async fn lines(output: OwnedFd, longest: usize, too_long: TooLong, mut each: impl FnMut(&[u8])) -> bool {
+    let Ok(mut pipe) = pipe::Receiver::from_owned_fd(output) else { return true };
+    let (mut kept, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
+    loop {
+        let read = match pipe.read(&mut chunk).await {
+            Ok(0) | Err(_) => break,
+            Ok(read) => chunk.get(..read).unwrap_or_default(),
+        };
+        let mut parts = read.split(|byte| *byte == b'\n');
+        let Some(last) = parts.next_back() else { continue };
+        for part in parts {
+            kept.extend_from_slice(part);
+            each(&kept);
+            kept.clear();
+        }
+        kept.extend_from_slice(last);
+        if kept.len() > longest {
+            if too_long == TooLong::End {
+                return false;
+            }
+            each(&kept);
+            kept.clear();
+        }
+    }
+    if !kept.is_empty() {
+        each(&kept);
+    }
+    true
+}
+
+async fn read(
+    wire: Arc<Wire>,
+    output: OwnedFd,
+    (tasks, callee): (Arc<dyn Tasks>, Arc<dyn Callee>),
+    ended: BoxFuture<'static, String>,
+) {
+    let whole = lines(output, MAX_MESSAGE, TooLong::End, |line| wire.take(line, &tasks, &callee)).await;
+    if !whole {
+        return wire.end(&format!("it said more than {MAX_MESSAGE} bytes in one message"));
+    }
+    wire.end(&ended.await);
+}
+
+async fn log(errors: OwnedFd, callee: Arc<dyn Callee>) {
+    let told = |line: &[u8]| callee.logged(&String::from_utf8_lossy(line));
+    lines(errors, MAX_LOG_LINE, TooLong::Cut, told).await;
+}

@@ -1,0 +1,98 @@
+//! Plugins as they are shown.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hermes_extend::plugins::desk::Desk;
+use hermes_extend::plugins::manifest::Manifest;
+use hermes_extend::plugins::offer::Offer;
+use hermes_extend::plugins::start::Code;
+use hermes_store::Trust;
+
+use super::choose::Wanted;
+use super::{Plugins, Running, State};
+use crate::foreign::find_plugins::{Found, Origin};
+use crate::world::World;
+
+/// A plugin as it is shown.
+#[derive(Debug, Clone)]
+pub struct PluginView {
+    /// Its key: the name, or `category/folder`.
+    pub key: String,
+    /// What its manifest says.
+    pub manifest: Manifest,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Its folder, if it is one.
+    pub folder: Option<PathBuf>,
+    /// Whether it is switched on, and what became of it.
+    pub state: PluginState,
+    /// What it offers, once it was loaded.
+    pub offer: Option<Offer>,
+}
+
+/// What became of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginState {
+    /// Not switched on.
+    Off,
+    /// It works.
+    On,
+    /// Nobody accepted it as it is now.
+    NotAccepted,
+    /// It could not be used.
+    Failed(String),
+}
+
+impl Plugins {
+    /// Every plugin that is there, by key.
+    pub(crate) fn views(&self, world: &World) -> Vec<PluginView> {
+        let mut state = self.lock();
+        let (wanted, trust) = (Wanted::of(world), Trust::read(&self.home).unwrap_or_default());
+        let mut found = self.in_folders();
+        found.extend(self.in_packages(&mut state.packages));
+        let mut views: Vec<PluginView> =
+            found.into_iter().map(|found| self.view(found, &state, &wanted, &trust)).collect();
+        views.sort_by(|a, b| (&a.key, a.origin).cmp(&(&b.key, b.origin)));
+        views
+    }
+
+    fn view(&self, found: Found, state: &State, wanted: &Wanted, trust: &Trust) -> PluginView {
+        let on = state.running.iter().find(|it| it.key == found.key && it.origin == found.origin);
+        let failed =
+            state.failed.iter().find(|(key, origin, _)| *key == found.key && *origin == found.origin);
+        let became = match (on, failed, &found.manifest) {
+            (Some(_), _, _) => PluginState::On,
+            (None, Some((_, _, why)), _) | (None, None, Err(why)) => PluginState::Failed(why.clone()),
+            (None, None, Ok(_)) if self.identity(&found, trust).is_none() => PluginState::NotAccepted,
+            (None, None, Ok(_)) if wanted.wants(&found) => {
+                PluginState::Failed("another one has its name".to_owned())
+            }
+            (None, None, Ok(_)) => PluginState::Off,
+        };
+        let folder = match found.code {
+            Code::Folder(folder) => Some(folder),
+            Code::EntryPoint(_) => None,
+        };
+        PluginView {
+            manifest: found
+                .manifest
+                .unwrap_or_else(|_| Manifest { name: found.key.clone(), ..Manifest::default() }),
+            key: found.key,
+            origin: found.origin,
+            folder,
+            state: became,
+            offer: on.map(|running| running.offer.clone()),
+        }
+    }
+
+    /// Looks at the plugins that work.
+    pub(crate) fn each<R>(&self, look: impl FnMut(&Running) -> Option<R>) -> Vec<R> {
+        self.lock().running.iter().filter_map(look).collect()
+    }
+
+    /// Where plugins ask for more.
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+}

@@ -1,0 +1,122 @@
+//! What a runtime tells about foreign tools, beyond the registry.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hermes_extend::plugins::desk::Injected;
+use hermes_extend::plugins::offer::{Offer, OfferedCli, OfferedCommand};
+use hermes_extend::plugins::subject::Subject;
+use hermes_extend::python::scan::Registration;
+
+use serde_json::{Value, json};
+
+use super::plugins::{PluginView, Plugins};
+use crate::runtime::Runtime;
+use crate::wait::wait;
+
+/// A tool file that was tried.
+#[derive(Debug, Clone)]
+pub struct TriedFile {
+    /// The calls of `registry.register` at its top level.
+    pub registrations: Vec<Registration>,
+    /// What it offers.
+    pub offer: Offer,
+}
+
+impl Runtime {
+    /// What is wrong with foreign tools, in words: files that do not load, things that nobody accepted.
+    pub fn foreign_problems(&self) -> Vec<String> {
+        self.tools();
+        self.foreign().problems()
+    }
+
+    /// Loads a tool file from anywhere and installs its tools, as if it lay in the home. Whoever calls
+    /// this answers for running it.
+    pub fn try_tool_file(&self, path: &Path) -> Result<TriedFile, String> {
+        let files = self.foreign().tool_files().ok_or("there is no home")?;
+        let (tried, scope) = self.world(|world| files.try_file(path, world))?;
+        self.install(scope).map_err(|refused| refused.to_string())?;
+        Ok(tried)
+    }
+
+    /// Every plugin that is there, switched on or not.
+    pub fn plugins(&self) -> Vec<PluginView> {
+        self.tools();
+        self.foreign().plugins().map(|plugins| self.world(|world| plugins.views(world))).unwrap_or_default()
+    }
+
+    /// The slash commands of plugins.
+    pub fn plugin_commands(&self) -> Vec<OfferedCommand> {
+        self.among_plugins(|plugins| plugins.each(|running| Some(running.offer.commands.clone()))).concat()
+    }
+
+    /// Runs a slash command of a plugin; nothing when no plugin has it.
+    pub async fn run_plugin_command(&self, name: &str, words: &str) -> Option<Result<String, String>> {
+        let subject = self.owner(|offer| offer.commands.iter().any(|it| it.name == name))?;
+        let said = subject.ask("command.run", json!({ "name": name, "arguments": words })).await;
+        Some(match said {
+            Ok(said) => Ok(said.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()),
+            Err(wrong) => Err(wrong.to_string()),
+        })
+    }
+
+    /// The commands that plugins add to the command line.
+    pub fn plugin_cli(&self) -> Vec<OfferedCli> {
+        self.among_plugins(|plugins| plugins.each(|running| Some(running.offer.cli.clone()))).concat()
+    }
+
+    /// Runs such a command, and waits for it; nothing when no plugin has it.
+    pub fn run_plugin_cli(&self, name: &str, words: &[String]) -> Option<Result<CliSaid, String>> {
+        let subject = self.owner(|offer| offer.cli.iter().any(|it| it.name == name))?;
+        let said = wait(subject.ask("cli.run", json!({ "name": name, "arguments": words })));
+        Some(said.map(|said| CliSaid::of(&said)).map_err(|wrong| wrong.to_string()))
+    }
+
+    /// The skills of plugins: `plugin:name`, and where they are.
+    pub fn plugin_skills(&self) -> Vec<(String, PathBuf)> {
+        let of = |running: &super::plugins::Running| {
+            let named = |skill: &hermes_extend::plugins::offer::OfferedSkill| {
+                (format!("{}:{}", running.manifest.name, skill.name), PathBuf::from(&skill.path))
+            };
+            Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
+        };
+        self.among_plugins(|plugins| plugins.each(of)).concat()
+    }
+
+    /// Messages that plugins want to be said in the conversation; each is given out once.
+    pub fn injected_messages(&self) -> Vec<Injected> {
+        self.foreign().plugins().map(|plugins| plugins.desk().messages()).unwrap_or_default()
+    }
+
+    fn among_plugins<R: Default>(&self, look: impl FnOnce(&Plugins) -> R) -> R {
+        self.tools();
+        self.foreign().plugins().map(|plugins| look(plugins)).unwrap_or_default()
+    }
+
+    /// The plugin that offers something.
+    fn owner(&self, has: impl Fn(&Offer) -> bool) -> Option<Arc<Subject>> {
+        let owners = self.among_plugins(|plugins| {
+            plugins.each(|running| has(&running.offer).then(|| Arc::clone(&running.subject)))
+        });
+        owners.into_iter().next()
+    }
+}
+
+/// What a command of a plugin said, and how it ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CliSaid {
+    /// On standard output.
+    pub out: String,
+    /// On standard error.
+    pub err: String,
+    /// Its exit code.
+    pub code: u8,
+}
+
+impl CliSaid {
+    fn of(said: &Value) -> Self {
+        let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let code = said.get("exit_code").and_then(Value::as_u64).unwrap_or_default();
+        Self { out: text("out"), err: text("err"), code: u8::try_from(code).unwrap_or(1) }
+    }
+}

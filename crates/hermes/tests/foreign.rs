@@ -1,0 +1,266 @@
+//! Foreign programs that crash, hang and change while the runtime goes on: each costs its own call,
+//! nothing runs twice, and what belongs to others stays.
+
+#![expect(clippy::disallowed_methods, reason = "the tests write files, and wait for processes")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use futures::future::join_all;
+use hermes::core::road::RoadLimits;
+use hermes::store::Home;
+use hermes::{Outcome, Runtime, Status, ToolCall};
+use hermes_testkit::TempHome;
+use serde_json::{Value, json};
+
+/// Handlers that misbehave, and some that do not.
+const TOOLS: &str = r#"
+import ctypes, json, os, time
+from tools.registry import registry
+
+
+def boom(args, **kw):
+    with open(args["file"], "a") as file:
+        file.write("ran\n")
+    os._exit(7)
+
+def segfault(args, **kw):
+    ctypes.string_at(0)
+
+def hang(args, **kw):
+    time.sleep(1000)
+
+def spin(args, **kw):
+    while True:
+        pass
+
+def wedge(args, **kw):
+    # Sleeps without letting any other thread of the process run.
+    ctypes.PyDLL(None).sleep(1000)
+
+def nap(args, **kw):
+    time.sleep(args["seconds"])
+    return json.dumps({"slept": args["seconds"]})
+
+async def anap(args, **kw):
+    import asyncio
+    await asyncio.sleep(args["seconds"])
+    return json.dumps({"slept": args["seconds"]})
+
+def pid(args, **kw):
+    return json.dumps({"pid": os.getpid()})
+
+def number(args, **kw):
+    return 5
+
+def raises(args, **kw):
+    raise ValueError("no such thing")
+
+PARAMETERS = {"type": "object", "properties": {"file": {"type": "string"}, "seconds": {"type": "number"}}}
+
+registry.register("boom", "faults", {"name": "boom", "parameters": PARAMETERS}, boom)
+registry.register("segfault", "faults", {"name": "segfault", "parameters": PARAMETERS}, segfault)
+registry.register("hang", "faults", {"name": "hang", "parameters": PARAMETERS}, hang)
+registry.register("spin", "faults", {"name": "spin", "parameters": PARAMETERS}, spin)
+registry.register("wedge", "faults", {"name": "wedge", "parameters": PARAMETERS}, wedge)
+registry.register("nap", "faults", {"name": "nap", "parameters": PARAMETERS}, nap)
+registry.register("anap", "faults", {"name": "anap", "parameters": PARAMETERS}, anap, is_async=True)
+registry.register("pid", "faults", {"name": "pid", "parameters": PARAMETERS}, pid)
+registry.register("number", "faults", {"name": "number", "parameters": PARAMETERS}, number)
+registry.register("raises", "faults", {"name": "raises", "parameters": PARAMETERS}, raises)
+"#;
+
+fn runtime(home: &TempHome, call: Duration) -> Runtime {
+    let path = std::env::var("PATH").unwrap();
+    Runtime::builder()
+        .cwd(home.path().join("project"))
+        .home(Home::at(&home.path().join("home")))
+        .env([("PATH".to_owned(), path), ("HOME".to_owned(), home.path().display().to_string())])
+        .limits(RoadLimits { call, ..RoadLimits::default() })
+        .build()
+        .unwrap()
+}
+
+/// A runtime with the misbehaving tools, and a limit of half a second for a call.
+fn faults() -> (TempHome, Runtime) {
+    let home = TempHome::new();
+    home.write("home/tools/faults.py", TOOLS);
+    let runtime = runtime(&home, Duration::from_millis(500));
+    (home, runtime)
+}
+
+fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Outcome {
+    runtime.call_blocking(ToolCall::new(tool, arguments.to_string()))
+}
+
+fn body(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.body).unwrap()
+}
+
+/// A plugin that blocks calls of a tool.
+fn blocking(home: &TempHome, name: &str, tool: &str, word: &str) {
+    home.write(&format!("home/plugins/{name}/plugin.yaml"), &format!("name: {name}\n"));
+    let lines = format!(
+        "def register(ctx):\n    def before(tool_name, **kw):\n        if tool_name == '{tool}':\n            \
+         return {{'action': 'block', 'message': '{word}'}}\n    ctx.register_hook('pre_tool_call', before)\n"
+    );
+    home.write(&format!("home/plugins/{name}/__init__.py"), &lines);
+}
+
+#[test]
+fn a_crash_costs_its_call_which_is_not_repeated_and_the_host_comes_back() {
+    let (home, runtime) = faults();
+    let file = home.path().join("ran");
+
+    let boom = call(&runtime, "boom", json!({ "file": file }));
+    let segfault = call(&runtime, "segfault", json!({}));
+    let after = call(&runtime, "pid", json!({}));
+
+    assert_eq!((boom.status, segfault.status), (Status::Failed, Status::Failed), "{boom:?} {segfault:?}");
+    assert!(boom.body.contains("exit code 7") && boom.body.contains("is not repeated"), "{boom:?}");
+    assert!(segfault.body.contains("signal 11"), "{segfault:?}");
+    assert!(after.status.is_ok(), "{after:?}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "ran\n");
+}
+
+#[test]
+fn a_hang_costs_its_call_alone() {
+    let (_home, runtime) = faults();
+    let first = body(&call(&runtime, "pid", json!({})));
+
+    for tool in ["hang", "spin"] {
+        let hung = call(&runtime, tool, json!({}));
+        assert_eq!(hung.status, Status::TimedOut, "{hung:?}");
+    }
+
+    assert_eq!(body(&call(&runtime, "pid", json!({}))), first, "the process goes on");
+}
+
+#[test]
+fn a_process_full_of_stuck_calls_is_replaced() {
+    let (_home, runtime) = faults();
+    let first = body(&call(&runtime, "pid", json!({})));
+
+    let hang = |_| runtime.call(ToolCall::new("hang", "{}"));
+    let hung = block_on(join_all((0..8).map(hang)));
+
+    assert!(hung.iter().all(|outcome| outcome.status == Status::TimedOut), "{hung:?}");
+    let after = call(&runtime, "pid", json!({}));
+    assert!(after.status.is_ok() && body(&after) != first, "{after:?}");
+}
+
+#[test]
+fn a_process_that_lets_nobody_run_is_given_up() {
+    let (_home, runtime) = faults();
+    let began = Instant::now();
+
+    assert_eq!(call(&runtime, "wedge", json!({})).status, Status::TimedOut);
+
+    while !call(&runtime, "pid", json!({})).status.is_ok() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it does not come back");
+    }
+}
+
+#[test]
+fn calls_overlap_whether_they_block_or_wait() {
+    let home = TempHome::new();
+    home.write("home/tools/faults.py", TOOLS);
+    let runtime = runtime(&home, Duration::from_secs(30));
+    call(&runtime, "pid", json!({}));
+    let began = Instant::now();
+
+    let nap = |n: usize| {
+        let tool = if n.is_multiple_of(2) { "nap" } else { "anap" };
+        runtime.call(ToolCall::new(tool, r#"{"seconds": 1.0}"#))
+    };
+    let slept = block_on(join_all((0..6).map(nap)));
+
+    assert!(slept.iter().all(|outcome| outcome.status.is_ok()), "{slept:?}");
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_handlers_do_wrong_is_told_as_it_is() {
+    let (_home, runtime) = faults();
+
+    let number = call(&runtime, "number", json!({}));
+    let raised = call(&runtime, "raises", json!({}));
+
+    assert_eq!(body(&number)["error_type"], "tool_result_contract");
+    assert_eq!(body(&number)["result_type"], "int");
+    assert_eq!(raised.status, Status::Broken);
+    assert!(raised.body.contains("Tool execution failed: ValueError: no such thing"), "{raised:?}");
+}
+
+#[test]
+fn a_file_dropped_into_an_open_session_is_there_at_its_next_call() {
+    let home = TempHome::new();
+    let runtime = runtime(&home, Duration::from_secs(30));
+    let session = runtime.session().select(runtime.platform("cli").unwrap()).open().unwrap();
+    assert!(!session.toolbox_blocking().json().contains("\"pid\""));
+
+    home.write("home/tools/faults.py", TOOLS);
+    assert!(session.call_blocking(ToolCall::new("pid", "{}")).status.is_ok());
+    assert!(session.toolbox_blocking().json().contains("\"pid\""));
+
+    std::fs::remove_file(home.path().join("home/tools/faults.py")).unwrap();
+    assert_eq!(session.call_blocking(ToolCall::new("pid", "{}")).status, Status::Unknown);
+}
+
+#[test]
+fn reloading_one_plugin_leaves_the_hooks_of_the_other() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [one, two]\n");
+    blocking(&home, "one", "todo", "first word");
+    blocking(&home, "two", "memory", "never");
+    let runtime = runtime(&home, Duration::from_secs(30));
+    let denied = |tool: &str| call(&runtime, tool, json!({})).body;
+    assert!(denied("todo").contains("first word") && denied("memory").contains("never"));
+
+    blocking(&home, "one", "todo", "another word, a longer one");
+    assert!(denied("todo").contains("another word, a longer one"));
+    assert!(denied("memory").contains("never"));
+
+    home.write("home/plugins/one/__init__.py", "raise RuntimeError('broken now')\n");
+    assert!(!denied("todo").contains("word"));
+    assert!(denied("memory").contains("never"));
+    assert_eq!(runtime.tools().hooks().len(), 1);
+    assert!(runtime.foreign_problems().concat().contains("RuntimeError: broken now"));
+}
+
+#[test]
+fn a_plugin_calls_tools_on_the_road_from_within_a_call() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [reader]\n");
+    home.write("home/plugins/reader/plugin.yaml", "name: reader\n");
+    let lines = "import json\n\ndef register(ctx):\n    def handler(args, **kw):\n        \
+                 return ctx.dispatch_tool('read_file', {'path': args['path']})\n    \
+                 ctx.register_tool(name='reader', toolset='reader', handler=handler, schema={'name': 'reader', \
+                 'description': 'Reads.', 'parameters': {'type': 'object', 'properties': {'path': {'type': 'string'}}}})\n";
+    home.write("home/plugins/reader/__init__.py", lines);
+    let file = home.write("project/notes.txt", "buy milk\n");
+    let runtime = runtime(&home, Duration::from_secs(30));
+
+    let read = call(&runtime, "reader", json!({ "path": file }));
+    let refused = call(&runtime, "reader", json!({ "path": "/etc/shadow" }));
+
+    assert!(read.body.contains("buy milk"), "{read:?}");
+    assert!(!refused.body.contains("root:"), "{refused:?}");
+}
+
+#[test]
+fn a_policy_hook_that_fails_denies_and_another_is_passed_over() {
+    for (policy, denied) in [("true", true), ("false", false)] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        home.write("home/plugins/guard/plugin.yaml", &format!("name: guard\npolicy: {policy}\n"));
+        let lines = "def register(ctx):\n    ctx.register_hook('pre_tool_call', lambda **kw: 1 / 0)\n";
+        home.write("home/plugins/guard/__init__.py", lines);
+        let runtime = runtime(&home, Duration::from_secs(30));
+
+        let outcome = runtime.session().open().unwrap().call_blocking(ToolCall::new("todo", "{}"));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{outcome:?}");
+    }
+}

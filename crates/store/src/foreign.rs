@@ -1,0 +1,264 @@
+//! The files that foreign tools come from: looked at by their dates, read, and known by the digest of
+//! their content; what was learnt about them, and what they said.
+//!
+//! | where | what |
+//! |---|---|
+//! | `tools/`, `plugins/` of a home, `.hermes/` of a project | the files; only ever read, but for new ones |
+//! | `cache/<name>` | what can be learnt again |
+//! | `logs/<name>` | what they printed; the older half goes when it gets long |
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::disk::{self, Kind, Mode};
+use crate::error::StoreError;
+use crate::home::Home;
+
+pub use crate::disk::Stamp;
+
+/// Longest source of a tool.
+pub const MAX_SOURCE: u64 = 2 * 1024 * 1024;
+
+/// Most bytes of something that was learnt.
+const MAX_CACHE: u64 = 64 * 1024 * 1024;
+
+/// Above this a log is shortened to its newer half.
+const MAX_LOG: u64 = 2 * 1024 * 1024;
+
+/// Most files, and most bytes, that one folder of a plugin may hold.
+const MAX_TREE_FILES: usize = 5_000;
+const MAX_TREE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How deep a plugin's folders may be nested.
+const MAX_DEPTH: usize = 16;
+
+/// A file, and its dates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Changes when the file does.
+    pub stamp: Stamp,
+}
+
+/// The files in a folder whose names end so, sorted by name. Nothing is opened; a folder that is not
+/// there holds nothing.
+pub fn files(folder: &Path, ending: &str) -> Vec<Seen> {
+    let mut found: Vec<Seen> = names(folder)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == ending))
+        .filter_map(|path| Some(Seen { stamp: disk::stamp(&path)?, path }))
+        .collect();
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// The folders in a folder, sorted by name; those whose names begin with a dot or underscore are left out.
+pub fn folders(folder: &Path) -> Vec<PathBuf> {
+    let hidden =
+        |path: &PathBuf| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with(['.', '_']));
+    let mut found: Vec<PathBuf> =
+        names(folder).into_iter().filter(|path| !hidden(path) && disk::is_folder(path)).collect();
+    found.sort();
+    found
+}
+
+/// Whether there is a folder.
+pub fn is_folder(path: &Path) -> bool {
+    disk::is_folder(path)
+}
+
+/// The dates of a file.
+pub fn stamp(path: &Path) -> Option<Stamp> {
+    disk::stamp(path)
+}
+
+fn names(folder: &Path) -> Vec<PathBuf> {
+    disk::names(folder).unwrap_or_default()
+}
+
+/// The text of a source, if there is one.
+pub fn text(path: &Path) -> Result<Option<String>, StoreError> {
+    disk::read(path, MAX_SOURCE)
+}
+
+/// The digest of a text.
+pub fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Changes when anything in a folder does, by dates alone: nothing is opened.
+pub fn tree_stamp(folder: &Path) -> String {
+    let mut hash = Sha256::new();
+    add_stamps(&mut hash, folder, &mut { MAX_TREE_FILES }, 0);
+    hex(&hash.finalize())
+}
+
+fn add_stamps(hash: &mut Sha256, at: &Path, left: &mut usize, depth: usize) {
+    let mut paths = names(at);
+    paths.sort();
+    for path in paths {
+        let skipped = path.file_name().is_some_and(|name| name == "__pycache__" || name == ".git");
+        if skipped || *left == 0 || depth > MAX_DEPTH {
+            continue;
+        }
+        *left -= 1;
+        hash.update(format!("{}\0{:?}\0", path.display(), disk::stamp(&path)));
+        if disk::is_real_folder(&path) {
+            add_stamps(hash, &path, left, depth + 1);
+        }
+    }
+}
+
+/// What a YAML text says.
+pub fn yaml(text: &str) -> Result<serde_json::Value, String> {
+    serde_saphyr::from_str(text).map_err(|wrong| wrong.to_string())
+}
+
+/// The digest of everything in a folder: names and contents, links by where they lead. Compiled Python
+/// is left out, because it comes and goes.
+pub fn tree_digest(folder: &Path) -> Result<String, StoreError> {
+    let (mut hash, mut left) = (Sha256::new(), (MAX_TREE_FILES, MAX_TREE_BYTES));
+    add_tree(&mut hash, folder, folder, &mut left, 0)?;
+    Ok(hex(&hash.finalize()))
+}
+
+fn add_tree(
+    hash: &mut Sha256,
+    root: &Path,
+    at: &Path,
+    left: &mut (usize, u64),
+    depth: usize,
+) -> Result<(), StoreError> {
+    let too_large = || StoreError::TooLarge { path: root.to_owned(), limit: MAX_TREE_BYTES };
+    if depth > MAX_DEPTH {
+        return Err(too_large());
+    }
+    let mut entries = disk::list(at)?;
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    for entry in entries {
+        if entry.path.file_name().is_some_and(|name| name == "__pycache__" || name == ".git") {
+            continue;
+        }
+        let name = entry.path.strip_prefix(root).unwrap_or(&entry.path).to_string_lossy().into_owned();
+        left.0 = left.0.checked_sub(1).ok_or_else(too_large)?;
+        hash.update(name.len().to_le_bytes());
+        hash.update(name.as_bytes());
+        match entry.kind {
+            Kind::Folder => add_tree(hash, root, &entry.path, left, depth + 1)?,
+            Kind::File | Kind::Other => {
+                let bytes = match disk::link(&entry.path) {
+                    Some(target) => target.to_string_lossy().into_owned().into_bytes(),
+                    None if entry.kind == Kind::File => {
+                        disk::read_bytes(&entry.path, left.1)?.unwrap_or_default()
+                    }
+                    None => Vec::new(),
+                };
+                left.1 = left.1.checked_sub(bytes.len() as u64).ok_or_else(too_large)?;
+                hash.update(bytes.len().to_le_bytes());
+                hash.update(&bytes);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Something that was learnt before and kept under this name; nothing when it is not there or cannot
+/// be used.
+pub fn learnt(home: &Home, name: &str) -> Option<String> {
+    disk::read(&home.cache().join(name), MAX_CACHE).ok().flatten()
+}
+
+/// Keeps something that was learnt.
+pub fn learn(home: &Home, name: &str, text: &str) -> Result<(), StoreError> {
+    disk::write(&home.cache().join(name), text, Mode::Private)
+}
+
+/// Adds a line to a log.
+pub fn log(home: &Home, name: &str, line: &str) -> Result<(), StoreError> {
+    let path = home.logs().join(name);
+    disk::make_private_folder(&home.logs())?;
+    if disk::size(&path).is_some_and(|bytes| bytes > MAX_LOG) {
+        let text = disk::read_bytes(&path, 2 * MAX_LOG)?.unwrap_or_default();
+        let half = text.get(text.len() / 2..).unwrap_or_default();
+        disk::write(&path, &String::from_utf8_lossy(half), Mode::Private)?;
+    }
+    disk::append(&path, &format!("{line}\n"))
+}
+
+/// Writes a new file of the person's own; `false` when there is one already.
+pub fn create(path: &Path, text: &str) -> Result<bool, StoreError> {
+    if let Some(folder) = path.parent() {
+        disk::make_private_folder(folder)?;
+    }
+    disk::create_new(path, text)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test sets up files of its own")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_of_a_folder_changes_with_every_name_and_byte_but_not_with_compiled_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+            tree_digest(dir.path()).unwrap()
+        };
+        let first = write("a.py", "1");
+
+        assert_eq!(write("__pycache__/a.pyc", "x"), first);
+        let second = write("sub/b.py", "2");
+        assert_ne!(second, first);
+        assert_ne!(write("sub/b.py", "3"), second);
+        assert_eq!(write("sub/b.py", "2"), second);
+        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link")).unwrap();
+        assert_ne!(tree_digest(dir.path()).unwrap(), second);
+    }
+
+    #[test]
+    fn files_are_told_by_their_dates_and_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b.py", "a.py", "c.txt"] {
+            std::fs::write(dir.path().join(name), name).unwrap();
+        }
+        std::fs::create_dir(dir.path().join("d.py")).unwrap();
+
+        let seen = files(dir.path(), "py");
+        std::fs::write(dir.path().join("a.py"), "longer than before").unwrap();
+
+        let names: Vec<_> = seen.iter().map(|it| it.path.file_name().unwrap().to_owned()).collect();
+        assert_eq!(names, ["a.py", "b.py"]);
+        assert_ne!(files(dir.path(), "py")[0].stamp, seen[0].stamp);
+        assert_eq!(files(&dir.path().join("none"), "py"), []);
+    }
+
+    #[test]
+    fn a_log_keeps_its_newer_half_when_it_gets_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        let line = "x".repeat(1024 * 1024);
+
+        for _ in 0..4 {
+            log(&home, "tools.log", &line).unwrap();
+        }
+        log(&home, "tools.log", "the end").unwrap();
+
+        let text = std::fs::read_to_string(home.logs().join("tools.log")).unwrap();
+        assert!(text.len() < 4 * 1024 * 1024 && text.ends_with("the end\n"), "{}", text.len());
+    }
+}

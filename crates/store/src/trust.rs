@@ -1,0 +1,135 @@
+//! What a person accepted that others brought: tool files and plugins of a project, by the digest of
+//! their content. A change of one byte and it is a stranger again.
+//!
+//! `trusted.json` in the home, readable by its owner alone.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{self, Mode, Stamp};
+use crate::error::StoreError;
+use crate::home::Home;
+
+/// Most bytes that are read.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Everything that was accepted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
+    #[serde(default)]
+    accepted: Vec<Accepted>,
+}
+
+/// One thing that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accepted {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Digest of its content.
+    pub digest: String,
+}
+
+impl Trust {
+    /// What was accepted so far. A file that cannot be understood is an error, and accepts nothing.
+    pub fn read(home: &Home) -> Result<Self, StoreError> {
+        let path = file(home);
+        let Some(text) = disk::read(&path, MAX_BYTES)? else { return Ok(Self::default()) };
+        serde_json::from_str(&text).map_err(|wrong| StoreError::Syntax {
+            path,
+            line: wrong.line() as u64,
+            column: wrong.column() as u64,
+            why: wrong.to_string(),
+        })
+    }
+
+    /// Changes when something is accepted or taken back.
+    pub fn stamp(home: &Home) -> Option<Stamp> {
+        disk::stamp(&file(home))
+    }
+
+    /// Whether this content was accepted at this place.
+    pub fn accepts(&self, path: &Path, digest: &str) -> bool {
+        self.accepted.iter().any(|known| known.path == path && known.digest == digest)
+    }
+
+    /// Whether something else was accepted at this place before.
+    pub fn knew(&self, path: &Path) -> bool {
+        self.accepted.iter().any(|known| known.path == path)
+    }
+
+    /// Everything that was accepted, by path.
+    pub fn accepted(&self) -> &[Accepted] {
+        &self.accepted
+    }
+
+    /// Accepts this content at this place, instead of what was accepted there before.
+    pub fn accept(home: &Home, path: &Path, digest: &str) -> Result<(), StoreError> {
+        Self::change(home, |trust| {
+            trust.accepted.retain(|known| known.path != path);
+            trust.accepted.push(Accepted { path: path.to_owned(), digest: digest.to_owned() });
+            trust.accepted.sort_by(|a, b| a.path.cmp(&b.path));
+        })
+    }
+
+    /// Takes back whatever was accepted at this place; `false` when nothing was.
+    pub fn revoke(home: &Home, path: &Path) -> Result<bool, StoreError> {
+        let mut found = false;
+        Self::change(home, |trust| {
+            let before = trust.accepted.len();
+            trust.accepted.retain(|known| known.path != path);
+            found = trust.accepted.len() < before;
+        })?;
+        Ok(found)
+    }
+
+    fn change(home: &Home, change: impl FnOnce(&mut Self)) -> Result<(), StoreError> {
+        let path = file(home);
+        let _lock = disk::lock(&path)?;
+        let mut trust = Self::read(home)?;
+        change(&mut trust);
+        let text = serde_json::to_string_pretty(&trust).unwrap_or_default();
+        disk::write(&path, &format!("{text}\n"), Mode::Private)
+    }
+}
+
+fn file(home: &Home) -> PathBuf {
+    home.path().join("trusted.json")
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test sets up files of its own")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn exactly_what_was_accepted_is_trusted_until_it_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(&dir.path().join("home"));
+        let path = Path::new("/work/.hermes/tools/a.py");
+
+        Trust::accept(&home, path, "one").unwrap();
+        Trust::accept(&home, path, "two").unwrap();
+
+        let trust = Trust::read(&home).unwrap();
+        assert!(trust.accepts(path, "two") && !trust.accepts(path, "one"));
+        assert!(!trust.accepts(Path::new("/other"), "two"));
+        assert_eq!(trust.accepted().len(), 1);
+        let mode = std::fs::metadata(file(&home)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(Trust::revoke(&home, path).unwrap() && !Trust::revoke(&home, path).unwrap());
+        assert!(!Trust::read(&home).unwrap().knew(path));
+    }
+
+    #[test]
+    fn a_file_that_makes_no_sense_accepts_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        std::fs::write(file(&home), "{ no").unwrap();
+
+        assert!(matches!(Trust::read(&home), Err(StoreError::Syntax { .. })));
+        assert!(Trust::accept(&home, Path::new("/a"), "x").is_err());
+    }
+}
