@@ -3,4 +3,5 @@
 //! Everything foreign runs out of process, is supervised, and takes the road like every other tool,
 //! in a registry scope of its own.
 
+pub mod hooks;
 pub mod launch;

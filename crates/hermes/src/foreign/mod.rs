@@ -3,24 +3,36 @@
 //!
 //! | file | kind |
 //! |---|---|
+//! | `hooks.rs` | shell hooks |
 //! | `launcher.rs` | starts the programs that foreign tools live in |
 
+mod hooks;
 mod launcher;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use hermes_core::registry::{Registry, Scope, Source};
+use hermes_core::session::Place;
 use hermes_extend::launch::Launch;
 
 use crate::host::Machine;
 use crate::world::World;
+use hooks::Hooks;
 use launcher::Launcher;
+
+pub use hooks::HookStanding;
 
 /// One kind of foreign tools.
 pub(crate) trait Kind: Send + Sync {
     /// What changed since it was last asked. Asked often: it looks at dates of files or at values
     /// that are at hand, starts nothing and waits for nothing.
     fn look(&self, world: &World) -> Changes;
+}
+
+impl<K: Kind> Kind for Arc<K> {
+    fn look(&self, world: &World) -> Changes {
+        self.as_ref().look(world)
+    }
 }
 
 /// What a kind wants to be changed.
@@ -40,13 +52,21 @@ pub(crate) struct Foreign {
     /// Per kind, what it complained about.
     problems: Mutex<Vec<Vec<String>>>,
     launcher: Arc<dyn Launch>,
+    hooks: Arc<Hooks>,
 }
 
 impl Foreign {
     /// Nothing is looked for yet.
-    pub(crate) fn new(world: &World, machine: &Arc<Machine>) -> Self {
-        let launcher = Arc::new(Launcher::new(world, machine));
-        Self { kinds: Vec::new(), problems: Mutex::default(), launcher }
+    pub(crate) fn new(world: &World, place: &Place, machine: &Arc<Machine>) -> Self {
+        let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
+        let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
+        let kinds: Vec<Box<dyn Kind>> = vec![Box::new(Arc::clone(&hooks))];
+        Self { kinds, problems: Mutex::default(), launcher, hooks }
+    }
+
+    /// Shell hooks.
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     /// Starts programs that foreign tools live in.
