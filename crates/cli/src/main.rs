@@ -19,6 +19,7 @@ mod policy;
 mod sessions;
 mod setup;
 mod shell;
+mod skills;
 mod slash;
 mod table;
 mod tools;

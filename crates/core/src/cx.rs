@@ -211,6 +211,13 @@ impl ToolCx {
         PermittedFiles { cx: self }
     }
 
+    /// The tools that are offered beside this one, and the toolset of each.
+    pub fn offered(&self) -> Vec<(&str, &str)> {
+        let toolbox = &self.0.running.toolbox;
+        let all = toolbox.offered().iter().chain(toolbox.deferred());
+        all.map(|tool| (tool.name().as_ref(), tool.entry().toolset().as_ref())).collect()
+    }
+
     /// Permission to write a declared path.
     pub fn may_write(&self, path: &Path) -> Result<Permit<Write>, ToolError> {
         self.0.running.clearance.write(path)

@@ -1,4 +1,5 @@
-//! Hooks: code that is told about a call before and after it runs, and may have a say.
+//! Hooks: code that is told about a call before and after it runs, and may have a say; and about what
+//! happens beside calls ([`event`]).
 //!
 //! Hooks run in order (lower first, then as registered), each under its own deadline and panic
 //! guard. They see values, never references into the call. A policy hook that fails denies the
@@ -12,6 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::call::CallId;
 use crate::outcome::Status;
+
+pub mod event;
+
+pub use event::{EventKind, HookEvent, Reaction, tell};
 
 /// Told about calls; may block, rewrite or ask before, and transform after.
 pub trait Hook: Send + Sync {
@@ -49,6 +54,16 @@ pub trait Hook: Send + Sync {
         _call: &'a CallView,
         _end: &'a CallEnd,
     ) -> BoxFuture<'a, Result<Option<Value>, HookFailure>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Whether it wants to hear about things of this kind that happen beside calls.
+    fn hears(&self, _kind: EventKind) -> bool {
+        false
+    }
+
+    /// Something happened beside the calls of a session.
+    fn told<'a>(&'a self, _event: &'a HookEvent) -> BoxFuture<'a, Result<Option<Reaction>, HookFailure>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 

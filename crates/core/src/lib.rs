@@ -9,7 +9,7 @@
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
-//! | what an agent's tools ask for | [`memory`], [`recall`], [`clarify`], [`delegate`] |
+//! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
 //! | what the model reads | [`shape`], [`error`], [`threat`] |
@@ -50,6 +50,7 @@ pub mod registry;
 pub mod road;
 pub mod session;
 pub mod shape;
+pub mod skills;
 pub mod smart;
 pub mod suggest;
 pub mod threat;

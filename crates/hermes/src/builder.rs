@@ -9,6 +9,7 @@ use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::DefinitionCache;
 use hermes_core::files::Files;
+use hermes_core::gate::Probe;
 use hermes_core::host::Host;
 use hermes_core::journal::Journal;
 use hermes_core::keys::Keys;
@@ -17,6 +18,7 @@ use hermes_core::policy::Policy;
 use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
+use hermes_core::skills::Skills;
 use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
@@ -223,6 +225,10 @@ impl RuntimeBuilder {
         if let Some(memory) = &memory {
             services = services.with(Arc::new(memory.clone()) as Arc<dyn Memory>);
         }
+        let skills = self.home.as_ref().map(|home| lasting::skills(home, &world, &self.place, &machine));
+        if let Some(skills) = &skills {
+            services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
+        }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = services.with(lasting::recall(home, sessions, &machine));
         }
@@ -256,12 +262,17 @@ impl RuntimeBuilder {
         }
         let foreign = Foreign::new(&world, &machine, &self.place, self.person);
         drop(world);
+        foreign.hooks().look_at(&shared);
         let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&shared), host: Arc::clone(&host), place: self.place.clone() };
+        let probe: Arc<dyn Probe> = Arc::new(probe);
+        if let Some(skills) = &skills {
+            skills.look_through(Arc::clone(&probe));
+        }
         Ok(Runtime::over(Inner {
-            availability: Availability::new(host, Arc::new(probe)),
+            availability: Availability::new(host, probe),
             definitions: DefinitionCache::default(),
             secrets,
             machine,
@@ -274,6 +285,7 @@ impl RuntimeBuilder {
             sessions,
             spill,
             memory,
+            skills,
             foreign,
         }))
     }

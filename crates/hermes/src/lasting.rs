@@ -1,13 +1,20 @@
-//! What lasts beyond a session, for the tools that ask for it: notes and earlier conversations.
+//! What lasts beyond a session, for the tools that ask for it: notes, skills and
+//! earlier conversations.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, RwLock};
 
 use hermes_core::host::Host;
 use hermes_core::recall::Recall;
+use hermes_core::session::Place;
 use hermes_store::sessions::{Clock, SessionStore};
-use hermes_store::{Home, HomeMemory, HomeRecall, Settings};
+use hermes_store::skills::Here;
+use hermes_store::{Home, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError};
 
 use crate::host::Machine;
+use crate::probe::MachineProbe;
+use crate::world::World;
 
 /// The notes of a home, unless the configuration wants none.
 pub(crate) fn memory(home: &Home, settings: &Settings, machine: &Arc<Machine>) -> Option<HomeMemory> {
@@ -20,6 +27,30 @@ pub(crate) fn memory(home: &Home, settings: &Settings, machine: &Arc<Machine>) -
 pub(crate) fn recall(home: &Home, sessions: &SessionStore, machine: &Arc<Machine>) -> Arc<dyn Recall> {
     let (host, clock) = doors(machine);
     Arc::new(HomeRecall::new(home, sessions, &host, &clock))
+}
+
+/// The skills that can be seen from a home and a place.
+pub(crate) fn skills(home: &Home, world: &World, place: &Place, machine: &Arc<Machine>) -> HomeSkills {
+    let (host, clock) = doors(machine);
+    let platform = world.variable("HERMES_PLATFORM").filter(|name| !name.is_empty()).unwrap_or("cli");
+    let here = Here { system: std::env::consts::OS, platform: platform.to_owned(), place: place.clone() };
+    HomeSkills::new(home, &world.settings().skills, here, &host, &clock)
+}
+
+/// The skills of a home, for code that just waits; no runtime is made.
+pub fn open_skills(
+    home: &Home,
+    cwd: &Path,
+    user_home: Option<&Path>,
+    env: &BTreeMap<String, String>,
+) -> Result<HomeSkills, StoreError> {
+    let world = World::read(Some(home.clone()), env.clone())?;
+    let machine = Arc::new(Machine::new());
+    let place = Place { cwd: cwd.to_owned(), home: user_home.map(Path::to_owned) };
+    let skills = skills(home, &world, &place, &machine);
+    let world = Arc::new(RwLock::new(world));
+    skills.look_through(Arc::new(MachineProbe { world, host: machine, place }));
+    Ok(skills)
 }
 
 fn doors(machine: &Arc<Machine>) -> (Arc<dyn Host>, Arc<dyn Clock>) {

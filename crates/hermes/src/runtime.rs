@@ -17,7 +17,7 @@ use hermes_core::road::{Road, Spill};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_store::sessions::SessionStore;
-use hermes_store::{Home, HomeMemory, Settings, StoreError};
+use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
 
 use crate::builder::RuntimeBuilder;
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
@@ -52,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) sessions: Option<SessionStore>,
     pub(crate) spill: Option<Arc<dyn Spill>>,
     pub(crate) memory: Option<HomeMemory>,
+    pub(crate) skills: Option<HomeSkills>,
     pub(crate) foreign: Foreign,
 }
 
@@ -113,6 +114,11 @@ impl Runtime {
     /// are used.
     pub fn memory(&self) -> Option<&HomeMemory> {
         self.0.memory.as_ref()
+    }
+
+    /// The skills that can be seen from here, if there is a home. Nothing is read before they are used.
+    pub fn skills(&self) -> Option<&HomeSkills> {
+        self.0.skills.as_ref()
     }
 
     /// Clock, timer and threads of this runtime.
@@ -291,6 +297,10 @@ impl Runtime {
         plan.without(|tool| snapshot.tool(tool)?.gate_value().not_given(session, services))
     }
 
+    pub(crate) fn foreign(&self) -> &Foreign {
+        &self.0.foreign
+    }
+
     pub(crate) fn road(&self) -> &Road {
         &self.0.road
     }
@@ -304,10 +314,6 @@ impl Runtime {
     /// Where what is too large for a context is kept.
     pub(crate) fn spill(&self) -> Option<Arc<dyn Spill>> {
         self.0.spill.clone()
-    }
-
-    pub(crate) fn foreign(&self) -> &Foreign {
-        &self.0.foreign
     }
 
     pub(crate) fn machine(&self) -> &Arc<Machine> {

@@ -140,6 +140,11 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     }
 }
 
+/// When a regular file was last changed; `None` if there is none.
+pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?.modified().ok()
+}
+
 /// Replaces a file by `text`, whole or not at all. A link stays a link: the file behind it is replaced.
 pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreError> {
     let target = behind_links(path)?;
@@ -224,6 +229,11 @@ pub(crate) fn own_folder(path: &Path) -> Result<(), StoreError> {
         fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Where a folder really is; as it was given when that cannot be told.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Whether `path` is a folder, or a link to one.

@@ -6,6 +6,8 @@
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
 //! | [`memory`] | notes that last beyond a session |
+//! | [`skills`] | written-down know-how, in folders |
+//! | [`hooks_consent`] | shell hooks that somebody agreed to |
 //! | [`processes`] | background processes that outlive the program |
 //! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
@@ -16,10 +18,12 @@
 //! | [`history`] | lines typed at the prompt |
 //! | [`error`] | what can go wrong, always with the path |
 //!
-//! Every access to a file goes through `disk`, which holds the few promises that matter: bounded
+//! Every access to a file goes through `disk` (and `beneath`, for folders that strangers may have
+//! written), which holds the few promises that matter: bounded
 //! reads, whole-or-nothing writes, private modes, no writing through planted links. The process
 //! environment and the clock are not read here; both are handed in as values.
 
+mod beneath;
 pub mod checkpoints;
 pub mod config;
 mod disk;
@@ -28,12 +32,14 @@ pub mod error;
 pub mod foreign;
 pub mod history;
 pub mod home;
+pub mod hooks_consent;
 pub mod mcp;
 pub mod memory;
 pub mod processes;
 pub mod recall;
 pub mod secrets;
 pub mod sessions;
+pub mod skills;
 pub mod spill;
 pub mod trust;
 pub mod variables;
@@ -48,5 +54,6 @@ pub use memory::HomeMemory;
 pub use processes::Processes;
 pub use recall::HomeRecall;
 pub use secrets::{EnvView, Secrets};
+pub use skills::HomeSkills;
 pub use spill::Spill;
 pub use trust::Trust;

@@ -18,6 +18,7 @@ mod patching;
 mod pictures;
 mod read_log;
 mod script;
+mod skill_books;
 mod tell;
 mod text_file;
 mod tools;

@@ -34,7 +34,7 @@ pub struct PromptFacts {
     pub user: Option<String>,
     /// What another memory service has to say.
     pub recalled: Option<String>,
-    /// One line per skill.
+    /// One line per skill, or what there are of them where they are too many.
     pub skills: Vec<String>,
     /// The profile in use, when it is not the usual one.
     pub profile: Option<String>,

@@ -72,6 +72,9 @@ pub(crate) struct ChatArgs {
     /// Run without asking; what is never allowed stays so
     #[arg(long)]
     pub(crate) yolo: bool,
+    /// Run shell hooks that nobody has accepted
+    #[arg(long)]
+    pub(crate) accept_hooks: bool,
     /// Print the answer and the session's id only
     #[arg(short = 'Q', long)]
     pub(crate) quiet: bool,

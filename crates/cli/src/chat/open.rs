@@ -38,6 +38,9 @@ pub(crate) struct Person {
 /// the terminal, if there is one.
 pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Result<Box<dyn Talk>, Failure> {
     let runtime = shell.recording_runtime()?;
+    if args.accept_hooks {
+        runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
+    }
     if args.yolo {
         runtime.run_unasked(true);
     }

@@ -3,6 +3,7 @@
 //! Standard output always gets exactly one JSON document, also when the call fails.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hermes::core::toolset::Selection;
 use hermes::store::sessions::{NewSession, SessionError};
@@ -24,6 +25,9 @@ Examples:
 One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not
 (the document says why), 2 there is no such tool, 130 stopped by Ctrl-C.";
 
+/// How long hooks that nobody waits for get before the program ends.
+pub(crate) const HOOKS_AT_THE_END: Duration = Duration::from_secs(2);
+
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Call {
@@ -38,6 +42,9 @@ pub(crate) struct Call {
     /// Record the call in this session, which is made if there is none
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
+    /// Run shell hooks that nobody has accepted
+    #[arg(long)]
+    accept_hooks: bool,
 }
 
 impl Run for Call {
@@ -47,6 +54,9 @@ impl Run for Call {
             Some(name) => (shell.recording_runtime()?, Some(recorded_in(name, shell)?)),
             None => (shell.runtime()?, None),
         };
+        if self.accept_hooks {
+            runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
+        }
         runtime.mcp().ready_for_blocking(&self.name);
         let selection = match &self.toolsets {
             Some(names) => Selection::of(super::words(names)),
@@ -68,6 +78,9 @@ impl Run for Call {
             shell.out.json(&described(&outcome))?;
         } else {
             shell.out.json_text(&outcome.body)?;
+        }
+        for wrong in runtime.settle(HOOKS_AT_THE_END) {
+            output::warn(&wrong);
         }
         match outcome.status {
             Status::Ok => Ok(()),

@@ -113,7 +113,7 @@ impl Road {
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let mut effects = prepared.effects(&session.place());
+            let mut effects = prepared.effects_with(&session.place(), &self.services);
             self.follow_links(&mut effects);
             self.name_environment(&mut effects);
             Ok::<_, ToolError>((prepared, effects))

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::cx::ToolCx;
+use crate::cx::{Services, ToolCx};
 use crate::effect::Effect;
 use crate::error::{ToolError, ToolResult};
 use crate::outcome::Attachment;
@@ -35,6 +35,11 @@ const DEFAULT_EMOJI: &str = "⚡";
 pub trait Tool: DeserializeOwned + JsonSchema + Send + 'static {
     /// What these arguments would do. Nothing can be done that is not declared here.
     fn effects(&self, place: &Place) -> Vec<Effect>;
+
+    /// The same, for a tool whose effects depend on where a service keeps things.
+    fn effects_with(&self, place: &Place, _services: &Services) -> Vec<Effect> {
+        self.effects(place)
+    }
 
     /// Does it.
     fn call(self, cx: &ToolCx) -> impl Future<Output = ToolResult> + Send;
@@ -58,6 +63,11 @@ pub trait BlockingTool: DeserializeOwned + JsonSchema + Send + 'static {
 pub trait PreparedCall: Send {
     /// What the call would do.
     fn effects(&self, place: &Place) -> Vec<Effect>;
+
+    /// The same, where that depends on where a service keeps things.
+    fn effects_with(&self, place: &Place, _services: &Services) -> Vec<Effect> {
+        self.effects(place)
+    }
 
     /// Does it.
     fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>>;

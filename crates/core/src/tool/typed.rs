@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::cx::ToolCx;
+use crate::cx::{Services, ToolCx};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::host;
@@ -51,6 +51,10 @@ impl<T: BlockingTool> Handler for Blocking<T> {
 impl<T: Tool> PreparedCall for AsyncCall<T> {
     fn effects(&self, place: &Place) -> Vec<Effect> {
         self.0.effects(place)
+    }
+
+    fn effects_with(&self, place: &Place, services: &Services) -> Vec<Effect> {
+        self.0.effects_with(place, services)
     }
 
     fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {

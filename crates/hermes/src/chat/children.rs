@@ -15,6 +15,7 @@ use hermes_core::policy::{Answer, ApprovalRequest, Approver, Grant};
 use hermes_store::sessions::Link;
 use tokio_util::sync::CancellationToken;
 
+use super::hooks;
 use super::models::{self, ModelWish, Models};
 use super::open::{self, Opening, Terms};
 use super::relay::Relay;
@@ -87,6 +88,7 @@ impl Children {
         let host = self.runtime.host();
         let began = host.now();
         let cancel = from.cancel.child_token();
+        hooks::task_began(&self.runtime, from.session, task).await;
         let work = AssertUnwindSafe(self.work(at, task, from.session, &cancel)).catch_unwind();
         let limit = self.runtime.settings().delegation.child_timeout;
         let patience = async {
@@ -105,6 +107,7 @@ impl Children {
             }
         };
         end.took = host.now().saturating_sub(began);
+        hooks::task_ended(&self.runtime, from.session, task, &end).await;
         end
     }
 

@@ -3,7 +3,9 @@
 use std::time::UNIX_EPOCH;
 
 use hermes_agent::prompt::{self, PromptFacts, Text, Workspace};
+use hermes_core::definitions::Toolbox;
 use hermes_core::memory::{Memory as _, MemoryBlocks};
+use hermes_core::skills::{Beside, Skills as _, index};
 use hermes_env::project;
 use hermes_store::sessions::Moment;
 
@@ -35,6 +37,7 @@ pub(super) async fn system_prompt(
     let found = project::look(&place.cwd);
     let home = runtime.home();
     let MemoryBlocks { memory, user } = notes(runtime).await;
+    let skills = skills(runtime, &toolbox).await;
     let model = models.choice.name.strip_prefix(&format!("{}/", models.choice.provider));
     prompt::build(&PromptFacts {
         soul: home.as_ref().and_then(|home| home.soul_text().ok().flatten()),
@@ -62,6 +65,7 @@ pub(super) async fn system_prompt(
         }),
         memory,
         user,
+        skills,
         profile: home.as_ref().and_then(|home| home.profile().map(str::to_owned)),
         platform: terms.platform.clone(),
         caller: terms.note.clone(),
@@ -75,6 +79,20 @@ async fn notes(runtime: &Runtime) -> MemoryBlocks {
         Some(memory) => memory.blocks().await,
         None => MemoryBlocks::default(),
     }
+}
+
+/// The skills that make sense beside these tools, in lines of bounded size.
+async fn skills(runtime: &Runtime, toolbox: &Toolbox) -> Vec<String> {
+    let Some(skills) = runtime.skills() else { return Vec::new() };
+    let offered = || toolbox.offered().iter().chain(toolbox.deferred());
+    let beside = Beside {
+        tools: offered().map(|tool| tool.name().to_string()).collect(),
+        toolsets: offered().map(|tool| tool.entry().toolset().to_string()).collect(),
+    };
+    if !beside.tools.contains("skill_view") {
+        return Vec::new();
+    }
+    index(&skills.list(Some(beside)).await.unwrap_or_default())
 }
 
 /// The date, without the time: the prompt stays the same all day.

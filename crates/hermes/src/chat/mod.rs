@@ -10,11 +10,13 @@
 //! | `references.rs` | what a message points at with `@` |
 //! | `risk.rs` | a model that may say yes in a person's place |
 //! | `children.rs` | agents that work for this one |
+//! | `hooks.rs` | what hooks are told beside calls |
 //! | `relay.rs` | what happens, for whoever follows the turn |
 
 mod children;
 mod conversation;
 mod facts;
+mod hooks;
 mod models;
 mod open;
 mod references;
@@ -103,9 +105,12 @@ impl Chat {
         let _following = self.relay.follow(Arc::new(move |event| from_calls.push(event)));
         let events = move |event| from_turn.push(event);
         seat.session.new_turn();
+        let input =
+            hooks::before_turn(&self.runtime, &seat, seat.untitled.load(Ordering::Relaxed), input).await;
         let turn = Box::pin(seat.driver.turn(&seat.id, input, &self.steering, &events, cancel));
         let work = Box::pin(self.inside(turn));
         let end = Told { work, queue, sink }.await;
+        hooks::after_turn(&self.runtime, &seat, &asked, &end).await;
         if seat.untitled.swap(false, Ordering::Relaxed) {
             self.give_title(&seat.id, &asked, &end.text).await;
         }
@@ -235,9 +240,10 @@ impl Chat {
     }
 
     async fn reopen(&self, opening: Opening) -> Result<(), OpenError> {
-        let models = self.seat().models.clone();
+        let (models, new) = (self.seat().models.clone(), opening == Opening::New);
         let opened = open::seat(&self.runtime, &self.terms, opening, models, &self.relay, &self.learnt);
         let seat = self.inside(Box::pin(opened)).await?;
+        hooks::left(&self.runtime, &self.seat(), new.then_some(seat.id.as_str()), "another session").await;
         self.sit(seat);
         Ok(())
     }
@@ -261,6 +267,12 @@ impl Chat {
     ) -> Result<T, String> {
         let store = self.runtime.sessions().ok_or_else(|| NO_HOME.to_owned())?;
         store.look(work).await.map_err(|wrong| wrong.to_string())
+    }
+}
+
+impl Drop for Chat {
+    fn drop(&mut self) {
+        hooks::left_at_once(&self.runtime, &self.seat());
     }
 }
 

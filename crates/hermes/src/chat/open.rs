@@ -16,7 +16,7 @@ use super::conversation::{PassingConversation, StoredConversation};
 use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
 use super::seat::Seat;
-use super::{Chat, children, facts, inside};
+use super::{Chat, children, facts, hooks, inside};
 use crate::host::Machine;
 use crate::policy::GrantsOf;
 use crate::runtime::Runtime;
@@ -264,7 +264,7 @@ fn session(
         .session()
         .id(id)
         .select(terms.selection.clone())
-        .approver(Arc::clone(&terms.approver))
+        .approver(hooks::approver(runtime, &terms.approver))
         .extension(watcher);
     if let Some(risk) = models.risk() {
         builder = builder.risk_model(Arc::new(risk));

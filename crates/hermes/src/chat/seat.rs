@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hermes_agent::{AgentSettings, Driver, Learnt};
 use hermes_core::conversation::Conversation;
 
+use super::hooks;
 use super::models::Models;
 use super::open::Terms;
 use super::tools::SessionTools;
@@ -39,7 +40,7 @@ impl Seat {
     ) -> Self {
         let driver = Driver {
             host: runtime.host(),
-            models: models.list.clone(),
+            models: hooks::models(runtime, &models.list),
             summary_model: models.summary.clone(),
             tools: Arc::new(SessionTools(Arc::clone(&session))),
             log: Arc::clone(&log),

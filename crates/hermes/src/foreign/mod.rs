@@ -4,6 +4,7 @@
 //! | file | kind |
 //! |---|---|
 //! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
+//! | `hooks.rs` | shell hooks |
 //! | `mcp.rs` | tools of MCP servers |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 //! | `tool_files.rs` | Python tool files |
@@ -12,6 +13,7 @@
 //! | `learnt.rs` | what files and plugins offer, kept from one start to the next |
 
 pub(crate) mod find_plugins;
+mod hooks;
 mod launcher;
 mod mcp;
 pub(crate) mod serve;
@@ -34,6 +36,7 @@ use hermes_store::{Home, foreign};
 
 use crate::host::Machine;
 use crate::world::World;
+use hooks::Hooks;
 use launcher::Launcher;
 pub use mcp::Mcp;
 pub(crate) use mcp::Person;
@@ -59,6 +62,8 @@ fn desk(home: &Home) -> Arc<Desk> {
         let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
     }))
 }
+
+pub use hooks::HookStanding;
 
 /// One kind of foreign tools.
 pub(crate) trait Kind: Send + Sync {
@@ -89,10 +94,10 @@ pub(crate) struct Foreign {
     kinds: Vec<Box<dyn Kind>>,
     /// Per kind, what it complained about.
     problems: Mutex<Vec<Vec<String>>>,
-    launcher: Arc<dyn Launch>,
     mcp: Mcp,
     tool_files: Option<Arc<ToolFiles>>,
     plugins: Option<Arc<Plugins>>,
+    hooks: Arc<Hooks>,
 }
 
 impl Foreign {
@@ -105,7 +110,8 @@ impl Foreign {
     ) -> Self {
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
-        let mut kinds: Vec<Box<dyn Kind>> = vec![Box::new(mcp.clone())];
+        let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
+        let mut kinds: Vec<Box<dyn Kind>> = vec![Box::new(mcp.clone()), Box::new(Arc::clone(&hooks))];
         let (mut tool_files, mut plugins) = (None, None);
         if let Some(home) = world.home() {
             let (doors, desk) = (doors(&launcher, machine), desk(home));
@@ -117,7 +123,7 @@ impl Foreign {
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }
-        Self { kinds, problems: Mutex::default(), launcher, mcp, tool_files, plugins }
+        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks }
     }
 
     /// The MCP servers.
@@ -125,9 +131,9 @@ impl Foreign {
         &self.mcp
     }
 
-    /// Starts programs that foreign tools live in.
-    pub(crate) fn launcher(&self) -> &Arc<dyn Launch> {
-        &self.launcher
+    /// Shell hooks.
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     /// Python tool files, if there is a home.

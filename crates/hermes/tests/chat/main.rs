@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `weather` | a tool of one's own is used, over every wire and without any |
 //! | `going_on` | what is the same in the next question, the next turn and the next process |
+//! | `hooks` | what hooks are told beside calls, and which skills the prompt names |
 //! | `trouble` | models that fail, tools that are stopped, little room |
 //! | `wishes` | how hard to think, and what a message points at |
 
@@ -18,6 +19,7 @@
 )]
 
 mod going_on;
+mod hooks;
 mod trouble;
 mod weather;
 mod wishes;

@@ -39,9 +39,15 @@ pub use models::{EndpointSettings, ModelSettings, Secret, TurnSettings};
 pub use path::{BadPath, KeyPath};
 pub use schema::{KEYS, KeyDef, KeyKind, Standing, standing};
 pub use settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, Limits,
-    MemorySettings, Repeats, Settings, Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, HookSettings,
+    Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings, ToolOutput,
+    ToolSearch, ToolsSettings,
 };
+
+/// Another small YAML file of ours that is a map, read within the same bounds.
+pub(crate) fn yaml_map(path: &Path, text: &str) -> Result<Value, StoreError> {
+    tree::parse(path, text, Duplicates::LastWins).map(|(tree, _)| tree.value())
+}
 
 /// What `config.yaml` says: the settings this program uses, and everything else by dotted path.
 #[derive(Clone)]

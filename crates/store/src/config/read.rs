@@ -2,12 +2,15 @@
 
 use std::ops::RangeInclusive;
 
+use hermes_core::hook::EventKind;
+
 use super::known;
 use super::models;
 use super::reader::{Keys, Reader, Section};
 use super::settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, Limits,
-    MemorySettings, Repeats, Settings, Switch, TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, HookSettings,
+    Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings, ToolOutput,
+    ToolSearch, ToolsSettings,
 };
 use super::tree::Kind;
 
@@ -56,6 +59,9 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
         turn: models::turn(reader, root, agent),
         memory: memory(reader, root),
         delegation: delegation(reader, root),
+        skills: skills(reader, root),
+        hooks: hooks(reader, root),
+        hooks_auto_accept: reader.flag(root, "hooks_auto_accept", default.hooks_auto_accept),
     }
 }
 
@@ -70,6 +76,50 @@ fn memory<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> MemorySettings {
         user_profile_enabled: reader.flag(section, "user_profile_enabled", default.user_profile_enabled),
         memory_char_limit: reader.count(section, "memory_char_limit", default.memory_char_limit, RANGE),
         user_char_limit: reader.count(section, "user_char_limit", default.user_char_limit, RANGE),
+    }
+}
+
+/// Every hook, in the order of the file. What is not known as an event is told about and passed over.
+fn hooks<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Vec<HookSettings> {
+    /// A setting of the original that stands among the events.
+    const OUTPUT_SPILL: &str = "output_spill";
+    let section = reader.section(root, "hooks", "hooks");
+    let known: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.name()).chain([OUTPUT_SPILL]).collect();
+    reader.check_keys(section, &known, Keys::All);
+    let mut hooks = Vec::new();
+    for kind in EventKind::ALL {
+        for item in reader.items(section, kind.name()) {
+            reader.check_keys(item, &["command", "matcher", "timeout", "policy"], Keys::All);
+            let most = HookSettings::MAX_TIMEOUT;
+            let timeout = reader.seconds(item, "timeout", HookSettings::TIMEOUT).min(most);
+            let (matcher, policy) = (reader.text(item, "matcher"), reader.flag(item, "policy", false));
+            match reader.text(item, "command") {
+                Some(command) => hooks.push(HookSettings {
+                    event: kind.name().to_owned(),
+                    command,
+                    matcher,
+                    timeout: if timeout.is_zero() { HookSettings::TIMEOUT } else { timeout },
+                    policy,
+                }),
+                None => reader.missing(item, "command"),
+            }
+        }
+    }
+    hooks
+}
+
+fn skills<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> SkillsSettings {
+    let section = reader.section(root, "skills", "skills");
+    reader.check_keys(
+        section,
+        &["external_dirs", "disabled", "platform_disabled", "template_vars"],
+        Keys::Some,
+    );
+    SkillsSettings {
+        external_dirs: reader.texts(section, "external_dirs").unwrap_or_default(),
+        disabled: reader.texts(section, "disabled").unwrap_or_default(),
+        platform_disabled: reader.text_lists(section, "platform_disabled"),
+        template_vars: reader.flag(section, "template_vars", SkillsSettings::default().template_vars),
     }
 }
 

@@ -47,6 +47,49 @@ pub struct Settings {
     pub memory: MemorySettings,
     /// `delegation`.
     pub delegation: Delegation,
+    /// `skills`.
+    pub skills: SkillsSettings,
+    /// `hooks.<event>`.
+    pub hooks: Vec<HookSettings>,
+    /// `hooks_auto_accept`: whether hooks run without somebody having agreed.
+    pub hooks_auto_accept: bool,
+}
+
+/// One entry of `hooks.<event>`: a program that is told about something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookSettings {
+    /// The event.
+    pub event: String,
+    /// `command`: the program and its arguments, without a shell.
+    pub command: String,
+    /// `matcher`: which tools it is for.
+    pub matcher: Option<String>,
+    /// `timeout`: how long it may take.
+    pub timeout: Duration,
+    /// `policy`: whether a call is denied when the hook fails.
+    pub policy: bool,
+}
+
+impl HookSettings {
+    /// How long a hook may take when nothing is said.
+    pub const TIMEOUT: Duration = Duration::from_mins(1);
+    /// How long it may take at most.
+    pub const MAX_TIMEOUT: Duration = Duration::from_mins(5);
+}
+
+/// `skills`: written-down know-how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkillsSettings {
+    /// `external_dirs`: folders with skills beside the home's own.
+    pub external_dirs: Vec<String>,
+    /// `disabled`: skills that are not offered.
+    pub disabled: Vec<String>,
+    /// `platform_disabled.<platform>`: skills that are not offered there.
+    pub platform_disabled: BTreeMap<String, Vec<String>>,
+    /// `template_vars`: whether `${HERMES_SKILL_DIR}` and the like are filled in.
+    pub template_vars: bool,
 }
 
 /// `memory`: notes that last beyond a session.
@@ -276,6 +319,9 @@ impl Default for Settings {
             turn: TurnSettings::default(),
             memory: MemorySettings::default(),
             delegation: Delegation::default(),
+            skills: SkillsSettings::default(),
+            hooks: Vec::new(),
+            hooks_auto_accept: false,
         }
     }
 }
@@ -287,6 +333,17 @@ impl Default for MemorySettings {
             user_profile_enabled: true,
             memory_char_limit: 2200,
             user_char_limit: 1375,
+        }
+    }
+}
+
+impl Default for SkillsSettings {
+    fn default() -> SkillsSettings {
+        SkillsSettings {
+            external_dirs: Vec::new(),
+            disabled: Vec::new(),
+            platform_disabled: BTreeMap::new(),
+            template_vars: true,
         }
     }
 }

@@ -9,9 +9,10 @@ const TEXT: &str = "# Skills\n\
     of them covers, read it with `skill_view` and follow it.";
 
 fn skills(facts: &PromptFacts) -> Option<String> {
-    if !facts.offers("skill_view") {
+    // Nothing to read, or nothing to read it with: not a word.
+    if !facts.offers("skill_view") || facts.skills.is_empty() {
         return None;
     }
     let list: Vec<String> = facts.skills.iter().map(|skill| format!("- {}", skill.trim())).collect();
-    Some(if list.is_empty() { TEXT.to_owned() } else { format!("{TEXT}\n{}", list.join("\n")) })
+    Some(format!("{TEXT}\n{}", list.join("\n")))
 }

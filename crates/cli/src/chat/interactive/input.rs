@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use hermes::core::model::Part;
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::editor::Edited;
@@ -79,6 +80,16 @@ impl<W: Write> Chat<'_, W> {
                 self.command(def, &words, turn).await
             }
             Some(Err(unknown)) => {
+                // Behind a `/` may also stand the name of a skill.
+                let session = self.talk.session_id();
+                if let Some(message) = crate::skills::message(self.outside.shell, &text, &session) {
+                    if turn.is_some() {
+                        self.waiting.push_back(message);
+                        return Ok(Step::On);
+                    }
+                    self.echo(&text);
+                    return Ok(Step::Say(vec![Part::Text { text: message }]));
+                }
                 let reply = self.plugin_command(&text, unknown, turn).await?;
                 self.staying.extend(reply.lines);
                 Ok(Step::On)

@@ -1,0 +1,210 @@
+//! `hermes skills`: written-down know-how, from the command line.
+
+use std::path::PathBuf;
+
+use hermes::core::effect::lexical;
+use hermes::core::skills::SkillError;
+use hermes::store::HomeSkills;
+use hermes::store::skills::Checked;
+use serde_json::{Value, json};
+
+use crate::command::{CommandDef, Failure, Run};
+use crate::shell::Shell;
+use crate::table::{Cell, Tone};
+
+pub(crate) const COMMAND: CommandDef =
+    CommandDef::of::<Command>("skills", "List, read, install, remove and check skills");
+
+/// Below the options.
+const AFTER_HELP: &str = "\
+A skill is a folder with a SKILL.md. Those of the home are in its skills/ folder; the project's, in
+.hermes/skills, are used once they are trusted as they are; others are named in skills.external_dirs.
+
+Exit codes: 0 done, 1 it did not work or `check` found a problem, 2 wrong usage or no such skill.";
+
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+struct Command {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// List the skills that a model sees
+    List {
+        /// Only those of this category
+        #[arg(long)]
+        category: Option<String>,
+    },
+    /// Show what a skill says, or one of its files
+    View {
+        /// Name of the skill
+        name: String,
+        /// A file that belongs to it
+        file: Option<String>,
+    },
+    /// Copy a skill into the home
+    Install {
+        /// The folder with its SKILL.md
+        dir: PathBuf,
+        /// The category it gets
+        #[arg(long)]
+        category: Option<String>,
+        /// Take it even when its text looks hostile, and in place of one of the same name
+        #[arg(long)]
+        force: bool,
+    },
+    /// Take a skill of the home away; it is kept in skills/.archive
+    Remove {
+        /// Name of the skill
+        name: String,
+    },
+    /// Look for problems: in all skills, or in those of a name
+    Check {
+        /// Name of the skill
+        name: Option<String>,
+    },
+    /// Accept the project's skills as they are now
+    Trust,
+}
+
+impl Run for Command {
+    fn run(self, shell: &Shell) -> Result<(), Failure> {
+        let runtime = shell.runtime()?;
+        let skills = runtime.skills().ok_or_else(|| Failure::failed("there is no home to keep skills in"))?;
+        match self.action {
+            Action::List { category } => list(skills, category.as_deref(), shell),
+            Action::View { name, file } => view(skills, &name, file.as_deref(), shell),
+            Action::Install { dir, category, force } => {
+                let dir = lexical(&dir.to_string_lossy(), shell.cwd(), shell.user_home().as_deref());
+                let done = skills.install(&dir, category.as_deref(), force).map_err(failed)?;
+                let folder = done.folder.display().to_string();
+                if shell.out.wants_json() {
+                    let told = json!({ "name": done.name, "folder": folder, "files": done.files, "replaced": done.replaced });
+                    return shell.out.json(&told);
+                }
+                shell.out.text(&format!("{}: installed in {folder}", done.name))?;
+                done.replaced.map_or(Ok(()), |kept| shell.out.text(&format!("the one before is in {kept}")))
+            }
+            Action::Remove { name } => {
+                let kept = skills.remove(&name).map_err(failed)?;
+                if shell.out.wants_json() {
+                    return shell.out.json(&json!({ "name": name, "kept_in": kept }));
+                }
+                shell.out.text(&format!("{name}: removed; it is kept in {kept}"))
+            }
+            Action::Check { name } => check(skills, name.as_deref(), shell),
+            Action::Trust => {
+                let names = skills.trust_project().map_err(failed)?;
+                if shell.out.wants_json() {
+                    return shell.out.json(&json!({ "trusted": names }));
+                }
+                match names.as_slice() {
+                    [] => shell.out.line("this project has no skills"),
+                    names => shell.out.text(&format!("trusted as they are now: {}", names.join(", "))),
+                }
+            }
+        }
+    }
+}
+
+fn failed(why: SkillError) -> Failure {
+    match why {
+        SkillError::Unknown { .. }
+        | SkillError::Ambiguous { .. }
+        | SkillError::NoFile { .. }
+        | SkillError::Path { .. } => Failure::usage(why),
+        other => Failure::failed(other),
+    }
+}
+
+fn list(skills: &HomeSkills, category: Option<&str>, shell: &Shell) -> Result<(), Failure> {
+    let mut all = skills.list_now(None);
+    all.retain(|skill| category.is_none_or(|category| skill.category.as_deref() == Some(category)));
+    if shell.out.wants_json() {
+        let one = |skill: &hermes::core::skills::Skill| {
+            json!({
+                "name": skill.name, "description": skill.description, "category": skill.category,
+                "origin": skill.origin.word(),
+            })
+        };
+        return shell.out.json(&all.iter().map(one).collect::<Vec<Value>>());
+    }
+    let row = |skill: &hermes::core::skills::Skill| {
+        let category = skill.category.as_deref().unwrap_or("-");
+        vec![
+            Cell::new(&skill.name).tone(Tone::Strong),
+            Cell::new(category),
+            Cell::new(skill.origin.word()),
+            Cell::new(&skill.description),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
+    if rows.is_empty() {
+        return shell.out.line("there are no skills");
+    }
+    shell.out.table(&["SKILL", "CATEGORY", "FROM", "WHEN IT IS OF USE"], &rows)
+}
+
+fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> Result<(), Failure> {
+    if let Some(file) = file {
+        let file = skills.file_now(name, file).map_err(failed)?;
+        if shell.out.wants_json() {
+            let told =
+                json!({ "name": file.skill, "file": file.file, "content": file.text, "bytes": file.bytes });
+            return shell.out.json(&told);
+        }
+        return match &file.text {
+            Some(text) => shell.out.text(text.trim_end_matches('\n')),
+            None => Err(Failure::failed(format!("{} is not text: {} bytes", file.file, file.bytes))),
+        };
+    }
+    let view = skills.view_now(name, "").map_err(failed)?;
+    let files: Vec<&String> = view.linked.iter().flat_map(|(_, files)| files).collect();
+    if shell.out.wants_json() {
+        return shell.out.json(&json!({
+            "name": view.skill.name, "description": view.skill.description, "folder": view.folder,
+            "content": view.text, "files": files,
+            "missing_variables": view.needs.missing_variables,
+            "missing_commands": view.needs.missing_commands,
+            "warning": view.threat.map(|threat| format!("it {threat}")),
+        }));
+    }
+    shell.out.text(view.text.trim_end_matches('\n'))?;
+    files.iter().try_for_each(|file| shell.out.remark(file))
+}
+
+fn check(skills: &HomeSkills, name: Option<&str>, shell: &Shell) -> Result<(), Failure> {
+    let checked = skills.check(name);
+    if let (Some(name), true) = (name, checked.is_empty()) {
+        return Err(failed(SkillError::Unknown { name: name.to_owned(), near: Vec::new() }));
+    }
+    let bad = checked.iter().any(|skill| !skill.problems.is_empty());
+    if shell.out.wants_json() {
+        let one = |skill: &Checked| {
+            json!({
+                "name": skill.name, "folder": skill.folder, "origin": skill.origin.word(),
+                "hidden": skill.hidden, "problems": skill.problems,
+            })
+        };
+        shell.out.json(&checked.iter().map(one).collect::<Vec<Value>>())?;
+    } else if checked.is_empty() {
+        shell.out.line("there are no skills")?;
+    } else {
+        let row = |skill: &Checked| {
+            let (word, tone) =
+                if skill.problems.is_empty() { ("ok", Tone::Good) } else { ("problem", Tone::Bad) };
+            let hidden = skill.hidden.iter().map(|why| format!("not offered: {why}"));
+            let all: Vec<String> = skill.problems.iter().cloned().chain(hidden).collect();
+            vec![
+                Cell::new(&skill.name).tone(Tone::Strong),
+                Cell::new(word).tone(tone),
+                Cell::new(all.join("; ")),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = checked.iter().map(row).collect();
+        shell.out.table(&["SKILL", "STATE", "WHY"], &rows)?;
+    }
+    if bad { Err(Failure::Told(Failure::FAILED)) } else { Ok(()) }
+}

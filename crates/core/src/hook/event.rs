@@ -1,0 +1,219 @@
+//! What hooks can be told about, beside and around calls.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::{Either, select};
+use serde_json::{Map, Value};
+
+use super::{Hook, HookFailure};
+use crate::host::Host;
+
+/// Everything hooks can be told about, by the names that configurations use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// Before a call is judged: may block it, rewrite it, or ask.
+    PreToolCall,
+    /// After a call: takes note.
+    PostToolCall,
+    /// What a command printed: may be changed.
+    TransformTerminalOutput,
+    /// What the model will read of a call: may be changed.
+    TransformToolResult,
+    /// What the model answered at the end: may be changed.
+    TransformLlmOutput,
+    /// Before a turn: may add to what the model is told.
+    PreLlmCall,
+    /// After a turn: takes note.
+    PostLlmCall,
+    /// Before an answer counts as the end.
+    PreVerify,
+    /// Before a request to a model: takes note.
+    PreApiRequest,
+    /// After a request to a model: takes note.
+    PostApiRequest,
+    /// A request to a model failed.
+    ApiRequestError,
+    /// A session begins.
+    OnSessionStart,
+    /// A turn of a session is over.
+    OnSessionEnd,
+    /// A session is left.
+    OnSessionFinalize,
+    /// A new session takes the place of another.
+    OnSessionReset,
+    /// A task was handed to another agent.
+    SubagentStart,
+    /// Another agent is done with its task.
+    SubagentStop,
+    /// A message came in through a gateway.
+    PreGatewayDispatch,
+    /// Somebody is about to be asked.
+    PreApprovalRequest,
+    /// Somebody has answered.
+    PostApprovalResponse,
+    /// A task of a board was taken up.
+    KanbanTaskClaimed,
+    /// A task of a board is done.
+    KanbanTaskCompleted,
+    /// A task of a board cannot go on.
+    KanbanTaskBlocked,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 23] = [
+        Self::PreToolCall,
+        Self::PostToolCall,
+        Self::TransformTerminalOutput,
+        Self::TransformToolResult,
+        Self::TransformLlmOutput,
+        Self::PreLlmCall,
+        Self::PostLlmCall,
+        Self::PreVerify,
+        Self::PreApiRequest,
+        Self::PostApiRequest,
+        Self::ApiRequestError,
+        Self::OnSessionStart,
+        Self::OnSessionEnd,
+        Self::OnSessionFinalize,
+        Self::OnSessionReset,
+        Self::SubagentStart,
+        Self::SubagentStop,
+        Self::PreGatewayDispatch,
+        Self::PreApprovalRequest,
+        Self::PostApprovalResponse,
+        Self::KanbanTaskClaimed,
+        Self::KanbanTaskCompleted,
+        Self::KanbanTaskBlocked,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PreToolCall => "pre_tool_call",
+            Self::PostToolCall => "post_tool_call",
+            Self::TransformTerminalOutput => "transform_terminal_output",
+            Self::TransformToolResult => "transform_tool_result",
+            Self::TransformLlmOutput => "transform_llm_output",
+            Self::PreLlmCall => "pre_llm_call",
+            Self::PostLlmCall => "post_llm_call",
+            Self::PreVerify => "pre_verify",
+            Self::PreApiRequest => "pre_api_request",
+            Self::PostApiRequest => "post_api_request",
+            Self::ApiRequestError => "api_request_error",
+            Self::OnSessionStart => "on_session_start",
+            Self::OnSessionEnd => "on_session_end",
+            Self::OnSessionFinalize => "on_session_finalize",
+            Self::OnSessionReset => "on_session_reset",
+            Self::SubagentStart => "subagent_start",
+            Self::SubagentStop => "subagent_stop",
+            Self::PreGatewayDispatch => "pre_gateway_dispatch",
+            Self::PreApprovalRequest => "pre_approval_request",
+            Self::PostApprovalResponse => "post_approval_response",
+            Self::KanbanTaskClaimed => "kanban_task_claimed",
+            Self::KanbanTaskCompleted => "kanban_task_completed",
+            Self::KanbanTaskBlocked => "kanban_task_blocked",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether something in this program tells about it.
+    pub const fn is_told(self) -> bool {
+        !matches!(
+            self,
+            Self::TransformLlmOutput
+                | Self::PreVerify
+                | Self::PreGatewayDispatch
+                | Self::KanbanTaskClaimed
+                | Self::KanbanTaskCompleted
+                | Self::KanbanTaskBlocked
+        )
+    }
+
+    /// Whether nothing waits for what is said to it.
+    pub const fn is_observed(self) -> bool {
+        !matches!(
+            self,
+            Self::PreToolCall
+                | Self::TransformTerminalOutput
+                | Self::TransformToolResult
+                | Self::TransformLlmOutput
+                | Self::PreLlmCall
+                | Self::PreVerify
+                | Self::PreGatewayDispatch
+        )
+    }
+}
+
+/// Something that happened beside the calls of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookEvent {
+    /// What.
+    pub kind: EventKind,
+    /// In which session.
+    pub session: String,
+    /// The facts, by the names of the original.
+    pub facts: Map<String, Value>,
+}
+
+impl HookEvent {
+    /// Something that happened in a session; `facts` must be an object.
+    pub fn new(kind: EventKind, session: impl Into<String>, facts: Value) -> Self {
+        let facts = match facts {
+            Value::Object(facts) => facts,
+            _ => Map::new(),
+        };
+        Self { kind, session: session.into(), facts }
+    }
+}
+
+/// What a hook makes of something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reaction {
+    /// This is to be told to the model.
+    Context(String),
+}
+
+/// Tells every hook that wants to hear it, in order, each under its own deadline and panic guard.
+/// What comes back are their reactions, and what went wrong.
+pub async fn tell(
+    hooks: &[Arc<dyn Hook>],
+    host: &Arc<dyn Host>,
+    event: &HookEvent,
+) -> (Vec<Reaction>, Vec<String>) {
+    let (mut reactions, mut notes) = (Vec::new(), Vec::new());
+    for hook in hooks.iter().filter(|hook| hook.hears(event.kind)) {
+        let asked = std::panic::AssertUnwindSafe(hook.told(event)).catch_unwind();
+        let answer = match select(Box::pin(asked), host.sleep(hook.deadline())).await {
+            Either::Left((Ok(answer), _)) => answer,
+            Either::Left((Err(_), _)) => Err(HookFailure("it panicked".to_owned())),
+            Either::Right(_) => {
+                Err(HookFailure(format!("no answer within {} s", hook.deadline().as_secs_f64())))
+            }
+        };
+        match answer {
+            Ok(reaction) => reactions.extend(reaction),
+            Err(failure) => notes.push(format!("hook {}: {failure}", hook.name())),
+        }
+    }
+    (reactions, notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_is_found_by_its_name() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::named(kind.name()), Some(kind));
+        }
+        assert_eq!(EventKind::named("pre_tool"), None);
+    }
+}

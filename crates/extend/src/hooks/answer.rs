@@ -1,0 +1,161 @@
+//! What a program's answer means. Pure.
+//!
+//! Both spellings of the original are understood: `{"action": …, "message": …}` and
+//! `{"decision": …, "reason": …}`. No answer at all means: go on.
+
+use hermes_core::hook::Before;
+use serde_json::{Map, Value};
+
+/// Longest message that is passed on.
+const MAX_MESSAGE: usize = 2_000;
+/// Longest context that is passed on whole; of a longer one both ends are.
+const MAX_CONTEXT: usize = 10_000;
+/// How much of each end.
+const END: usize = 500;
+
+/// The answer as an object; nothing when there was no answer.
+fn object(said: &str) -> Result<Option<Map<String, Value>>, String> {
+    let said = said.trim();
+    if said.is_empty() {
+        return Ok(None);
+    }
+    match serde_json::from_str(said) {
+        Ok(Value::Object(fields)) => Ok(Some(fields)),
+        Ok(Value::Null) => Ok(None),
+        Ok(_) => Err("its answer is not a JSON object".to_owned()),
+        Err(wrong) => Err(format!("its answer is not JSON: {wrong}")),
+    }
+}
+
+fn word<'a>(fields: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| fields.get(*key)?.as_str()).map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn message(fields: &Map<String, Value>, otherwise: &str) -> String {
+    let said = word(fields, &["message", "reason", "permissionDecisionReason"]);
+    said.unwrap_or(otherwise).chars().take(MAX_MESSAGE).collect()
+}
+
+/// What is to become of a call.
+pub(super) fn before(said: &str) -> Result<Before, String> {
+    let Some(fields) = object(said)? else { return Ok(Before::Continue) };
+    let arguments = ["args", "tool_input", "arguments"].iter().find_map(|key| fields.get(*key));
+    let what = word(&fields, &["action", "decision", "permissionDecision"]).map(str::to_lowercase);
+    match what.as_deref() {
+        Some("block" | "deny") => {
+            Ok(Before::Block { message: message(&fields, "a hook has blocked this call") })
+        }
+        Some("ask") => {
+            Ok(Before::Ask { message: message(&fields, "a hook wants somebody to look at this call") })
+        }
+        // By `action`, the original hands the call to a person; as a decision, the word is a yes.
+        Some("approve") if fields.contains_key("action") => {
+            Ok(Before::Ask { message: message(&fields, "a hook wants somebody to approve this call") })
+        }
+        Some("rewrite" | "modify") | None if arguments.is_some() => match arguments {
+            Some(Value::Object(arguments)) => Ok(Before::Rewrite(arguments.clone())),
+            _ => Err("the arguments in its answer are not an object".to_owned()),
+        },
+        Some("allow" | "approve" | "continue" | "pass") | None => Ok(Before::Continue),
+        Some(other) => Err(format!("`{other}` is not an answer that is known")),
+    }
+}
+
+/// What the model is to read instead of a result; nothing leaves it.
+pub(super) fn result(said: &str) -> Result<Option<Value>, String> {
+    if let Ok(Value::String(text)) = serde_json::from_str(said.trim()) {
+        return Ok(Some(Value::String(text)));
+    }
+    let Some(mut fields) = object(said)? else { return Ok(None) };
+    Ok(["result", "output", "content"].iter().find_map(|key| fields.remove(*key)))
+}
+
+/// What the output of a command is to be instead; nothing leaves it.
+pub(super) fn output(said: &str) -> Result<Option<String>, String> {
+    match result(said)? {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err("the output in its answer is not a text".to_owned()),
+    }
+}
+
+/// What is to be told to the model; nothing when there is nothing.
+pub(super) fn context(said: &str) -> Result<Option<String>, String> {
+    if let Ok(Value::String(text)) = serde_json::from_str(said.trim()) {
+        return Ok(Some(bounded(&text)).filter(|text| !text.is_empty()));
+    }
+    let fields = object(said)?;
+    Ok(fields.as_ref().and_then(|fields| word(fields, &["context", "additionalContext"])).map(bounded))
+}
+
+fn bounded(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= MAX_CONTEXT {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(END).collect();
+    let end: String = text.chars().skip(length - END).collect();
+    format!("{start}\n[… {} characters of this hook's context left out …]\n{end}", length - 2 * END)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn block(message: &str) -> Before {
+        Before::Block { message: message.to_owned() }
+    }
+
+    #[test]
+    fn both_spellings_of_a_block_are_understood() {
+        assert_eq!(before(r#"{"action": "block", "message": "no"}"#), Ok(block("no")));
+        assert_eq!(before(r#"{"decision": "block", "reason": "no"}"#), Ok(block("no")));
+        assert_eq!(before(r#"{"decision": "deny"}"#), Ok(block("a hook has blocked this call")));
+    }
+
+    #[test]
+    fn a_call_can_be_passed_rewritten_or_handed_to_a_person() {
+        for pass in ["", "  \n", "{}", "null", r#"{"decision": "approve"}"#, r#"{"action": "allow"}"#] {
+            assert_eq!(before(pass), Ok(Before::Continue), "{pass}");
+        }
+        let args = json!({ "command": "ls" });
+        let rewrite = Before::Rewrite(args.as_object().unwrap().clone());
+        assert_eq!(before(r#"{"action": "rewrite", "args": {"command": "ls"}}"#), Ok(rewrite.clone()));
+        assert_eq!(before(r#"{"tool_input": {"command": "ls"}}"#), Ok(rewrite));
+        assert_eq!(
+            before(r#"{"action": "approve", "message": "sure?"}"#),
+            Ok(Before::Ask { message: "sure?".to_owned() })
+        );
+    }
+
+    #[test]
+    fn garbage_is_told_as_such() {
+        for garbage in ["oops", "[1]", r#"{"action": "explode"}"#, r#"{"action": "rewrite", "args": 3}"#, "{"]
+        {
+            assert!(before(garbage).is_err(), "{garbage}");
+        }
+    }
+
+    #[test]
+    fn results_outputs_and_contexts_are_found() {
+        assert_eq!(result(r#"{"result": {"a": 1}}"#), Ok(Some(json!({ "a": 1 }))));
+        assert_eq!(result(r#""""#), Ok(Some(json!(""))));
+        assert_eq!(result("{}"), Ok(None));
+        assert_eq!(output(r#"{"output": "x"}"#), Ok(Some("x".to_owned())));
+        assert!(output(r#"{"output": 1}"#).is_err());
+        assert_eq!(context(r#"{"context": "it rains"}"#), Ok(Some("it rains".to_owned())));
+        assert!(
+            context(&json!({ "context": "x".repeat(20_000) }).to_string()).unwrap().unwrap().len() < 1_200
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_read_without_breaking(said in "\\PC{0,200}") {
+            let _ = (before(&said), result(&said), output(&said), context(&said));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Shell hooks: programs of the person's own that are told about calls and sessions.
+//!
+//! | file | what |
+//! |---|---|
+//! | `words.rs` | a command as words, without a shell |
+//! | `payload.rs` | what a program is told |
+//! | `answer.rs` | what its answer means |
+//! | `run.rs` | one program, from start to end |
+//! | `observers.rs` | programs that nobody waits for |
+//! | `shell.rs` | the hook itself |
+
+mod answer;
+mod observers;
+mod payload;
+mod run;
+mod shell;
+mod words;
+
+pub use observers::Observers;
+pub use payload::sample;
+pub use run::{Ran, run};
+pub use shell::{Consents, ShellHook, ShellHookSpec, Tried};
+pub use words::{BadWords, words};

@@ -1,0 +1,103 @@
+//! Programs that nobody waits for: a short queue, a few at a time, and a count of what did not fit.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hermes_core::host::Host;
+
+/// Most programs that wait for their turn.
+const MAX_WAITING: usize = 64;
+/// Most that run at once.
+const AT_ONCE: usize = 2;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The queue. Clones are the same one.
+#[derive(Clone)]
+pub struct Observers(Arc<Inner>);
+
+struct Inner {
+    host: Arc<dyn Host>,
+    state: Mutex<State>,
+    quiet: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    running: usize,
+    dropped: u64,
+    failures: VecDeque<String>,
+}
+
+impl Observers {
+    /// None so far; they run on the threads of `host`.
+    pub fn new(host: &Arc<dyn Host>) -> Self {
+        let (host, state, quiet) = (Arc::clone(host), Mutex::default(), Condvar::new());
+        Self(Arc::new(Inner { host, state, quiet }))
+    }
+
+    /// Runs something by and by; returns at once. When too much waits already, it is dropped and
+    /// counted. What comes back from the work is why it failed.
+    pub(super) fn add(&self, work: impl FnOnce() -> Result<(), String> + Send + 'static) {
+        let own = Self(Arc::clone(&self.0));
+        let job: Job = Box::new(move || {
+            if let Err(why) = work() {
+                let mut state = own.lock();
+                if state.failures.len() == MAX_WAITING {
+                    state.failures.pop_front();
+                }
+                state.failures.push_back(why);
+            }
+        });
+        let mut state = self.lock();
+        if state.waiting.len() >= MAX_WAITING {
+            state.dropped += 1;
+            return;
+        }
+        state.waiting.push_back(job);
+        if state.running < AT_ONCE {
+            state.running += 1;
+            drop(state);
+            let own = Self(Arc::clone(&self.0));
+            self.0.host.run_blocking(Box::new(move || own.work_off()));
+        }
+    }
+
+    /// How many were dropped because too much waited.
+    pub fn dropped(&self) -> u64 {
+        self.lock().dropped
+    }
+
+    /// Why some failed, since this was last asked.
+    pub fn failures(&self) -> Vec<String> {
+        self.lock().failures.drain(..).collect()
+    }
+
+    /// Waits until all are done, but no longer than `limit`; says whether they are.
+    pub fn settle(&self, limit: Duration) -> bool {
+        let busy = |state: &mut State| state.running > 0;
+        let waited = self.0.quiet.wait_timeout_while(self.lock(), limit, busy);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    fn work_off(&self) {
+        loop {
+            let mut state = self.lock();
+            let Some(job) = state.waiting.pop_front() else {
+                state.running -= 1;
+                drop(state);
+                self.0.quiet.notify_all();
+                return;
+            };
+            drop(state);
+            // A job that breaks costs itself alone.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,234 @@
+//! Which shell hooks somebody agreed to, in `shell-hooks-allowlist.json`.
+//!
+//! An entry has the original's fields and one more: the digest of the command's words and of every
+//! file among them. A changed script, or a changed command, has lost its consent.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hermes_core::effect::lexical;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::disk::{self, Mode};
+use crate::error::StoreError;
+use crate::home::Home;
+use crate::sessions::Moment;
+
+/// Largest list of consents.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// Largest script that can be agreed to.
+const MAX_SCRIPT: u64 = 16 * 1024 * 1024;
+
+/// A command at a place: what a consent is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookCommand<'a> {
+    /// The event it runs at.
+    pub event: &'a str,
+    /// The command as it is written.
+    pub command: &'a str,
+    /// Its words.
+    pub words: &'a [String],
+    /// Where it runs.
+    pub cwd: &'a Path,
+}
+
+/// What is known about a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConsentState {
+    /// It was agreed to as it is now.
+    Accepted {
+        /// When.
+        at: String,
+        /// The digest of what was agreed to.
+        digest: String,
+    },
+    /// It was agreed to, and has changed since.
+    Changed,
+    /// It was agreed to in another program, which did not look at what the script says.
+    Unbound,
+    /// Nobody has agreed to it.
+    Unknown,
+}
+
+/// The list of consents of a home.
+#[derive(Debug, Clone)]
+pub struct HooksConsent {
+    file: PathBuf,
+}
+
+impl HooksConsent {
+    /// That of a home; nothing is read yet.
+    pub fn new(home: &Home) -> Self {
+        Self { file: home.hooks_allowlist() }
+    }
+
+    /// What is known about a command as it is now. A list that cannot be read agrees to nothing.
+    pub fn state(&self, command: &HookCommand<'_>) -> Result<ConsentState, StoreError> {
+        let entries = self.entries()?;
+        let Some(entry) = entries.iter().rfind(|entry| is_for(entry, command)) else {
+            return Ok(ConsentState::Unknown);
+        };
+        let Some(accepted) = entry.get("digest").and_then(Value::as_str) else {
+            return Ok(ConsentState::Unbound);
+        };
+        let digest = digest(command)?;
+        if digest != accepted {
+            return Ok(ConsentState::Changed);
+        }
+        let at = entry.get("approved_at").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(ConsentState::Accepted { at, digest })
+    }
+
+    /// Agrees to a command as it is now; gives its digest.
+    pub fn accept(&self, command: &HookCommand<'_>, now: SystemTime) -> Result<String, StoreError> {
+        let digest = digest(command)?;
+        let modified = scripts(command).iter().filter_map(|path| disk::modified(path)).max();
+        self.change(|entries| {
+            entries.retain(|entry| !is_for(entry, command));
+            entries.push(json!({
+                "event": command.event,
+                "command": command.command,
+                "approved_at": Moment::from(now).to_string(),
+                "script_mtime_at_approval": modified.map(|at| Moment::from(at).to_string()),
+                "digest": digest,
+            }));
+        })?;
+        Ok(digest)
+    }
+
+    /// Takes back every consent to a command, at whatever event; gives how many there were.
+    pub fn revoke(&self, command: &str) -> Result<usize, StoreError> {
+        let mut count = 0;
+        self.change(|entries| {
+            let before = entries.len();
+            entries.retain(|entry| entry.get("command").and_then(Value::as_str) != Some(command));
+            count = before - entries.len();
+        })?;
+        Ok(count)
+    }
+
+    fn entries(&self) -> Result<Vec<Value>, StoreError> {
+        Ok(self.read()?.get("approvals").and_then(Value::as_array).cloned().unwrap_or_default())
+    }
+
+    fn read(&self) -> Result<Map<String, Value>, StoreError> {
+        let text = disk::read(&self.file, MAX_BYTES)?.unwrap_or_default();
+        if text.trim().is_empty() {
+            return Ok(Map::new());
+        }
+        serde_json::from_str(&text).map_err(|wrong| StoreError::Syntax {
+            path: self.file.clone(),
+            line: wrong.line() as u64,
+            column: wrong.column() as u64,
+            why: "it is not a list of consents".to_owned(),
+        })
+    }
+
+    fn change(&self, work: impl FnOnce(&mut Vec<Value>)) -> Result<(), StoreError> {
+        let _lock = disk::lock(&self.file)?;
+        let mut whole = self.read()?;
+        let mut entries = whole.get("approvals").and_then(Value::as_array).cloned().unwrap_or_default();
+        work(&mut entries);
+        whole.insert("approvals".to_owned(), Value::Array(entries));
+        let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
+        disk::write(&self.file, &text, Mode::Private)
+    }
+}
+
+fn is_for(entry: &Value, command: &HookCommand<'_>) -> bool {
+    let is = |key: &str, value: &str| entry.get(key).and_then(Value::as_str) == Some(value);
+    is("event", command.event) && is("command", command.command)
+}
+
+/// The files among the words of a command: the script, and whatever it is handed.
+fn scripts(command: &HookCommand<'_>) -> Vec<PathBuf> {
+    let path = |word: &String| lexical(word, command.cwd, None);
+    command.words.iter().map(path).filter(|path| disk::is_file(path)).collect()
+}
+
+/// The digest of a command's words and of the files among them, as they are now.
+fn digest(command: &HookCommand<'_>) -> Result<String, StoreError> {
+    let mut sum = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        // Lengths stand before what they measure, so that no two commands look alike.
+        sum.update((bytes.len() as u64).to_le_bytes());
+        sum.update(bytes);
+    };
+    add(command.event.as_bytes());
+    for word in command.words {
+        add(word.as_bytes());
+    }
+    for script in scripts(command) {
+        add(&disk::read_bytes(&script, MAX_SCRIPT)?.unwrap_or_default());
+    }
+    Ok(hex(&sum.finalize()))
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
+
+    use super::*;
+
+    #[test]
+    fn a_consent_holds_for_the_command_and_the_script_as_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("hook.sh");
+        std::fs::write(&script, "one").unwrap();
+        let consents = HooksConsent::new(&Home::at(&dir.path().join("home")));
+        let words = [script.display().to_string(), "--fast".to_owned()];
+        let text = words.join(" ");
+        let command = HookCommand { event: "pre_tool_call", command: &text, words: &words, cwd: dir.path() };
+
+        assert_eq!(consents.state(&command).unwrap(), ConsentState::Unknown);
+        let digest = consents.accept(&command, SystemTime::UNIX_EPOCH).unwrap();
+        assert!(
+            matches!(consents.state(&command).unwrap(), ConsentState::Accepted { digest: known, .. } if known == digest)
+        );
+        let other = HookCommand { event: "post_tool_call", ..command };
+        assert_eq!(consents.state(&other).unwrap(), ConsentState::Unknown);
+        std::fs::write(&script, "two").unwrap();
+        assert_eq!(consents.state(&command).unwrap(), ConsentState::Changed);
+        consents.accept(&command, SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(consents.revoke(&text).unwrap(), 1);
+        assert_eq!(consents.state(&command).unwrap(), ConsentState::Unknown);
+    }
+
+    #[test]
+    fn a_consent_of_the_original_is_not_bound_to_a_script() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        let list = json!({ "approvals": [{ "event": "pre_tool_call", "command": "x", "approved_at": "t" }], "kept": 1 });
+        std::fs::write(home.hooks_allowlist(), list.to_string()).unwrap();
+        let consents = HooksConsent::new(&home);
+        let words = ["x".to_owned()];
+        let command = HookCommand { event: "pre_tool_call", command: "x", words: &words, cwd: dir.path() };
+
+        assert_eq!(consents.state(&command).unwrap(), ConsentState::Unbound);
+        consents.accept(&command, SystemTime::UNIX_EPOCH).unwrap();
+        let kept: Value =
+            serde_json::from_str(&std::fs::read_to_string(home.hooks_allowlist()).unwrap()).unwrap();
+        assert_eq!((&kept["kept"], kept["approvals"].as_array().unwrap().len()), (&json!(1), 1));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_agrees_to_nothing_and_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        std::fs::write(home.hooks_allowlist(), "[oops").unwrap();
+        let consents = HooksConsent::new(&home);
+        let words = ["x".to_owned()];
+        let command = HookCommand { event: "pre_tool_call", command: "x", words: &words, cwd: dir.path() };
+
+        assert!(consents.state(&command).is_err());
+        assert!(consents.accept(&command, SystemTime::UNIX_EPOCH).is_err());
+        assert_eq!(std::fs::read_to_string(home.hooks_allowlist()).unwrap(), "[oops");
+    }
+}

@@ -1,0 +1,246 @@
+//! Changes to the skills of the home: each whole or not at all, under a lock that all processes share.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hermes_core::skills::{Changed, Origin, SKILL_FILE, SkillChange, SkillError};
+use hermes_core::threat::scan;
+
+use super::find::{Found, MAX_BYTES};
+use super::usage::{self, Happened};
+use super::view::{MAX_LINKED, store};
+use super::{Inner, front, names};
+use crate::beneath::Beneath;
+use crate::disk;
+use crate::error::StoreError;
+use crate::sessions::Moment;
+
+/// Where skills go that are taken away.
+const ARCHIVE: &str = ".archive";
+/// How many names are tried for a skill that is put aside.
+const MAX_TRIES: u32 = 100;
+
+impl Inner {
+    /// Where a change of this skill would write, from the folder of all skills on.
+    pub(super) fn target(&self, name: &str, category: Option<&str>) -> PathBuf {
+        let own = |found: &Found| found.skill.origin == Origin::Home && found.answers_to(name);
+        if let Some(found) = self.found().into_iter().find(own) {
+            return found.folder;
+        }
+        match category {
+            _ if !names::is_name(name) => PathBuf::new(),
+            Some(category) if names::is_name(category) => Path::new(category).join(name),
+            _ => PathBuf::from(name),
+        }
+    }
+
+    /// Makes a change; `allowed` is what may be written, links resolved.
+    pub(super) fn change(
+        &self,
+        allowed: &Path,
+        change: &SkillChange,
+        now: SystemTime,
+    ) -> Result<Changed, SkillError> {
+        disk::make_private_folder(&self.home).map_err(store)?;
+        let _lock = disk::lock(&self.home.join("skills")).map_err(store)?;
+        let root = Beneath::open(&self.home).map_err(store)?;
+        let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
+        let category = match change {
+            SkillChange::Create { category, .. } => category.as_deref(),
+            _ => None,
+        };
+        let whole = disk::real(&self.home).join(self.target(change.name(), category));
+        if !whole.starts_with(allowed) {
+            return Err(SkillError::NotAllowed(whole.display().to_string()));
+        }
+        match change {
+            SkillChange::Create { name, category, text } => {
+                self.create(&root, (name, category.as_deref()), text, now)
+            }
+            SkillChange::Rewrite { name, file, text, before } => {
+                self.rewrite(&root, name, (file.as_deref(), before.as_deref()), text, now)
+            }
+            SkillChange::Delete { name, absorbed_into } => {
+                self.delete(&root, name, absorbed_into.as_deref(), now)
+            }
+            SkillChange::WriteFile { name, file, text } => self.write_file(&root, name, file, text, now),
+            SkillChange::RemoveFile { name, file } => self.remove_file(&root, name, file, now),
+        }
+    }
+
+    fn create(
+        &self,
+        root: &Beneath,
+        (name, category): (&str, Option<&str>),
+        text: &str,
+        now: SystemTime,
+    ) -> Result<Changed, SkillError> {
+        names::checked("skill", name)?;
+        category.map_or(Ok(()), |category| names::checked("category", category))?;
+        front::validated(name, text)?;
+        if let Some(known) = self.found().into_iter().find(|found| found.answers_to(name)) {
+            let path = known.place().display().to_string();
+            return Err(SkillError::Exists { name: name.to_owned(), path });
+        }
+        let folder = category.map_or_else(|| PathBuf::from(name), |category| Path::new(category).join(name));
+        if root.look(&folder).is_some() {
+            let path = folder.display().to_string();
+            return Err(SkillError::Exists { name: name.to_owned(), path });
+        }
+        let changed = self.written(root, &folder, Path::new(SKILL_FILE), text)?;
+        usage::note(&self.home, name, Happened::Created, now);
+        Ok(changed)
+    }
+
+    fn rewrite(
+        &self,
+        root: &Beneath,
+        name: &str,
+        (file, before): (Option<&str>, Option<&str>),
+        text: &str,
+        now: SystemTime,
+    ) -> Result<Changed, SkillError> {
+        let found = self.own(name)?;
+        let path = if let Some(file) = file.filter(|file| *file != SKILL_FILE) {
+            checked_file(file, text)?;
+            names::linked(file)?
+        } else {
+            let named = found.front.name.as_deref().unwrap_or(&found.skill.name);
+            front::validated(named, text)?;
+            PathBuf::from(SKILL_FILE)
+        };
+        let now_there = root.text(&found.folder.join(&path), MAX_BYTES).map_err(store)?;
+        match (now_there, before) {
+            (None, _) => {
+                let file = path.display().to_string();
+                return Err(SkillError::NoFile { skill: found.skill.name, file, there: Vec::new() });
+            }
+            (Some(there), Some(before)) if there != before => {
+                return Err(SkillError::Stale(path.display().to_string()));
+            }
+            _ => {}
+        }
+        let changed = self.written(root, &found.folder, &path, text)?;
+        usage::note(&self.home, &found.skill.name, Happened::Changed, now);
+        Ok(changed)
+    }
+
+    fn delete(
+        &self,
+        root: &Beneath,
+        name: &str,
+        absorbed_into: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Changed, SkillError> {
+        let found = self.own(name)?;
+        if let Some(other) = absorbed_into.filter(|other| !other.trim().is_empty()) {
+            let into = self.one(other)?;
+            if into.place() == found.place() {
+                return Err(SkillError::Invalid(format!("`{name}` cannot be absorbed into itself")));
+            }
+        }
+        let path = put_aside(root, &found, now)?;
+        usage::note(&self.home, &found.skill.name, Happened::Deleted, now);
+        Ok(Changed { path, file: None })
+    }
+
+    fn write_file(
+        &self,
+        root: &Beneath,
+        name: &str,
+        file: &str,
+        text: &str,
+        now: SystemTime,
+    ) -> Result<Changed, SkillError> {
+        let found = self.own(name)?;
+        let path = names::linked(file)?;
+        checked_file(file, text)?;
+        let changed = self.written(root, &found.folder, &path, text)?;
+        usage::note(&self.home, &found.skill.name, Happened::Changed, now);
+        Ok(changed)
+    }
+
+    fn remove_file(
+        &self,
+        root: &Beneath,
+        name: &str,
+        file: &str,
+        now: SystemTime,
+    ) -> Result<Changed, SkillError> {
+        let found = self.own(name)?;
+        let path = names::linked(file)?;
+        if !root.remove(&found.folder.join(&path)).map_err(store)? {
+            let view = super::view::view(&found, None, None)?;
+            let there = view.linked.into_iter().flat_map(|(_, files)| files).collect();
+            return Err(SkillError::NoFile { skill: found.skill.name, file: file.to_owned(), there });
+        }
+        let mut above = path.parent();
+        while let Some(folder) = above.filter(|folder| !folder.as_os_str().is_empty()) {
+            if !root.remove_if_empty(&found.folder.join(folder)) {
+                break;
+            }
+            above = folder.parent();
+        }
+        usage::note(&self.home, &found.skill.name, Happened::Changed, now);
+        Ok(Changed { path: found.folder.display().to_string(), file: Some(found.place().join(path)) })
+    }
+
+    /// The skill of the home that a name means, if it may be changed.
+    pub(super) fn own(&self, name: &str) -> Result<Found, SkillError> {
+        let found = self.one(name)?;
+        let refuse = |why| Err(SkillError::ReadOnly { name: found.skill.name.clone(), why });
+        match found.skill.origin {
+            Origin::Home if usage::is_pinned(&self.home, &found.skill.name) => {
+                refuse("is pinned; a person has to unpin it first")
+            }
+            Origin::Home => Ok(found),
+            Origin::Project => refuse("belongs to the project; change its files there"),
+            Origin::External => refuse("lies in a folder of `skills.external_dirs`"),
+            Origin::Plugin(_) => refuse("belongs to a plugin"),
+        }
+    }
+
+    fn written(&self, root: &Beneath, folder: &Path, file: &Path, text: &str) -> Result<Changed, SkillError> {
+        let below = folder.join(file);
+        match root.write(&below, text.as_bytes(), false) {
+            Ok(()) => {}
+            Err(StoreError::Io { source, .. }) if is_link(&source) => {
+                let why = "a link stands in its way, which may lead out of the skill";
+                return Err(SkillError::Path { file: file.display().to_string(), why });
+            }
+            Err(other) => return Err(store(other)),
+        }
+        Ok(Changed { path: folder.display().to_string(), file: Some(self.home.join(below)) })
+    }
+}
+
+/// Moves a skill out of the way; gives where it is kept.
+pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Result<String, SkillError> {
+    let last = found.folder.file_name().unwrap_or_default().to_string_lossy();
+    let stamp = Moment::from(now).stamp();
+    for number in 1..=MAX_TRIES {
+        let name = if number == 1 { format!("{last}-{stamp}") } else { format!("{last}-{stamp}-{number}") };
+        let kept = Path::new(ARCHIVE).join(name);
+        if root.look(&kept).is_none() {
+            root.rename(&found.folder, &kept).map_err(store)?;
+            if let Some(above) = found.folder.parent().filter(|above| !above.as_os_str().is_empty()) {
+                root.remove_if_empty(above);
+            }
+            return Ok(kept.display().to_string());
+        }
+    }
+    Err(SkillError::Store("there is no free name in the archive".to_owned()))
+}
+
+fn is_link(wrong: &std::io::Error) -> bool {
+    matches!(wrong.kind(), std::io::ErrorKind::NotADirectory | std::io::ErrorKind::InvalidInput)
+        || wrong.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+/// Holds the text of a linked file to the rules.
+fn checked_file(file: &str, text: &str) -> Result<(), SkillError> {
+    if text.len() as u64 > MAX_LINKED {
+        return Err(SkillError::Invalid(format!("`{file}` would be larger than {MAX_LINKED} bytes")));
+    }
+    scan(text).map_or(Ok(()), |threat| Err(SkillError::Threat(threat)))
+}

@@ -1,0 +1,150 @@
+//! Finds skills: folders with a `SKILL.md` below a few roots. Each file is read again only when it
+//! has changed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use hermes_core::skills::{Origin, SKILL_FILE, Skill};
+
+use super::front::{self, Front};
+use super::trust::Trusted;
+use crate::beneath::{Beneath, ItemKind, is_hidden};
+
+/// Largest `SKILL.md` that is read.
+pub(super) const MAX_BYTES: u64 = 1024 * 1024;
+/// How deep skills may lie below a root.
+const MAX_DEPTH: usize = 4;
+/// Most skills of one root.
+const MAX_SKILLS: usize = 5_000;
+/// Folders of others' tools, which hold no skills.
+const PASSED_OVER: &[&str] = &["node_modules", "venv", "__pycache__", "site-packages", "target"];
+
+/// A folder with skills in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Root {
+    pub(super) path: PathBuf,
+    pub(super) origin: Origin,
+}
+
+/// A skill that was found.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) skill: Skill,
+    pub(super) front: Arc<Front>,
+    /// The root it lies in.
+    pub(super) root: PathBuf,
+    /// Its folder, from the root on.
+    pub(super) folder: PathBuf,
+    /// Whether nobody has accepted it as it is now.
+    pub(super) untrusted: bool,
+}
+
+impl Found {
+    /// Its folder.
+    pub(super) fn place(&self) -> PathBuf {
+        self.root.join(&self.folder)
+    }
+
+    /// Whether a name means this skill: its own, its path below the root, or where it is.
+    pub(super) fn answers_to(&self, name: &str) -> bool {
+        let last = self.folder.file_name().is_some_and(|last| last == name);
+        let bare = !matches!(self.skill.origin, Origin::Plugin(_));
+        self.skill.name == name
+            || bare && (last || self.folder == Path::new(name))
+            || self.place() == Path::new(name)
+    }
+}
+
+/// What was read, by file, with the date and size it had.
+#[derive(Debug, Default)]
+pub(super) struct Known(Mutex<BTreeMap<PathBuf, ReadAt>>);
+
+/// The date and size of a file, and what it said then.
+type ReadAt = (SystemTime, u64, Arc<Front>);
+
+impl Known {
+    fn front(&self, root: &Beneath, file: &Path) -> Option<Arc<Front>> {
+        let looked = root.look(file).filter(|item| item.kind == ItemKind::File)?;
+        let whole = root.path().join(file);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((modified, bytes, front)) = known.get(&whole)
+            && (*modified, *bytes) == (looked.modified, looked.bytes)
+        {
+            return Some(Arc::clone(front));
+        }
+        let front = match root.text(file, MAX_BYTES) {
+            Ok(text) => front::read(&text?),
+            Err(wrong) => Front { problems: vec![wrong.to_string()], ..Front::default() },
+        };
+        let front = Arc::new(front);
+        known.insert(whole, (looked.modified, looked.bytes, Arc::clone(&front)));
+        Some(front)
+    }
+}
+
+/// All skills below a root, in the order of their paths.
+pub(super) fn below(root: &Root, known: &Known, trusted: &Trusted) -> Vec<Found> {
+    // A root that cannot be opened has no skills; `check` tells about it.
+    let Ok(Some(opened)) = Beneath::open(&root.path) else { return Vec::new() };
+    let mut found = Vec::new();
+    if let Origin::Plugin(plugin) = &root.origin {
+        if let Some(front) = known.front(&opened, Path::new(SKILL_FILE)) {
+            found.push(made(root, Path::new(""), front, Some(plugin), false));
+        }
+        return found;
+    }
+    walk(&opened, Path::new(""), 0, &mut |folder| {
+        let Some(front) = known.front(&opened, &folder.join(SKILL_FILE)) else { return };
+        let untrusted = root.origin == Origin::Project && !trusted.knows(&opened, folder);
+        found.push(made(root, folder, front, None, untrusted));
+    });
+    found
+}
+
+fn made(root: &Root, folder: &Path, front: Arc<Front>, plugin: Option<&String>, untrusted: bool) -> Found {
+    let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let bare = front.name.clone().or_else(|| last(folder)).or_else(|| last(&root.path)).unwrap_or_default();
+    let category = folder.parent().filter(|above| !above.as_os_str().is_empty());
+    let skill = Skill {
+        name: plugin.map_or_else(|| bare.clone(), |plugin| format!("{plugin}:{bare}")),
+        description: front.description.clone(),
+        category: category.map(|category| category.display().to_string()),
+        origin: root.origin.clone(),
+        conditions: front.conditions.clone(),
+    };
+    Found { skill, front, root: root.path.clone(), folder: folder.to_owned(), untrusted }
+}
+
+/// Comes by every folder that has a `SKILL.md`; what lies below such a folder belongs to it.
+fn walk(root: &Beneath, folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
+    let mut left = MAX_SKILLS;
+    step(root, folder, depth, &mut left, visit);
+}
+
+fn step(root: &Beneath, folder: &Path, depth: usize, left: &mut usize, visit: &mut dyn FnMut(&Path)) {
+    let Ok(items) = root.list(folder) else { return };
+    if depth > 0 && items.iter().any(|item| item.name == SKILL_FILE && item.kind == ItemKind::File) {
+        if *left > 0 {
+            *left -= 1;
+            visit(folder);
+        }
+        return;
+    }
+    if depth == MAX_DEPTH {
+        return;
+    }
+    let folders = items.iter().filter(|item| item.kind == ItemKind::Folder && !is_hidden(&item.name));
+    for item in folders.filter(|item| !PASSED_OVER.contains(&item.name.as_str())) {
+        step(root, &folder.join(&item.name), depth + 1, left, visit);
+    }
+}
+
+/// Links on the way to skills, which are not followed.
+pub(super) fn links(root: &Path) -> Vec<PathBuf> {
+    let Ok(Some(opened)) = Beneath::open(root) else { return Vec::new() };
+    let items = opened.list(Path::new("")).unwrap_or_default();
+    let links = items.into_iter().filter(|item| item.kind == ItemKind::Link && !is_hidden(&item.name));
+    links.map(|item| root.join(item.name)).collect()
+}

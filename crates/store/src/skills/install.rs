@@ -1,0 +1,243 @@
+//! What people do with skills from the command line: install, remove, check, trust. For code that
+//! just waits.
+
+use std::path::{Path, PathBuf};
+
+use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
+use hermes_core::threat::scan;
+
+use super::change::put_aside;
+use super::view::{MAX_LINKED, needs, store};
+use super::{HomeSkills, Inner, find, front, names, trust};
+use crate::beneath::{Beneath, ItemKind, is_hidden};
+use crate::disk;
+
+/// Where a skill is put together before it gets its name.
+const INCOMING: &str = ".incoming";
+/// Most files of a skill, and most bytes of all together.
+const MAX_FILES: usize = 500;
+const MAX_ALL: u64 = 16 * 1024 * 1024;
+const MAX_DEPTH: usize = 8;
+
+/// A skill that was installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// How many files it has.
+    pub files: usize,
+    /// Where the one before it is kept.
+    pub replaced: Option<String>,
+}
+
+/// A skill, looked at closely.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Why a model does not see it.
+    pub hidden: Option<String>,
+    /// What is wrong, or missing, in words.
+    pub problems: Vec<String>,
+}
+
+/// A file on its way in.
+struct Incoming {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    runs: bool,
+}
+
+impl HomeSkills {
+    /// Copies a skill into the home. Text that looks hostile is refused, and a skill of that name is
+    /// left alone, unless `force`; the one before is then kept aside.
+    pub fn install(
+        &self,
+        source: &Path,
+        category: Option<&str>,
+        force: bool,
+    ) -> Result<Installed, SkillError> {
+        let inner = &self.inner;
+        let from = Beneath::open(source).map_err(store)?;
+        let from =
+            from.ok_or_else(|| SkillError::Invalid(format!("{} is not a folder", source.display())))?;
+        let (name, files) = read(&from, source, force)?;
+        category.map_or(Ok(()), |category| names::checked("category", category))?;
+        disk::make_private_folder(&inner.home).map_err(store)?;
+        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let root = Beneath::open(&inner.home).map_err(store)?;
+        let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
+        let folder =
+            category.map_or_else(|| PathBuf::from(&name), |category| Path::new(category).join(&name));
+        let incoming = Path::new(INCOMING).join(&name);
+        root.remove_all(&incoming).map_err(store)?;
+        let made =
+            files.iter().try_for_each(|file| root.write(&incoming.join(&file.path), &file.bytes, file.runs));
+        let done = made.map_err(store).and_then(|()| {
+            let replaced = inner.make_way(&root, &name, &folder, force, self.clock.now())?;
+            root.rename(&incoming, &folder).map_err(store)?;
+            Ok(replaced)
+        });
+        // Whatever came of it, nothing half-done stays; what cannot be removed is overwritten next time.
+        let _ = root.remove_all(&incoming);
+        root.remove_if_empty(Path::new(INCOMING));
+        let replaced = done?;
+        Ok(Installed { name, folder: inner.home.join(folder), files: files.len(), replaced })
+    }
+
+    /// Takes a skill of the home away; it is kept aside. Gives where.
+    pub fn remove(&self, name: &str) -> Result<String, SkillError> {
+        let inner = &self.inner;
+        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let found = inner.own(name)?;
+        let root = super::view::opened(&found)?;
+        put_aside(&root, &found, self.clock.now())
+    }
+
+    /// Looks at every skill, or at those of a name.
+    pub fn check(&self, name: Option<&str>) -> Vec<Checked> {
+        let inner = &self.inner;
+        let all = inner.found();
+        let wanted = all.iter().filter(|found| name.is_none_or(|name| found.answers_to(name)));
+        let mut checked: Vec<Checked> = wanted
+            .map(|found| {
+                let mut problems = found.front.problems.clone();
+                let same = all.iter().filter(|other| other.skill.name == found.skill.name).count();
+                if same > 1 {
+                    problems.push(format!("{same} skills have this name"));
+                }
+                if let Ok(view) = super::view::view(found, None, None) {
+                    problems.extend(view.threat.map(|threat| format!("it {threat}")));
+                }
+                let needs = needs(&found.front, inner.probe());
+                let missing = |what: &str, names: &[String]| {
+                    (!names.is_empty()).then(|| format!("{what} missing: {}", names.join(", ")))
+                };
+                problems.extend(missing("variables", &needs.missing_variables));
+                problems.extend(missing("programs", &needs.missing_commands));
+                problems.extend(missing("files", &needs.missing_files));
+                Checked {
+                    name: found.skill.name.clone(),
+                    folder: found.place(),
+                    origin: found.skill.origin.clone(),
+                    hidden: inner.hidden(found),
+                    problems,
+                }
+            })
+            .collect();
+        if name.is_none() {
+            checked.extend(find::links(&inner.home).into_iter().map(|link| Checked {
+                name: link.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                folder: link,
+                origin: Origin::Home,
+                hidden: Some("it is a link, which is not followed".to_owned()),
+                problems: vec!["name the folder it leads to in `skills.external_dirs`".to_owned()],
+            }));
+        }
+        checked
+    }
+
+    /// Accepts the project's skills as they are now; a changed one has to be accepted again. Gives
+    /// their names.
+    pub fn trust_project(&self) -> Result<Vec<String>, SkillError> {
+        let inner = &self.inner;
+        let found: Vec<_> =
+            inner.found().into_iter().filter(|found| found.skill.origin == Origin::Project).collect();
+        let Some(first) = found.first() else { return Ok(Vec::new()) };
+        let root = super::view::opened(first)?;
+        let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
+        trust::accept(&inner.home, &root, &folders).map_err(store)?;
+        Ok(found.into_iter().map(|found| found.skill.name).collect())
+    }
+}
+
+impl Inner {
+    /// Sees to it that a folder is free; gives where the skill that was there is kept.
+    fn make_way(
+        &self,
+        root: &Beneath,
+        name: &str,
+        folder: &Path,
+        force: bool,
+        now: std::time::SystemTime,
+    ) -> Result<Option<String>, SkillError> {
+        let own = |found: &find::Found| found.skill.origin == Origin::Home && found.answers_to(name);
+        match self.found().into_iter().find(own) {
+            Some(found) if force => put_aside(root, &found, now).map(Some),
+            Some(found) => {
+                let path = found.place().display().to_string();
+                Err(SkillError::Exists { name: name.to_owned(), path })
+            }
+            None if root.look(folder).is_some() => {
+                Err(SkillError::Invalid(format!("{} is in the way", self.home.join(folder).display())))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// A skill's name and files, all of them read and looked at before anything is written.
+fn read(from: &Beneath, source: &Path, force: bool) -> Result<(String, Vec<Incoming>), SkillError> {
+    let text = from.text(Path::new(SKILL_FILE), find::MAX_BYTES).map_err(store)?;
+    let text =
+        text.ok_or_else(|| SkillError::Invalid(format!("{} has no {SKILL_FILE}", source.display())))?;
+    let facts = front::read(&text);
+    let folder = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = facts.name.unwrap_or(folder);
+    names::checked("skill", &name)?;
+    let mut files = Vec::new();
+    let mut room = MAX_ALL;
+    collect(from, Path::new(""), 0, &mut room, &mut files)?;
+    if !force {
+        for file in &files {
+            let threat = std::str::from_utf8(&file.bytes).ok().and_then(scan);
+            if let Some(threat) = threat {
+                let path = file.path.display();
+                return Err(SkillError::Invalid(format!(
+                    "{path} was not taken: it {threat}; read it, and use --force if it is meant so"
+                )));
+            }
+        }
+    }
+    Ok((name, files))
+}
+
+fn collect(
+    from: &Beneath,
+    folder: &Path,
+    depth: usize,
+    room: &mut u64,
+    files: &mut Vec<Incoming>,
+) -> Result<(), SkillError> {
+    let too_much = || SkillError::Invalid(format!("a skill may have {MAX_FILES} files and {MAX_ALL} bytes"));
+    if depth > MAX_DEPTH {
+        return Err(too_much());
+    }
+    for item in from.list(folder).map_err(store)?.iter().filter(|item| !is_hidden(&item.name)) {
+        let path = folder.join(&item.name);
+        match item.kind {
+            ItemKind::Folder if item.name == "__pycache__" || item.name == "node_modules" => {}
+            ItemKind::Folder => collect(from, &path, depth + 1, room, files)?,
+            ItemKind::File => {
+                let bytes =
+                    from.read(&path, MAX_LINKED.max(find::MAX_BYTES)).map_err(store)?.unwrap_or_default();
+                *room = room.checked_sub(bytes.len() as u64).ok_or_else(too_much)?;
+                files.push(Incoming { path, bytes, runs: item.runs });
+                if files.len() > MAX_FILES {
+                    return Err(too_much());
+                }
+            }
+            ItemKind::Link | ItemKind::Other => {
+                let why = "it is a link or no file, and is not taken along";
+                return Err(SkillError::Path { file: path.display().to_string(), why });
+            }
+        }
+    }
+    Ok(())
+}

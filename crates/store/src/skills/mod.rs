@@ -1,0 +1,302 @@
+//! Skills on disk: those of the home, which can be changed, and those of the project, of folders
+//! named in the configuration and of plugins, which are read.
+//!
+//! | file | what |
+//! |---|---|
+//! | `find.rs` | folders with a `SKILL.md` below a few roots |
+//! | `front.rs` | the facts at the top of a `SKILL.md` |
+//! | `names.rs` | which names and paths there can be |
+//! | `view.rs` | what a skill says and what belongs to it |
+//! | `change.rs` | changes that a model makes |
+//! | `install.rs` | what people do from the command line |
+//! | `trust.rs` | which skills of projects were accepted |
+//! | `usage.rs` | how often a skill was of use |
+//!
+//! Links inside of these folders are never followed. Nothing is read before it is asked for.
+
+mod change;
+mod find;
+mod front;
+mod install;
+mod names;
+mod trust;
+mod usage;
+mod view;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use futures::future::BoxFuture;
+use hermes_core::effect::lexical;
+use hermes_core::gate::Probe;
+use hermes_core::host::{Host, blocking};
+use hermes_core::permit::{Permit, Write};
+use hermes_core::session::Place;
+use hermes_core::skills::{
+    Beside, Changed, LinkedFile, Origin, Skill, SkillChange, SkillError, Skills, View,
+};
+use hermes_core::suggest::suggest;
+
+use crate::config::SkillsSettings;
+use crate::home::Home;
+use crate::sessions::Clock;
+use find::{Found, Known, Root};
+use trust::Trusted;
+use usage::Happened;
+
+pub use install::{Checked, Installed};
+
+/// The skills that can be seen from a home and a place.
+#[derive(Clone)]
+pub struct HomeSkills {
+    inner: Arc<Inner>,
+    host: Arc<dyn Host>,
+    clock: Arc<dyn Clock>,
+}
+
+/// Which skills are for this machine and this door.
+#[derive(Debug, Clone)]
+pub struct Here {
+    /// The operating system, as skills name it: `linux`, `macos`, `windows`.
+    pub system: &'static str,
+    /// The door that the model is reached by (`cli`, `telegram`, …).
+    pub platform: String,
+    /// Where the session stands.
+    pub place: Place,
+}
+
+/// A skill that a plugin brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginSkill {
+    /// The plugin.
+    pub plugin: String,
+    /// The folder with its `SKILL.md`.
+    pub folder: PathBuf,
+}
+
+struct Inner {
+    home: PathBuf,
+    settings: SkillsSettings,
+    here: Here,
+    known: Known,
+    plugins: RwLock<Vec<PluginSkill>>,
+    probe: OnceLock<Arc<dyn Probe>>,
+}
+
+impl HomeSkills {
+    /// The skills of a home, on the threads of `host`.
+    pub fn new(
+        home: &Home,
+        settings: &SkillsSettings,
+        here: Here,
+        host: &Arc<dyn Host>,
+        clock: &Arc<dyn Clock>,
+    ) -> Self {
+        let inner = Inner {
+            home: home.skills(),
+            settings: settings.clone(),
+            here,
+            known: Known::default(),
+            plugins: RwLock::default(),
+            probe: OnceLock::new(),
+        };
+        Self { inner: Arc::new(inner), host: Arc::clone(host), clock: Arc::clone(clock) }
+    }
+
+    /// Who is asked whether variables are set and programs installed; the first one counts.
+    pub fn look_through(&self, probe: Arc<dyn Probe>) {
+        // Set once, when everything is put together.
+        let _ = self.inner.probe.set(probe);
+    }
+
+    /// The skills that plugins bring, in place of those they brought before.
+    pub fn set_plugins(&self, skills: Vec<PluginSkill>) {
+        *self.inner.plugins.write().unwrap_or_else(PoisonError::into_inner) = skills;
+    }
+
+    /// The skills that can be used, for code that just waits.
+    pub fn list_now(&self, beside: Option<&Beside>) -> Vec<Skill> {
+        self.inner.list(beside)
+    }
+
+    /// What a skill says, for code that just waits.
+    pub fn view_now(&self, name: &str, session: &str) -> Result<View, SkillError> {
+        self.inner.view(name, session)
+    }
+
+    /// A file of a skill, for code that just waits.
+    pub fn file_now(&self, name: &str, file: &str) -> Result<LinkedFile, SkillError> {
+        self.inner.usable(name).and_then(|found| view::file(&found, file))
+    }
+
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, SkillError> + Send + 'static,
+    ) -> Result<T, SkillError> {
+        let inner = Arc::clone(&self.inner);
+        let done = blocking(&self.host, move || work(&inner)).await;
+        done.map_err(|lost| SkillError::Store(lost.to_string()))?
+    }
+}
+
+impl Inner {
+    fn probe(&self) -> Option<&dyn Probe> {
+        self.probe.get().map(AsRef::as_ref)
+    }
+
+    fn roots(&self) -> Vec<Root> {
+        let Place { cwd, home } = &self.here.place;
+        let mut roots = vec![Root { path: self.home.clone(), origin: Origin::Home }];
+        let project = cwd.join(".hermes").join("skills");
+        if project != self.home {
+            roots.push(Root { path: project, origin: Origin::Project });
+        }
+        for named in &self.settings.external_dirs {
+            let path = lexical(named, cwd, home.as_deref());
+            if roots.iter().all(|root| root.path != path) {
+                roots.push(Root { path, origin: Origin::External });
+            }
+        }
+        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
+        roots.extend(
+            plugins.iter().map(|skill| Root {
+                path: skill.folder.clone(),
+                origin: Origin::Plugin(skill.plugin.clone()),
+            }),
+        );
+        roots
+    }
+
+    /// Every skill there is, whether or not it can be used.
+    fn found(&self) -> Vec<Found> {
+        let trusted = Trusted::read(&self.home);
+        self.roots().iter().flat_map(|root| find::below(root, &self.known, &trusted)).collect()
+    }
+
+    /// Why a model does not see a skill, if so.
+    fn hidden(&self, found: &Found) -> Option<String> {
+        let front = &found.front;
+        if found.untrusted {
+            return Some("nobody has accepted it: `hermes skills trust` does".to_owned());
+        }
+        if self.is_disabled(found) {
+            return Some("it is switched off in the configuration".to_owned());
+        }
+        if !self.is_for_this_system(found) {
+            return Some(format!("it is only for {}", front.platforms.join(", ")));
+        }
+        let there = |environment: &String| {
+            self.probe().is_none_or(|probe| match environment.as_str() {
+                "kanban" => probe.env("HERMES_KANBAN_TASK"),
+                "docker" => probe.file("/.dockerenv") || probe.file("/run/.containerenv"),
+                "s6" => probe.file("/run/s6"),
+                _ => false,
+            })
+        };
+        if !front.environments.is_empty() && !front.environments.iter().any(there) {
+            return Some(format!("it is only for {}", front.environments.join(", ")));
+        }
+        None
+    }
+
+    fn is_disabled(&self, found: &Found) -> bool {
+        let here = self.settings.platform_disabled.get(&self.here.platform);
+        let mut names = self.settings.disabled.iter().chain(here.into_iter().flatten());
+        names.any(|name| found.answers_to(name))
+    }
+
+    fn is_for_this_system(&self, found: &Found) -> bool {
+        let named = &found.front.platforms;
+        named.is_empty()
+            || named
+                .iter()
+                .any(|name| name == self.here.system || (name == "darwin" && self.here.system == "macos"))
+    }
+
+    fn list(&self, beside: Option<&Beside>) -> Vec<Skill> {
+        let shown = |found: &Found| {
+            self.hidden(found).is_none() && beside.is_none_or(|beside| found.skill.conditions.fit(beside))
+        };
+        let mut skills: Vec<Skill> =
+            self.found().into_iter().filter(shown).map(|found| found.skill).collect();
+        skills.sort_by(|a, b| (&a.category, &a.name, &a.origin).cmp(&(&b.category, &b.name, &b.origin)));
+        skills
+    }
+
+    /// The one skill that a name means, whether or not it can be used.
+    fn one(&self, name: &str) -> Result<Found, SkillError> {
+        let mut found: Vec<Found> = self.found();
+        found.retain(|found| found.answers_to(name) && !found.untrusted);
+        match found.len() {
+            0 => Err(self.unknown(name)),
+            1 => found.pop().ok_or_else(|| self.unknown(name)),
+            _ => {
+                let found = found.iter().map(|found| found.place().display().to_string()).collect();
+                Err(SkillError::Ambiguous { name: name.to_owned(), found })
+            }
+        }
+    }
+
+    /// The same, if it can be used.
+    fn usable(&self, name: &str) -> Result<Found, SkillError> {
+        let found = self.one(name)?;
+        if self.is_disabled(&found) {
+            return Err(SkillError::Disabled(found.skill.name));
+        }
+        if !self.is_for_this_system(&found) {
+            let systems = found.front.platforms.clone();
+            return Err(SkillError::Unsupported { name: found.skill.name, systems });
+        }
+        Ok(found)
+    }
+
+    fn unknown(&self, name: &str) -> SkillError {
+        let names: Vec<String> = self.list(None).into_iter().map(|skill| skill.name).collect();
+        let near =
+            suggest(name, names.iter().map(String::as_str), 3).into_iter().map(ToOwned::to_owned).collect();
+        SkillError::Unknown { name: name.to_owned(), near }
+    }
+
+    fn view(&self, name: &str, session: &str) -> Result<View, SkillError> {
+        let filled = self.settings.template_vars.then_some(session);
+        view::view(&self.usable(name)?, filled, self.probe())
+    }
+}
+
+impl Skills for HomeSkills {
+    fn list(&self, beside: Option<Beside>) -> BoxFuture<'_, Result<Vec<Skill>, SkillError>> {
+        Box::pin(self.with(move |inner| Ok(inner.list(beside.as_ref()))))
+    }
+
+    fn view<'a>(&'a self, name: &'a str, session: &'a str) -> BoxFuture<'a, Result<View, SkillError>> {
+        let (name, session, now) = (name.to_owned(), session.to_owned(), self.clock.now());
+        Box::pin(self.with(move |inner| {
+            let view = inner.view(&name, &session)?;
+            usage::note(&inner.home, &view.skill.name, Happened::Viewed, now);
+            Ok(view)
+        }))
+    }
+
+    fn file<'a>(&'a self, name: &'a str, file: &'a str) -> BoxFuture<'a, Result<LinkedFile, SkillError>> {
+        let (name, file) = (name.to_owned(), file.to_owned());
+        Box::pin(self.with(move |inner| view::file(&inner.usable(&name)?, &file)))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.inner.home.clone()
+    }
+
+    fn target(&self, name: &str, category: Option<&str>) -> PathBuf {
+        let below = self.inner.target(name, category);
+        if below == Path::new("") { self.inner.home.clone() } else { self.inner.home.join(below) }
+    }
+
+    fn change(
+        &self,
+        permit: Permit<Write>,
+        change: SkillChange,
+    ) -> BoxFuture<'_, Result<Changed, SkillError>> {
+        let now = self.clock.now();
+        Box::pin(self.with(move |inner| inner.change(permit.path(), &change, now)))
+    }
+}

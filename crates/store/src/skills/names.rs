@@ -1,0 +1,101 @@
+//! Which names and paths a skill may have. Pure.
+
+use std::path::{Component, Path, PathBuf};
+
+use hermes_core::skills::{LINKED_FOLDERS, SkillError};
+
+/// Longest name, in characters.
+const MAX_NAME: usize = 64;
+/// Longest path of a file.
+const MAX_PATH: usize = 512;
+/// Most folders on the way to a file.
+const MAX_DEPTH: usize = 8;
+
+/// Whether a name may be that of a skill or a category: `[a-z0-9][a-z0-9._-]*`, not too long.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    name.len() <= MAX_NAME
+        && name.starts_with(plain)
+        && name.chars().all(|c| plain(c) || matches!(c, '.' | '_' | '-'))
+}
+
+/// The same, in words.
+pub(super) fn checked(what: &str, name: &str) -> Result<(), SkillError> {
+    if is_name(name) {
+        return Ok(());
+    }
+    Err(SkillError::Invalid(format!(
+        "`{name}` is not the name of a {what}: use 1 to {MAX_NAME} of a-z, 0-9, `.`, `_`, `-`, starting \
+         with a letter or digit"
+    )))
+}
+
+/// The path of a file that belongs to a skill, if it can be one.
+pub(super) fn linked(file: &str) -> Result<PathBuf, SkillError> {
+    let refuse = |why| Err(SkillError::Path { file: file.to_owned(), why });
+    if file.is_empty() || file.len() > MAX_PATH {
+        return refuse("a path must have 1 to 512 characters");
+    }
+    if file.contains(['\\', '\0']) || file.chars().any(char::is_control) {
+        return refuse("it holds characters that no path of a skill has");
+    }
+    let path = Path::new(file);
+    let mut parts = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
+            Component::CurDir => {}
+            Component::ParentDir => return refuse("`..` leads out of the skill"),
+            Component::RootDir | Component::Prefix(_) => {
+                return refuse("it must begin in the skill's folder");
+            }
+        }
+    }
+    if parts.iter().any(|part| part.starts_with('.')) {
+        return refuse("hidden files do not belong to a skill");
+    }
+    match parts.as_slice() {
+        [folder, _, ..] if LINKED_FOLDERS.contains(&folder.as_str()) && parts.len() <= MAX_DEPTH => {
+            Ok(parts.iter().collect())
+        }
+        _ => refuse("it must name a file in references/, templates/, scripts/ or assets/"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_short() {
+        for good in ["a", "release-notes", "v1.2_x", "0"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in ["", "-a", ".a", "A", "a/b", "a b", "..", "ä", &"a".repeat(65)] {
+            assert!(!is_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_linked_file_is_in_one_of_the_four_folders() {
+        assert_eq!(linked("references/api.md").unwrap(), Path::new("references/api.md"));
+        assert_eq!(linked("./scripts//deep/run.sh").unwrap(), Path::new("scripts/deep/run.sh"));
+        for bad in ["SKILL.md", "references", "references/", "other/x", "/references/x", "references/../../x"]
+        {
+            assert!(linked(bad).is_err(), "{bad}");
+        }
+        assert!(linked("references/.env").is_err() && linked("references\\x").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_accepted_stays_below(file in "(references|\\.\\.|/|scripts|a|\\.| )(/(\\.\\.|\\.|a|/|b\\.md)){0,6}") {
+            if let Ok(path) = linked(&file) {
+                prop_assert!(path.components().all(|part| matches!(part, Component::Normal(_))));
+                prop_assert!(path.components().count() >= 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Which skills of projects somebody has accepted, by the digest of everything in their folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::beneath::{Beneath, ItemKind};
+use crate::disk::{self, Mode};
+use crate::error::StoreError;
+use crate::hooks_consent::hex;
+
+const FILE: &str = ".trusted.json";
+/// Largest list of accepted skills.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Largest file of a skill, and most of all its files together.
+const MAX_FILE: u64 = 1024 * 1024;
+const MAX_ALL: u64 = 16 * 1024 * 1024;
+/// Most files of a skill.
+const MAX_FILES: usize = 1_000;
+/// How deep files may lie.
+const MAX_DEPTH: usize = 10;
+
+/// Digests by folder.
+#[derive(Debug, Default)]
+pub(super) struct Trusted(BTreeMap<String, String>);
+
+impl Trusted {
+    /// Reads the list of a skills folder; one that cannot be read trusts nobody.
+    pub(super) fn read(skills: &Path) -> Self {
+        let text = disk::read(&skills.join(FILE), MAX_BYTES).ok().flatten().unwrap_or_default();
+        Self(serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    /// Whether the skill was accepted as it is now.
+    pub(super) fn knows(&self, root: &Beneath, folder: &Path) -> bool {
+        let accepted = self.0.get(&key(&root.path().join(folder)));
+        accepted.is_some_and(|accepted| digest(root, folder).as_ref() == Some(accepted))
+    }
+}
+
+/// Accepts these skills as they are now.
+pub(super) fn accept(skills: &Path, root: &Beneath, folders: &[PathBuf]) -> Result<(), StoreError> {
+    let file = skills.join(FILE);
+    let _lock = disk::lock(&file)?;
+    let mut list = Trusted::read(skills).0;
+    for folder in folders {
+        if let Some(digest) = digest(root, folder) {
+            list.insert(key(&root.path().join(folder)), digest);
+        }
+    }
+    let text = serde_json::to_string_pretty(&list).unwrap_or_default();
+    disk::write(&file, &text, Mode::Private)
+}
+
+fn key(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// The digest of a folder's names and contents; none when it is too large, or holds a link.
+pub(super) fn digest(root: &Beneath, folder: &Path) -> Option<String> {
+    let mut sum = Sha256::new();
+    let mut left = (MAX_FILES, MAX_ALL);
+    add(root, folder, Path::new(""), 0, &mut sum, &mut left)?;
+    Some(hex(&sum.finalize()))
+}
+
+fn add(
+    root: &Beneath,
+    folder: &Path,
+    below: &Path,
+    depth: usize,
+    sum: &mut Sha256,
+    left: &mut (usize, u64),
+) -> Option<()> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    for item in root.list(&folder.join(below)).ok()? {
+        let path = below.join(&item.name);
+        match item.kind {
+            ItemKind::Folder => add(root, folder, &path, depth + 1, sum, left)?,
+            ItemKind::File => {
+                let bytes = root.read(&folder.join(&path), MAX_FILE).ok()??;
+                left.0 = left.0.checked_sub(1)?;
+                left.1 = left.1.checked_sub(bytes.len() as u64)?;
+                let name = path.to_string_lossy();
+                // Lengths stand before what they measure, so that no two folders look alike.
+                sum.update((name.len() as u64).to_le_bytes());
+                sum.update(name.as_bytes());
+                sum.update((bytes.len() as u64).to_le_bytes());
+                sum.update([u8::from(item.runs)]);
+                sum.update(&bytes);
+            }
+            ItemKind::Link | ItemKind::Other => return None,
+        }
+    }
+    Some(())
+}

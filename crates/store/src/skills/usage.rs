@@ -1,0 +1,70 @@
+//! How often a skill was of use, in `.usage.json` beside the skills: a diary, never a reason to fail.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+
+use crate::disk::{self, Mode};
+use crate::sessions::Moment;
+
+const FILE: &str = ".usage.json";
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// What happened to a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Happened {
+    Viewed,
+    Changed,
+    Created,
+    Deleted,
+}
+
+/// Notes that something happened. What cannot be noted is lost, and nothing else.
+pub(super) fn note(skills: &Path, name: &str, happened: Happened, now: SystemTime) {
+    let file = skills.join(FILE);
+    let Ok(_lock) = disk::lock(&file) else { return };
+    let Some(mut all) = read(skills) else { return };
+    let entry = all.entry(name).or_insert_with(|| json!({ "state": "active", "pinned": false }));
+    let Some(fields) = entry.as_object_mut() else { return };
+    let now = Moment::from(now).to_string();
+    match happened {
+        Happened::Viewed => {
+            count(fields, "view_count");
+            fields.insert("last_viewed_at".to_owned(), json!(now));
+        }
+        Happened::Changed => {
+            count(fields, "patch_count");
+            fields.insert("last_patched_at".to_owned(), json!(now));
+        }
+        Happened::Created => {
+            fields.insert("created_by".to_owned(), json!("agent"));
+            fields.insert("created_at".to_owned(), json!(now));
+        }
+        Happened::Deleted => {
+            fields.insert("state".to_owned(), json!("archived"));
+        }
+    }
+    // A diary that cannot be written is no reason to fail.
+    let _ = disk::write(&file, &serde_json::to_string_pretty(&all).unwrap_or_default(), Mode::Keep);
+}
+
+/// Whether a person wants the skill to be left alone.
+pub(super) fn is_pinned(skills: &Path, name: &str) -> bool {
+    let all = read(skills).unwrap_or_default();
+    all.get(name).and_then(|entry| entry.get("pinned")).and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// What is noted; nothing when somebody else's file stands there that is not understood.
+fn read(skills: &Path) -> Option<Map<String, Value>> {
+    match disk::read(&skills.join(FILE), MAX_BYTES) {
+        Ok(None) => Some(Map::new()),
+        Ok(Some(text)) => serde_json::from_str(&text).ok(),
+        Err(_) => None,
+    }
+}
+
+fn count(fields: &mut Map<String, Value>, key: &str) {
+    let before = fields.get(key).and_then(Value::as_u64).unwrap_or_default();
+    fields.insert(key.to_owned(), json!(before.saturating_add(1)));
+}

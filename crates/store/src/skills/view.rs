@@ -1,0 +1,138 @@
+//! What a skill says: its text with the variables filled in, its files, and what it needs here.
+
+use std::path::{Path, PathBuf};
+
+use hermes_core::gate::Probe;
+use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
+use hermes_core::threat::scan;
+
+use super::find::{Found, MAX_BYTES};
+use super::front::Front;
+use super::names;
+use crate::beneath::{Beneath, ItemKind, is_hidden};
+use crate::error::StoreError;
+
+/// Largest linked file that is shown.
+pub(super) const MAX_LINKED: u64 = 1024 * 1024;
+/// Most linked files that are named.
+const MAX_FILES: usize = 200;
+/// How deep they may lie.
+const MAX_DEPTH: usize = 6;
+
+/// All about a skill.
+pub(super) fn view(
+    found: &Found,
+    session: Option<&str>,
+    probe: Option<&dyn Probe>,
+) -> Result<View, SkillError> {
+    let root = opened(found)?;
+    let text = root.text(&found.folder.join(SKILL_FILE), MAX_BYTES).map_err(store)?;
+    let text =
+        text.ok_or_else(|| SkillError::Unknown { name: found.skill.name.clone(), near: Vec::new() })?;
+    let path = found.folder.join(SKILL_FILE).display().to_string();
+    Ok(View {
+        threat: scan(&text),
+        text: match session {
+            Some(session) => filled(&text, &found.place(), session),
+            None => text,
+        },
+        skill: found.skill.clone(),
+        tags: found.front.tags.clone(),
+        related: found.front.related.clone(),
+        path,
+        folder: found.place(),
+        linked: linked(&root, &found.folder),
+        needs: needs(&found.front, probe),
+    })
+}
+
+/// A file that belongs to a skill.
+pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> {
+    let root = opened(found)?;
+    let wanted = if file == SKILL_FILE { PathBuf::from(SKILL_FILE) } else { names::linked(file)? };
+    let bytes = match root.read(&found.folder.join(&wanted), MAX_LINKED) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            let there = linked(&root, &found.folder).into_iter().flat_map(|(_, files)| files).collect();
+            return Err(SkillError::NoFile { skill: found.skill.name.clone(), file: file.to_owned(), there });
+        }
+        Err(StoreError::Link { .. }) => {
+            return Err(SkillError::Path {
+                file: file.to_owned(),
+                why: "it is a link, which may lead out of the skill",
+            });
+        }
+        Err(other) => return Err(store(other)),
+    };
+    let length = bytes.len() as u64;
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    Ok(LinkedFile {
+        skill: found.skill.name.clone(),
+        file: wanted.display().to_string(),
+        text,
+        bytes: length,
+    })
+}
+
+pub(super) fn opened(found: &Found) -> Result<Beneath, SkillError> {
+    let gone = || SkillError::Unknown { name: found.skill.name.clone(), near: Vec::new() };
+    Beneath::open(&found.root).map_err(store)?.ok_or_else(gone)
+}
+
+/// What the disk said, as an error of skills.
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+pub(super) fn store(wrong: StoreError) -> SkillError {
+    SkillError::Store(wrong.to_string())
+}
+
+/// The text with its own folder and the session put in where it asks for them.
+fn filled(text: &str, folder: &Path, session: &str) -> String {
+    text.replace("${HERMES_SKILL_DIR}", &folder.to_string_lossy()).replace("${HERMES_SESSION_ID}", session)
+}
+
+fn linked(root: &Beneath, folder: &Path) -> Vec<(&'static str, Vec<String>)> {
+    let mut left = MAX_FILES;
+    let of = |name: &'static str| {
+        let mut files = Vec::new();
+        collect(root, folder, Path::new(name), 0, &mut left, &mut files);
+        (name, files)
+    };
+    LINKED_FOLDERS.map(of).into_iter().filter(|(_, files)| !files.is_empty()).collect()
+}
+
+fn collect(
+    root: &Beneath,
+    folder: &Path,
+    below: &Path,
+    depth: usize,
+    left: &mut usize,
+    files: &mut Vec<String>,
+) {
+    let items = root.list(&folder.join(below)).unwrap_or_default();
+    for item in items.iter().filter(|item| !is_hidden(&item.name)) {
+        let path = below.join(&item.name);
+        match item.kind {
+            ItemKind::File if *left > 0 => {
+                *left -= 1;
+                files.push(path.display().to_string());
+            }
+            ItemKind::Folder if depth < MAX_DEPTH => collect(root, folder, &path, depth + 1, left, files),
+            _ => {}
+        }
+    }
+}
+
+/// What a skill needs, and what of it is missing. Values of variables are never looked at.
+pub(super) fn needs(front: &Front, probe: Option<&dyn Probe>) -> Needs {
+    let mut needs =
+        Needs { variables: front.variables.clone(), commands: front.commands.clone(), ..Needs::default() };
+    if let Some(probe) = probe {
+        let wanted = front.variables.iter().filter(|variable| !variable.optional);
+        needs.missing_variables =
+            wanted.map(|variable| variable.name.clone()).filter(|name| !probe.env(name)).collect();
+        needs.missing_commands = front.commands.iter().filter(|name| !probe.program(name)).cloned().collect();
+        needs.missing_files =
+            front.credential_files.iter().filter(|path| !probe.file(path)).cloned().collect();
+    }
+    needs
+}
