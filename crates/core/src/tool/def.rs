@@ -34,6 +34,7 @@ pub(super) struct Options {
     pub(super) timeout: Option<Duration>,
     pub(super) winds_up: bool,
     pub(super) dynamic: Option<DynamicSchema>,
+    pub(super) placed: bool,
 }
 
 impl ToolDef {
@@ -64,6 +65,7 @@ impl ToolDef {
             timeout: None,
             winds_up: false,
             dynamic: None,
+            placed: false,
         };
         Self { name, toolset, definition, handler, gate: || Gate::Open, options }
     }
@@ -131,6 +133,12 @@ impl ToolDef {
     /// A call that is stopped answers soon by itself, with what it has so far.
     pub const fn winds_up(mut self) -> Self {
         self.options.winds_up = true;
+        self
+    }
+
+    /// It works in an environment: the one its call names, else the session's.
+    pub const fn placed(mut self) -> Self {
+        self.options.placed = true;
         self
     }
 

@@ -32,6 +32,7 @@ pub struct ToolEntry {
     timeout: Option<Duration>,
     winds_up: bool,
     dynamic: Option<DynamicSchema>,
+    placed: bool,
     overrides: bool,
 }
 
@@ -49,7 +50,7 @@ enum EntryHandler {
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
         let Options { emoji, requires_env, max_result, trust, parallel, looking, .. } = def.options;
-        let Options { read_only, timeout, winds_up, dynamic, .. } = def.options;
+        let Options { read_only, timeout, winds_up, dynamic, placed, .. } = def.options;
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),
@@ -66,6 +67,7 @@ impl From<&ToolDef> for ToolEntry {
             timeout,
             winds_up,
             dynamic,
+            placed,
             overrides: false,
         }
     }
@@ -95,6 +97,7 @@ impl ToolEntry {
             timeout: None,
             winds_up: false,
             dynamic: None,
+            placed: false,
             overrides: false,
         }
     }
@@ -252,6 +255,11 @@ impl ToolEntry {
     pub fn winding_up(mut self) -> Self {
         self.winds_up = true;
         self
+    }
+
+    /// Whether it works in an environment: the one its call names, else the session's.
+    pub fn is_placed(&self) -> bool {
+        self.placed
     }
 
     /// How its definition changes with what is offered beside it.
