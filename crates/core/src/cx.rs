@@ -15,7 +15,7 @@ use crate::call::CallId;
 use crate::checkpoint::{Before, Checkpoints, Moment, State};
 use crate::definitions::Toolbox;
 use crate::effect::Command;
-use crate::environment::{Environments, Workplace};
+use crate::environment::{Environments, There, Workplace};
 use crate::error::ToolError;
 use crate::extensions::Extensions;
 use crate::files::{
@@ -49,6 +49,10 @@ pub(crate) struct Running {
     pub(crate) tool: Arc<str>,
     pub(crate) session: Session,
     pub(crate) clearance: Clearance,
+    /// The environment it works in.
+    pub(crate) environment: Arc<str>,
+    /// The same, when its files are not those of this machine.
+    pub(crate) there: Option<Arc<str>>,
     pub(crate) road: Road,
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) within: Option<CallId>,
@@ -130,14 +134,44 @@ impl ToolCx {
         self.0.running.session.turn()
     }
 
-    /// Where the session stands now.
-    pub fn place(&self) -> Arc<Place> {
-        self.0.running.session.place()
+    /// The environment this call works in.
+    pub fn environment(&self) -> &str {
+        &self.0.running.environment
     }
 
-    /// The session goes to another directory.
+    /// Whether the files of this call are not those of this machine.
+    pub fn is_elsewhere(&self) -> bool {
+        self.0.running.there.is_some()
+    }
+
+    /// Where the session stands now, in the environment of this call.
+    pub fn place(&self) -> Arc<Place> {
+        let session = &self.0.running.session;
+        match self.there() {
+            Some((name, there)) => session.place_in(name, &there.first),
+            None => session.place(),
+        }
+    }
+
+    /// The session goes to another directory of that environment.
     pub fn move_to(&self, cwd: &Path) {
-        self.0.running.session.move_to(cwd);
+        let session = &self.0.running.session;
+        match self.there() {
+            Some((name, _)) => session.move_in(name, cwd),
+            None => session.move_to(cwd),
+        }
+    }
+
+    fn there(&self) -> Option<(&str, &There)> {
+        let name = self.0.running.there.as_deref()?;
+        Some((name, self.services().environments.site(name).ok()?.there.as_ref()?))
+    }
+
+    fn own_files(&self) -> &dyn Files {
+        match self.there() {
+            Some((_, there)) => there.files.as_ref(),
+            None => self.services().files.as_ref(),
+        }
     }
 
     /// Tells whoever looks on how far the call is, in a few words.
@@ -206,7 +240,7 @@ impl ToolCx {
             .ok_or_else(|| ToolError::NeedsSession(self.0.running.tool.to_string()))
     }
 
-    /// The environment's files, as far as this call may use them.
+    /// The files of its environment, as far as this call may use them.
     pub fn files(&self) -> PermittedFiles<'_> {
         PermittedFiles { cx: self }
     }
@@ -321,36 +355,39 @@ impl PermittedFiles<'_> {
     /// A page of a file, by the path as the model wrote it.
     pub async fn page(&self, path: &str, request: PageRequest) -> Result<FilePage, ToolError> {
         let permit = self.cx.0.running.clearance.read(&self.cx.place().resolve(path))?;
-        Ok(self.cx.services().files.page(permit, request).await?)
+        Ok(self.cx.own_files().page(permit, request).await?)
     }
 
     /// A search below a path as the model wrote it.
     pub async fn search(&self, path: &str, query: SearchQuery) -> Result<SearchReport, ToolError> {
         let permit = self.cx.0.running.clearance.read(&self.cx.place().resolve(path))?;
-        self.cx.services().files.search(permit, query).await.map_err(|wrong: FileError| wrong.into())
+        self.cx.own_files().search(permit, query).await.map_err(|wrong: FileError| wrong.into())
     }
 
     /// Where a path as the model wrote it really leads; permits for changes are for such paths.
     pub fn real_path(&self, path: &str) -> PathBuf {
-        self.cx.services().files.real_path(&self.cx.place().resolve(path))
+        self.cx.own_files().real_path(&self.cx.place().resolve(path))
     }
 
     /// Everything in a file, if that is no more than `max_bytes`.
     pub async fn whole(&self, path: &Path, max_bytes: u64) -> Result<WholeFile, ToolError> {
         let permit = self.cx.0.running.clearance.read(path)?;
-        Ok(self.cx.services().files.whole(permit, max_bytes).await?)
+        Ok(self.cx.own_files().whole(permit, max_bytes).await?)
     }
 
     /// Makes all of these changes or none; what the files held before is kept first.
     pub async fn change(&self, changes: Vec<Change>) -> Result<Applied, ToolError> {
         let not_kept = self.keep(&changes).await?;
-        let done = self.cx.services().files.change(changes).await?;
+        let done = self.cx.own_files().change(changes).await?;
         Ok(Applied { changed: done, not_kept })
     }
 
     /// Keeps the old content of what is about to change; what comes back is why something was not.
     async fn keep(&self, changes: &[Change]) -> Result<Option<String>, ToolError> {
         let Some(keeper) = &self.cx.services().checkpoints else { return Ok(None) };
+        if self.cx.is_elsewhere() {
+            return Ok(Some(format!("files of {} are not kept in checkpoints", self.cx.environment())));
+        }
         let session = &self.cx.0.running.session;
         let (turn, cwd) = (session.turn(), session.workspace());
         let moment = Moment { session: session.id(), turn, cwd, tool: self.cx.tool() };

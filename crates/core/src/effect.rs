@@ -15,6 +15,10 @@ pub enum Effect {
     Read(PathBuf),
     /// Creates, changes or removes a file, or anything below a directory.
     Write(PathBuf),
+    /// Reads a file of another machine than this one, or anything below a directory there.
+    ReadIn(Spot),
+    /// Creates, changes or removes a file of another machine, or anything below a directory there.
+    WriteIn(Spot),
     /// Runs a command.
     Exec(Command),
     /// Opens a connection to a host (`name` or `name:port`).
@@ -40,6 +44,15 @@ pub struct Foreign {
     pub tool: String,
     /// Whether the person has said that calls of this program may overlap.
     pub overlaps: bool,
+}
+
+/// A path in an environment whose files are not those of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    /// Name of the environment.
+    pub environment: String,
+    /// The path there; `~` in front stands for the home there.
+    pub path: PathBuf,
 }
 
 /// A command text and where it would run.
@@ -79,20 +92,28 @@ pub enum ActKind {
 impl Effect {
     /// Whether this effect and `other` must not happen at the same time.
     pub fn conflicts(&self, other: &Self) -> bool {
-        use Effect::{Act, Connect, Exec, Foreign, Read, ReadSlot, Unknown, Write, WriteSlot};
+        use Effect::{
+            Act, Connect, Exec, Foreign, Read, ReadIn, ReadSlot, Unknown, Write, WriteIn, WriteSlot,
+        };
         match (self, other) {
             (Unknown(_) | Exec(_) | Act(_), _) | (_, Unknown(_) | Exec(_) | Act(_)) => true,
             (Foreign(a), Foreign(b)) if a.source == b.source => !(a.overlaps && b.overlaps),
             (Foreign(it), _) | (_, Foreign(it)) => !it.overlaps,
             (Write(a), Read(b) | Write(b)) | (Read(a), Write(b)) => overlaps(a, b),
+            (WriteIn(a), ReadIn(b) | WriteIn(b)) | (ReadIn(a), WriteIn(b)) => {
+                a.environment == b.environment && overlaps(&a.path, &b.path)
+            }
             (WriteSlot(a), ReadSlot(b) | WriteSlot(b)) | (ReadSlot(a), WriteSlot(b)) => a == b,
-            (Read(_) | Write(_) | Connect(_) | ReadSlot(_) | WriteSlot(_), _) => false,
+            (
+                Read(_) | Write(_) | ReadIn(_) | WriteIn(_) | Connect(_) | ReadSlot(_) | WriteSlot(_),
+                _,
+            ) => false,
         }
     }
 
     /// Whether the effect leaves everything as it was.
     pub fn is_read_only(&self) -> bool {
-        matches!(self, Self::Read(_) | Self::ReadSlot(_))
+        matches!(self, Self::Read(_) | Self::ReadIn(_) | Self::ReadSlot(_))
     }
 }
 
@@ -101,6 +122,8 @@ impl fmt::Display for Effect {
         match self {
             Self::Read(path) => write!(f, "reads {}", path.display()),
             Self::Write(path) => write!(f, "writes {}", path.display()),
+            Self::ReadIn(spot) => write!(f, "reads {} in {}", spot.path.display(), spot.environment),
+            Self::WriteIn(spot) => write!(f, "writes {} in {}", spot.path.display(), spot.environment),
             Self::Exec(command) => write!(f, "runs `{}` in {}", command.text, command.environment),
             Self::Connect(host) => write!(f, "connects to {host}"),
             Self::ReadSlot(slot) => write!(f, "looks at the session's {slot}"),
@@ -169,6 +192,15 @@ mod tests {
         assert!(read("/a").conflicts(&write("/a/b")));
         assert!(write("/a/b").conflicts(&write("/a")));
         assert!(!write("/a/b").conflicts(&write("/a/bc")));
+    }
+
+    #[test]
+    fn files_of_different_environments_never_conflict() {
+        let spot = |environment: &str| Spot { environment: environment.to_owned(), path: "/a".into() };
+
+        assert!(Effect::WriteIn(spot("x")).conflicts(&Effect::ReadIn(spot("x"))));
+        assert!(!Effect::WriteIn(spot("x")).conflicts(&Effect::WriteIn(spot("y"))));
+        assert!(!Effect::WriteIn(spot("x")).conflicts(&write("/a")));
     }
 
     #[test]

@@ -17,10 +17,11 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::files::Files;
 use crate::host::WorkerLost;
 use crate::jobs::Jobs;
 use crate::permit::{Exec, Permit};
-use crate::session::Slot;
+use crate::session::{Place, Slot};
 
 /// A place where processes can be started. One per backend, already open.
 pub trait Environment: Send + Sync {
@@ -201,6 +202,27 @@ pub trait Workplace: Send + Sync {
 
     /// The background jobs of this place, where it can have any.
     fn jobs(&self) -> Option<&dyn Jobs>;
+
+    /// Whether it has been opened and not closed since.
+    fn is_open(&self) -> bool {
+        false
+    }
+
+    /// Opens it and says what was found there, for people.
+    fn look(&self) -> BoxFuture<'_, Result<String, EnvError>> {
+        Box::pin(std::future::ready(Ok(String::new())))
+    }
+
+    /// Stops it; the next command opens it again. `everything`: also what is kept for later runs.
+    fn close(&self, everything: bool) -> BoxFuture<'_, Result<(), EnvError>> {
+        let _ = everything;
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Program and arguments that give a person a shell there.
+    fn shell(&self) -> BoxFuture<'_, Result<Vec<OsString>, EnvError>> {
+        Box::pin(std::future::ready(Err(EnvError::NoShell)))
+    }
 }
 
 /// Answers what a running program asks.
@@ -349,10 +371,6 @@ impl std::fmt::Debug for ShellState {
     }
 }
 
-impl Slot for ShellState {
-    const NAME: &'static str = "shell";
-}
-
 /// Keeps the whole of an output that is too long for an answer.
 pub trait Overflow: Send + Sync {
     /// Opens a file that only its owner can read.
@@ -373,14 +391,67 @@ pub struct OverflowFile {
 #[derive(Clone, Default)]
 pub struct Environments {
     default: String,
-    known: BTreeMap<String, Arc<dyn Workplace>>,
+    known: BTreeMap<String, Site>,
 }
 
+/// One of the places where commands run.
+#[derive(Clone)]
+pub struct Site {
+    /// Runs commands there.
+    pub place: Arc<dyn Workplace>,
+    /// Its files, where they are not those of this machine.
+    pub there: Option<There>,
+    /// What is known about it without opening it.
+    pub about: About,
+}
+
+/// The files of a place that has its own.
+#[derive(Clone)]
+pub struct There {
+    /// Reads and changes them.
+    pub files: Arc<dyn Files>,
+    /// Where sessions begin there; `~` stands for the home there.
+    pub first: Place,
+}
+
+/// What is known about an environment without opening it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// Which backend it is.
+    pub backend: String,
+    /// Where that is, in words: a host, an image.
+    pub location: String,
+    /// Whose it is, which decides how much is asked.
+    pub standing: Standing,
+}
+
+/// What an environment is to the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standing {
+    /// This machine.
+    #[default]
+    Own,
+    /// Another machine, or a container that can reach what is the user's: asked about like this one.
+    Shared,
+    /// Can be thrown away: nothing in it is the user's, and only what leaves it is asked about.
+    Disposable,
+}
+
+/// In the extensions of a session: the environment its calls work in when they name none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen(pub String);
+
+/// The name by which the default place can always be called.
+pub const DEFAULT: &str = "default";
+
+/// The argument by which a call names its environment.
+pub const ARGUMENT: &str = "environment";
+
 impl Environments {
-    /// One place, which is the default.
+    /// One place with the files of this machine, which is the default.
     pub fn new(name: impl Into<String>, place: Arc<dyn Workplace>) -> Self {
         let name = name.into();
-        Self { default: name.clone(), known: BTreeMap::from([(name, place)]) }
+        Self::default().default_to(name.clone()).with(name, place)
     }
 
     /// Names the place that is used when nobody names one.
@@ -389,9 +460,14 @@ impl Environments {
         self
     }
 
+    /// Adds a place with the files of this machine.
+    pub fn with(self, name: impl Into<String>, place: Arc<dyn Workplace>) -> Self {
+        self.with_site(name, Site { place, there: None, about: About::default() })
+    }
+
     /// Adds a place.
-    pub fn with(mut self, name: impl Into<String>, place: Arc<dyn Workplace>) -> Self {
-        self.known.insert(name.into(), place);
+    pub fn with_site(mut self, name: impl Into<String>, site: Site) -> Self {
+        self.known.insert(name.into(), site);
         self
     }
 
@@ -407,8 +483,48 @@ impl Environments {
 
     /// The place of that name.
     pub fn find(&self, name: &str) -> Result<Arc<dyn Workplace>, EnvError> {
-        self.known.get(name).cloned().ok_or_else(|| EnvError::Unknown(name.to_owned()))
+        Ok(Arc::clone(&self.site(name)?.place))
     }
+
+    /// Everything about the place of that name.
+    pub fn site(&self, name: &str) -> Result<&Site, EnvError> {
+        let named = if name == DEFAULT && !self.known.contains_key(DEFAULT) { &self.default } else { name };
+        self.known.get(named).ok_or_else(|| EnvError::Unknown(name.to_owned()))
+    }
+
+    /// All places, sorted by name.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &Site)> {
+        self.known.iter().map(|(name, site)| (name.as_str(), site))
+    }
+
+    /// The name under which a wish is known: the one it names, else the default.
+    pub(crate) fn named<'a>(&'a self, wish: Option<&'a str>) -> &'a str {
+        match wish.filter(|name| !name.is_empty()) {
+            Some(DEFAULT) if !self.known.contains_key(DEFAULT) => &self.default,
+            Some(name) => name,
+            None => &self.default,
+        }
+    }
+}
+
+/// What a session's shells remember, one per environment.
+#[derive(Debug, Default)]
+pub struct Shells(BTreeMap<String, ShellState>);
+
+impl Shells {
+    /// What the shell in that environment knew last.
+    pub fn of(&self, environment: &str) -> ShellState {
+        self.0.get(environment).cloned().unwrap_or_default()
+    }
+
+    /// What it knows now.
+    pub fn set(&mut self, environment: &str, state: ShellState) {
+        self.0.insert(environment.to_owned(), state);
+    }
+}
+
+impl Slot for Shells {
+    const NAME: &'static str = "shell";
 }
 
 /// Why something could not be run.
@@ -437,6 +553,33 @@ pub enum EnvError {
     /// Nothing that calls back can be run there.
     #[error("this environment cannot run scripts that call tools yet")]
     NoScripts,
+    /// A person cannot be given a shell there.
+    #[error("this environment has no shell for people")]
+    NoShell,
+    /// The environment is not there, or cannot be reached.
+    #[error("{environment}: {why}")]
+    Unreachable {
+        /// Its name.
+        environment: String,
+        /// What its client says, and what can be done.
+        why: String,
+    },
+    /// It was cut off while a command ran there; whether it went on is not known.
+    #[error("{environment}: the connection was lost while the command ran; it may have had some of its effects ({why})")]
+    CutOff {
+        /// Its name.
+        environment: String,
+        /// What is known.
+        why: String,
+    },
+    /// Its settings make no sense.
+    #[error("the settings of {environment} are wrong: {why}")]
+    Settings {
+        /// Its name.
+        environment: String,
+        /// What is wrong, and where.
+        why: String,
+    },
     /// Its input cannot be written to.
     #[error("cannot write to the process: {0}")]
     Input(String),

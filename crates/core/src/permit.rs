@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::call::CallId;
-use crate::effect::{Command, Effect};
+use crate::effect::{Command, Effect, Spot};
 use crate::error::ToolError;
 
 /// Everything one call was allowed to do.
@@ -17,6 +17,8 @@ use crate::error::ToolError;
 pub(crate) struct Clearance {
     call: CallId,
     effects: Arc<[Effect]>,
+    /// The environment whose files it may use, where these are not those of this machine.
+    there: Option<Arc<str>>,
 }
 
 /// Permission of one call for one thing.
@@ -80,7 +82,18 @@ impl Permit<Connect> {
 impl Clearance {
     /// Made by the authorising step alone, after policy has said yes to every effect.
     pub(crate) fn new(call: CallId, effects: Arc<[Effect]>) -> Self {
-        Self { call, effects }
+        Self { call, effects, there: None }
+    }
+
+    /// The same for a call that works in an environment with files of its own.
+    pub(crate) fn in_environment(mut self, there: Option<Arc<str>>) -> Self {
+        self.there = there;
+        self
+    }
+
+    /// Whether this spot is in the environment the call works in.
+    fn is_there(&self, spot: &Spot) -> bool {
+        self.there.as_deref() == Some(spot.environment.as_str())
     }
 
     pub(crate) fn call(&self) -> &CallId {
@@ -89,14 +102,21 @@ impl Clearance {
 
     pub(crate) fn read(&self, path: &Path) -> Result<Permit<Read>, ToolError> {
         let allowed = |effect: &Effect| match effect {
-            Effect::Read(root) | Effect::Write(root) => path.starts_with(root),
+            Effect::Read(root) | Effect::Write(root) => self.there.is_none() && path.starts_with(root),
+            Effect::ReadIn(spot) | Effect::WriteIn(spot) => {
+                self.is_there(spot) && path.starts_with(&spot.path)
+            }
             _ => false,
         };
         self.grant(allowed, Read(path.to_path_buf()), || format!("reading {}", path.display()))
     }
 
     pub(crate) fn write(&self, path: &Path) -> Result<Permit<Write>, ToolError> {
-        let allowed = |effect: &Effect| matches!(effect, Effect::Write(root) if path.starts_with(root));
+        let allowed = |effect: &Effect| match effect {
+            Effect::Write(root) => self.there.is_none() && path.starts_with(root),
+            Effect::WriteIn(spot) => self.is_there(spot) && path.starts_with(&spot.path),
+            _ => false,
+        };
         self.grant(allowed, Write(path.to_path_buf()), || format!("writing {}", path.display()))
     }
 
@@ -150,6 +170,18 @@ mod tests {
         assert_eq!(clearance.read(Path::new("/work/src/a.rs")).unwrap().path(), Path::new("/work/src/a.rs"));
         assert!(clearance.read(Path::new("/work/src2")).is_err());
         assert!(clearance.write(Path::new("/work/src/a.rs")).is_err());
+    }
+
+    #[test]
+    fn a_permit_for_one_environment_is_none_for_another() {
+        let there = |name: &str| Effect::WriteIn(Spot { environment: name.to_owned(), path: "/w".into() });
+        let lab = clearance([there("lab")]).in_environment(Some("lab".into()));
+        let path = Path::new("/w/a");
+
+        assert!(lab.write(path).is_ok() && lab.read(path).is_ok());
+        assert!(clearance([there("lab")]).write(path).is_err());
+        let own = clearance([Effect::Write("/w".into())]).in_environment(Some("lab".into()));
+        assert!(own.write(path).is_err() && own.read(path).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! one process never see each other.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +36,8 @@ struct Inner {
     id: Arc<str>,
     workspace: PathBuf,
     place: ArcSwap<Place>,
+    /// Where it stands in environments with files of their own.
+    elsewhere: Mutex<BTreeMap<String, Arc<Place>>>,
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
     turns: AtomicU64,
@@ -104,6 +106,7 @@ impl Session {
             id: spec.id.into(),
             workspace: spec.place.cwd.clone(),
             place: ArcSwap::from_pointee(spec.place),
+            elsewhere: Mutex::default(),
             slots,
             calls: AtomicU64::new(0),
             turns: AtomicU64::new(0),
@@ -138,6 +141,21 @@ impl Session {
     /// Goes to another directory: what is relative from now on starts there.
     pub fn move_to(&self, cwd: &Path) {
         self.0.place.rcu(|place| Place { cwd: cwd.to_path_buf(), ..Place::clone(place) });
+    }
+
+    /// Where it stands in an environment with files of its own; it begins at `first`.
+    pub fn place_in(&self, environment: &str, first: &Place) -> Arc<Place> {
+        let mut known = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known.entry(environment.to_owned()).or_insert_with(|| Arc::new(first.clone()));
+        Arc::clone(place)
+    }
+
+    /// Goes to another directory of such an environment.
+    pub fn move_in(&self, environment: &str, cwd: &Path) {
+        let mut known = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = known.get_mut(environment) {
+            *place = Arc::new(Place { cwd: cwd.to_path_buf(), ..Place::clone(place) });
+        }
     }
 
     /// Stops every call of the session, now and later.

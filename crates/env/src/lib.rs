@@ -5,6 +5,7 @@
 //! | [`backends`] | the environments, one file each: they know how to start things there |
 //! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
 //! | `script.rs` | programs that call back |
+//! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
 //! | [`shell`] | what a command's shell starts with, and what it leaves |
 //! | [`fence`] | what confines a command: rules of the kernel |
@@ -17,6 +18,7 @@
 pub mod backends;
 mod capture;
 pub mod editor;
+pub mod far;
 pub mod fence;
 pub mod files;
 pub mod jobs;
@@ -26,4 +28,5 @@ mod process;
 pub mod project;
 mod script;
 pub mod shell;
+mod wait;
 pub mod workplace;

@@ -14,7 +14,7 @@ use hermes_core::jobs::Jobs;
 use hermes_core::permit::{Exec, Permit};
 use tokio_util::sync::CancellationToken;
 
-use crate::backends::{BackendDef, Opening};
+use crate::backends::{BackendDef, Opening, Surroundings};
 use crate::capture::Capture;
 use crate::fence::{Fence, FenceError};
 use crate::jobs::{JobSettings, Notices, Rack};
@@ -146,6 +146,7 @@ impl Shared {
             variables: self.settings.variables.clone(),
             folder: folder.as_ref().map(|folder| folder.path().to_path_buf()),
             fence: fence.clone(),
+            around: Surroundings::default(),
         };
         let environment = self.settings.backend.open(self.settings.section.clone(), with).await?;
         let folder = folder.filter(|_| environment.shares_files());

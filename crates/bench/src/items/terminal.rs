@@ -6,7 +6,7 @@ use hermes::store::Home;
 use hermes::{Runtime, Session, ToolCall};
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::{Command, Effect};
-use hermes_core::environment::{Run, ShellState};
+use hermes_core::environment::{Run, Shells};
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
@@ -46,7 +46,7 @@ impl Tool for BareRun {
         let permit = cx.may_run_declared()?;
         let run = Run {
             session: cx.session_id().to_owned(),
-            shell: cx.with_slot(|slot: &mut ShellState| slot.clone())?,
+            shell: cx.with_slot(|shells: &mut Shells| shells.of(cx.environment()))?,
             input: Vec::new(),
             terminal: None,
             timeout: Duration::from_mins(1),
@@ -55,7 +55,7 @@ impl Tool for BareRun {
         };
         let ran = cx.workplace(&permit)?.run(permit, run).await;
         let ran = ran.map_err(|wrong| ToolError::Failed(wrong.to_string()))?;
-        cx.with_slot(|slot: &mut ShellState| *slot = ran.shell.clone())?;
+        cx.with_slot(|shells: &mut Shells| shells.set(cx.environment(), ran.shell.clone()))?;
         Ok(json!({}))
     }
 }

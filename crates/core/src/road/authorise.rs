@@ -12,13 +12,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::digest::{digest_fields, digest_pair, digest_text};
-use crate::effect::Effect;
+use crate::effect::{Effect, Spot};
+use crate::environment::{ARGUMENT, Chosen, There};
 use crate::error::ToolError;
 use crate::policy::{Answer, ApprovalRequest, Grant, PolicyRequest, Reason, Verdict};
 use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
 use crate::session::Session;
-use crate::tool::PreparedCall;
+use crate::tool::{PreparedCall, ToolEntry};
 
 /// A call that may run.
 pub(super) struct Cleared {
@@ -113,22 +114,44 @@ impl Road {
     ) -> Result<(Box<dyn PreparedCall>, Vec<Effect>), ToolError> {
         let stated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
-            let mut effects = prepared.effects_with(&session.place(), &self.services);
-            self.follow_links(&mut effects);
-            self.name_environment(&mut effects);
+            let environment = self.environment_of(session, &taken.entry, &taken.view.arguments);
+            let there = self.there(environment)?.filter(|_| taken.entry.is_placed());
+            let place = there.map_or_else(|| session.place(), |there| session.place_in(environment, &there.first));
+            let mut effects = prepared.effects_with(&place, &self.services);
+            if there.is_some() {
+                effects = effects.into_iter().map(|effect| moved(effect, environment)).collect();
+            } else {
+                self.follow_links(&mut effects);
+            }
+            name_environment(environment, &mut effects);
             Ok::<_, ToolError>((prepared, effects))
         }));
         stated.map_err(|payload| ToolError::broken(payload.as_ref()))?
     }
 
-    /// A command that names no environment runs in the default one.
-    fn name_environment(&self, effects: &mut [Effect]) {
-        for effect in effects {
-            if let Effect::Exec(command) = effect
-                && command.environment.is_empty()
-            {
-                self.services.environments.default_name().clone_into(&mut command.environment);
-            }
+    /// The environment a call works in: the one it names, else the session's, else the default.
+    pub(super) fn environment_of<'a>(
+        &'a self,
+        session: &'a Session,
+        entry: &ToolEntry,
+        arguments: &'a Map<String, Value>,
+    ) -> &'a str {
+        let named = arguments.get(ARGUMENT).and_then(Value::as_str).filter(|_| entry.is_placed());
+        let chosen = || session.extensions().get::<Chosen>().map(|chosen| chosen.0.as_str());
+        self.services.environments.named(named.or_else(chosen))
+    }
+
+    /// Where files are in that environment, unless they are those of this machine.
+    pub(super) fn there(&self, environment: &str) -> Result<Option<&There>, ToolError> {
+        // Without any environment there is only this machine.
+        if environment.is_empty() {
+            return Ok(None);
+        }
+        match self.services.environments.site(environment) {
+            Ok(site) => Ok(site.there.as_ref()),
+            // The default may name nothing, as long as no command is to run.
+            Err(_) if environment == self.services.environments.default_name() => Ok(None),
+            Err(unknown) => Err(unknown.into()),
         }
     }
 
@@ -192,6 +215,27 @@ impl Road {
             Ok(Answer::Edited(arguments)) => Ok(Said::Edit(arguments)),
             Ok(Answer::Refused { by, why }) => Err(ToolError::Denied { by, why }),
             Err(_) => Err(refused("the approver broke before it answered")),
+        }
+    }
+}
+
+/// An effect on files, as it is where these are not those of this machine.
+fn moved(effect: Effect, environment: &str) -> Effect {
+    let spot = |path| Spot { environment: environment.to_owned(), path };
+    match effect {
+        Effect::Read(path) => Effect::ReadIn(spot(path)),
+        Effect::Write(path) => Effect::WriteIn(spot(path)),
+        other => other,
+    }
+}
+
+/// A command that names no environment runs in this one.
+fn name_environment(environment: &str, effects: &mut [Effect]) {
+    for effect in effects {
+        if let Effect::Exec(command) = effect
+            && command.environment.is_empty()
+        {
+            environment.clone_into(&mut command.environment);
         }
     }
 }

@@ -68,12 +68,20 @@ impl Road {
         if let Some(watcher) = session.extensions().get::<Arc<dyn Watcher>>() {
             watcher.began(&start);
         }
-        let clearance = Clearance::new(ran.view.id.clone(), effects);
+        let environment = self.environment_of(session, &ran.entry, &ran.view.arguments);
+        let there = match self.there(environment) {
+            Ok(there) => there.filter(|_| ran.entry.is_placed()).map(|_| Arc::from(environment)),
+            Err(unknown) => return (ran, Err(unknown)),
+        };
+        let environment = Arc::from(environment);
+        let clearance = Clearance::new(ran.view.id.clone(), effects).in_environment(there.clone());
         let stop = cancel.child_token();
         let cx = ToolCx::new(Running {
             tool: Arc::clone(&ran.view.tool),
             session: session.clone(),
             clearance,
+            environment,
+            there,
             road: self.clone(),
             toolbox: Arc::clone(toolbox),
             within: ran.view.within.clone(),

@@ -35,6 +35,7 @@ pub(super) struct Options {
     pub(super) winds_up: bool,
     pub(super) waits: bool,
     pub(super) dynamic: Option<DynamicSchema>,
+    pub(super) placed: bool,
 }
 
 impl ToolDef {
@@ -66,6 +67,7 @@ impl ToolDef {
             winds_up: false,
             waits: false,
             dynamic: None,
+            placed: false,
         };
         Self { name, toolset, definition, handler, gate: || Gate::Open, options }
     }
@@ -140,6 +142,12 @@ impl ToolDef {
     /// A call that is stopped answers soon by itself, with what it has so far.
     pub const fn winds_up(mut self) -> Self {
         self.options.winds_up = true;
+        self
+    }
+
+    /// It works in an environment: the one its call names, else the session's.
+    pub const fn placed(mut self) -> Self {
+        self.options.placed = true;
         self
     }
 

@@ -33,6 +33,7 @@ pub struct ToolEntry {
     winds_up: bool,
     waits: bool,
     dynamic: Option<DynamicSchema>,
+    placed: bool,
     overrides: bool,
 }
 
@@ -50,7 +51,7 @@ enum EntryHandler {
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
         let Options { emoji, requires_env, max_result, trust, parallel, looking, .. } = def.options;
-        let Options { read_only, timeout, winds_up, waits, dynamic, .. } = def.options;
+        let Options { read_only, timeout, winds_up, waits, dynamic, placed, .. } = def.options;
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),
@@ -68,6 +69,7 @@ impl From<&ToolDef> for ToolEntry {
             winds_up,
             waits,
             dynamic,
+            placed,
             overrides: false,
         }
     }
@@ -98,6 +100,7 @@ impl ToolEntry {
             winds_up: false,
             waits: false,
             dynamic: None,
+            placed: false,
             overrides: false,
         }
     }
@@ -267,6 +270,11 @@ impl ToolEntry {
         self.waits = true;
         self.timeout = Some(most);
         self
+    }
+
+    /// Whether it works in an environment: the one its call names, else the session's.
+    pub fn is_placed(&self) -> bool {
+        self.placed
     }
 
     /// How its definition changes with what is offered beside it.

@@ -5,14 +5,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use hermes_core::environment::{
-    End, EnvError, Environment, LINE, Line, Process, Size, Start, Streams, Variables,
-};
-use hermes_core::host::{Host, WorkerLost, blocking};
+use hermes_core::environment::{EnvError, Environment, LINE, Process, Start, Streams, Variables};
+use hermes_core::host::Host;
 use hermes_core::permit::{Exec, Permit};
 use serde::Deserialize;
 
@@ -20,10 +16,10 @@ use super::{Backend, BackendDef, Opening};
 use crate::fence::Fence;
 use crate::probe::program_on_path;
 use crate::process::guardian::Guardian;
-use crate::process::line::{self, Wire};
-use crate::process::pump::{Link, Pump};
-use crate::process::spawn::{self, Program, behind, variable, word};
-use crate::process::{MARK, secret_word, tree};
+use crate::process::line;
+use crate::process::running::Running;
+use crate::process::spawn::{Program, behind, variable, word};
+use crate::process::{MARK, secret_word};
 use crate::shell::script::pieces;
 
 pub(crate) const BACKEND: BackendDef = BackendDef::of::<Local>("local");
@@ -89,22 +85,15 @@ impl Machine {
             None => (self.shell.clone(), arguments),
             Some(fence) => behind(fence, &self.shell, arguments)?,
         };
-        let mut child = spawn::spawn(&Program {
+        let program = Program {
             path: &path,
             arguments,
             variables: self.given(start.variables, start.streams, start.line, &mark),
             input: &start.input,
             streams: start.streams,
             line: start.line,
-        })?;
-        let pid = child.pid.as_raw_nonzero().get();
-        let link = Link::new(&child, &start.input, mark)?;
-        let wire = child.line.take().map(|end| Wire::new(end, &self.host)).transpose()?;
-        let (done, ended) = oneshot::channel();
-        let pump =
-            Pump { child, link: Arc::clone(&link), output: start.output, host: Arc::clone(&self.host) };
-        self.host.run_blocking(Box::new(move || pump.run(done)));
-        Ok(Running { pid, link, ended, line: wire, host: Arc::clone(&self.host) })
+        };
+        Running::start(&program, mark, start.output, &self.host)
     }
 
     /// A mark of ours; from the first on somebody watches over what carries it.
@@ -159,55 +148,6 @@ impl Environment for Machine {
 
     fn spawn(&self, permit: Permit<Exec>, start: Start) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>> {
         Box::pin(async move { Ok(Box::new(self.start(&permit, start)?) as Box<dyn Process>) })
-    }
-}
-
-/// A process of this machine.
-struct Running {
-    pid: i32,
-    link: Arc<Link>,
-    ended: oneshot::Receiver<Result<End, EnvError>>,
-    line: Option<Wire>,
-    host: Arc<dyn Host>,
-}
-
-impl Process for Running {
-    fn pid(&self) -> Option<u32> {
-        u32::try_from(self.pid).ok()
-    }
-
-    fn ended(&mut self) -> BoxFuture<'_, Result<End, EnvError>> {
-        Box::pin(async move { (&mut self.ended).await.unwrap_or(Err(EnvError::Lost(WorkerLost))) })
-    }
-
-    fn stop(&self, grace: Duration) -> BoxFuture<'_, ()> {
-        let (root, host) = (self.link.root(), Arc::clone(&self.host));
-        Box::pin(async move {
-            // A lost worker means that the host is going, and the guardian will do it.
-            let _ = blocking(&self.host, move || tree::stop(&root, grace, &host)).await;
-        })
-    }
-
-    fn write(&self, bytes: Vec<u8>) -> Result<(), EnvError> {
-        self.link.write(&bytes)
-    }
-
-    fn close_input(&self) {
-        self.link.close_input();
-    }
-
-    fn resize(&self, size: Size) {
-        self.link.resize(size);
-    }
-
-    fn line(&mut self) -> Option<Box<dyn Line>> {
-        self.line.take().map(|line| Box::new(line) as Box<dyn Line>)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.link.abandon();
     }
 }
 

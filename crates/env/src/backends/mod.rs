@@ -1,16 +1,21 @@
 //! The environments, one file each. A file here is a backend; nothing else lists it.
 //!
-//! The settings type is the backend before it is opened; the opened one is another type.
+//! The settings type is the backend before it is opened; the opened one is another type. A backend of
+//! this machine implements [`Environment`] itself; one that reaches another place says only how
+//! ([`FarBackend`], [`Reach`]) and shares the rest with its like.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use hermes_core::environment::{EnvError, Environment};
+use hermes_core::environment::{EnvError, Environment, Output, Standing, Workplace};
+use hermes_core::files::Files;
 use hermes_core::host::Host;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::far::{Far, FarSettings, Reach};
 use crate::fence::Fence;
 use crate::shell::variables::ChildVariables;
 
@@ -35,10 +40,31 @@ pub fn all() -> impl Iterator<Item = &'static BackendDef> {
 #[derive(Clone, Copy)]
 pub struct BackendDef {
     name: &'static str,
-    open: Open,
+    keys: &'static [FlatKey],
+    kind: Kind,
 }
 
-type Open = fn(Value, Opening) -> BoxFuture<'static, Result<Arc<dyn Environment>, EnvError>>;
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Starts things itself, on this machine.
+    Near(OpenNear),
+    /// Reaches another place.
+    Far(OpenFar, fn(Value) -> Result<FarAbout, String>),
+}
+
+type OpenNear = fn(Value, Opening) -> BoxFuture<'static, Result<Arc<dyn Environment>, EnvError>>;
+type OpenFar = fn(Value, Opening) -> Result<Arc<dyn Reach>, EnvError>;
+
+/// A setting that the flat form of the `terminal` section, or a variable, can give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlatKey {
+    /// Its name in a section of its own.
+    pub field: &'static str,
+    /// Its name below `terminal`.
+    pub key: &'static str,
+    /// The variable that gives it.
+    pub variable: &'static str,
+}
 
 /// What a backend is opened with, beside its settings.
 #[derive(Clone)]
@@ -51,6 +77,41 @@ pub struct Opening {
     pub folder: Option<PathBuf>,
     /// What confines every command, where that is wanted.
     pub fence: Option<Arc<Fence>>,
+    /// What only far places need.
+    pub around: Surroundings,
+}
+
+/// What a far place is opened with.
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    /// Its name in settings and effects.
+    pub name: String,
+    /// By which what is ours there is known again, by this home alone.
+    pub owner: String,
+    /// The profile of the home, for labels.
+    pub profile: String,
+    /// Folder of this machine for what outlives the place.
+    pub sandbox: Option<PathBuf>,
+    /// Files of this machine that are shown there, read-only: where they are, and their path below
+    /// `.hermes` in the home there.
+    pub shown: Vec<(PathBuf, String)>,
+    /// The directory the person works in, on this machine.
+    pub cwd: Option<PathBuf>,
+    /// Values of variables that are handed on by name.
+    pub given: BTreeMap<String, String>,
+    /// Told what takes a while: an image that is fetched.
+    pub progress: Option<Arc<dyn Output>>,
+}
+
+/// What is known about a far place from its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarAbout {
+    /// Where that is, in words: a host, an image.
+    pub location: String,
+    /// Whose it is.
+    pub standing: Standing,
+    /// Where sessions begin; `~` is the home there.
+    pub cwd: String,
 }
 
 /// Settings that can be opened.
@@ -60,9 +121,28 @@ trait Backend: DeserializeOwned + Send + 'static {
     fn open(self, with: Opening) -> impl Future<Output = Result<Self::Env, EnvError>> + Send;
 }
 
+/// Settings of a place that is reached.
+pub(crate) trait FarBackend: DeserializeOwned + Send + 'static {
+    /// Gets ready to reach it, without reaching for it yet.
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError>;
+
+    /// What the settings say about it.
+    fn about(&self) -> FarAbout;
+
+    /// What is wrong with the settings beyond their types.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 impl BackendDef {
     const fn of<B: Backend>(name: &'static str) -> Self {
-        Self { name, open: open::<B> }
+        Self { name, keys: &[], kind: Kind::Near(open::<B>) }
+    }
+
+    /// A backend that reaches another place; `keys` are its settings in the flat form.
+    pub(crate) const fn far<B: FarBackend>(name: &'static str, keys: &'static [FlatKey]) -> Self {
+        Self { name, keys, kind: Kind::Far(open_far::<B>, about_far::<B>) }
     }
 
     /// Its name in settings and effects.
@@ -70,10 +150,84 @@ impl BackendDef {
         self.name
     }
 
-    /// Opens it; `settings` is the `terminal` section of `config.yaml`.
-    pub async fn open(&self, settings: Value, with: Opening) -> Result<Arc<dyn Environment>, EnvError> {
-        (self.open)(settings, with).await
+    /// Its settings in the flat form of the `terminal` section.
+    pub const fn keys(&self) -> &'static [FlatKey] {
+        self.keys
     }
+
+    /// Whether its files and processes are not this machine's.
+    pub const fn is_far(&self) -> bool {
+        matches!(self.kind, Kind::Far(..))
+    }
+
+    /// Opens it, without what all environments share.
+    pub async fn open(&self, settings: Value, with: Opening) -> Result<Arc<dyn Environment>, EnvError> {
+        match self.kind {
+            Kind::Near(open) => open(settings, with).await,
+            Kind::Far(..) => {
+                let alone = FarSettings::alone(&with.around);
+                Ok(self.far_place(settings, with, alone)? as Arc<dyn Environment>)
+            }
+        }
+    }
+
+    /// What a far place is according to these settings; what is wrong with them otherwise.
+    pub fn about(&self, settings: &Value) -> Result<FarAbout, String> {
+        match self.kind {
+            Kind::Near(_) => Err("it is this machine".to_owned()),
+            Kind::Far(_, about) => about(object(settings.clone())),
+        }
+    }
+
+    /// A far place with everything around it; it is opened by the first command.
+    pub fn place(
+        &self,
+        settings: Value,
+        with: Opening,
+        far: FarSettings,
+    ) -> Result<(Arc<dyn Workplace>, Arc<dyn Files>), EnvError> {
+        let place = self.far_place(settings, with, far)?;
+        Ok((Arc::clone(&place) as Arc<dyn Workplace>, place as Arc<dyn Files>))
+    }
+
+    fn far_place(&self, settings: Value, with: Opening, far: FarSettings) -> Result<Arc<Far>, EnvError> {
+        let Kind::Far(open, _) = self.kind else { return Err(EnvError::Unknown(self.name.to_owned())) };
+        let host = Arc::clone(&with.host);
+        Ok(Far::new(open(object(settings), with)?, far, host))
+    }
+
+    /// The settings that are wrong, one by one: which, and what is wrong with it.
+    pub fn faults(&self, settings: &Value) -> Vec<(Option<String>, String)> {
+        let Kind::Far(_, about) = self.kind else { return Vec::new() };
+        let mut left = object(settings.clone());
+        let mut faults = Vec::new();
+        // One is taken out after the other until the rest is sound.
+        while let Err(why) = about(left.clone()) {
+            let Some(fields) = left.as_object() else { break };
+            let without = |name: &String| {
+                let mut rest = fields.clone();
+                rest.remove(name);
+                about(Value::Object(rest)).err() != Some(why.clone())
+            };
+            let Some(name) = fields.keys().find(|name| without(name)).cloned() else {
+                faults.push((None, why));
+                break;
+            };
+            faults.push((Some(name.clone()), why));
+            if let Some(fields) = left.as_object_mut() {
+                fields.remove(&name);
+            }
+        }
+        faults
+    }
+}
+
+fn object(settings: Value) -> Value {
+    if settings.is_null() { Value::Object(serde_json::Map::new()) } else { settings }
+}
+
+fn read<B: DeserializeOwned>(settings: Value) -> Result<B, String> {
+    serde_json::from_value(object(settings)).map_err(|wrong| wrong.to_string())
 }
 
 fn open<B: Backend>(
@@ -81,11 +235,23 @@ fn open<B: Backend>(
     with: Opening,
 ) -> BoxFuture<'static, Result<Arc<dyn Environment>, EnvError>> {
     Box::pin(async move {
-        let settings = if settings.is_null() { Value::Object(serde_json::Map::new()) } else { settings };
-        let backend: B = serde_json::from_value(settings).map_err(|wrong| EnvError::Start {
-            what: "the environment".to_owned(),
-            why: wrong.to_string(),
-        })?;
+        let backend: B = read(settings)
+            .map_err(|why| EnvError::Start { what: "the environment".to_owned(), why })?;
         Ok(Arc::new(backend.open(with).await?) as Arc<dyn Environment>)
     })
+}
+
+fn checked<B: FarBackend>(settings: Value) -> Result<B, String> {
+    let backend: B = read(settings)?;
+    backend.check().map(|()| backend)
+}
+
+fn open_far<B: FarBackend>(settings: Value, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+    let environment = with.around.name.clone();
+    let backend: B = checked(settings).map_err(|why| EnvError::Settings { environment, why })?;
+    backend.open(with)
+}
+
+fn about_far<B: FarBackend>(settings: Value) -> Result<FarAbout, String> {
+    checked::<B>(settings).map(|backend| backend.about())
 }

@@ -51,6 +51,23 @@ pub fn look(path: &Path, max_bytes: u64) -> Result<Option<WholeFile>, FileError>
     }
 }
 
+/// A page of what a file holds that lies in memory.
+pub(crate) fn page_of(bytes: &[u8], request: PageRequest, host: Arc<dyn Host>) -> std::io::Result<FilePage> {
+    page::page_of(bytes, request, &Stop::new(host, Limits::DEFAULT))
+}
+
+/// The names that are likest to the wanted one, best first.
+pub(crate) fn best_names(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    similar::best(wanted, names)
+}
+
+/// A line as it is shown in results.
+pub(crate) fn excerpt_of(line: &[u8]) -> String {
+    search::excerpt_of(line)
+}
+
+pub(crate) use search::{Meant, check_pattern};
+
 /// Puts files back as they were, all or none, for the user's own commands: calls of tools need a
 /// permit and go through [`Files::change`]. A path without content is removed.
 pub fn put_back(files: Vec<(PathBuf, Option<Content>)>) -> Result<(), FileError> {

@@ -71,6 +71,11 @@ fn known(mut opened: Opened, index: &Index, request: PageRequest, stop: &Stop) -
     Ok(FilePage::Text(TextPage { file_size, total_lines: index.total_lines, ..pager.finish() }))
 }
 
+/// A page of what a file holds that lies in memory.
+pub(super) fn page_of(bytes: &[u8], request: PageRequest, stop: &Stop) -> io::Result<FilePage> {
+    read(bytes, len(bytes.len()), request, None, stop)
+}
+
 fn read(
     mut source: impl Read,
     size: u64,

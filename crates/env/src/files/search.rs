@@ -48,6 +48,31 @@ pub(crate) fn search(root: &Path, query: &SearchQuery, stop: &Stop) -> Result<Se
     }
 }
 
+/// A line as it is shown in results.
+pub(super) fn excerpt_of(line: &[u8]) -> String {
+    excerpt::excerpt(line, 0)
+}
+
+/// Says what is wrong with an expression, if something is.
+pub(crate) fn check_pattern(pattern: &str) -> Result<(), FileError> {
+    pattern::compile(pattern).map(drop)
+}
+
+/// A glob on files below a root.
+pub(crate) struct Meant(globs::Glob);
+
+impl Meant {
+    /// Understands what [`globs::Glob`] does.
+    pub(crate) fn new(glob: &str, root: &Path) -> Result<Self, FileError> {
+        globs::Glob::new(glob, root).map(Self)
+    }
+
+    /// Whether a file with this path below the root is meant.
+    pub(crate) fn matches(&self, below: &Path) -> bool {
+        self.0.matches(below)
+    }
+}
+
 /// What is searched.
 struct Place {
     /// As it was asked for.

@@ -54,7 +54,7 @@ fn ranked(wanted: &str, directory: &Path) -> Vec<String> {
     best(wanted, names)
 }
 
-fn best(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn best(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let mut scored: Vec<_> = names
         .filter(|name| name != wanted)
         .map(|name| (Reverse(likeness(wanted, &name)), name))

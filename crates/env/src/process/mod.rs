@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `spawn.rs` | the door: the one place where a process is started |
+//! | `running.rs` | a process that was started and is looked after |
 //! | `line.rs` | a private line to a process that calls back |
 //! | `pump.rs` | carries bytes between a process and us, and sees it end |
 //! | `tree.rs` | finds and stops what a process started |
@@ -11,6 +12,7 @@
 pub(crate) mod guardian;
 pub(crate) mod line;
 pub(crate) mod pump;
+pub(crate) mod running;
 pub(crate) mod spawn;
 pub(crate) mod tree;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hermes_core::cx::ToolCx;
 use hermes_core::definitions::Offered;
 use hermes_core::effect::{Command, Effect};
-use hermes_core::environment::{Script, ScriptRan, ShellState, Stands, Why};
+use hermes_core::environment::{Script, ScriptRan, ShellState, Shells, Stands, Why};
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::gate::Gate;
 use hermes_core::session::Place;
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::command::kept::text;
+use crate::choice::choosable;
 use crate::script::CALLABLE;
 use crate::script::command::command;
 use crate::script::desk::Calls;
@@ -30,6 +31,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<ExecuteCode>("execute_code", &cod
     .alone()
     .timeout(LONGEST_CALL)
     .winds_up()
+    .placed()
     .dynamic(in_this_company);
 
 /// The road's limit; the script's own is shorter.
@@ -66,7 +68,6 @@ struct ExecuteCode {
 }
 
 /// Names the tools that scripts of this session can call, and its limits.
-#[expect(clippy::unnecessary_wraps, reason = "a dynamic schema may leave its tool out")]
 fn in_this_company(mut definition: Definition, cx: &SchemaCx<'_>) -> Option<Definition> {
     let callable: Vec<&str> = CALLABLE.into_iter().filter(|name| cx.offers(name)).collect();
     let tools = match callable.as_slice() {
@@ -77,7 +78,7 @@ fn in_this_company(mut definition: Definition, cx: &SchemaCx<'_>) -> Option<Defi
         ),
     };
     definition.description = format!("{} {tools}", definition.description);
-    Some(definition)
+    choosable(definition, cx)
 }
 
 impl Tool for ExecuteCode {
@@ -105,7 +106,9 @@ impl Tool for ExecuteCode {
         let script = Script {
             session: cx.session_id().to_owned(),
             shell: match settings.stands {
-                Stands::InProject => cx.with_slot(|slot: &mut ShellState| slot.clone()).unwrap_or_default(),
+                Stands::InProject => {
+                    cx.with_slot(|shells: &mut Shells| shells.of(cx.environment())).unwrap_or_default()
+                }
                 Stands::Apart => ShellState::default(),
             },
             module: (module::FILE, module),

@@ -9,13 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::choice::choosable;
 use crate::matching::Places;
 use crate::patching::{self, Replacement};
 use crate::toolsets::file;
 use crate::v4a;
 
 pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Patch>("patch", &file::TOOLSET).emoji("🔧").max_result(MaxSize::Chars(100_000));
+    ToolDef::of::<Patch>("patch", &file::TOOLSET).emoji("🔧").max_result(MaxSize::Chars(100_000)).placed().dynamic(choosable);
 
 /// Change files. Mode `replace` puts `new_string` in place of `old_string` in one file: `old_string`
 /// must be in the file exactly once (give enough lines around it) unless `replace_all` is true; small

@@ -15,10 +15,16 @@ use serde_json::{Map, Value, json};
 
 use crate::command::ansi::plain;
 use crate::command::settings::TerminalSettings;
+use crate::choice::choosable;
 use crate::toolsets::terminal;
 
 pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Process>("process", &terminal::TOOLSET).emoji("⚙️").alone().timeout(LONGEST_CALL);
+    ToolDef::of::<Process>("process", &terminal::TOOLSET)
+    .emoji("⚙️")
+    .alone()
+    .timeout(LONGEST_CALL)
+    .placed()
+    .dynamic(choosable);
 
 /// The road's limit; waiting has its own.
 const LONGEST_CALL: Duration = Duration::from_mins(65);
@@ -88,7 +94,7 @@ impl Tool for Process {
     }
 
     async fn call(self, cx: &ToolCx) -> ToolResult {
-        let place = cx.environments().default_place()?;
+        let place = cx.environments().find(cx.environment())?;
         let Some(jobs) = place.jobs() else {
             return Err(ToolError::Failed("this environment has no background processes".to_owned()));
         };

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::choice::choosable;
 use crate::documents::{self, Document, Extracted, MAX_DOCUMENT};
 use crate::pictures;
 use crate::read_log::{PageKey, Seen, with_log};
@@ -23,7 +24,9 @@ use crate::toolsets::file;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ReadFile>("read_file", &file::TOOLSET)
     .emoji("📖")
     .max_result(MaxSize::Unlimited)
-    .read_only();
+    .read_only()
+    .placed()
+    .dynamic(choosable);
 
 /// Longest line shown, in characters.
 const MAX_LINE: usize = 2_000;

@@ -14,12 +14,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::choice::choosable;
 use crate::toolsets::file;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<SearchFiles>("search_files", &file::TOOLSET)
     .emoji("🔎")
     .max_result(MaxSize::Chars(100_000))
-    .read_only();
+    .read_only()
+    .placed()
+    .dynamic(choosable);
 
 /// Most results one call returns.
 const MAX_LIMIT: usize = 1_000;

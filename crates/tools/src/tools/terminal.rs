@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::{Command, Effect};
-use hermes_core::environment::{EnvError, Ran, Run, ShellState, Size, Why};
+use hermes_core::environment::{EnvError, Ran, Run, ShellState, Shells, Size, Why};
 use hermes_core::error::ToolResult;
 use hermes_core::jobs::NewJob;
 use hermes_core::permit::{Exec, Permit};
@@ -20,6 +20,7 @@ use crate::command::kept::text;
 use crate::command::looking::only_looks;
 use crate::command::settings::TerminalSettings;
 use crate::command::sudo::{HELP, wants_password};
+use crate::choice::choosable;
 use crate::toolsets::terminal;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::TOOLSET)
@@ -27,7 +28,9 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::
     .max_result(MaxSize::Chars(100_000))
     .alone_unless(only_looks)
     .timeout(LONGEST_CALL)
-    .winds_up();
+    .winds_up()
+    .placed()
+    .dynamic(choosable);
 
 /// The road's limit; the command's own is shorter.
 const LONGEST_CALL: Duration = Duration::from_mins(65);
@@ -115,7 +118,7 @@ impl Terminal {
             Err(wrong) => return Ok(refused(&wrong.to_string())),
         };
         // A session without state is a single call; there is nobody to remember for.
-        let _ = cx.with_slot(|slot: &mut ShellState| *slot = ran.shell.clone());
+        let _ = cx.with_slot(|shells: &mut Shells| shells.set(cx.environment(), ran.shell.clone()));
         let moved = ran.cwd.take().filter(|cwd| *cwd != started_in && self.workdir.is_none());
         let mut answer = shown(&self.command, &ran);
         if let Some(cwd) = moved {
@@ -186,7 +189,7 @@ impl Terminal {
 }
 
 fn shell_of(cx: &ToolCx) -> ShellState {
-    cx.with_slot(|slot: &mut ShellState| slot.clone()).unwrap_or_default()
+    cx.with_slot(|shells: &mut Shells| shells.of(cx.environment())).unwrap_or_default()
 }
 
 fn refused(why: &str) -> Value {

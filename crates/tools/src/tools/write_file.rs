@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::choice::choosable;
 use crate::edited::{Extent, as_read, existing, note, outside, remember, shown, stale};
 use crate::guard_rails::not_a_reading;
 use crate::lint::lint;
@@ -20,7 +21,7 @@ use crate::text_file::{Encoding, TextFile};
 use crate::toolsets::file;
 
 pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<WriteFile>("write_file", &file::TOOLSET).emoji("✍️").max_result(MaxSize::Chars(100_000));
+    ToolDef::of::<WriteFile>("write_file", &file::TOOLSET).emoji("✍️").max_result(MaxSize::Chars(100_000)).placed().dynamic(choosable);
 
 /// Write a whole file: a new one, or in place of everything an existing one holds. Missing
 /// directories are made. An existing file keeps its mode, line ends and encoding. The result says

@@ -1,0 +1,394 @@
+//! A far place in use: opened when it is first needed, closed when nobody has needed it for a while.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use futures::future::{BoxFuture, Either, select};
+use hermes_core::environment::{
+    EnvError, Environment, Input, Overflow, Process, Ran, Run, ShellState, Start,
+    Streams, Variables, Why, Workplace,
+};
+use hermes_core::host::Host;
+use hermes_core::jobs::Jobs;
+use hermes_core::permit::{Exec, Permit};
+use tokio_util::sync::CancellationToken;
+
+use crate::backends::Surroundings;
+use crate::capture::Capture;
+use crate::far::facts::Facts;
+use crate::far::filter::Over;
+use crate::far::idle::Idle;
+use crate::far::process::{FarProcess, Ignored, NotStarted, Wanted};
+use crate::far::scripts::{COMMAND, COMMAND_SH, STOP};
+use crate::far::talk::Talk;
+use crate::far::{Call, Close, Purpose, Reach};
+use crate::jobs::Notices;
+use crate::process::secret_word;
+use crate::shell::script::pieces;
+use crate::workplace::{CANCEL_GRACE, GRACE, LAST_WORDS};
+
+/// Longest command that is handed over among the words of a program; a longer one goes as a file.
+const LONGEST_WORDS: usize = 60_000;
+
+/// How a far place is used.
+#[derive(Clone)]
+pub struct FarSettings {
+    /// Its name, for people.
+    pub name: String,
+    /// By which what is ours there is known again, by us alone.
+    pub owner: String,
+    /// Whether the user's start-up files there are read, once.
+    pub login: bool,
+    /// Closed when nobody used it for this long.
+    pub lifetime: Duration,
+    /// Keeps the whole of outputs that are too long.
+    pub overflow: Option<Arc<dyn Overflow>>,
+}
+
+impl FarSettings {
+    /// For a place that is used without anything around it.
+    pub(crate) fn alone(around: &Surroundings) -> Self {
+        let (name, owner) = (around.name.clone(), around.owner.clone());
+        Self { name, owner, login: false, lifetime: Duration::ZERO, overflow: None }
+    }
+}
+
+/// A far place.
+pub(crate) struct Far {
+    pub(super) name: Arc<str>,
+    pub(super) reach: Arc<dyn Reach>,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) settings: FarSettings,
+    opened: futures::lock::Mutex<Option<Arc<Opened>>>,
+    /// Our part of the mark every process there carries.
+    mark: String,
+    started: AtomicU64,
+    pub(super) idle: Arc<Idle>,
+    pub(super) notices: Notices,
+    me: Weak<Self>,
+}
+
+/// A far place that answers.
+pub(super) struct Opened {
+    pub(super) facts: Facts,
+    identity: String,
+    /// What was worth telling when it was opened; told once.
+    notes: Mutex<Vec<String>>,
+    /// Files of shells that nobody needs any more.
+    unwanted: Arc<Mutex<Vec<String>>>,
+    /// Ends what runs there when we are gone.
+    _lifeline: Option<Box<dyn Process>>,
+}
+
+/// What a session's shell there knows: a file, in that place as it was made then.
+struct FarKnown {
+    identity: String,
+    file: String,
+    unwanted: Arc<Mutex<Vec<String>>>,
+}
+
+impl Drop for FarKnown {
+    fn drop(&mut self) {
+        let file = std::mem::take(&mut self.file);
+        self.unwanted.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+}
+
+impl Far {
+    /// A place that is opened when the first command comes.
+    pub(crate) fn new(reach: Arc<dyn Reach>, settings: FarSettings, host: Arc<dyn Host>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            name: settings.name.as_str().into(),
+            reach,
+            settings,
+            opened: futures::lock::Mutex::new(None),
+            mark: secret_word(),
+            started: AtomicU64::new(0),
+            idle: Arc::default(),
+            notices: Notices::new(Arc::clone(&host)),
+            me: Weak::clone(me),
+            host,
+        })
+    }
+
+    /// The place, made ready if it is not.
+    pub(super) async fn opened(&self) -> Result<Arc<Opened>, EnvError> {
+        let mut opened = self.opened.lock().await;
+        if let Some(opened) = &*opened {
+            return Ok(Arc::clone(opened));
+        }
+        let ready = self.reach.ready().await?;
+        let facts = self.facts().await?;
+        let lifeline = self.lifeline().await;
+        let fresh = Arc::new(Opened {
+            facts,
+            identity: ready.identity,
+            notes: Mutex::new(ready.notes),
+            unwanted: Arc::default(),
+            _lifeline: lifeline,
+        });
+        *opened = Some(Arc::clone(&fresh));
+        self.idle.watch(&self.me, &self.host, self.settings.lifetime);
+        drop(opened);
+        Ok(fresh)
+    }
+
+    /// What was found out about it may not hold any more.
+    pub(super) async fn forget(&self, known: &Arc<Opened>) {
+        let mut opened = self.opened.lock().await;
+        if opened.as_ref().is_some_and(|now| Arc::ptr_eq(now, known)) {
+            *opened = None;
+        }
+    }
+
+    async fn facts(&self) -> Result<Facts, EnvError> {
+        let words = Facts::words(&self.settings.owner);
+        let said = Talk::ask(self.reach.as_ref(), &self.host, words, Vec::new(), Facts::LIMIT).await?;
+        Facts::read(&said.out).ok_or_else(|| EnvError::Unreachable {
+            environment: self.name.to_string(),
+            why: said.complaint("it has no usable `sh`"),
+        })
+    }
+
+    /// A program there that waits for us to be gone, and then stops what we left running.
+    async fn lifeline(&self) -> Option<Box<dyn Process>> {
+        let mark = format!("{}.", self.mark);
+        let words = ["sh", "-c", STOP, "hermes", &mark, "0", "wait"].map(str::to_owned).to_vec();
+        let output = Arc::new(Ignored);
+        let (input, streams, purpose) = (Input::Open, Streams::Separate, Purpose::Rule);
+        // Without it only a sudden death of ours leaves something running there.
+        self.reach.start(Call { words, input, streams, purpose, output }).await.ok()
+    }
+
+    pub(super) fn fresh_mark(&self) -> String {
+        format!("{}.{}.", self.mark, self.started.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Starts what `wanted` says for the place as it is; again, once, if it did not arrive.
+    pub(super) async fn begin(
+        &self,
+        wanted: impl Fn(&Arc<Opened>) -> Wanted,
+    ) -> Result<(FarProcess, Arc<Opened>, Wanted), EnvError> {
+        let mut last = String::new();
+        for _ in 0..2 {
+            let opened = self.opened().await?;
+            let asked = wanted(&opened);
+            match FarProcess::start(&self.name, &self.reach, &self.host, &asked).await {
+                Ok(process) => return Ok((process, opened, asked)),
+                Err(NotStarted::Failed(wrong)) => return Err(wrong),
+                Err(NotStarted::Lost(talk)) => {
+                    last = talk;
+                    self.forget(&opened).await;
+                }
+            }
+        }
+        let why = if last.is_empty() { "programs do not start there".to_owned() } else { last };
+        Err(EnvError::Unreachable { environment: self.name.to_string(), why })
+    }
+
+    /// A command that is too long to be handed over among words is put into a file there first.
+    async fn shipped(&self, text: &str) -> Result<String, EnvError> {
+        if text.len() <= LONGEST_WORDS {
+            return Ok(text.to_owned());
+        }
+        let opened = self.opened().await?;
+        let file = format!("{}/s/c{}", opened.facts.folder, secret_word());
+        self.put(&file, text.as_bytes()).await?;
+        let file = crate::far::quote::quoted(&file);
+        Ok(format!("eval \"$(cat {file}; rm -f {file})\""))
+    }
+
+    fn command(&self, opened: &Arc<Opened>, text: &str, run: &Run, workdir: &Path, output: &Arc<Capture>) -> Wanted {
+        let facts = &opened.facts;
+        let known = run.shell.find::<FarKnown>().filter(|known| known.identity == opened.identity);
+        let left = format!("{}/s/{}", facts.folder, secret_word());
+        let unwanted: Vec<String> =
+            opened.unwanted.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+        let login = if self.settings.login { format!("{}/login", facts.folder) } else { String::new() };
+        let directory = facts.expanded(workdir);
+        let script = if facts.bash { COMMAND } else { COMMAND_SH };
+        let mut words = facts.shell_words(run.terminal.is_some(), script);
+        words.extend([
+            known.as_ref().map(|known| known.file.clone()).unwrap_or_default(),
+            left.clone(),
+            directory.clone(),
+            login,
+            unwanted.join(" "),
+        ]);
+        words.extend(pieces(text).map(str::to_owned));
+        Wanted {
+            words,
+            variables: Vec::new(),
+            only: false,
+            left,
+            directory,
+            input: match (run.input.is_empty(), run.terminal) {
+                (true, None) => Input::Empty,
+                (true, Some(_)) => Input::Open,
+                _ => Input::Bytes(run.input.clone()),
+            },
+            streams: run.terminal.map_or(Streams::Merged, Streams::Terminal),
+            output: Arc::clone(output) as Arc<_>,
+            mark: self.fresh_mark(),
+        }
+    }
+
+    async fn run_command(&self, permit: Permit<Exec>, run: Run) -> Result<Ran, EnvError> {
+        let _using = self.idle.using();
+        let workdir = permit.command().workdir.clone();
+        let overflow = self.settings.overflow.clone();
+        let text = self.shipped(&permit.command().text).await?;
+        let capture = || Arc::new(Capture::new(run.keep, overflow.clone(), &run.session, permit.call().as_str()));
+        let output = capture();
+        let (mut process, opened, wanted) =
+            self.begin(|opened| self.command(opened, &text, &run, &workdir, &output)).await?;
+        let (why, over) = self.watched(&mut process, run.timeout, &run.cancel).await?;
+        drop(process);
+        let mut notes = std::mem::take(&mut *opened.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let cwd = match over {
+            Some(Over::NoDirectory) => {
+                return Err(EnvError::Directory { path: workdir, why: "it does not exist there".to_owned() });
+            }
+            Some(Over::Ended(_, cwd)) => cwd,
+            None => None,
+        };
+        let lost = run.shell.find::<FarKnown>().is_some_and(|known| known.identity != opened.identity);
+        if lost {
+            notes.push(format!("{} was made anew; what earlier commands left in it is gone", self.name));
+        }
+        let shell = match &cwd {
+            Some(_) if matches!(why, Why::Ended(_)) => ShellState::new(Arc::new(FarKnown {
+                identity: opened.identity.clone(),
+                file: wanted.left,
+                unwanted: Arc::clone(&opened.unwanted),
+            })),
+            _ => run.shell,
+        };
+        let cwd = cwd.filter(|_| matches!(why, Why::Ended(_)));
+        Ok(Ran { why, output: output.kept(), cwd, shell, notes })
+    }
+
+    /// Waits for the end, the limit, or the caller's change of mind, and stops it where needed.
+    async fn watched(
+        &self,
+        process: &mut FarProcess,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<(Why, Option<Over>), EnvError> {
+        let over = select(self.host.sleep(limit), Box::pin(cancel.cancelled()));
+        let (why, grace) = match select(Box::pin(process.finished()), over).await {
+            Either::Left((over, _)) => {
+                let over = over?;
+                return Ok((Why::Ended(over.end()), Some(over)));
+            }
+            Either::Right((Either::Left(_), _)) => (Why::TimedOut(limit), GRACE),
+            Either::Right((Either::Right(_), _)) => (Why::Cancelled, CANCEL_GRACE),
+        };
+        process.stop(grace).await;
+        // What it still had to say is listened to; the answer is given all the same.
+        select(Box::pin(process.finished()), self.host.sleep(LAST_WORDS)).await;
+        Ok((why, None))
+    }
+
+    /// Lets go of it if nobody uses it.
+    pub(super) async fn close_idle(&self) -> bool {
+        let mut opened = self.opened.lock().await;
+        if self.idle.in_use() {
+            return false;
+        }
+        // What stands on our lifeline goes first.
+        *opened = None;
+        let _ = self.reach.close(Close::Idle).await;
+        true
+    }
+}
+
+impl Environment for Far {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn spawn(&self, permit: Permit<Exec>, start: Start) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>> {
+        Box::pin(async move {
+            let using = self.idle.using();
+            let (only, more) = match &start.variables {
+                Variables::UsualAnd(more) => (false, more),
+                Variables::Only(these) => (true, these),
+            };
+            let variables: Vec<(String, String)> = more
+                .iter()
+                .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+                .collect();
+            let workdir = permit.command().workdir.clone();
+            let (process, _, _) = self
+                .begin(|opened| {
+                    let terminal = matches!(start.streams, Streams::Terminal(_));
+                    let mut words = opened.facts.shell_words(terminal, start.script);
+                    words.extend(start.arguments.iter().cloned());
+                    words.extend(pieces(&permit.command().text).map(str::to_owned));
+                    Wanted {
+                        words,
+                        variables: variables.clone(),
+                        only,
+                        left: String::new(),
+                        directory: opened.facts.expanded(&workdir),
+                        input: start.input.clone(),
+                        streams: start.streams,
+                        output: Arc::clone(&start.output),
+                        mark: self.fresh_mark(),
+                    }
+                })
+                .await?;
+            drop(using);
+            Ok(Box::new(process) as Box<dyn Process>)
+        })
+    }
+}
+
+impl Workplace for Far {
+    fn run(&self, permit: Permit<Exec>, run: Run) -> BoxFuture<'_, Result<Ran, EnvError>> {
+        Box::pin(self.run_command(permit, run))
+    }
+
+    fn jobs(&self) -> Option<&dyn Jobs> {
+        None
+    }
+
+    fn is_open(&self) -> bool {
+        self.opened.try_lock().is_none_or(|opened| opened.is_some())
+    }
+
+    fn look(&self) -> BoxFuture<'_, Result<String, EnvError>> {
+        Box::pin(async move {
+            let opened = self.opened().await?;
+            Ok(opened.facts.words_for_people())
+        })
+    }
+
+    fn close(&self, everything: bool) -> BoxFuture<'_, Result<(), EnvError>> {
+        Box::pin(async move {
+            *self.opened.lock().await = None;
+            self.reach.close(if everything { Close::Remove } else { Close::Idle }).await
+        })
+    }
+
+    fn shell(&self) -> BoxFuture<'_, Result<Vec<OsString>, EnvError>> {
+        Box::pin(async move {
+            self.opened().await?;
+            self.reach.shell().ok_or(EnvError::NoShell)
+        })
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        self.idle.end();
+        if self.opened.get_mut().take().is_some() {
+            // Waited for here: a moment later there may be nobody left to do it.
+            let _ = crate::wait::wait(self.reach.close(Close::Leave));
+        }
+    }
+}

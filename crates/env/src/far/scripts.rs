@@ -1,0 +1,170 @@
+//! What runs at the other end, around commands. POSIX `sh` unless it says bash.
+//!
+//! Names begin with `__h_` and are not exported, so they are neither seen by programs nor kept.
+
+/// Looks around. Arguments: the owner's part of folder names.
+///
+/// Prints `name=value` lines after `#facts`; makes the folder for what is ours there.
+pub(super) const PROBE: &str = r##"umask 077
+echo "#facts"
+__h_sh=$(command -v bash) && __h_bash=1 || { __h_sh=$(command -v sh); __h_bash=; }
+echo "shell=$__h_sh"; echo "bash=$__h_bash"
+command -v setsid >/dev/null 2>&1 && echo "setsid=1"
+command -v stty >/dev/null 2>&1 && echo "stty=1"
+command -v script >/dev/null 2>&1 && echo "script=1"
+__h_id=$(id -u 2>/dev/null)
+echo "uid=$__h_id"; echo "home=$HOME"; echo "cwd=$(pwd)"; echo "system=$(uname -srm 2>/dev/null)"
+for __h_base in "${TMPDIR:-/tmp}" /tmp /var/tmp "$HOME"; do
+  __h_dir=$__h_base/hermes-$__h_id-$1
+  mkdir -p "$__h_dir/s" "$__h_dir/jobs" 2>/dev/null || continue
+  if [ ! -L "$__h_dir" ] && [ -O "$__h_dir" ] && [ -w "$__h_dir/s" ]; then
+    chmod 700 "$__h_dir" 2>/dev/null
+    echo "folder=$__h_dir"; break
+  fi
+done
+echo "#end"
+"##;
+
+/// Stands around a program: says that it is there, waits to be told to begin, says how it ended.
+/// Arguments, then the program and its words:
+///
+/// 1. the mark, in front of everything that is said
+/// 2. `m` outputs merged, `s` separate, `t` a terminal; then `e` when there is no input
+/// 3. file whose neighbour with `.d` tells the last directory, or nothing
+/// 4. the directory, or nothing
+/// 5. rows and columns of a terminal
+pub(super) const AROUND: &str = r##"__h_mark=$1 __h_how=$2 __h_left=$3 __h_dir=$4 __h_size=$5
+shift 5
+case $__h_how in t*) [ -z "$__h_size" ] || stty rows "${__h_size% *}" cols "${__h_size#* }" 2>/dev/null ;; esac
+printf '#%s begin %s\n' "$__h_mark" "$$"
+case $__h_how in t*) ;; *) IFS= read -r __h_go || exit 0 ;; esac
+if [ -n "$__h_dir" ] && ! cd -- "$__h_dir" 2>/dev/null; then
+  printf '#%s nodir #%s over\n' "$__h_mark" "$__h_mark"
+  case $__h_how in s*) printf '#%s over\n' "$__h_mark" >&2 ;; esac
+  exit 126
+fi
+trap : TERM INT QUIT HUP
+exec 4>&2 2>/dev/null
+case $__h_how in
+me) "$@" </dev/null 2>&1 4>&- ;;
+m*) "$@" 2>&1 4>&- ;;
+se) "$@" </dev/null 2>&4 4>&- ;;
+*) "$@" 2>&4 4>&- ;;
+esac
+__h_st=$?
+__h_whole=no
+[ -z "$__h_left" ] || [ ! -f "$__h_left.d" ] || __h_whole=yes
+case $__h_how in s*) printf '#%s over\n' "$__h_mark" >&4 ;; esac
+printf '#%s end %s %s ' "$__h_mark" "$__h_st" "$__h_whole"
+[ $__h_whole = no ] || { cat -- "$__h_left.d"; rm -f -- "$__h_left.d"; }
+printf '#%s over\n' "$__h_mark"
+"##;
+
+/// Finds everything that carries a mark, and what that started, and stops it. Arguments:
+///
+/// 1. the mark, or the beginning of several
+/// 2. how often to look whether it has stopped by itself, twenty times in a second, before it is killed
+/// 3. anything: begin only when standard input ends
+pub(super) const STOP: &str = r##"__h_mark=$1 __h_grace=$2
+if [ -n "$3" ]; then trap '' HUP INT TERM PIPE; cat >/dev/null; fi
+members() {
+  __h_ours=' '
+  for __h_f in $(grep -lsF "_HERMES_RUN=$__h_mark" /proc/[0-9]*/environ 2>/dev/null); do
+    __h_f=${__h_f#/proc/}
+    __h_ours="$__h_ours${__h_f%/environ} "
+  done
+  [ "$__h_ours" != ' ' ] || return 1
+  __h_again=1
+  while [ -n "$__h_again" ]; do
+    __h_again=
+    for __h_f in /proc/[0-9]*/stat; do
+      IFS= read -r __h_line 2>/dev/null <"$__h_f" || continue
+      __h_pid=${__h_line%% *}
+      set -- ${__h_line##*) }
+      case $1 in Z | X) continue ;; esac
+      case $__h_ours in *" $__h_pid "*) continue ;; esac
+      case $__h_ours in *" $2 "* | *" $4 "*) __h_ours="$__h_ours$__h_pid " __h_again=1 ;; esac
+    done
+  done
+}
+{
+  if [ "$__h_grace" -gt 0 ]; then
+    members || exit 0
+    kill -TERM $__h_ours
+    while [ "$__h_grace" -gt 0 ]; do
+      sleep 0.05 || sleep 1
+      members || exit 0
+      __h_grace=$((__h_grace - 1))
+    done
+  fi
+  __h_n=0
+  while [ $__h_n -lt 50 ] && members; do
+    kill -KILL $__h_ours
+    __h_n=$((__h_n + 1))
+  done
+} 2>/dev/null
+exit 0
+"##;
+
+/// Runs a command (bash). Arguments, then the command in as many pieces as it takes:
+///
+/// 1. file with what the session's last shell left, or nothing
+/// 2. file for what the next should know, or nothing
+/// 3. the directory
+/// 4. file with what start-up files set, or nothing when they are not wanted
+/// 5. files to remove
+pub(super) const COMMAND: &str = r##"__h_from=$1 __h_out=$2 __h_dir=$3 __h_login=$4
+[[ -z $5 ]] || rm -f -- $5 2>/dev/null
+builtin printf -v __h_cmd %s "${@:6}"
+builtin set --
+__h_dump='builtin export -p; builtin declare -f; builtin declare -Fx; builtin alias -p'
+builtin shopt -s expand_aliases
+__h_mark=$_HERMES_RUN
+if [[ -n $__h_from && -r $__h_from ]]; then
+  for __h_v in $(builtin compgen -e); do builtin unset "$__h_v"; done
+  builtin . "$__h_from" >/dev/null 2>&1
+elif [[ -n $__h_login && ! -e $__h_login ]]; then
+  : >|"$__h_login"
+  (
+    [[ ! -r /etc/profile ]] || builtin . /etc/profile
+    for __h_file in ~/.bash_profile ~/.bash_login ~/.profile; do
+      if [[ -r $__h_file ]]; then builtin . "$__h_file"; break; fi
+    done
+    [[ ! -r ~/.bashrc ]] || builtin . ~/.bashrc
+    builtin trap - EXIT ERR DEBUG RETURN
+    builtin set +euvx
+    builtin umask 077
+    builtin unset _HERMES_RUN
+    builtin eval "$__h_dump" >|"$__h_login.new" && mv -f -- "$__h_login.new" "$__h_login"
+  ) </dev/null >/dev/null 2>&1
+  builtin . "$__h_login" >/dev/null 2>&1
+elif [[ -n $__h_login && -r $__h_login ]]; then
+  builtin . "$__h_login" >/dev/null 2>&1
+fi
+builtin export _HERMES_RUN=$__h_mark
+__h_save='__h_st=$?; if [[ -n $__h_out ]]; then builtin set +eux; builtin unset _HERMES_RUN; builtin umask 077; { builtin eval "$__h_dump"; } >|"$__h_out" && builtin printf %s "$PWD" >|"$__h_out.d"; __h_out=; fi'
+__h_old=$OLDPWD
+builtin cd -- "$__h_dir" || builtin exit 126
+OLDPWD=$__h_old
+builtin trap '[[ -z $__h_out ]] || { builtin eval "$__h_save"; } 2>/dev/null' EXIT
+builtin eval "$__h_cmd"
+{ builtin eval "$__h_save"; } 2>/dev/null
+builtin exit "$__h_st"
+"##;
+
+/// The same where there is no bash: exported variables and the directory stay, functions and aliases
+/// do not.
+pub(super) const COMMAND_SH: &str = r##"__h_from=$1 __h_out=$2 __h_dir=$3
+[ -z "$5" ] || rm -f -- $5 2>/dev/null
+shift 5
+__h_cmd=
+for __h_p; do __h_cmd=$__h_cmd$__h_p; done
+set --
+__h_mark=$_HERMES_RUN
+[ -z "$__h_from" ] || [ ! -r "$__h_from" ] || . "$__h_from" >/dev/null 2>&1
+export _HERMES_RUN="$__h_mark"
+cd -- "$__h_dir" || exit 126
+trap '__h_st=$?; trap - EXIT; if [ -n "$__h_out" ]; then unset _HERMES_RUN; umask 077; { export -p >"$__h_out" && printf %s "$PWD" >"$__h_out.d"; } 2>/dev/null; fi; exit $__h_st' EXIT
+eval "$__h_cmd"
+exit $?
+"##;
