@@ -171,7 +171,7 @@ impl Shared {
         let (rack, notices) = (Arc::clone(rack), self.notices.clone());
         self.host.run_blocking(Box::new(move || {
             rack.tidy();
-            for found in &rack.all() {
+            for found in rack.all().iter().filter(|found| !found.has_other_listener()) {
                 notices.listen(found);
             }
         }));
