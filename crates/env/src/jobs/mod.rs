@@ -145,6 +145,11 @@ impl Rack {
 
     /// Ends what is left of jobs that lost their keeper, forgets old ones, and counts who runs.
     pub(crate) fn tidy(&self) -> usize {
+        for (id, folder) in self.folders.all() {
+            if is_left_over(&folder) {
+                self.folders.remove(&id);
+            }
+        }
         let (mut running, mut finished) = (0, Vec::new());
         for mut found in self.all() {
             if found.state().is_over() {
@@ -324,6 +329,12 @@ fn told(folder: &Path) -> Told {
 fn tell(folder: &Path, told: Told) {
     // If it cannot be written it is told again, which is better than not at all.
     let _ = keeper::write(folder, TOLD, &told);
+}
+
+/// Whether a folder was made for a job that never came to be: its owner was killed just then.
+fn is_left_over(folder: &Path) -> bool {
+    let age = || fs::metadata(folder).ok()?.modified().ok()?.elapsed().ok();
+    !folder.join(RECORD).exists() && age().is_some_and(|age| age > 3 * START)
 }
 
 fn read(folder: &Path) -> Option<Found> {
