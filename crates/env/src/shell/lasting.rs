@@ -195,7 +195,9 @@ impl<'a> Reader<'a> {
         let Some(byte) = self.peek() else { return Some(None) };
         let two = (byte, self.after());
         let (token, length) = match two {
-            (b';', Some(b';' | b'&')) | (b'<', Some(b'<' | b'(')) | (b'>', Some(b'(')) => return None,
+            (b'#', _) | (b';', Some(b';' | b'&')) | (b'<', Some(b'<' | b'(')) | (b'>', Some(b'(')) => {
+                return None;
+            }
             (b'&', Some(b'>')) if self.text.as_bytes().get(self.at + 2) == Some(&b'>') => {
                 (Token::Redirection, 3)
             }
@@ -205,7 +207,6 @@ impl<'a> Reader<'a> {
             (b'<' | b'>', _) => (Token::Redirection, 1),
             (b'&', Some(b'&')) | (b'|', Some(b'|' | b'&')) => (Token::End, 2),
             (b';' | b'\n' | b'&' | b'|', _) => (Token::End, 1),
-            (b'#', _) => return None,
             _ => return self.word().map(|word| Some(Token::Word(word))),
         };
         self.at += length;
@@ -217,7 +218,7 @@ impl<'a> Reader<'a> {
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' => break,
-                b'\'' => self.to_quote()?,
+                b'\'' => self.single_quoted()?,
                 b'"' => self.quoted()?,
                 b'\\' => {
                     self.after().filter(|next| *next != b'\n' && next.is_ascii())?;
@@ -241,7 +242,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn to_quote(&mut self) -> Option<()> {
+    fn single_quoted(&mut self) -> Option<()> {
         let length = self.text.as_bytes().get(self.at + 1..)?.iter().position(|byte| *byte == b'\'')?;
         self.at += length + 2;
         Some(())
