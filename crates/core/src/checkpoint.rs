@@ -32,6 +32,15 @@ pub struct Moment<'a> {
     pub tool: &'a str,
 }
 
+/// Something a command is about to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endangered {
+    /// It goes, or is changed where it is: a file, or a folder with everything in it.
+    Changed(PathBuf),
+    /// A file is written here, whether there was one or not.
+    Written(PathBuf),
+}
+
 /// A file before it is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Before {

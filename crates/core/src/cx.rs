@@ -12,7 +12,7 @@ use futures::lock::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
-use crate::checkpoint::{Before, Checkpoints, Moment, State};
+use crate::checkpoint::{Before, Checkpoints, Endangered, Moment, State};
 use crate::definitions::Toolbox;
 use crate::effect::Command;
 use crate::environment::{Environments, There, Workplace};
@@ -22,6 +22,7 @@ use crate::files::{
     Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
 };
 use crate::host::Host;
+use crate::keeping::BeforeCommand;
 use crate::keys::Keys;
 use crate::permit::{Clearance, Connect, Exec, Permit, Write};
 use crate::road::{Caller, Road};
@@ -382,15 +383,28 @@ impl PermittedFiles<'_> {
         Ok(Applied { changed: done, not_kept })
     }
 
+    /// Keeps what a permitted command is about to change; what comes back is why something was not.
+    /// The command runs all the same: a person or a rule has said that it may.
+    pub async fn keep_before(&self, permit: &Permit<Exec>, endangered: &[Endangered]) -> Option<String> {
+        let keeper = self.cx.services().checkpoints.as_ref()?;
+        let kept =
+            BeforeCommand { files: self.cx.services().files.as_ref(), keeper: keeper.as_ref(), permit };
+        kept.keep(self.moment(), self.cx.place().home.as_deref(), endangered).await
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        let session = &self.cx.0.running.session;
+        let (turn, cwd) = (session.turn(), session.workspace());
+        Moment { session: session.id(), turn, cwd, tool: self.cx.tool() }
+    }
+
     /// Keeps the old content of what is about to change; what comes back is why something was not.
     async fn keep(&self, changes: &[Change]) -> Result<Option<String>, ToolError> {
         let Some(keeper) = &self.cx.services().checkpoints else { return Ok(None) };
         if self.cx.is_elsewhere() {
             return Ok(Some(format!("files of {} are not kept in checkpoints", self.cx.environment())));
         }
-        let session = &self.cx.0.running.session;
-        let (turn, cwd) = (session.turn(), session.workspace());
-        let moment = Moment { session: session.id(), turn, cwd, tool: self.cx.tool() };
+        let moment = self.moment();
         let mut files: Vec<Before> = Vec::new();
         let mut too_large = None;
         for path in changes.iter().flat_map(Change::paths) {

@@ -26,6 +26,7 @@ pub mod cx;
 pub mod definitions;
 pub mod delegate;
 mod digest;
+mod keeping;
 pub mod effect;
 pub mod environment;
 pub mod error;

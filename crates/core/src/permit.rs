@@ -70,6 +70,11 @@ impl Permit<Exec> {
     pub fn command(&self) -> &Command {
         &self.what.0
     }
+
+    /// To read what this command may change, for those who keep what was there before it alone.
+    pub(crate) fn to_keep(&self, path: &Path) -> Permit<Read> {
+        Permit { call: self.call.clone(), what: Read(path.to_path_buf()) }
+    }
 }
 
 impl Permit<Connect> {

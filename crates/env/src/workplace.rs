@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
+use hermes_core::effect::Command;
 use hermes_core::environment::{
     EnvError, Environment, Input, Output, Overflow, Process, Ran, Run, Script, ScriptRan, ShellState, Start,
     Stream, Streams, Variables, Why, Workplace,
@@ -22,7 +23,8 @@ use crate::probe;
 use crate::process::secret_word;
 use crate::shell::dump;
 use crate::shell::folder::{Folder, TempFile};
-use crate::shell::script::{COMMAND, LOGIN};
+use crate::shell::lasting::leaves_nothing;
+use crate::shell::script::{COMMAND, LOGIN, PLAIN};
 use crate::shell::state::{Known, Login, Start as LoginState};
 use crate::shell::variables::ChildVariables;
 
@@ -89,9 +91,17 @@ pub(crate) struct Opened {
 struct Prepared {
     start: Start,
     capture: Arc<Capture>,
-    /// Where its shell writes down what the next one should know.
-    left: Option<TempFile>,
-    mark: String,
+    left: Left,
+}
+
+/// What a shell leaves for the next one.
+enum Left {
+    /// It is written to this file, with this mark between the parts.
+    Written(TempFile, String),
+    /// All is as it was.
+    Nothing,
+    /// It has nowhere to write it down.
+    Unknown,
 }
 
 impl Shared {
@@ -172,7 +182,7 @@ impl Shared {
         let (rack, notices) = (Arc::clone(rack), self.notices.clone());
         self.host.run_blocking(Box::new(move || {
             rack.tidy();
-            for found in &rack.all() {
+            for found in rack.all().iter().filter(|found| !found.has_other_listener()) {
                 notices.listen(found);
             }
         }));
@@ -239,12 +249,20 @@ impl Shared {
     ) -> Prepared {
         let capture =
             Arc::new(Capture::new(run.keep, self.overflow.clone(), &run.session, permit.call().as_str()));
-        let (left, mark) = (opened.folder.as_ref().map(Folder::file), secret_word());
-        let rest = known.and_then(|known| known.rest.as_ref()).map(|rest| &rest.file);
-        let workdir = permit.command().workdir.to_string_lossy().into_owned();
+        let Command { text, workdir, .. } = permit.command();
+        let directory = workdir.to_string_lossy().into_owned();
+        let plain = known.is_some_and(|known| is_clean(workdir) && leaves_nothing(text, known));
+        let (script, arguments, left) = if plain {
+            (PLAIN, vec![directory], Left::Nothing)
+        } else {
+            let (file, mark) = (opened.folder.as_ref().map(Folder::file), secret_word());
+            let rest = known.and_then(|known| known.rest.as_ref()).map(|rest| &rest.file);
+            let arguments = vec![name(rest), name(file.as_ref()), mark.clone(), directory];
+            (COMMAND, arguments, file.map_or(Left::Unknown, |file| Left::Written(file, mark)))
+        };
         let start = Start {
-            script: COMMAND,
-            arguments: vec![name(rest), name(left.as_ref()), mark.clone(), workdir],
+            script,
+            arguments,
             input: match (run.input.is_empty(), run.terminal) {
                 (true, None) => Input::Empty,
                 _ => Input::Bytes(run.input.clone()),
@@ -257,7 +275,7 @@ impl Shared {
             line: false,
             output: Arc::clone(&capture) as Arc<_>,
         };
-        Prepared { start, capture, left, mark }
+        Prepared { start, capture, left }
     }
 
     /// Waits for the end, the limit, or the caller's change of mind, and stops it where needed.
@@ -286,18 +304,25 @@ impl Workplace for Shared {
             let mut notes = Vec::new();
             let opened = self.opened().await?;
             let known = self.known(&opened, &permit, &run.shell, &run.cancel, &mut notes).await?;
-            let Prepared { start, capture, left, mark } =
-                self.prepared(&opened, known.as_ref(), &permit, &run);
+            let Prepared { start, capture, left } = self.prepared(&opened, known.as_ref(), &permit, &run);
+            let workdir = permit.command().workdir.clone();
             let mut process = opened.environment.spawn(permit, start).await?;
             let why = self.watch(process.as_mut(), run.timeout, &run.cancel).await?;
             drop(process);
             // What a stopped command left may be half of what it meant to.
             let finished = matches!(why, Why::Ended(_));
-            let found = left.filter(|_| finished).and_then(|file| dump::read(&file.read()?, &mark));
-            let cwd = found.as_ref().map(|dump| existing(&dump.cwd));
-            let shell = match (found, &opened.folder) {
-                (Some(dump), Some(folder)) => Known::from(dump, known.as_ref(), folder).wrapped(),
-                _ => run.shell,
+            let (cwd, shell) = match left {
+                Left::Nothing if finished => (Some(existing(&workdir)), run.shell),
+                Left::Written(file, mark) if finished => {
+                    let dump = file.read().and_then(|bytes| dump::read(&bytes, &mark));
+                    let cwd = dump.as_ref().map(|dump| existing(&dump.cwd));
+                    let shell = match (dump, &opened.folder) {
+                        (Some(dump), Some(folder)) => Known::from(dump, known.as_ref(), folder).wrapped(),
+                        _ => run.shell,
+                    };
+                    (cwd, shell)
+                }
+                _ => (None, run.shell),
             };
             Ok(Ran { why, output: capture.kept(), cwd, shell, notes })
         })
@@ -321,6 +346,13 @@ impl Output for Ignored {
 
 fn name(file: Option<&TempFile>) -> String {
     file.map(|file| file.path().to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether a shell that goes to this directory calls it the same.
+fn is_clean(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let same = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
+    same && text.starts_with('/') && !text.starts_with("//") && !text.split('/').any(|part| part == "..")
 }
 
 /// The directory, or the nearest one above it that is still there.

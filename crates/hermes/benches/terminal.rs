@@ -1,5 +1,6 @@
-//! `terminal true` beside a bare `bash -c true`, in turns in the same run; and how long a command that does not
-//! want to stop lives on when its call is cancelled.
+//! `terminal true` beside a bare `bash -c true`, in turns in the same run, and beside a command that leaves
+//! something for the next; how long a command that does not want to stop lives on when its call is cancelled;
+//! and `patch` on a file of 5,000 lines.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark starts processes and looks at the clock")]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark tells what it measured")]
@@ -12,6 +13,9 @@ use hermes::core::policy::{Policy, PolicyRequest, Verdict};
 use hermes::{Runtime, Session, Status, ToolCall};
 
 const ROUNDS: usize = 400;
+
+/// Patches of one file.
+const PATCHES: usize = 200;
 
 /// Calls that are cancelled.
 const CANCELLED: usize = 20;
@@ -32,16 +36,24 @@ fn main() {
     let bash = PathBuf::from("/bin/bash");
     for _ in 0..20 {
         bare(&bash);
-        ours(&session);
+        ours(&session, "true");
+        ours(&session, "export A=1");
     }
-    let (mut bare_times, mut our_times) = (Vec::new(), Vec::new());
+    let [mut bare_times, mut our_times, mut lasting_times] = [const { Vec::new() }; 3];
     for _ in 0..ROUNDS {
         bare_times.push(bare(&bash));
-        our_times.push(ours(&session));
+        our_times.push(ours(&session, "true"));
+        lasting_times.push(ours(&session, "export A=1"));
     }
-    let (bare, ours) = (median(bare_times), median(our_times));
+    let bare = median(bare_times);
     println!("bash -c true   {bare:?}");
-    println!("terminal true  {ours:?}  {:.2} times as long", ours.as_secs_f64() / bare.as_secs_f64());
+    for (name, times) in [("terminal true", our_times), ("export A=1   ", lasting_times)] {
+        let ours = median(times);
+        println!("{name}  {ours:?}  {:.2} times as long", ours.as_secs_f64() / bare.as_secs_f64());
+    }
+    for name in ["a.py", "a.txt"] {
+        println!("patch {name:<8} {:?}", patched(&runtime, name));
+    }
     let mut ends: Vec<Duration> = (0..CANCELLED).map(|round| cancelled(&runtime, round)).collect();
     ends.sort();
     let worst = ends.last().copied().unwrap_or_default();
@@ -77,11 +89,40 @@ fn bare(bash: &PathBuf) -> Duration {
     begin.elapsed()
 }
 
-fn ours(session: &Session) -> Duration {
+fn ours(session: &Session, command: &str) -> Duration {
+    let call = ToolCall::new("terminal", serde_json::json!({ "command": command }).to_string());
     let begin = Instant::now();
-    let outcome = session.call_blocking(ToolCall::new("terminal", r#"{"command": "true"}"#));
+    let outcome = session.call_blocking(call);
     let took = begin.elapsed();
     assert!(outcome.status.is_ok(), "{}", outcome.body);
+    took
+}
+
+/// The median time of a patch that changes one line of 5,000.
+fn patched(runtime: &Runtime, name: &str) -> Duration {
+    let session = runtime.session().open().unwrap();
+    let folder = std::env::temp_dir().join(format!("hermes-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    let lines: Vec<String> =
+        (0..5000).map(|n| format!("value_{n} = compute({n}, 'text {n}')  # note\n")).collect();
+    std::fs::write(&path, lines.concat()).unwrap();
+    let times = (0..PATCHES).map(|round| {
+        let (old, new) = if round % 2 == 0 { ("2500", "changed") } else { ("changed", "2500") };
+        let patch = format!(
+            "*** Begin Patch\n*** Update File: {}\n-value_{old} = compute(2500, 'text 2500')  # note\n\
+             +value_{new} = compute(2500, 'text 2500')  # note\n*** End Patch\n",
+            path.display()
+        );
+        let call = ToolCall::new("patch", serde_json::json!({ "mode": "patch", "patch": patch }).to_string());
+        let begin = Instant::now();
+        let outcome = session.call_blocking(call);
+        let took = begin.elapsed();
+        assert!(outcome.status.is_ok(), "{}", outcome.body);
+        took
+    });
+    let took = median(times.collect());
+    std::fs::remove_dir_all(folder).unwrap();
     took
 }
 

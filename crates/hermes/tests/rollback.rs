@@ -57,6 +57,39 @@ impl Desk {
 }
 
 #[test]
+fn what_a_command_deletes_or_writes_over_comes_back() {
+    let desk = Desk::new("");
+    fs::create_dir_all(desk.at("src/deep")).unwrap();
+    for (name, text) in [("a", "one\n"), ("b", "b\n"), ("src/x", "x\n"), ("src/deep/y", "y\n")] {
+        fs::write(desk.at(name), text).unwrap();
+    }
+    let command = "echo two > a && mv b c && cd src && rm -rf deep x && echo new > made";
+    let call = ToolCall::new("terminal", json!({ "command": command }).to_string());
+    let outcome = desk.session.call_blocking(call);
+    assert!(outcome.status.is_ok(), "{}", outcome.body);
+    assert_eq!((desk.text("a").as_deref(), desk.text("src/deep/y")), (Some("two\n"), None));
+    let rollback = desk.runtime.rollback().unwrap();
+
+    rollback.restore("1", None).unwrap();
+
+    let now = ["a", "b", "c", "src/x", "src/deep/y", "src/made"].map(|name| desk.text(name));
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(now, [text("one\n"), text("b\n"), None, text("x\n"), text("y\n"), None]);
+}
+
+#[test]
+fn a_command_that_only_looks_makes_no_checkpoint() {
+    let desk = Desk::new("");
+    fs::write(desk.at("a"), "one\n").unwrap();
+
+    for command in ["cat a", "ls >> log", "git status 2>/dev/null; true"] {
+        desk.session.call_blocking(ToolCall::new("terminal", json!({ "command": command }).to_string()));
+    }
+
+    assert_eq!(desk.runtime.rollback().unwrap().list().unwrap().len(), 0);
+}
+
+#[test]
 fn going_back_undoes_a_turn_and_every_later_one() {
     let desk = Desk::new("");
     fs::write(desk.at("a"), "one\n").unwrap();

@@ -1,14 +1,21 @@
-//! `hermes policy check`: judges one command per line, in order, for programs that ask a lot.
+//! `hermes policy check`: judges one command per line, in order, for programs that ask a lot: by the
+//! policy and behind the fence that a session in that directory would meet.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::path::PathBuf;
 
-use hermes::guard::{UserRules, judge};
+use hermes::Runtime;
+use hermes::core::effect::lexical;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
-use crate::policy::{context, described};
+use crate::policy::described;
 use crate::shell::Shell;
+
+/// Most directories that are remembered at a time.
+const MOST_PLACES: usize = 64;
 
 #[derive(clap::Args)]
 pub(crate) struct Check {}
@@ -22,7 +29,7 @@ struct Asked {
 
 impl Run for Check {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        let rules = shell.runtime()?.policy_settings().map_err(Failure::failed)?.rules;
+        let mut places = Places { shell, known: BTreeMap::new() };
         let mut wrong = 0_usize;
         for (number, line) in std::io::stdin().lock().split(b'\n').enumerate() {
             let line = line.map_err(|bad| Failure::failed(format!("cannot read standard input: {bad}")))?;
@@ -30,7 +37,7 @@ impl Run for Check {
                 continue;
             }
             let answer = match serde_json::from_slice::<Asked>(&line) {
-                Ok(asked) => answer(shell, &asked, &rules),
+                Ok(asked) => places.answer(&asked)?,
                 Err(bad) => {
                     wrong += 1;
                     refused(number + 1, &bad)
@@ -46,8 +53,27 @@ impl Run for Check {
     }
 }
 
-fn answer(shell: &Shell, asked: &Asked, rules: &UserRules) -> Value {
-    described(&judge(&asked.cmd, &context(shell, asked.cwd.as_deref(), rules)))
+/// The directories commands were asked about, each with what a session there would meet.
+struct Places<'a> {
+    shell: &'a Shell,
+    known: BTreeMap<PathBuf, Runtime>,
+}
+
+impl Places<'_> {
+    fn answer(&mut self, asked: &Asked) -> Result<Value, Failure> {
+        let shell = self.shell;
+        let cwd = asked.cwd.as_deref().unwrap_or(".");
+        let cwd = lexical(cwd, shell.cwd(), shell.user_home().as_deref());
+        if !self.known.contains_key(&cwd) {
+            if self.known.len() >= MOST_PLACES {
+                self.known.clear();
+            }
+            self.known.insert(cwd.clone(), shell.runtime_in(&cwd)?);
+        }
+        let explained = self.known.get(&cwd).and_then(|runtime| runtime.explain_command(&asked.cmd));
+        let explained = explained.ok_or_else(|| Failure::failed("there is no policy to ask"))?;
+        Ok(described(&explained))
+    }
 }
 
 /// What cannot be read cannot be allowed; the line keeps its place in the output.

@@ -47,9 +47,9 @@ fn findings(explained: &Explained) -> impl Iterator<Item = (&Finding, bool)> {
     explained.judgement.findings.iter().zip(explained.impossible.iter().copied())
 }
 
-/// The answer for machines: what any judgement is, what follows from it, and what the fence does about it.
+/// The answer for machines, with what follows from it.
 fn in_full(explained: &Explained) -> Value {
-    let mut told = described(&explained.judgement);
+    let mut told = described(explained);
     let decision = match &explained.decision {
         Decision::Run => "run",
         Decision::Granted => "granted",
@@ -59,12 +59,6 @@ fn in_full(explained: &Explained) -> Value {
     };
     if let Some(told) = told.as_object_mut() {
         told.insert("decision".to_owned(), decision.into());
-    }
-    let effects = told.get_mut("effects").and_then(Value::as_array_mut);
-    for (effect, impossible) in effects.into_iter().flatten().zip(&explained.impossible) {
-        if let Some(effect) = effect.as_object_mut() {
-            effect.insert("impossible".to_owned(), Value::Bool(*impossible));
-        }
     }
     told
 }

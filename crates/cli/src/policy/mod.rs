@@ -1,33 +1,21 @@
-//! The actions of `hermes policy`, one file each, and what they share: where a command is judged
-//! from, and how an answer is written.
+//! The actions of `hermes policy`, one file each, and what they share: how an answer is written.
 
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod rules;
 
-use hermes::core::effect::lexical;
-use hermes::guard::{Context, Judgement, UserRules, Verdict};
+use hermes::Explained;
+use hermes::guard::Verdict;
 use serde_json::{Value, json};
 
-use crate::shell::Shell;
-
-/// Where a command is judged from: `cwd` if given, else where this process stands.
-fn context(shell: &Shell, cwd: Option<&str>, rules: &UserRules) -> Context {
-    let user_home = shell.user_home();
-    let here = match cwd {
-        Some(cwd) => lexical(cwd, shell.cwd(), user_home.as_deref()),
-        None => shell.cwd().to_path_buf(),
-    };
-    let home = user_home.unwrap_or_else(|| "/".into());
-    Context::new(here.to_string_lossy(), home.to_string_lossy()).rules(rules.clone())
-}
-
 /// The answer for one command, for machines.
-fn described(judgement: &Judgement) -> Value {
+fn described(explained: &Explained) -> Value {
+    let judgement = &explained.judgement;
     let effects: Vec<Value> = judgement
         .findings
         .iter()
-        .map(|finding| {
+        .zip(&explained.impossible)
+        .map(|(finding, impossible)| {
             let targets: Vec<&str> =
                 finding.effect.targets.iter().map(|target| target.text.as_str()).collect();
             json!({
@@ -37,6 +25,7 @@ fn described(judgement: &Judgement) -> Value {
                 "span": [finding.effect.span.start, finding.effect.span.end],
                 "rule": finding.rule,
                 "verdict": word(finding.verdict),
+                "impossible": impossible,
             })
         })
         .collect();

@@ -188,6 +188,36 @@ fn policy_explain_tells_what_the_fence_makes_impossible() {
 }
 
 #[test]
+fn policy_explain_and_check_take_the_fence_of_the_directory_they_are_asked_about() {
+    let yard = Yard::new();
+    let fenced = "terminal: {fence: workspace}\n";
+    let (ws, out) = (yard.at("ws").display().to_string(), "/etc".to_owned());
+    let command = "echo x >> /etc/hosts";
+    let explained = |cwd: &str| {
+        let told = json(&hermes(&yard, fenced, &["policy", "explain", command, "--cwd", cwd, "--json"]));
+        (told["verdict"].clone(), told["effects"][0]["impossible"].clone())
+    };
+    let checked = |config: &str, cwd: &str| {
+        let line = serde_json::json!({ "cmd": command, "cwd": cwd }).to_string();
+        let script = format!("printf '%s\\n' '{line}' | {HERMES} policy check");
+        hermes(&yard, config, &["--version"]);
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &script]).current_dir(yard.at("ws")).env_clear().env("PATH", "/usr/bin:/bin");
+        let told = json(&said({
+            shell.env("HOME", yard.at("home")).env("TMPDIR", yard.at("temp"));
+            shell
+        }));
+        (told["verdict"].clone(), told["effects"][0]["impossible"].clone())
+    };
+
+    assert_eq!(explained(&ws), ("allow".into(), true.into()), "outside of the fence");
+    assert_eq!(explained(&out), ("ask".into(), false.into()), "within it");
+    assert_eq!(checked(fenced, &ws), explained(&ws));
+    assert_eq!(checked(fenced, &out), explained(&out));
+    assert_eq!(checked("", &ws), ("ask".into(), false.into()), "without a fence");
+}
+
+#[test]
 fn policy_explain_knows_the_patterns_that_never_run() {
     let yard = Yard::new();
 

@@ -6,6 +6,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a keeper has files, sockets, threads and a clock of its own")]
 
+use std::collections::VecDeque;
 use std::ffi::CString;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -23,7 +24,7 @@ use hermes_core::host::Host;
 use hermes_core::jobs::{Happening, JobState};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
-use crate::jobs::launch::{FINISH, Finish, Identity, Launch, RECORD, Record, Started};
+use crate::jobs::launch::{FINISH, Finish, Identity, Launch, Numbered, RECORD, Record, Started};
 use crate::jobs::log::LogWriter;
 use crate::jobs::watch::Watch;
 use crate::jobs::wire::{self, Request};
@@ -35,8 +36,8 @@ use crate::shell::script::{COMMAND, pieces};
 /// What a job gets to stop by itself when it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Most happenings kept for somebody who is not listening yet.
-const MAX_UNTOLD: usize = 32;
+/// Most happenings kept for those who come later; the oldest go.
+const MAX_SEEN: usize = 32;
 
 /// Runs as a keeper: reads what to start from standard input, says how that went on standard
 /// output, and returns when the job is over.
@@ -82,7 +83,8 @@ struct State {
     log: LogWriter,
     watch: Watch,
     listeners: Vec<UnixStream>,
-    untold: Vec<Happening>,
+    happened: u64,
+    seen: VecDeque<Numbered>,
 }
 
 fn start(launch: &Launch) -> Result<(Arc<Desk>, Record, Pump, UnixListener), EnvError> {
@@ -126,7 +128,8 @@ fn start(launch: &Launch) -> Result<(Arc<Desk>, Record, Pump, UnixListener), Env
     let child = spawn::spawn(&Program { path, arguments, variables, input: &input, streams, line: false })?;
     let record = record(launch, child.pid.as_raw_nonzero().get());
     let link = Link::new(&child, &input, launch.mark.clone())?;
-    let state = State { log, watch: Watch::new(&launch.watch), listeners: Vec::new(), untold: Vec::new() };
+    let (watch, listeners, seen) = (Watch::new(&launch.watch), Vec::new(), VecDeque::new());
+    let state = State { log, watch, listeners, happened: 0, seen };
     let desk = Arc::new(Desk {
         link: Arc::clone(&link),
         host: Arc::clone(&host),
@@ -179,8 +182,8 @@ impl Desk {
             Some(end) => JobState::Exited(end.code()),
             None => JobState::Lost,
         };
-        let untold = std::mem::take(&mut state.untold);
-        let finish = Finish { state: state_now, at: now(), watch_hit: state.watch.hit, untold };
+        let seen = state.seen.drain(..).collect();
+        let finish = Finish { state: state_now, at: now(), watch_hit: state.watch.hit, seen };
         // Without the file the job counts as lost, which is true of its code.
         let _ = write(folder, FINISH, &finish);
         let _ = fs::remove_file(folder.join("rest"));
@@ -242,24 +245,28 @@ impl Output for Desk {
 }
 
 impl State {
-    /// Tells everybody who listens; what nobody heard is kept for the first who will.
-    fn tell(&mut self, happening: Happening) {
+    /// Tells everybody who listens. It is kept as well: whoever listens may be gone before taking
+    /// note of it, and only the one who comes next knows.
+    fn tell(&mut self, what: Happening) {
+        self.happened += 1;
+        let happening = Numbered { number: self.happened, what };
         let line = line_of(&happening);
         self.listeners.retain_mut(|stream| stream.write_all(line.as_bytes()).is_ok());
-        if self.listeners.is_empty() && self.untold.len() < MAX_UNTOLD {
-            self.untold.push(happening);
+        if self.seen.len() >= MAX_SEEN {
+            self.seen.pop_front();
         }
+        self.seen.push_back(happening);
     }
 
     fn listen(&mut self, mut stream: UnixStream) {
-        for happening in self.untold.drain(..) {
-            let _ = stream.write_all(line_of(&happening).as_bytes());
+        let lines: String = self.seen.iter().map(line_of).collect();
+        if stream.write_all(lines.as_bytes()).is_ok() {
+            self.listeners.push(stream);
         }
-        self.listeners.push(stream);
     }
 }
 
-fn line_of(happening: &Happening) -> String {
+fn line_of(happening: &Numbered) -> String {
     format!("{}\n", serde_json::to_string(happening).unwrap_or_default())
 }
 

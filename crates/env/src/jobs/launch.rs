@@ -13,8 +13,8 @@ pub(crate) const RECORD: &str = "record.json";
 /// File with the [`Finish`].
 pub(crate) const FINISH: &str = "finish.json";
 
-/// File that says that a job's end has been told.
-pub(crate) const TOLD: &str = "told";
+/// File with what has been [`Told`].
+pub(crate) const TOLD: &str = "told.json";
 
 /// Everything a keeper needs. It is handed over through a pipe and never lies on a disk.
 #[derive(Serialize, Deserialize)]
@@ -75,8 +75,25 @@ pub(crate) struct Finish {
     pub(crate) at: u64,
     /// Whether something that was watched for was seen.
     pub(crate) watch_hit: bool,
-    /// What was seen and nobody has heard of yet.
-    pub(crate) untold: Vec<Happening>,
+    /// The last things that were seen, whether somebody has heard of them or not.
+    pub(crate) seen: Vec<Numbered>,
+}
+
+/// Something that happened, and its place in the row of all that did; the first has number 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Numbered {
+    pub(crate) number: u64,
+    pub(crate) what: Happening,
+}
+
+/// How much of what happened somebody has taken note of. What was only on its way to somebody who
+/// is gone by now is not among it, and is told again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// The number of the last happening.
+    pub(crate) number: u64,
+    /// Whether the end is told as well.
+    pub(crate) end: bool,
 }
 
 /// What a keeper says once it has started the job, or could not.

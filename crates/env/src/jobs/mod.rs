@@ -32,7 +32,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::EnvError;
 use hermes_core::host::{Host, blocking};
-use hermes_core::jobs::{Happening, Job, JobFolders, JobInput, JobState, LogLines, LogPage};
+use hermes_core::jobs::{Job, JobFolders, JobInput, JobState, LogLines, LogPage};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -40,7 +40,7 @@ pub use keeper::run_as_keeper;
 pub(crate) use keeper::{now, own_identity};
 pub(crate) use launch::Launch;
 pub(crate) use launch::to_bytes;
-use launch::{FINISH, Finish, RECORD, Record, Started, TOLD};
+use launch::{FINISH, Finish, Numbered, RECORD, Record, Started, TOLD, Told};
 pub(crate) use notices::Notices;
 
 use crate::process::spawn::{Child, Program, spawn, word};
@@ -145,6 +145,11 @@ impl Rack {
 
     /// Ends what is left of jobs that lost their keeper, forgets old ones, and counts who runs.
     pub(crate) fn tidy(&self) -> usize {
+        for (id, folder) in self.folders.all() {
+            if is_left_over(&folder) {
+                self.folders.remove(&id);
+            }
+        }
         let (mut running, mut finished) = (0, Vec::new());
         for mut found in self.all() {
             if found.state().is_over() {
@@ -211,17 +216,15 @@ impl Found {
         }
     }
 
-    /// What was seen at the end and nobody has heard of; nothing once that has been told.
-    pub(crate) fn untold(&self) -> Option<Vec<Happening>> {
-        let told = self.folder.join(TOLD);
-        let finish = self.finish.as_ref().filter(|_| !told.exists())?;
-        Some(finish.untold.clone())
+    /// The last things that were seen, once it is over.
+    pub(crate) fn seen(&self) -> Option<&[Numbered]> {
+        self.finish.as_ref().map(|finish| finish.seen.as_slice())
     }
 
-    /// Its end has been told.
-    pub(crate) fn told(&self) {
-        // It would be told again, which is better than not at all.
-        let _ = fs::write(self.folder.join(TOLD), "");
+    /// Whether somebody else, who is still there, hears what happens to it.
+    pub(crate) fn has_other_listener(&self) -> bool {
+        let owner = self.record.owner;
+        owner != own_identity() && tree::is_alive(owner.pid, owner.started)
     }
 
     pub(crate) fn tail(&self, bytes: usize) -> Vec<u8> {
@@ -258,7 +261,7 @@ impl Found {
             return;
         }
         tree::stop(&self.root(), Duration::from_secs(1), host);
-        let finish = Finish { state: JobState::Lost, at: now(), watch_hit: false, untold: Vec::new() };
+        let finish = Finish { state: JobState::Lost, at: now(), watch_hit: false, seen: Vec::new() };
         // A folder that cannot be written is looked at again next time.
         let _ = keeper::write(&self.folder, FINISH, &finish);
         self.finish = Some(finish);
@@ -315,6 +318,23 @@ fn wait_for_end(
             Ok(_) => {}
         }
     }
+}
+
+/// How much of what happened to a job somebody has taken note of.
+fn told(folder: &Path) -> Told {
+    fs::read(folder.join(TOLD)).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+}
+
+/// Somebody has taken note of so much.
+fn tell(folder: &Path, told: Told) {
+    // If it cannot be written it is told again, which is better than not at all.
+    let _ = keeper::write(folder, TOLD, &told);
+}
+
+/// Whether a folder was made for a job that never came to be: its owner was killed just then.
+fn is_left_over(folder: &Path) -> bool {
+    let age = || fs::metadata(folder).ok()?.modified().ok()?.elapsed().ok();
+    !folder.join(RECORD).exists() && age().is_some_and(|age| age > 3 * START)
 }
 
 fn read(folder: &Path) -> Option<Found> {

@@ -1,10 +1,12 @@
 //! Collects what sessions want to be told about their jobs.
 //!
 //! One thread listens to all keepers at once. It runs while there is a job to listen to.
+//! What is heard counts as told only when somebody takes it: the job's folder says how far that has
+//! come, and what an owner heard but did not live to take is told by the next one.
 
 #![expect(clippy::disallowed_methods, reason = "one thread listens to the keepers of jobs")]
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead as _, BufReader};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
@@ -19,7 +21,8 @@ use hermes_core::jobs::{Happening, Notice};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
 
-use crate::jobs::{Found, read, wire};
+use crate::jobs::launch::{Numbered, Told};
+use crate::jobs::{Found, read, tell, told, wire};
 
 /// Most notices waiting to be taken; the oldest go.
 const MAX_WAITING: usize = 256;
@@ -57,7 +60,9 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Notice>,
+    waiting: VecDeque<Waiting>,
+    /// Jobs that are listened to, or were to their end.
+    known: BTreeSet<PathBuf>,
     wakers: Vec<Waker>,
     /// Jobs to listen to that the thread has not taken up yet.
     new: Vec<Listening>,
@@ -72,6 +77,13 @@ struct Listening {
     job: About,
 }
 
+/// Something to be taken, and what then is told of the job in this folder.
+struct Waiting {
+    notice: Notice,
+    folder: PathBuf,
+    told: Told,
+}
+
 /// What is said about a job when something is told.
 struct About {
     folder: PathBuf,
@@ -79,6 +91,8 @@ struct About {
     job: String,
     command: String,
     notify: bool,
+    /// How much was told to others, and heard by us.
+    heard: Told,
 }
 
 impl Notices {
@@ -100,11 +114,15 @@ impl Notices {
             job: record.id.clone(),
             command: record.command.clone(),
             notify: record.notify,
+            heard: told(&found.folder),
         };
+        if !self.inner.lock().known.insert(found.folder.clone()) {
+            return;
+        }
         match wire::listen(&found.folder) {
             Ok(stream) if !found.state().is_over() => self.follow(BufReader::new(stream), job),
             // It was quicker than we were, or ended while nobody was there to hear of it.
-            _ => self.inner.ended(&job),
+            _ => self.inner.ended(job),
         }
     }
 
@@ -121,7 +139,15 @@ impl Notices {
 
     /// What was collected since this was last asked.
     pub(crate) fn take(&self) -> Vec<Notice> {
-        self.inner.lock().waiting.drain(..).collect()
+        let taken: Vec<Waiting> = self.inner.lock().waiting.drain(..).collect();
+        let mut last = BTreeMap::new();
+        for waiting in &taken {
+            last.insert(waiting.folder.as_path(), waiting.told);
+        }
+        for (folder, now_told) in last {
+            tell(folder, now_told);
+        }
+        taken.into_iter().map(|waiting| waiting.notice).collect()
     }
 
     /// Ends when there is something to take.
@@ -161,7 +187,14 @@ impl Inner {
                 let _ = rustix::io::read(nudge, &mut [0_u8; 8]);
             }
             let mut ready = ready.into_iter();
-            jobs.retain_mut(|job| !ready.next().unwrap_or_default() || self.hear(job));
+            for mut job in std::mem::take(&mut jobs) {
+                let goes_on = !ready.next().unwrap_or_default() || self.hear(&mut job);
+                if goes_on {
+                    jobs.push(job);
+                } else {
+                    self.ended(job.job);
+                }
+            }
         }
     }
 
@@ -170,13 +203,10 @@ impl Inner {
         loop {
             let mut line = String::new();
             match listening.stream.read_line(&mut line) {
-                Ok(0) | Err(_) => {
-                    self.ended(&listening.job);
-                    return false;
-                }
+                Ok(0) | Err(_) => return false,
                 Ok(_) => {
                     if let Ok(happening) = serde_json::from_str(&line) {
-                        self.add(&listening.job, happening);
+                        self.seen(&mut listening.job, happening);
                     }
                 }
             }
@@ -187,18 +217,25 @@ impl Inner {
     }
 
     /// The job is over: what is left to tell is told, once.
-    fn ended(&self, job: &About) {
+    fn ended(&self, mut job: About) {
         let Some(found) = read(&job.folder) else { return };
-        let Some(untold) = found.untold() else { return };
-        for happening in untold {
-            self.add(job, happening);
+        let Some(seen) = found.seen() else { return };
+        for happening in seen {
+            self.seen(&mut job, happening.clone());
         }
-        if job.notify {
+        if job.notify && !std::mem::replace(&mut job.heard.end, true) {
             let output = found.tail(LAST_OUTPUT);
             let output = String::from_utf8_lossy(&output).into_owned();
-            self.add(job, Happening::Ended { state: found.state(), output });
+            self.add(&job, Happening::Ended { state: found.state(), output });
         }
-        found.told();
+    }
+
+    /// A keeper says everything it remembers to everybody: only what is new is told.
+    fn seen(&self, job: &mut About, happening: Numbered) {
+        if happening.number > job.heard.number {
+            job.heard.number = happening.number;
+            self.add(job, happening.what);
+        }
     }
 
     fn add(&self, job: &About, what: Happening) {
@@ -210,12 +247,9 @@ impl Inner {
         if state.waiting.len() >= MAX_WAITING {
             state.waiting.pop_front();
         }
-        state.waiting.push_back(Notice {
-            session: job.session.clone(),
-            job: job.job.clone(),
-            command: job.command.clone(),
-            what,
-        });
+        let notice =
+            Notice { session: job.session.clone(), job: job.job.clone(), command: job.command.clone(), what };
+        state.waiting.push_back(Waiting { notice, folder: job.folder.clone(), told: job.heard });
         for waker in state.wakers.drain(..) {
             waker.wake();
         }

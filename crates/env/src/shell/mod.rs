@@ -2,10 +2,12 @@
 //!
 //! Every command is a fresh shell. Before it the session's variables, functions, aliases and
 //! directory are put back; after it they are written to a private file, never into its output, so
-//! nothing a command prints can be taken for them.
+//! nothing a command prints can be taken for them. Both are left out where a command cannot tell the
+//! difference.
 
 pub(crate) mod dump;
 pub(crate) mod folder;
+pub(crate) mod lasting;
 pub(crate) mod script;
 pub(crate) mod state;
 pub mod variables;

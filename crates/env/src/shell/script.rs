@@ -53,6 +53,18 @@ builtin eval "$__h_cmd"
 builtin exit "$__h_st"
 "##;
 
+/// Runs a command that neither needs nor leaves more than variables. Arguments, then the command in as
+/// many pieces as it takes:
+///
+/// 1. the directory
+pub(crate) const PLAIN: &str = r#"builtin printf -v __h_cmd %s "${@:2}"
+__h_old=$OLDPWD
+builtin cd -- "$1" || builtin exit 126
+OLDPWD=$__h_old
+builtin set --
+builtin eval "$__h_cmd"
+"#;
+
 /// Runs a program that calls back. Arguments, then the command in as many pieces as it takes:
 ///
 /// 1. most memory of each process, in kilobytes, or nothing

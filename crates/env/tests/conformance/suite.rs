@@ -164,10 +164,16 @@ pub(crate) fn endless_output_ends_with_its_time(bench: &Bench) {
 }
 
 /// A bomb that grows as far as it is let: to a few processes, which a user of its own is allowed.
+#[expect(clippy::print_stderr, reason = "a part that was not tried is said so")]
 pub(crate) fn a_fork_bomb_without_end_stays_in_its_limits(bench: &Bench) {
     let limited = "setpriv --reuid=64321 --clear-groups bash -c 'ulimit -u 150 && [ $(ulimit -u) = 150 ] && echo limited'";
     if bench.run(limited).output.head != b"limited\n" {
         // Without a user of its own the bomb would have no limit, and this machine is somebody's.
+        assert!(
+            std::env::var_os("HERMES_TEST_FULL").is_none(),
+            "HERMES_TEST_FULL wants everything, but commands cannot switch to another user here"
+        );
+        eprintln!("SKIPPED: a fork bomb without end: commands cannot switch to another user here");
         return;
     }
     let bomb = "exec setpriv --reuid=64321 --clear-groups bash -c 'ulimit -u 150; b() { b | b & wait; }; b' 2>/dev/null";

@@ -236,6 +236,41 @@ fn what_happened_while_nobody_was_there_is_told_later_and_once() {
 }
 
 #[test]
+fn what_an_owner_heard_but_never_took_is_told_to_the_next() {
+    let bench = Bench::new();
+    let started = {
+        let runtime = with_keeper(bench.builder());
+        let session = runtime.session().id("s").open().unwrap();
+        let command = json!({ "command": "echo found it", "watch_patterns": ["found"] });
+        let seen = start(&session, &command);
+        let ended = start(&session, &json!({ "command": "echo done", "notify_on_complete": true }));
+        until("both are over", || {
+            [&seen, &ended].iter().all(|id| process(&session, "poll", id)["status"] == "exited")
+        });
+        [seen, ended]
+    };
+    let told = || {
+        let runtime = with_keeper(bench.builder());
+        let session = runtime.session().id("s").open().unwrap();
+        call(&session, "process", &json!({ "action": "list" }));
+        let mut told = Vec::new();
+        for _ in 0..50 {
+            told.extend(runtime.notices().into_iter().map(|notice| notice.job));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        told.sort();
+        told
+    };
+
+    let first = told();
+
+    let mut both = started.to_vec();
+    both.sort();
+    assert_eq!(first, both);
+    assert_eq!(told(), [] as [String; 0]);
+}
+
+#[test]
 fn a_job_that_lost_its_keeper_is_ended_by_the_next_run() {
     let bench = Bench::new();
     let id;

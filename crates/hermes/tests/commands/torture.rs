@@ -1,10 +1,11 @@
 //! The owner is killed in the middle of everything: what should die dies, what should live is
 //! found again.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use hermes::Session;
 use serde_json::{Value, json};
@@ -30,7 +31,8 @@ fn owner_process() {
             let session = &session;
             scope.spawn(move || {
                 for n in (part..JOBS).step_by(4) {
-                    start(session, n);
+                    // At once and whole, whatever the other threads are doing.
+                    println!("\njob {}", start(session, n));
                 }
             });
         }
@@ -48,21 +50,69 @@ fn foreground(bench: &Bench, name: &str, script: &str) {
     call(&bench.session(), "terminal", &json!({ "command": format!("bash {name}.sh") }));
 }
 
-fn start(session: &Session, n: usize) {
+fn start(session: &Session, n: usize) -> String {
     let command = format!("echo job {n}; read line; echo \"$line\"; sleep 100");
     let answer = call(session, "terminal", &json!({ "command": command, "background": true }));
     assert_eq!(answer["exit_code"], 0, "{answer}");
+    answer["session_id"].as_str().unwrap().to_owned()
+}
+
+fn owner(bench: &Bench) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "torture::owner_process", "--ignored", "--nocapture"])
+        .env(BENCH, bench.dir.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The leaders of the sessions of all processes that stand in a folder.
+fn sessions_in(folder: &Path) -> BTreeSet<String> {
+    let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let here = all.filter(|process| fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == folder));
+    let stats = here.filter_map(|process| fs::read_to_string(process.join("stat")).ok());
+    let session = |stat: String| Some(stat.rsplit_once(") ")?.1.split(' ').nth(3)?.to_owned());
+    stats.filter_map(session).collect()
+}
+
+#[test]
+fn an_owner_killed_while_it_starts_jobs_leaves_only_jobs_that_are_found_again() {
+    let bench = Bench::new();
+    let mut owner = owner(&bench);
+    let lines = BufReader::new(owner.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut ids = lines.filter_map(|line| line.strip_prefix("job ").map(str::to_owned));
+    let mut started: Vec<String> = ids.by_ref().take(JOBS / 2).collect();
+
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    // What it could still say before it was gone counts as well.
+    started.extend(ids);
+
+    let runtime = with_keeper(bench.builder());
+    let session = runtime.session().id("next").open().unwrap();
+    let jobs = || {
+        let listed = call(&session, "process", &json!({ "action": "list" }));
+        listed["processes"].as_array().cloned().unwrap_or_default()
+    };
+    let text = |job: &Value, field: &str| job[field].to_string().trim_matches('"').to_owned();
+    until("everything that runs is a job that is known", || {
+        let known: BTreeSet<String> = jobs().iter().map(|job| text(job, "pid")).collect();
+        sessions_in(&bench.work()).is_subset(&known)
+    });
+    let jobs = jobs();
+    let found: BTreeSet<String> = jobs.iter().map(|job| text(job, "session_id")).collect();
+    assert!(started.len() >= JOBS / 2 && started.iter().all(|id| found.contains(id)), "{started:?}");
+    assert!(jobs.iter().all(|job| job["status"] == "running"), "{jobs:?}");
+    for job in &jobs {
+        call(&session, "process", &json!({ "action": "kill", "session_id": job["session_id"] }));
+    }
+    until("nothing is left", || sessions_in(&bench.work()).is_empty());
 }
 
 #[test]
 fn a_killed_owner_leaves_its_jobs_and_nothing_else() {
     let bench = Bench::new();
-    let mut owner = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "torture::owner_process", "--ignored", "--nocapture"])
-        .env(BENCH, bench.dir.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut owner = owner(&bench);
     let mut lines = BufReader::new(owner.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.is_ok_and(|line| line == "started")));
     let pid_in = |name: &str| fs::read_to_string(bench.work().join(name)).unwrap_or_default();

@@ -8,6 +8,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Simple {
     pub(crate) words: Vec<String>,
+    /// Files its output is written over.
+    pub(crate) over: Vec<String>,
     pub(crate) then: Join,
 }
 
@@ -35,6 +37,9 @@ struct Reader<'a> {
     word: Option<String>,
     /// The next word is the target of a redirection.
     target: bool,
+    /// And it is a file that is written anew.
+    overwrites: bool,
+    over: Vec<String>,
     /// The next word ends a here-document.
     here: bool,
     /// Here-documents that begin at the next line.
@@ -49,6 +54,8 @@ impl Default for Reader<'_> {
             words: Vec::new(),
             word: None,
             target: false,
+            overwrites: false,
+            over: Vec::new(),
             here: false,
             documents: Vec::new(),
             found: Vec::new(),
@@ -100,7 +107,7 @@ impl Reader<'_> {
             self.end_command(Join::Next);
         } else if self.chars.next_if_eq(&'>').is_some() {
             self.end_word();
-            self.chars.next_if_eq(&'>');
+            self.overwrites = self.chars.next_if_eq(&'>').is_none();
             self.target = true;
         } else {
             self.end_command(Join::Background);
@@ -118,13 +125,14 @@ impl Reader<'_> {
             here = self.chars.next_if_eq(&'<').is_none();
             self.chars.next_if_eq(&'-');
         }
-        self.chars.next_if(|c| matches!(c, '>' | '|'));
+        let second = self.chars.next_if(|c| matches!(c, '>' | '|'));
         if self.chars.next_if_eq(&'(').is_some() {
             self.substitution();
             self.end_word();
             return;
         }
-        self.chars.next_if_eq(&'&');
+        let copies = self.chars.next_if_eq(&'&').is_some();
+        self.overwrites = first == '>' && second != Some('>') && !copies;
         (self.target, self.here) = (true, here);
     }
 
@@ -164,7 +172,9 @@ impl Reader<'_> {
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         if std::mem::take(&mut self.target) {
-            if std::mem::take(&mut self.here) {
+            if std::mem::take(&mut self.overwrites) {
+                self.over.push(word);
+            } else if std::mem::take(&mut self.here) {
                 self.documents.push(word);
             }
         } else {
@@ -174,10 +184,18 @@ impl Reader<'_> {
 
     fn end_command(&mut self, then: Join) {
         self.end_word();
-        let words = std::mem::take(&mut self.words);
+        let (words, mut over) = (std::mem::take(&mut self.words), std::mem::take(&mut self.over));
         if !words.is_empty() {
-            self.found.push(Simple { words, then });
-        } else if then == Join::Background
+            self.found.push(Simple { words, over, then });
+            return;
+        }
+        // `(…) > f`, or `> f` on its own.
+        match self.found.last_mut() {
+            Some(last) => last.over.append(&mut over),
+            None if !over.is_empty() => self.found.push(Simple { words, over, then: Join::Next }),
+            None => {}
+        }
+        if then == Join::Background
             && let Some(last) = self.found.last_mut()
         {
             // `(…) &` and `{ …; } &`.

@@ -6,8 +6,13 @@
 /// Looks for such a mistake.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let mut scan = Scan { levels: vec![0], ..Scan::default() };
-    for (line, number) in text.lines().zip(1..) {
-        scan.line(line, number)?;
+    let (mut left, mut number) = (text.as_bytes(), 0);
+    while !left.is_empty() && !scan.unsure {
+        let end = memchr::memchr(b'\n', left).unwrap_or(left.len());
+        let line = left.get(..end).unwrap_or_default();
+        number += 1;
+        scan.line(line.strip_suffix(b"\r").unwrap_or(line), number)?;
+        left = left.get(end + 1..).unwrap_or_default();
     }
     scan.finish()
 }
@@ -15,9 +20,9 @@ pub(super) fn check(text: &str) -> Result<(), String> {
 #[derive(Default)]
 struct Scan {
     /// Open brackets and the lines they are on.
-    open: Vec<(char, usize)>,
+    open: Vec<(u8, usize)>,
     /// The quotes of an open string of several lines, and the line it began on.
-    string: Option<(char, usize)>,
+    string: Option<(u8, usize)>,
     /// The line before ended with a backslash.
     continued: bool,
     /// Columns of the open blocks; lines with tabs are not judged.
@@ -28,110 +33,111 @@ struct Scan {
 }
 
 impl Scan {
-    fn line(&mut self, line: &str, number: usize) -> Result<(), String> {
-        if self.unsure {
-            return Ok(());
-        }
+    fn line(&mut self, line: &[u8], number: usize) -> Result<(), String> {
         let starts_statement = self.open.is_empty() && self.string.is_none() && !self.continued;
-        let code = line.trim_start();
-        if starts_statement && !code.is_empty() && !code.starts_with('#') {
-            self.indentation(line, code, number)?;
+        if starts_statement {
+            let code = line.trim_ascii_start();
+            if code.first().is_some_and(|first| *first != b'#') {
+                self.indentation(line, line.len() - code.len(), number)?;
+            }
         }
         self.continued = self.characters(line, number)?;
         Ok(())
     }
 
-    fn indentation(&mut self, line: &str, code: &str, number: usize) -> Result<(), String> {
-        let blanks = line.len() - code.len();
-        self.tabs |= line.get(..blanks).is_some_and(|blanks| blanks.contains(['\t', '\x0C']));
+    fn indentation(&mut self, line: &[u8], blanks: usize, number: usize) -> Result<(), String> {
+        self.tabs |= line.iter().take(blanks).any(|byte| *byte != b' ');
         if self.tabs {
             return Ok(());
         }
-        let level = self.levels.last().copied().unwrap_or_default();
-        if blanks > level {
-            self.levels.push(blanks);
-            return Ok(());
+        while let Some(level) = self.levels.last() {
+            if *level == blanks {
+                return Ok(());
+            }
+            if *level < blanks {
+                break;
+            }
+            self.levels.pop();
+            if self.levels.last().is_none_or(|level| *level < blanks) {
+                return Err(format!("line {number}: unindent does not match any outer indentation level"));
+            }
         }
-        self.levels.retain(|level| *level <= blanks);
-        if self.levels.last() == Some(&blanks) {
-            return Ok(());
-        }
-        Err(format!("line {number}: unindent does not match any outer indentation level"))
+        self.levels.push(blanks);
+        Ok(())
     }
 
     /// Goes through one line; answers whether the next one continues it.
-    fn characters(&mut self, line: &str, number: usize) -> Result<bool, String> {
+    fn characters(&mut self, line: &[u8], number: usize) -> Result<bool, String> {
         let mut rest = line;
         if let Some((quote, _)) = self.string {
             rest = self.in_long_string(rest, quote);
         }
-        while let Some(at) = rest.bytes().position(matters) {
-            rest = rest.get(at..).unwrap_or_default();
-            let Some(c) = rest.chars().next() else { break };
-            match c {
-                '#' => return Ok(false),
-                '\\' if rest.len() == 1 => return Ok(true),
-                '(' | '[' | '{' => self.open.push((c, number)),
-                ')' | ']' | '}' => self.close(c, number)?,
-                '\'' | '"' => {
-                    rest = self.quoted(rest, c, number)?;
-                    if let Some((quote, _)) = self.string {
-                        rest = self.in_long_string(rest, quote);
-                    }
-                    continue;
+        while let Some(at) = rest.iter().position(|byte| matters(*byte)) {
+            let (Some(byte), Some(after)) = (rest.get(at), rest.get(at + 1..)) else { break };
+            rest = match byte {
+                b'#' => return Ok(false),
+                b'\\' if after.is_empty() => return Ok(true),
+                b'(' | b'[' | b'{' => {
+                    self.open.push((*byte, number));
+                    after
                 }
-                _ => {}
-            }
-            rest = rest.get(1..).unwrap_or_default();
+                b')' | b']' | b'}' => {
+                    self.close(*byte, number)?;
+                    after
+                }
+                b'\'' | b'"' => self.quoted(after, *byte, number)?,
+                _ => after,
+            };
         }
         Ok(false)
     }
 
-    fn close(&mut self, bracket: char, number: usize) -> Result<(), String> {
+    fn close(&mut self, bracket: u8, number: usize) -> Result<(), String> {
         let opens = match bracket {
-            ')' => '(',
-            ']' => '[',
-            _ => '{',
+            b')' => b'(',
+            b']' => b'[',
+            _ => b'{',
         };
+        let bracket = char::from(bracket);
         match self.open.pop() {
             Some((open, _)) if open == opens => Ok(()),
             Some((open, at)) => {
+                let open = char::from(open);
                 Err(format!("line {number}: `{bracket}` does not close `{open}` of line {at}"))
             }
             None => Err(format!("line {number}: unmatched `{bracket}`")),
         }
     }
 
-    /// What follows a string that begins here, or nothing when it goes on.
-    fn quoted<'a>(&mut self, text: &'a str, quote: char, number: usize) -> Result<&'a str, String> {
-        if let Some(rest) = text.strip_prefix(if quote == '"' { "\"\"\"" } else { "'''" }) {
+    /// What follows a string whose first quote stands before this text, or nothing when it goes on.
+    fn quoted<'a>(&mut self, text: &'a [u8], quote: u8, number: usize) -> Result<&'a [u8], String> {
+        if let Some(rest) = text.strip_prefix(&[quote; 2]) {
             self.string = Some((quote, number));
-            return Ok(rest);
+            return Ok(self.in_long_string(rest, quote));
         }
-        let rest = text.get(1..).unwrap_or_default();
-        match end_of_string(rest, quote, 1) {
+        match end_of_string(text, quote, 1) {
             Some(end) => {
-                let inner = rest.get(..end).unwrap_or_default();
+                let inner = text.get(..end).unwrap_or_default();
                 // A formatted string may hold code with strings of its own.
-                let count = |brace: u8| inner.bytes().filter(|byte| *byte == brace).count();
-                self.unsure |= count(b'{') != count(b'}');
-                Ok(rest.get(end + 1..).unwrap_or_default())
+                let brace = |sum: i32, byte: &u8| sum + i32::from(*byte == b'{') - i32::from(*byte == b'}');
+                self.unsure |= inner.iter().fold(0, brace) != 0;
+                Ok(text.get(end + 1..).unwrap_or_default())
             }
-            None if rest.ends_with('\\') || self.unsure => {
+            None if text.ends_with(b"\\") || self.unsure => {
                 self.unsure = true;
-                Ok("")
+                Ok(&[])
             }
             None => Err(format!("line {number}: a string is not closed")),
         }
     }
 
-    fn in_long_string<'a>(&mut self, text: &'a str, quote: char) -> &'a str {
+    fn in_long_string<'a>(&mut self, text: &'a [u8], quote: u8) -> &'a [u8] {
         match end_of_string(text, quote, 3) {
             Some(end) => {
                 self.string = None;
                 text.get(end + 3..).unwrap_or_default()
             }
-            None => "",
+            None => &[],
         }
     }
 
@@ -141,7 +147,9 @@ impl Scan {
         }
         match (self.string, self.open.last()) {
             (Some((_, at)), _) => Err(format!("line {at}: a string is not closed")),
-            (None, Some((bracket, at))) => Err(format!("line {at}: `{bracket}` is not closed")),
+            (None, Some((bracket, at))) => {
+                Err(format!("line {at}: `{}` is not closed", char::from(*bracket)))
+            }
             (None, None) => Ok(()),
         }
     }
@@ -149,24 +157,36 @@ impl Scan {
 
 /// Whether a byte can open or close anything; all such characters have one byte.
 fn matters(byte: u8) -> bool {
-    matches!(byte, b'#' | b'\\' | b'(' | b'[' | b'{' | b')' | b']' | b'}' | b'\'' | b'"')
+    MATTERS.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// Looked up, not compared: most bytes do not matter, and there are many.
+static MATTERS: [bool; 256] = table(br#"#\()[]{}'""#);
+
+#[expect(clippy::indexing_slicing, reason = "it runs while this is compiled, and would fail there")]
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
 }
 
 /// Where a string ends: the first of so many quotes that no backslash stands before.
-fn end_of_string(text: &str, quote: char, quotes: usize) -> Option<usize> {
-    let (mut at, mark) = (0, u8::try_from(quote).ok()?);
+fn end_of_string(text: &[u8], quote: u8, quotes: usize) -> Option<usize> {
+    let mut at = 0;
     loop {
-        let rest = text.get(at..)?;
-        let next = memchr::memchr2(mark, b'\\', rest.as_bytes())?;
-        let found = rest.get(next..)?;
-        if found.starts_with('\\') {
-            // The character behind it is no end, whatever it is.
-            let escaped = found.chars().nth(1)?;
-            at += next + 1 + escaped.len_utf8();
-        } else if found.chars().take(quotes).filter(|c| *c == quote).count() == quotes {
-            return Some(at + next);
+        let next = at + text.get(at..)?.iter().position(|byte| *byte == quote || *byte == b'\\')?;
+        let found = text.get(next..)?;
+        if found.first() == Some(&b'\\') {
+            // What stands behind it is no end, whatever it is.
+            at = next + 2;
+        } else if quotes == 1 || found.iter().take(quotes).filter(|byte| **byte == quote).count() == quotes {
+            return Some(next);
         } else {
-            at += next + 1;
+            at = next + 1;
         }
     }
 }

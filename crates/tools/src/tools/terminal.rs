@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::command::blocking::why_it_blocks;
+use crate::command::endangered::endangered;
 use crate::command::exit::meaning;
 use crate::command::kept::text;
 use crate::command::looking::only_looks;
@@ -112,11 +113,13 @@ impl Terminal {
             keep: settings.keep,
             cancel: cx.cancelled().clone(),
         };
+        let not_kept = keep_old_content(&self.command, cx, &permit).await;
         let mut ran = match cx.workplace(&permit)?.run(permit, run).await {
             Ok(ran) => ran,
             Err(wrong @ EnvError::Directory { .. }) => return Ok(self.no_directory(cx, &wrong)),
             Err(wrong) => return Ok(refused(&wrong.to_string())),
         };
+        ran.notes.extend(not_kept);
         // A session without state is a single call; there is nobody to remember for.
         let _ = cx.with_slot(|shells: &mut Shells| shells.set(cx.environment(), ran.shell.clone()));
         let moved = ran.cwd.take().filter(|cwd| *cwd != started_in && self.workdir.is_none());
@@ -144,6 +147,7 @@ impl Terminal {
             notify: self.notify_on_complete,
             watch: watch.clone(),
         };
+        let not_kept = keep_old_content(&self.command, cx, &permit).await;
         let job = match jobs.start(permit, job).await {
             Ok(job) => job,
             Err(wrong) => return Ok(refused(&wrong.to_string())),
@@ -163,6 +167,9 @@ impl Terminal {
         }
         if !watch.is_empty() {
             add("watch_patterns", json!(watch));
+        }
+        if let Some(note) = not_kept {
+            add("note", json!(note));
         }
         if ignored {
             add(
@@ -186,6 +193,13 @@ impl Terminal {
         cx.move_to(&above);
         refused(&told)
     }
+}
+
+/// Keeps what the command is about to delete or write over; answers why something was not.
+async fn keep_old_content(command: &str, cx: &ToolCx, permit: &Permit<Exec>) -> Option<String> {
+    let place = Place { cwd: permit.command().workdir.clone(), home: cx.place().home.clone() };
+    let endangered = endangered(command, &place);
+    if endangered.is_empty() { None } else { cx.files().keep_before(permit, &endangered).await }
 }
 
 fn shell_of(cx: &ToolCx) -> ShellState {
