@@ -6,7 +6,6 @@
 //! It prints its address, lets anyone on this machine in, and ends with its standard input.
 
 #![expect(clippy::print_stdout, reason = "the address is the answer of this program")]
-#![expect(missing_docs, reason = "an example exports nothing")]
 
 use std::io::Read;
 use std::sync::Arc;

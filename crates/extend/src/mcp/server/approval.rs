@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    fn answered(content: Value) -> Filled {
+    fn answered(content: &Value) -> Filled {
         Filled::Accepted(content.as_object().cloned().unwrap())
     }
 
@@ -249,7 +249,7 @@ deny: do not run it (also after 60 s)";
     #[test]
     fn an_answer_grants_what_its_word_was_shown_to_mean() {
         let request = request("make", vec![Grant::Class, Grant::Targets, Grant::Always]);
-        let said = |word: &str| decided(&answered(json!({ "decision": word })), &request);
+        let said = |word: &str| decided(&answered(&json!({ "decision": word })), &request);
 
         assert_eq!(said("once"), Answer::Approved(Grant::Once));
         assert_eq!(said("session"), Answer::Approved(Grant::Targets));
@@ -267,7 +267,7 @@ deny: do not run it (also after 60 s)";
         #[test]
         fn whatever_was_not_offered_is_no(word in "\\PC{0,12}", field in "[a-z]{0,10}") {
             let request = request("make", vec![]);
-            let filled = answered(json!({ field.clone(): word.clone() }));
+            let filled = answered(&json!({ field.clone(): word.clone() }));
 
             let answer = decided(&filled, &request);
 

@@ -141,7 +141,6 @@ impl Client {
     }
 
     /// Tells how far the call is; nothing happens when the client does not want to know.
-    #[expect(clippy::unused_self, reason = "only whoever was handed the client may speak to it")]
     pub fn progress(&self, progress: Progress) {
         if let Some(line) = Line::here() {
             // A client that does not keep up misses reports, not results.
@@ -150,7 +149,6 @@ impl Client {
     }
 
     /// Sends a line for the client's log.
-    #[expect(clippy::unused_self, reason = "only whoever was handed the client may speak to it")]
     pub fn log(&self, level: Level, data: Value) {
         if let Some(line) = Line::here() {
             let _ = line.said.try_send(Said::Log(level, data));

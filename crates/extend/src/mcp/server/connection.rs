@@ -61,19 +61,12 @@ impl Connection {
         wire: &RequestWire,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
-        let running = match request_state {
-            Some(state) => self.go_on(&state, &name, arguments.as_ref(), input_responses)?,
-            None => {
-                let written = serde_json::to_string(&arguments.clone().unwrap_or_default());
-                let call = ToolCall::new(name.as_ref(), written.unwrap_or_default()).with_id(wire.id());
-                calls::start(
-                    Arc::clone(&self.bench),
-                    call,
-                    abilities,
-                    &self.tasks,
-                    self.stopped.child_token(),
-                )
-            }
+        let running = if let Some(state) = request_state {
+            self.go_on(&state, &name, arguments.as_ref(), input_responses)?
+        } else {
+            let written = serde_json::to_string(&arguments.clone().unwrap_or_default()).unwrap_or_default();
+            let call = ToolCall::new(name.as_ref(), written).with_id(wire.id());
+            calls::start(Arc::clone(&self.bench), call, abilities, &self.tasks, self.stopped.child_token())
         };
         match running.follow(wire, &self.host, &name).await {
             Followed::Done(outcome) => Ok(content::result(&outcome).into()),

@@ -21,7 +21,7 @@ pub(super) fn result(outcome: &Outcome) -> CallToolResult {
         CallToolResult::error(content)
     };
     result.structured_content = body.filter(|body| body.as_object().is_some_and(|fields| !fields.is_empty()));
-    result.meta = meta(outcome);
+    result.meta = Some(meta(outcome));
     result
 }
 
@@ -59,10 +59,10 @@ fn uri(name: &str) -> String {
 }
 
 /// What became of the call, for clients that look: one word, and the id under which it is recorded.
-fn meta(outcome: &Outcome) -> Option<MetaObject> {
+fn meta(outcome: &Outcome) -> MetaObject {
     let status = ("hermes/status".to_owned(), json!(outcome.status.word()));
     let call = ("hermes/call".to_owned(), json!(outcome.id.as_str()));
-    Some(MetaObject([status, call].into_iter().collect()))
+    MetaObject([status, call].into_iter().collect())
 }
 
 #[cfg(test)]

@@ -231,7 +231,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let found = match self.shelf() {
-            Some(shelf) => shelf.read(&request.uri).await,
+            Some(offers) => offers.read(&request.uri).await,
             None => None,
         };
         let missing =
@@ -270,8 +270,8 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let shelf = self.shelf().ok_or_else(|| ErrorData::invalid_params("there are no prompts", None))?;
-        let prompt = shelf.prompt(&request).map_err(|why| ErrorData::invalid_params(why, None))?;
+        let offers = self.shelf().ok_or_else(|| ErrorData::invalid_params("there are no prompts", None))?;
+        let prompt = offers.prompt(&request).map_err(|why| ErrorData::invalid_params(why, None))?;
         Ok(prompt.into())
     }
 

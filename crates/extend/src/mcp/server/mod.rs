@@ -73,7 +73,7 @@ pub async fn serve_stdio(workshop: Arc<dyn Workshop>, stop: CancellationToken) -
     let host = workshop.host();
     let hub = Arc::new(Hub::new(workshop));
     let server = Server::new(Arc::clone(&hub), Door::Pipe, None);
-    let served = match server.serve_with_ct(stdio_pipes(), stop).await {
+    let ended = match server.serve_with_ct(stdio_pipes(), stop).await {
         Ok(running) => {
             running.waiting().await.map(drop).map_err(|wrong| ServeError::Broken(wrong.to_string()))
         }
@@ -82,7 +82,7 @@ pub async fn serve_stdio(workshop: Arc<dyn Workshop>, stop: CancellationToken) -
         Err(wrong) => Err(ServeError::Handshake(wrong.to_string())),
     };
     wind_up(&hub, &host).await;
-    served
+    ended
 }
 
 /// Waits for what still runs, but not forever.

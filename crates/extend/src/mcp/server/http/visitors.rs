@@ -66,7 +66,8 @@ impl Refused {
 impl Visitors {
     /// Looks at a request.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
-        let host = single(headers, &HOST)?.or_else(|| uri.authority().map(|name| name.as_str()));
+        let host =
+            single(headers, &HOST)?.or_else(|| uri.authority().map(hyper::http::uri::Authority::as_str));
         if !host.is_some_and(|host| self.is_ours(host)) {
             return Err(Refused::Host);
         }
