@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::{
-    EnvError, Environment, Input, Overflow, Process, Ran, Run, ShellState, Start,
-    Streams, Variables, Why, Workplace,
+    EnvError, Environment, Input, Overflow, Process, Ran, Run, ShellState, Start, Streams, Variables, Why,
+    Workplace,
 };
 use hermes_core::host::Host;
 use hermes_core::jobs::Jobs;
@@ -201,7 +201,14 @@ impl Far {
         Ok(format!("eval \"$(cat {file}; rm -f {file})\""))
     }
 
-    fn command(&self, opened: &Arc<Opened>, text: &str, run: &Run, workdir: &Path, output: &Arc<Capture>) -> Wanted {
+    fn command(
+        &self,
+        opened: &Arc<Opened>,
+        text: &str,
+        run: &Run,
+        workdir: &Path,
+        output: &Arc<Capture>,
+    ) -> Wanted {
         let facts = &opened.facts;
         let known = run.shell.find::<FarKnown>().filter(|known| known.identity == opened.identity);
         let left = format!("{}/s/{}", facts.folder, secret_word());
@@ -241,7 +248,8 @@ impl Far {
         let workdir = permit.command().workdir.clone();
         let overflow = self.settings.overflow.clone();
         let text = self.shipped(&permit.command().text).await?;
-        let capture = || Arc::new(Capture::new(run.keep, overflow.clone(), &run.session, permit.call().as_str()));
+        let capture =
+            || Arc::new(Capture::new(run.keep, overflow.clone(), &run.session, permit.call().as_str()));
         let output = capture();
         let (mut process, opened, wanted) =
             self.begin(|opened| self.command(opened, &text, &run, &workdir, &output)).await?;
@@ -320,7 +328,9 @@ impl Environment for Far {
             };
             let variables: Vec<(String, String)> = more
                 .iter()
-                .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+                .map(|(name, value)| {
+                    (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
+                })
                 .collect();
             let workdir = permit.command().workdir.clone();
             let (process, _, _) = self

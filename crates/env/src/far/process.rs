@@ -87,10 +87,7 @@ impl FarProcess {
             Either::Left((Ok(pid), _)) => pid,
             Either::Right((Either::Right(_), _)) => {
                 let why = format!("no program could be started there within {} s", START.as_secs());
-                return Err(NotStarted::Failed(EnvError::Unreachable {
-                    environment: name.to_string(),
-                    why,
-                }));
+                return Err(NotStarted::Failed(EnvError::Unreachable { environment: name.to_string(), why }));
             }
             _ => return Err(NotStarted::Lost(filter.talk())),
         };
@@ -156,9 +153,7 @@ impl Process for FarProcess {
     }
 
     fn ended(&mut self) -> BoxFuture<'_, Result<End, EnvError>> {
-        Box::pin(async move {
-            self.finished().await.map(|over| over.end())
-        })
+        Box::pin(async move { self.finished().await.map(|over| over.end()) })
     }
 
     fn stop(&self, grace: Duration) -> BoxFuture<'_, ()> {
@@ -205,12 +200,7 @@ impl Drop for FarProcess {
 }
 
 /// Stops everything over there whose mark begins with this one.
-pub(super) async fn stop_there(
-    reach: &Arc<dyn Reach>,
-    host: &Arc<dyn Host>,
-    mark: String,
-    grace: Duration,
-) {
+pub(super) async fn stop_there(reach: &Arc<dyn Reach>, host: &Arc<dyn Host>, mark: String, grace: Duration) {
     let steps = grace.as_millis().div_ceil(50).to_string();
     let words = ["sh", "-c", STOP, "hermes", &mark, &steps, ""].map(str::to_owned).to_vec();
     let call = Call {

@@ -51,7 +51,11 @@ mod tests {
 
         let excerpt = of(&text, 12);
 
-        assert!(excerpt.text.starts_with("aé\nbé\ncé\n") && excerpt.text.ends_with("té\n"), "{}", excerpt.text);
+        assert!(
+            excerpt.text.starts_with("aé\nbé\ncé\n") && excerpt.text.ends_with("té\n"),
+            "{}",
+            excerpt.text
+        );
         assert_eq!(excerpt.left_out, Some((48, 3)));
     }
 }

@@ -8,7 +8,10 @@ use rmcp::model::{
     ClientRequest, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestOptionalParam, ServerResult,
     Tool,
 };
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
+};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
@@ -96,7 +99,8 @@ fn launch(
         consent: Consent::Configured(format!("mcp_servers.{}", server.config.name)),
     });
     let started = started.map_err(|error| unreachable(error.to_string()))?;
-    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors).map_err(|error| unreachable(error.to_string()))?;
+    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors)
+        .map_err(|error| unreachable(error.to_string()))?;
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
     let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone);
     Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
@@ -133,7 +137,9 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         None => true,
     };
     let listed = if has_tools {
-        tools(service).await.map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
+        tools(service)
+            .await
+            .map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
     } else {
         Vec::new()
     };
@@ -235,7 +241,10 @@ fn plain(error: &ClientInitializeError) -> String {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => plain(fallback),
         ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
         ClientInitializeError::TransportError { error, .. } => match http::fate(error) {
-            http::Fate::NotSent(why) | http::Fate::Lost(why) | http::Fate::Login(why) | http::Fate::Refused(why) => why,
+            http::Fate::NotSent(why)
+            | http::Fate::Lost(why)
+            | http::Fate::Login(why)
+            | http::Fate::Refused(why) => why,
         },
         other => other.to_string(),
     }

@@ -3,7 +3,10 @@
 //! Every question is asked in the name of a call that runs; without one there is nobody to answer for
 //! it, and the answer is no. Asking the model, and asking the person, are off unless configured.
 
-#![expect(deprecated, reason = "servers of older versions of the protocol ask for roots and samples, and log")]
+#![expect(
+    deprecated,
+    reason = "servers of older versions of the protocol ask for roots and samples, and log"
+)]
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +18,8 @@ use hermes_core::cx::ToolCx;
 use hermes_core::host::Host;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ElicitationAction, ErrorData, Implementation, ListRootsResult, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, InputRequest, Root, SamplingMessage,
+    ElicitResult, ElicitationAction, ErrorData, Implementation, InputRequest, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, Root, SamplingMessage,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Map, Value};
@@ -125,7 +128,14 @@ impl Client {
         self.may_sample(&cx, &request).await?;
         let sample = Sample {
             system: request.system_prompt.clone(),
-            messages: request.messages.iter().map(|message| { let (words, role) = text_of(message); (role, words) }).collect(),
+            messages: request
+                .messages
+                .iter()
+                .map(|message| {
+                    let (words, role) = text_of(message);
+                    (role, words)
+                })
+                .collect(),
             max_tokens: request.max_tokens.min(self.sampling.max_tokens),
         };
         let limit = self.host.sleep(self.sampling.timeout);
@@ -249,7 +259,9 @@ impl Client {
                 let answer = answer.map_err(|why| ErrorData::invalid_request(why, None))?;
                 told(serde_json::to_value(answer))
             }
-            InputRequest::Elicitation(request) => told(serde_json::to_value(self.elicit(request.params).await)),
+            InputRequest::Elicitation(request) => {
+                told(serde_json::to_value(self.elicit(request.params).await))
+            }
             InputRequest::ListRoots(_) => told(serde_json::to_value(self.roots())),
             _ => Err(ErrorData::invalid_request("this program does not know the question", None)),
         }

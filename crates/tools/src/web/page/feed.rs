@@ -145,10 +145,18 @@ mod tests {
 
         let found = text(rss).unwrap();
         assert_eq!(found.title, "News");
-        assert!(found.text.contains("## [One & two](https://a.example/1)\nMon, 01 Jan 2026"), "{}", found.text);
+        assert!(
+            found.text.contains("## [One & two](https://a.example/1)\nMon, 01 Jan 2026"),
+            "{}",
+            found.text
+        );
         assert!(found.text.contains("Some **bold** words"), "{}", found.text);
         let found = text(atom).unwrap();
-        assert!(found.text.contains("## [First](https://a.example/f)\n2026-01-01\n\nPlain"), "{}", found.text);
+        assert!(
+            found.text.contains("## [First](https://a.example/f)\n2026-01-01\n\nPlain"),
+            "{}",
+            found.text
+        );
         assert!(is_one("application/xml", atom) && !is_one("text/html", atom));
     }
 
