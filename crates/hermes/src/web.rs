@@ -22,7 +22,7 @@ use crate::world::World;
 
 /// Longest wait for a connection, and for the next bytes.
 const CONNECT: Duration = Duration::from_secs(15);
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// How we introduce ourselves where a tool does not.
 const AGENT: &str = concat!("hermes/", env!("CARGO_PKG_VERSION"));

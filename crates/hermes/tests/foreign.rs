@@ -2,7 +2,7 @@
 //! nothing runs twice, and what belongs to others stays.
 
 #![expect(clippy::disallowed_methods, reason = "the tests write files, and wait for processes")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+#![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a helper of a test fails like a test")]
 
 use std::time::{Duration, Instant};
 

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 use crate::disk::{self, Kind, Mode};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::hooks_consent::hex;
 
 pub use crate::disk::Stamp;
 
@@ -163,15 +164,6 @@ fn add_tree(
         }
     }
     Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// Something that was learnt before and kept under this name; nothing when it is not there or cannot

@@ -149,7 +149,9 @@ impl Talk for Agent {
     ) -> BoxFuture<'a, TurnEnd> {
         Box::pin(async move {
             let (prompt, notes) = self.chat.attached(prompt).await;
-            notes.into_iter().for_each(|text| events(Event::Notice { text }));
+            for text in notes {
+                events(Event::Notice { text });
+            }
             self.chat.turn(prompt, events, &cancel).await
         })
     }

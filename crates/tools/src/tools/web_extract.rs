@@ -93,7 +93,7 @@ async fn shown(asking: &Asking<'_>, at: usize, url: &str, page: Extracted, budge
             }
             None => format!("{missing} characters are left out"),
         };
-        content.push_str(&format!("\n\n[{note}]"));
+        content = format!("{content}\n\n[{note}]");
     }
     let mut row = json!({ "url": url, "title": page.title, "content": content, "error": null });
     if page.url != url

@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_long_text_keeps_its_beginning_and_its_end() {
-        let text: String = ('a'..='t').map(|letter| format!("{letter}é\n")).collect();
+        let text = ('a'..='t').fold(String::new(), |all, letter| all + &format!("{letter}é\n"));
 
         let excerpt = of(&text, 12);
 

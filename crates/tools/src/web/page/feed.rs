@@ -114,9 +114,9 @@ fn listed(entries: &[Entry]) -> String {
         let title = if title.is_empty() { "(no title)".to_owned() } else { title };
         // Writing into a string cannot fail.
         let _ = if entry.link.is_empty() {
-            write!(out, "## {title}\n")
+            writeln!(out, "## {title}")
         } else {
-            write!(out, "## [{title}]({})\n", entry.link)
+            writeln!(out, "## [{title}]({})", entry.link)
         };
         if !entry.date.is_empty() {
             let _ = writeln!(out, "{}", entry.date);
