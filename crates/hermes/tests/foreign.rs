@@ -213,18 +213,21 @@ fn reloading_one_plugin_leaves_the_hooks_of_the_other() {
     let home = TempHome::new();
     home.write("home/config.yaml", "plugins:\n  enabled: [one, two]\n");
     blocking(&home, "one", "todo", "first word");
-    blocking(&home, "two", "memory", "never");
+    blocking(&home, "two", "read_file", "never");
     let runtime = runtime(&home, Duration::from_secs(30));
-    let denied = |tool: &str| call(&runtime, tool, json!({})).body;
-    assert!(denied("todo").contains("first word") && denied("memory").contains("never"));
+    let denied = |tool: &str| {
+        let arguments = if tool == "todo" { json!({}) } else { json!({ "path": "/none" }) };
+        call(&runtime, tool, arguments).body
+    };
+    assert!(denied("todo").contains("first word") && denied("read_file").contains("never"));
 
     blocking(&home, "one", "todo", "another word, a longer one");
     assert!(denied("todo").contains("another word, a longer one"));
-    assert!(denied("memory").contains("never"));
+    assert!(denied("read_file").contains("never"));
 
     home.write("home/plugins/one/__init__.py", "raise RuntimeError('broken now')\n");
     assert!(!denied("todo").contains("word"));
-    assert!(denied("memory").contains("never"));
+    assert!(denied("read_file").contains("never"));
     assert_eq!(runtime.tools().hooks().len(), 1);
     assert!(runtime.foreign_problems().concat().contains("RuntimeError: broken now"));
 }

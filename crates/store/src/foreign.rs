@@ -89,6 +89,12 @@ pub fn digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
+/// Changes when a name in a folder comes or goes, or one of these files in it changes.
+pub fn front_stamp(folder: &Path, files: &[&str]) -> Vec<Option<Stamp>> {
+    let inside = files.iter().map(|name| disk::stamp(&folder.join(name)));
+    std::iter::once(disk::folder_stamp(folder)).chain(inside).collect()
+}
+
 /// Changes when anything in a folder does, by dates alone: nothing is opened.
 pub fn tree_stamp(folder: &Path) -> String {
     let mut hash = Sha256::new();
