@@ -16,6 +16,7 @@ use crate::tool::{
 };
 
 /// A registered tool, built-in or foreign.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing an entry may say of its tool")]
 pub struct ToolEntry {
     name: Arc<str>,
     toolset: Arc<str>,

@@ -235,8 +235,8 @@ fn open<B: Backend>(
     with: Opening,
 ) -> BoxFuture<'static, Result<Arc<dyn Environment>, EnvError>> {
     Box::pin(async move {
-        let backend: B = read(settings)
-            .map_err(|why| EnvError::Start { what: "the environment".to_owned(), why })?;
+        let backend: B =
+            read(settings).map_err(|why| EnvError::Start { what: "the environment".to_owned(), why })?;
         Ok(Arc::new(backend.open(with).await?) as Arc<dyn Environment>)
     })
 }

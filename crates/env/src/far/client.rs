@@ -120,8 +120,7 @@ impl Clients {
             .filter_map(|(name, value)| variable(name.as_bytes(), value.as_bytes()))
             .collect();
         variables.extend(variable(MARK.as_bytes(), mark.as_bytes()));
-        let program =
-            Program { path: &client.program, arguments, variables, input, streams, line: false };
+        let program = Program { path: &client.program, arguments, variables, input, streams, line: false };
         Running::start(&program, mark, output, &self.host)
     }
 }

@@ -30,7 +30,7 @@ echo "#end"
 ///
 /// 1. the mark, in front of everything that is said
 /// 2. `m` outputs merged, `s` separate, `t` a terminal; then `e` when there is no input
-/// 3. file whose neighbour with `.d` tells the last directory, or nothing
+/// 3. file whose neighbour with `.d` tells the last status and directory, or nothing
 /// 4. the directory, or nothing
 /// 5. rows and columns of a terminal
 pub(super) const AROUND: &str = r##"__h_mark=$1 __h_how=$2 __h_left=$3 __h_dir=$4 __h_size=$5
@@ -142,7 +142,7 @@ elif [[ -n $__h_login && -r $__h_login ]]; then
   builtin . "$__h_login" >/dev/null 2>&1
 fi
 builtin export _HERMES_RUN=$__h_mark
-__h_save='__h_st=$?; if [[ -n $__h_out ]]; then builtin set +eux; builtin unset _HERMES_RUN; builtin umask 077; { builtin eval "$__h_dump"; } >|"$__h_out" && builtin printf %s "$PWD" >|"$__h_out.d"; __h_out=; fi'
+__h_save='__h_st=$?; if [[ -n $__h_out ]]; then builtin set +eux; builtin unset _HERMES_RUN; builtin umask 077; { builtin eval "$__h_dump"; } >|"$__h_out" && builtin printf "%s %s" "$__h_st" "$PWD" >|"$__h_out.d"; __h_out=; fi'
 __h_old=$OLDPWD
 builtin cd -- "$__h_dir" || builtin exit 126
 OLDPWD=$__h_old
@@ -164,7 +164,7 @@ __h_mark=$_HERMES_RUN
 [ -z "$__h_from" ] || [ ! -r "$__h_from" ] || . "$__h_from" >/dev/null 2>&1
 export _HERMES_RUN="$__h_mark"
 cd -- "$__h_dir" || exit 126
-trap '__h_st=$?; trap - EXIT; if [ -n "$__h_out" ]; then unset _HERMES_RUN; umask 077; { export -p >"$__h_out" && printf %s "$PWD" >"$__h_out.d"; } 2>/dev/null; fi; exit $__h_st' EXIT
+trap '__h_st=$?; trap - EXIT; if [ -n "$__h_out" ]; then unset _HERMES_RUN; umask 077; { export -p >"$__h_out" && printf "%s %s" "$__h_st" "$PWD" >"$__h_out.d"; } 2>/dev/null; fi; exit $__h_st' EXIT
 eval "$__h_cmd"
 exit $?
 "##;
