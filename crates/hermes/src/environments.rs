@@ -15,7 +15,7 @@ use hermes_core::host::Host;
 use hermes_core::jobs::Jobs;
 use hermes_core::permit::{Exec, Permit};
 use hermes_core::session::Place;
-use hermes_env::backends::{self, BackendDef, FarAbout, Opening, Surroundings};
+use hermes_env::backends::{self, BackendDef, FarAbout, FarPlace, Opening, Surroundings};
 use hermes_env::far::FarSettings;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_store::Home;
@@ -202,7 +202,7 @@ fn opened(making: &Making<'_>, place: &Described) -> Result<Site, String> {
         overflow: making.home.map(|home| HomeOverflow::shared(home, making.world)),
     };
     let made = backend.place(place.section.clone(), opening, settings);
-    let (workplace, files) = made.map_err(|wrong| wrong.to_string())?;
+    let FarPlace { place: workplace, files } = made.map_err(|wrong| wrong.to_string())?;
     let first = Place { cwd: cwd.into(), home: Some("~".into()) };
     let there = Some(There { files, first });
     Ok(Site { place: workplace, there, about: about(place, &location, standing) })

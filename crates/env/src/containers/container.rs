@@ -166,12 +166,11 @@ impl Container {
 
     /// Makes the container. What the engine cannot limit is left unlimited, with a note.
     async fn make(&self, recipe: &str) -> Result<(String, Vec<String>), EnvError> {
-        let own_init = match self.has_image().await? {
-            Some(own_init) => own_init,
-            None => {
-                self.pull().await?;
-                self.has_image().await?.unwrap_or_default()
-            }
+        let own_init = if let Some(own_init) = self.has_image().await? {
+            own_init
+        } else {
+            self.pull().await?;
+            self.has_image().await?.unwrap_or_default()
         };
         let folder = self.kept()?;
         let mut notes = Vec::new();

@@ -115,7 +115,7 @@ impl Bench {
                 lifetime: Duration::ZERO,
                 overflow: None,
             };
-            backend.place(section.clone(), opening, far).unwrap().0
+            backend.place(section.clone(), opening, far).unwrap().place
         } else {
             let settings = PlaceSettings {
                 backend,
