@@ -17,6 +17,7 @@
 mod builder;
 pub mod chat;
 mod checkpoints;
+mod environments;
 mod fence;
 mod foreign;
 mod hooks;

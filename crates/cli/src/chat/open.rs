@@ -59,6 +59,10 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
             ..ModelWish::default()
         })
         .opening(opening(args));
+    if let Some(name) = &args.environment {
+        runtime.environments().site(name).map_err(Failure::usage)?;
+        builder = builder.environment(name);
+    }
     if let Some(turns) = args.max_turns {
         builder = builder.max_turns(turns);
     }

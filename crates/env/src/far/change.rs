@@ -113,7 +113,7 @@ impl Far {
         &self,
         changes: &[Change],
         arguments: &mut Vec<String>,
-        staged: &mut Vec<String>,
+        beside_them: &mut Vec<String>,
         made: &mut Vec<bool>,
     ) -> Result<(), FileError> {
         for change in changes {
@@ -128,7 +128,7 @@ impl Far {
             match change {
                 Change::Put { content, .. } => {
                     target = beside("n");
-                    staged.push(target.clone());
+                    beside_them.push(target.clone());
                     let mode = content.mode.map(|mode| format!("{mode:o}")).unwrap_or_default();
                     let asked = [there.clone(), target.clone(), mode];
                     folders = self.staged(path, &asked, content.bytes.clone()).await?;

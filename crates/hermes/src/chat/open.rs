@@ -66,6 +66,8 @@ pub(crate) struct Terms {
     pub(crate) max_turns: Option<u32>,
     pub(crate) note: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
+    /// The environment its calls work in when they name none.
+    pub(crate) environment: Option<String>,
     /// The session that handed this one a task.
     pub(crate) parent: Option<(String, Link)>,
     /// The session whose grants hold here too.
@@ -93,6 +95,7 @@ impl ChatBuilder {
             max_turns: None,
             note: None,
             cwd: None,
+            environment: None,
             parent: None,
             grants_of: None,
             generation: 0,
@@ -103,6 +106,12 @@ impl ChatBuilder {
     /// Which tools it has; the default is all of them.
     pub fn select(mut self, selection: Selection) -> Self {
         self.terms.selection = selection;
+        self
+    }
+
+    /// The environment its calls work in when they name none, instead of the default.
+    pub fn environment(mut self, name: impl Into<String>) -> Self {
+        self.terms.environment = Some(name.into());
         self
     }
 
@@ -277,6 +286,9 @@ fn session(
     }
     if let Some(cwd) = &terms.cwd {
         builder = builder.cwd(cwd);
+    }
+    if let Some(environment) = &terms.environment {
+        builder = builder.environment(environment);
     }
     if let Some((parent, _)) = &terms.parent {
         builder = builder.extension(GrantsOf(terms.grants_of.clone().unwrap_or_else(|| parent.clone())));
