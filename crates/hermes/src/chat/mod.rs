@@ -18,6 +18,7 @@ mod models;
 mod open;
 mod relay;
 mod risk;
+mod sampler;
 mod seat;
 mod tools;
 mod wording;
