@@ -3,6 +3,6 @@
 //! Everything foreign runs out of process, is supervised, and takes the road like every other tool,
 //! in a registry scope of its own.
 
-pub mod launch;
 pub mod digest;
+pub mod launch;
 pub mod mcp;

@@ -51,7 +51,10 @@ impl Person for Robot {
             let second = Duration::from_secs(10);
             let limits = Limits { connect: second, idle: second, total: second };
             let reply = self.0.send(Call::get(&url, limits)).await.map_err(|error| error.to_string())?;
-            reply.header("location").map(str::to_owned).ok_or_else(|| format!("the page answers {}", reply.status))
+            reply
+                .header("location")
+                .map(str::to_owned)
+                .ok_or_else(|| format!("the page answers {}", reply.status))
         })
     }
 }
@@ -60,7 +63,8 @@ impl Person for Robot {
 fn server(url: &str, scenario: &str, context: &Value) -> Value {
     let mut server = json!({ "url": url, "elicitation": { "enabled": true } });
     if scenario.starts_with("auth/") {
-        let mut oauth = json!({ "client_metadata_url": "https://conformance-test.local/client-metadata.json" });
+        let mut oauth =
+            json!({ "client_metadata_url": "https://conformance-test.local/client-metadata.json" });
         for key in ["client_id", "client_secret"] {
             if let Some(value) = context.get(key) {
                 oauth[key] = value.clone();
@@ -85,7 +89,8 @@ fn main() -> ExitCode {
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context: Value = serde_json::from_str(&context).unwrap_or_default();
     let Ok(folder) = tempfile::tempdir() else { return ExitCode::FAILURE };
-    let config = json!({ "mcp_servers": { "suite": server(&url, &scenario, &context) }, "mcp_discovery_timeout": 25 });
+    let config =
+        json!({ "mcp_servers": { "suite": server(&url, &scenario, &context) }, "mcp_discovery_timeout": 25 });
     if std::fs::write(folder.path().join("config.yaml"), config.to_string()).is_err() {
         return ExitCode::FAILURE;
     }

@@ -22,9 +22,9 @@ mod sse;
 mod tls;
 mod url;
 
+pub use callback::Callback;
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
-pub use callback::Callback;
 pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, within};
 pub use hyper::header::{HeaderName, HeaderValue};
 pub use hyper::{HeaderMap, Method, StatusCode};

@@ -68,6 +68,7 @@ impl Foreign {
     }
 
     /// Starts programs that foreign tools live in.
+    #[expect(dead_code, reason = "for the kinds whose programs others start")]
     pub(crate) fn launcher(&self) -> &Arc<dyn Launch> {
         &self.launcher
     }

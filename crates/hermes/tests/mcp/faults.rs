@@ -49,7 +49,9 @@ fn a_hanging_call_costs_itself_only_and_the_server_is_told() {
     assert_eq!(outcomes[0].status, Status::TimedOut);
     assert_eq!(words(&outcomes[1]), "echo: a");
     assert!(began.elapsed() < Duration::from_secs(10));
-    until("the server hears that nobody waits", || bench.notes().iter().any(|note| note.starts_with("cancelled ")));
+    until("the server hears that nobody waits", || {
+        bench.notes().iter().any(|note| note.starts_with("cancelled "))
+    });
     assert_eq!(bench.count("started"), 1, "a call that takes too long says nothing about the connection");
 }
 
@@ -97,7 +99,11 @@ fn a_server_that_needs_long_to_start_delays_nobody_and_joins_later() {
     let slow = bench.script(&["--delay", "3"], &json!({}));
     bench.configure(&json!({ "slow": slow }));
     let text = std::fs::read_to_string(bench.path("home/config.yaml")).unwrap();
-    std::fs::write(bench.path("home/config.yaml"), text.replace("\"mcp_discovery_timeout\":20", "\"mcp_discovery_timeout\":0.2")).unwrap();
+    std::fs::write(
+        bench.path("home/config.yaml"),
+        text.replace("\"mcp_discovery_timeout\":20", "\"mcp_discovery_timeout\":0.2"),
+    )
+    .unwrap();
 
     let began = Instant::now();
     let runtime = bench.runtime();
@@ -163,7 +169,8 @@ fn four_calls_that_take_a_second_take_little_more_together() {
     let session = bench.session();
     drop(call(&session, "mcp__s__echo", &json!({})));
     for tool in ["mcp__s__slow", "mcp__s__slow_act"] {
-        let calls = (0..4).map(|n| ToolCall::new(tool, json!({ "text": n.to_string() }).to_string())).collect();
+        let calls =
+            (0..4).map(|n| ToolCall::new(tool, json!({ "text": n.to_string() }).to_string())).collect();
 
         let began = Instant::now();
         let outcomes = session.batch_blocking(calls);

@@ -35,7 +35,11 @@ fn a_changed_definition_is_held_back_until_a_person_agrees() {
     assert_ne!(held.status, Status::Ok);
     assert!(held.body.contains("hermes mcp tools s"), "{}", held.body);
     assert_eq!(bench.count("echo"), 0);
-    assert!(runtime.warnings().iter().any(|warning| warning.contains("held back")), "{:?}", runtime.warnings());
+    assert!(
+        runtime.warnings().iter().any(|warning| warning.contains("held back")),
+        "{:?}",
+        runtime.warnings()
+    );
     // The others go on.
     assert_eq!(call(&session, "mcp__s__slow", &json!({})).status, Status::Ok);
 
@@ -50,7 +54,8 @@ fn a_change_between_two_starts_is_noticed_before_the_first_call_is_sent() {
     let bench = Bench::scripted(&json!({}));
     drop(bench.session());
     let text = std::fs::read_to_string(bench.path("home/mcp/s.json")).unwrap();
-    std::fs::write(bench.path("home/mcp/s.json"), text.replace("Say something back.", "Something else.")).unwrap();
+    std::fs::write(bench.path("home/mcp/s.json"), text.replace("Say something back.", "Something else."))
+        .unwrap();
 
     let session = bench.session();
     let held = call(&session, "mcp__s__echo", &json!({}));
@@ -101,8 +106,12 @@ fn only_what_the_configuration_includes_is_there() {
     let bench = Bench::scripted(&json!({ "tools": { "include": ["echo", "slow"] } }));
     let runtime = bench.runtime();
 
-    let names: Vec<String> =
-        runtime.tools().tools().map(|tool| tool.name().to_string()).filter(|name| name.starts_with("mcp__")).collect();
+    let names: Vec<String> = runtime
+        .tools()
+        .tools()
+        .map(|tool| tool.name().to_string())
+        .filter(|name| name.starts_with("mcp__"))
+        .collect();
 
     assert_eq!(names, ["mcp__s__echo", "mcp__s__slow"]);
 }

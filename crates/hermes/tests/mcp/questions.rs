@@ -95,7 +95,8 @@ fn the_model_and_the_person_are_not_asked_unless_that_was_allowed() {
 
 #[test]
 fn the_model_is_asked_when_the_person_agrees_and_within_the_budget() {
-    let bench = Bench::scripted(&json!({ "sampling": { "enabled": true, "max_rpm": 2, "max_tokens_cap": 50 } }));
+    let bench =
+        Bench::scripted(&json!({ "sampling": { "enabled": true, "max_rpm": 2, "max_tokens_cap": 50 } }));
     let (asker, four) = (ready(&["No", "Yes, this once"]), Arc::new(Four(Mutex::default())));
     let session = asking(&bench.runtime(), &asker, &four);
 

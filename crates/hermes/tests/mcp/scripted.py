@@ -104,6 +104,7 @@ def call(number, name, arguments, meta):
             token = (meta or {}).get("progressToken")
             params = {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}
             send({"method": "notifications/progress", "params": params})
+            time.sleep(0.2)
     elif name == "change":
         description = text
         send({"method": "notifications/tools/list_changed"})

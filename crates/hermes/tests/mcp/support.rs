@@ -81,7 +81,8 @@ impl Bench {
     pub(crate) fn builder(&self) -> RuntimeBuilder {
         let user = self.path("user");
         let path = std::env::var("PATH").unwrap();
-        let env = [("HOME", user.to_str().unwrap()), ("PATH", &path), ("SECRET_API_KEY", "k"), ("LANG", "C.UTF-8")];
+        let env =
+            [("HOME", user.to_str().unwrap()), ("PATH", &path), ("SECRET_API_KEY", "k"), ("LANG", "C.UTF-8")];
         Runtime::builder()
             .cwd(self.path("work"))
             .user_home(&user)

@@ -253,7 +253,11 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
         let oauth = (wanted || map.contains_key("oauth")).then(|| oauth(&section(map, "oauth")));
         let remote = Remote { url, headers: pairs(map, "headers"), oauth };
         let kind = text(map, "transport").or_else(|| text(map, "type")).unwrap_or_default();
-        return Ok(if kind.eq_ignore_ascii_case("sse") { Transport::Sse(remote) } else { Transport::Http(remote) });
+        return Ok(if kind.eq_ignore_ascii_case("sse") {
+            Transport::Sse(remote)
+        } else {
+            Transport::Http(remote)
+        });
     }
     let command = text(map, "command").ok_or("it has neither `command` nor `url`")?;
     let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
@@ -265,7 +269,9 @@ fn oauth(map: &Map<String, Value>) -> OAuth {
         client_id: text(map, "client_id"),
         client_secret: text(map, "client_secret"),
         scope: text(map, "scope"),
-        redirect_port: text(map, "redirect_port").and_then(|port| port.parse().ok()).filter(|port| *port != 0),
+        redirect_port: text(map, "redirect_port")
+            .and_then(|port| port.parse().ok())
+            .filter(|port| *port != 0),
         redirect_uri: text(map, "redirect_uri"),
         redirect_host: text(map, "redirect_host"),
         client_name: text(map, "client_name"),

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     ClientRequest, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestOptionalParam, ServerResult,
-    Tool,
+    SubscriptionFilter, Tool,
 };
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
+};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
@@ -96,7 +99,8 @@ fn launch(
         consent: Consent::Configured(format!("mcp_servers.{}", server.config.name)),
     });
     let started = started.map_err(|error| unreachable(error.to_string()))?;
-    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors).map_err(|error| unreachable(error.to_string()))?;
+    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors)
+        .map_err(|error| unreachable(error.to_string()))?;
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
     let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone);
     Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
@@ -133,7 +137,9 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         None => true,
     };
     let listed = if has_tools {
-        tools(service).await.map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
+        tools(service)
+            .await
+            .map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
     } else {
         Vec::new()
     };
@@ -209,6 +215,26 @@ pub(super) async fn ping(service: &Service) -> bool {
     )
 }
 
+/// Listens for changes of the list of tools, where a server tells of them only to those who listen.
+pub(super) async fn hear_changes(live: Arc<Live>) {
+    let modern = live.service.peer_info().is_some_and(|info| !info.protocol_version.has_initialize());
+    if !modern {
+        return;
+    }
+    let heard = async {
+        let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+        // A server that tells nobody has a list that does not change.
+        let Ok(mut subscription) = live.service.listen(wanted).await else { return };
+        while let Ok(Some(_)) = subscription.next().await {
+            live.client.changed.notify_one();
+        }
+    };
+    tokio::select! {
+        () = heard => {}
+        () = live.gone.cancelled() => {}
+    }
+}
+
 /// The folder as an address.
 fn root_of(path: &Path) -> String {
     use std::fmt::Write as _;
@@ -235,7 +261,10 @@ fn plain(error: &ClientInitializeError) -> String {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => plain(fallback),
         ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
         ClientInitializeError::TransportError { error, .. } => match http::fate(error) {
-            http::Fate::NotSent(why) | http::Fate::Lost(why) | http::Fate::Login(why) | http::Fate::Refused(why) => why,
+            http::Fate::NotSent(why)
+            | http::Fate::Lost(why)
+            | http::Fate::Login(why)
+            | http::Fate::Refused(why) => why,
         },
         other => other.to_string(),
     }

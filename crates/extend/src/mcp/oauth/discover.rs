@@ -62,13 +62,17 @@ pub(super) async fn discover(http: &Http, server: &Url, challenge: &Challenge) -
 /// What the server says of itself; nothing where it says nothing.
 async fn resource(http: &Http, server: &Url, challenge: &Challenge) -> Result<Option<Value>, OAuthError> {
     if let Some(address) = &challenge.resource_metadata {
-        let url = Url::parse(address).ok_or_else(|| wrong("the server's description has no proper address"))?;
+        let url =
+            Url::parse(address).ok_or_else(|| wrong("the server's description has no proper address"))?;
         if let Some(told) = document(http, &url).await? {
             return Ok(Some(told));
         }
     }
     let path = path_of(server);
-    for place in [format!("/.well-known/oauth-protected-resource{path}"), "/.well-known/oauth-protected-resource".to_owned()] {
+    for place in [
+        format!("/.well-known/oauth-protected-resource{path}"),
+        "/.well-known/oauth-protected-resource".to_owned(),
+    ] {
         if let Some(told) = document(http, &server.with_path(&place)).await? {
             return Ok(Some(told));
         }
@@ -155,7 +159,9 @@ mod tests {
     fn a_server_may_name_itself_or_what_is_above_it() {
         let server = Url::parse("https://a.example/x/mcp").unwrap();
 
-        for own in ["https://a.example/x/mcp", "https://a.example/x", "https://a.example/", "https://a.example"] {
+        for own in
+            ["https://a.example/x/mcp", "https://a.example/x", "https://a.example/", "https://a.example"]
+        {
             assert!(covers(own, &server), "{own}");
         }
         for other in ["https://b.example/x/mcp", "http://a.example/x/mcp", "https://a.example/x/mc", "evil"] {

@@ -108,7 +108,11 @@ impl Authority {
     }
 
     /// Something better than what was just used; nothing when there is none without a person.
-    pub(crate) async fn renew(&self, used: Option<&str>, challenge: &Challenge) -> Result<Option<String>, OAuthError> {
+    pub(crate) async fn renew(
+        &self,
+        used: Option<&str>,
+        challenge: &Challenge,
+    ) -> Result<Option<String>, OAuthError> {
         let mut tokens = self.turn.lock().await;
         // Somebody may have logged in meanwhile, here or in another process.
         let kept = self.vault.read(&self.server, Kept::Tokens).and_then(|text| Tokens::read(&text));
