@@ -116,8 +116,9 @@ impl GuardPolicy {
 
     /// Effects that no rule looks into: they are asked about as a kind.
     fn judge_other(&self, effect: &Effect, request: &PolicyRequest<'_>) -> Verdict {
-        let rule = kind(effect);
-        let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&rule));
+        let key = kind(effect);
+        let rule = key.split(':').next().unwrap_or_default();
+        let granted = self.granted_to(holder(request), |grants| grants.kinds.contains(&key));
         let why = match effect {
             // The name of the tool says it already.
             Effect::Foreign(it) => format!("only {} knows what `{}` will do", it.source, it.tool),
