@@ -12,6 +12,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hermes::core::clarify::{Answer, Asker, Question};
 use hermes::core::policy::{Policy, PolicyRequest, Verdict};
+use hermes::extend::mcp::client::Status;
 use hermes::extend::mcp::oauth::Person;
 use hermes::store::Home;
 use hermes::{Runtime, ToolCall};
@@ -107,9 +108,10 @@ fn main() -> ExitCode {
         .filter(|tool| tool.toolset().as_ref() == "mcp-suite")
         .map(|tool| tool.name().to_string())
         .collect();
-    let mut worked = !tools.is_empty();
+    let mut worked = true;
     for server in runtime.mcp().servers() {
         eprintln!("{:?}", server.status());
+        worked &= server.status() == Status::Connected;
     }
     for tool in &tools {
         let outcome = session.call_blocking(ToolCall::new(tool, arguments(tool).to_string()));

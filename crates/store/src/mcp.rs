@@ -4,6 +4,7 @@
 //! `mcp/<server>.json`, `mcp-tokens/<server>.json`, `logs/mcp-stderr.log`. Every file is its owner's
 //! only. A name that cannot be a file's name is kept under its fingerprint.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -95,9 +96,12 @@ fn file_name(server: &str) -> String {
     if !server.is_empty() && server.len() <= 64 && server.chars().all(plain) {
         return server.to_owned();
     }
-    let digest = Sha256::digest(server.as_bytes());
-    let marks: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("@{marks}")
+    let mut name = String::from("@");
+    for byte in Sha256::digest(server.as_bytes()).iter().take(16) {
+        // Writing to a string does not fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    name
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ use hermes_core::host::Host;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ElicitationAction, ErrorData, Implementation, InputRequest, ListRootsResult,
-    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, Root, SamplingMessage,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
+    SamplingMessage,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Map, Value};
@@ -304,6 +305,7 @@ impl rmcp::ClientHandler for Client {
             capabilities.elicitation = Some(rmcp::model::ElicitationCapability::default());
         }
         ClientConfig::new(capabilities, Implementation::new("hermes", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn list_roots(&self, _cx: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
