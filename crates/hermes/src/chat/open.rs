@@ -10,11 +10,13 @@ use hermes_core::model::Message;
 use hermes_core::policy::{Approver, Nobody};
 use hermes_core::toolset::{Selection, SelectionError};
 use hermes_core::watch::Watcher;
+use hermes_extend::mcp::client::Sampler;
 use hermes_store::sessions::{Link, NewSession, SessionError, fresh_id};
 
 use super::conversation::{PassingConversation, StoredConversation};
 use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
+use super::sampler::ModelSampler;
 use super::seat::Seat;
 use super::{Chat, children, facts, hooks, inside};
 use crate::host::Machine;
@@ -277,6 +279,10 @@ fn session(
         .extension(watcher);
     if let Some(risk) = models.risk() {
         builder = builder.risk_model(Arc::new(risk));
+    }
+    if let Some(model) = models.list.first() {
+        let sampler: Arc<dyn Sampler> = Arc::new(ModelSampler(Arc::clone(model)));
+        builder = builder.extension(sampler);
     }
     if let Some(tokens) = models.context_tokens() {
         builder = builder.context_tokens(tokens);

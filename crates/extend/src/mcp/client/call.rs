@@ -156,8 +156,10 @@ impl Inner {
     ) -> Result<ServerResult, Broken> {
         let not_sent = |_| Broken::NotSent("the connection was closed".to_owned());
         let options = PeerRequestOptions::no_options();
+        let sending = live.client.sending().await;
         let handle = live.service.send_request_with_option(request, options).await.map_err(not_sent)?;
         let mut waiting = Waiting::new(Arc::clone(live), handle, cx, self.outside.host.now());
+        drop(sending);
         let gone = live.gone.clone();
         let answer = tokio::select! {
             biased;

@@ -100,6 +100,9 @@ pub struct OAuth {
     pub client_name: Option<String>,
     /// An `https` address of a document that describes the client, for servers that take one.
     pub client_metadata_url: Option<String>,
+    /// Whether the client asks in its own name, with its secret and without a person
+    /// (`grant: client_credentials`).
+    pub own_name: bool,
     /// How long the person may take.
     pub timeout: Option<Duration>,
 }
@@ -273,6 +276,7 @@ fn oauth(map: &Map<String, Value>) -> OAuth {
         redirect_host: text(map, "redirect_host"),
         client_name: text(map, "client_name"),
         client_metadata_url: text(map, "client_metadata_url"),
+        own_name: text(map, "grant").is_some_and(|grant| grant == "client_credentials"),
         timeout: seconds(map, "timeout"),
     }
 }

@@ -301,6 +301,7 @@ impl Inner {
                 life.trouble = None;
                 drop(life);
                 self.tasks.spawn_on(Arc::clone(&self).mind(Arc::clone(&live)), &handle);
+                self.tasks.spawn_on(connect::hear_changes(Arc::clone(&live)), &handle);
                 Ok(live)
             }
             Err(trouble) => {

@@ -10,7 +10,6 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 use sse_stream::Sse;
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::config::Remote;
@@ -32,7 +31,6 @@ pub(super) async fn open(
     server: &Inner,
     remote: &Remote,
     gone: CancellationToken,
-    _handle: &Handle,
 ) -> Result<Stream, Trouble> {
     let asker = Asker::new(server, remote);
     let request = Outgoing::new(Method::GET, &remote.url).header("accept", "text/event-stream");

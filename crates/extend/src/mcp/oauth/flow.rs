@@ -65,6 +65,21 @@ impl Authority {
     }
 }
 
+impl Authority {
+    /// The right of a client that asks in its own name, with its secret.
+    pub(super) async fn in_own_name(&self, challenge: &Challenge) -> Result<Tokens, OAuthError> {
+        let found = discover(&self.http, &self.url, challenge).await?;
+        let scope = scope(self.config.scope.as_deref(), challenge, &found, None);
+        let us = client(&self.http, &self.config, &found.authority, "", None, scope.as_deref()).await?;
+        let mut given = vec![("grant_type", "client_credentials".to_owned())];
+        given.extend(scope.map(|scope| ("scope", scope)));
+        let resource = found.resource.clone().or_else(|| Some(self.url.text()));
+        let tokens = exchange(&self.http, &found.authority, &us, resource.as_deref(), given).await?;
+        self.keep(&tokens)?;
+        Ok(tokens)
+    }
+}
+
 /// What nobody else knows about this one question.
 struct Secrets {
     verifier: String,

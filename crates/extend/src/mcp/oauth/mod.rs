@@ -132,6 +132,12 @@ impl Authority {
             *tokens = Some(fresh);
             return Ok(Some(access));
         }
+        if self.config.own_name {
+            let fresh = self.in_own_name(challenge).await?;
+            let access = fresh.access.clone();
+            *tokens = Some(fresh);
+            return Ok(Some(access));
+        }
         let Some(person) = &self.person else { return Ok(None) };
         let before = tokens.as_ref().and_then(|known| known.scope.clone());
         let fresh = self.log_in(person.as_ref(), challenge, before.as_deref()).await?;
