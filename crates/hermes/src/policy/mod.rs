@@ -200,7 +200,7 @@ impl Policy for GuardPolicy {
                 Effect::Exec(command) => commands::grant(self, command, request, grant),
                 Effect::Read(path) | Effect::Write(path) => paths::grant(self, path, request, grant),
                 Effect::ReadIn(spot) | Effect::WriteIn(spot) => {
-                    paths::grant_there(self, spot, request, grant)
+                    paths::grant_there(self, spot, request, grant);
                 }
                 Effect::ReadSlot(_) | Effect::WriteSlot(_) => {}
                 other => self.granted_to(holder(request), |grants| grants.kinds.push(kind(other))),
