@@ -6,6 +6,7 @@ use crate::containers::Engine;
 use crate::containers::settings::ContainerSettings;
 
 /// What the words depend on beside the settings.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing an engine may not be able to do")]
 pub(super) struct Making<'a> {
     pub(super) engine: Engine,
     pub(super) name: &'a str,
@@ -22,6 +23,8 @@ pub(super) struct Making<'a> {
     pub(super) user: Option<(u32, u32)>,
     /// Whether the image starts a supervisor of its own, which must be the first process.
     pub(super) own_init: bool,
+    /// Whether the engine's own first process is known to be accepted.
+    pub(super) init: bool,
     /// Whether limits are known to be accepted.
     pub(super) limits: bool,
     /// Whether a limit on its disk is known to be accepted.
@@ -32,7 +35,7 @@ pub(super) struct Making<'a> {
 pub(super) fn run(settings: &ContainerSettings, making: &Making<'_>) -> Vec<String> {
     let mut words: Vec<String> = ["run", "-d", "--name", making.name].map(str::to_owned).to_vec();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
-    if !making.own_init {
+    if making.init && !making.own_init {
         add(&["--init"]);
     }
     for (name, value) in making.labels {
@@ -129,6 +132,7 @@ mod tests {
             variables: Vec::new(),
             user: None,
             own_init: false,
+            init: true,
             limits: true,
             disk: false,
         };

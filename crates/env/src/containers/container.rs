@@ -174,6 +174,7 @@ impl Container {
         };
         let folder = self.kept()?;
         let mut notes = Vec::new();
+        let mut init = true;
         let (mut limits, mut disk) = (true, self.settings.disk > 0 && self.settings.disk != 51_200);
         loop {
             let name = format!("hermes-{}", secret_word().get(..8).unwrap_or_default());
@@ -188,6 +189,7 @@ impl Container {
                 variables: self.variables(),
                 user: self.settings.run_as_host_user.then(own_user),
                 own_init,
+                init,
                 limits,
                 disk,
             };
@@ -203,7 +205,9 @@ impl Container {
                 said => {
                     self.ask(&["rm", "-f", &name], START).await?;
                     let complaint = said?.complaint();
-                    if disk
+                    if init && refuses_init(&complaint) {
+                        init = false;
+                    } else if disk
                         && (complaint.contains("storage-opt")
                             || complaint.contains("storage opt")
                             || complaint.contains("pquota"))
@@ -374,6 +378,11 @@ impl Reach for Container {
         let words = ["exec", "-it", "-w", &self.settings.cwd(), &id, "sh", "-c", shell].map(OsString::from);
         Some(std::iter::once(self.program.clone().into_os_string()).chain(words).collect())
     }
+}
+
+/// Without a first process of the engine's, dead processes lie about until the container goes.
+fn refuses_init(complaint: &str) -> bool {
+    ["init binary", "container-init", "catatonit", "docker-init"].iter().any(|part| complaint.contains(part))
 }
 
 fn refuses_limits(complaint: &str) -> bool {

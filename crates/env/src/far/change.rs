@@ -129,8 +129,8 @@ impl Far {
                 Change::Put { content, .. } => {
                     target = beside("n");
                     beside_them.push(target.clone());
-                    let mode = content.mode.map(|mode| format!("{mode:o}")).unwrap_or_default();
-                    let asked = [there.clone(), target.clone(), mode];
+                    let bits = content.mode.map(|bits| format!("{bits:o}")).unwrap_or_default();
+                    let asked = [there.clone(), target.clone(), bits];
                     folders = self.staged(path, &asked, content.bytes.clone()).await?;
                 }
                 Change::Move { to, .. } => target = self.there(to.path()).await?,
