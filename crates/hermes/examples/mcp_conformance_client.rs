@@ -3,7 +3,12 @@
 //!
 //! The suite appends the address of its server and names the scenario in `MCP_CONFORMANCE_SCENARIO`.
 
-#![expect(clippy::disallowed_methods, reason = "a program of its own, for the suite")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a program of its own, for the suite"
+)]
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -3,7 +3,11 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "tests look at files, processes, the clock and the environment"
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests look at files, processes, the clock and the environment, and stop where something is wrong"
 )]
 
 mod faults;

@@ -51,7 +51,7 @@ fn the_folder_of_the_work_is_told_as_what_may_be_looked_at() {
     let outcome = call(&bench.session(), "mcp__s__roots", &json!({}));
 
     let uri = format!("file://{}", bench.path("work").display());
-    assert_eq!(told(&outcome)["result"].to_string().contains(&uri), true, "{}", outcome.body);
+    assert!(told(&outcome)["result"].to_string().contains(&uri), "{}", outcome.body);
 }
 
 #[test]
@@ -101,15 +101,15 @@ fn the_model_is_asked_when_the_person_agrees_and_within_the_budget() {
     let session = asking(&bench.runtime(), &asker, &four);
 
     let refused = call(&session, "mcp__s__sample", &json!({ "text": "1" }));
-    let agreed = call(&session, "mcp__s__sample", &json!({ "text": "2" }));
+    let answered = call(&session, "mcp__s__sample", &json!({ "text": "2" }));
     let too_often = call(&session, "mcp__s__sample", &json!({ "text": "3" }));
 
     assert!(refused.body.contains("the person said no"), "{}", refused.body);
-    assert_eq!(inner(&agreed)["content"]["text"], "4");
+    assert_eq!(inner(&answered)["content"]["text"], "4");
     assert!(too_often.body.contains("2 times in a minute"), "{}", too_often.body);
-    let asked = four.0.lock().unwrap();
-    assert_eq!(asked.len(), 1);
-    assert_eq!((asked[0].max_tokens, asked[0].messages[0].1.as_str()), (50, "What is 2 + 2?"));
+    let samples = four.0.lock().unwrap();
+    assert_eq!(samples.len(), 1);
+    assert_eq!((samples[0].max_tokens, samples[0].messages[0].1.as_str()), (50, "What is 2 + 2?"));
 }
 
 #[test]

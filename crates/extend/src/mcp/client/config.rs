@@ -405,7 +405,7 @@ mod tests {
             read.servers[0].transport,
             Transport::Stdio(Stdio { command: "npx".to_owned(), args, env, cwd: None })
         );
-        assert_eq!(read.servers[0].timeout, Duration::from_secs(300));
+        assert_eq!(read.servers[0].timeout, Duration::from_mins(5));
         assert!(!read.servers[0].sampling.enabled && read.servers[0].elicitation.is_none());
     }
 

@@ -44,7 +44,7 @@ pub(super) async fn connect(server: &Inner, handle: Handle) -> Result<(Live, Kno
         Err(Failed::Odd(_)) if probing => {
             attempt(server, handle, ClientLifecycleMode::Initialize).await.map_err(Failed::trouble)
         }
-        made => made.map_err(Failed::trouble),
+        done => done.map_err(Failed::trouble),
     }
 }
 

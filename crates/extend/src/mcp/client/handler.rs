@@ -178,8 +178,8 @@ impl Client {
         let Some(cx) = self.call().await else { return decline() };
         let Some(asker) = cx.service::<Arc<dyn Asker>>() else { return decline() };
         let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
-        let asked = Box::pin(form(&self.server, &message, &schema, asker.as_ref()));
-        match futures::future::select(asked, self.host.sleep(patience)).await {
+        let filled = Box::pin(form(&self.server, &message, &schema, asker.as_ref()));
+        match futures::future::select(filled, self.host.sleep(patience)).await {
             futures::future::Either::Left((Some(content), _)) => {
                 ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
             }

@@ -201,9 +201,10 @@ impl Asker {
                 return Ok(reply);
             }
             let target = reply.header("location").unwrap_or_default();
-            let next = if target.starts_with('/') { Some(url.with_path(target)) } else { Url::parse(target) };
-            let same = |next: &Url| (next.tls, &next.host, next.port) == (url.tls, &url.host, url.port);
-            url = next.filter(same).ok_or_else(|| odd("it sends requests on to another host"))?;
+            let onward =
+                if target.starts_with('/') { Some(url.with_path(target)) } else { Url::parse(target) };
+            let same = |it: &Url| (it.tls, &it.host, it.port) == (url.tls, &url.host, url.port);
+            url = onward.filter(same).ok_or_else(|| odd("it sends requests on to another host"))?;
         }
         Err(odd("it sends requests in a circle"))
     }

@@ -35,10 +35,10 @@ pub(crate) fn parts(content: Vec<ContentBlock>) -> Parts {
         match block {
             ContentBlock::Text(text) => texts.push(text.text),
             ContentBlock::Image(image) => {
-                beside(&image.data, image.mime_type, "image", &mut texts, &mut attachments)
+                beside(&image.data, image.mime_type, "image", &mut texts, &mut attachments);
             }
             ContentBlock::Audio(audio) => {
-                beside(&audio.data, audio.mime_type, "audio", &mut texts, &mut attachments)
+                beside(&audio.data, audio.mime_type, "audio", &mut texts, &mut attachments);
             }
             ContentBlock::Resource(embedded) => {
                 let (text, more) = contents(embedded.resource);

@@ -169,8 +169,8 @@ impl Server {
         if !self.inner.config.enabled {
             return Status::Disabled;
         }
-        let life = self.inner.life();
-        match (&life.live, &life.starting, &life.trouble) {
+        let state = self.inner.life();
+        match (&state.live, &state.starting, &state.trouble) {
             (Some(live), ..) if !live.gone.is_cancelled() => Status::Connected,
             (_, Some(_), _) => Status::Starting,
             (_, _, Some(Trouble::Login(why))) => Status::NeedsLogin(why.clone()),
@@ -234,25 +234,25 @@ impl Inner {
     /// A connection that works; starts one if there is none.
     pub(super) async fn live(self: &Arc<Self>) -> Result<Arc<Live>, Trouble> {
         let starting = {
-            let mut life = self.life();
-            match &life.live {
+            let mut state = self.life();
+            match &state.live {
                 Some(live) if live.is_there() => return Ok(Arc::clone(live)),
                 _ => {}
             }
             let now = self.outside.host.now();
-            if let Some(starting) = &life.starting {
+            if let Some(starting) = &state.starting {
                 starting.clone()
             } else {
-                if life.failures >= OPEN_AFTER && now < life.not_before {
-                    let wait = life.not_before.saturating_sub(now).as_secs() + 1;
-                    let why = life.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
-                    let count = life.failures;
+                if state.failures >= OPEN_AFTER && now < state.not_before {
+                    let wait = state.not_before.saturating_sub(now).as_secs() + 1;
+                    let why = state.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
+                    let count = state.failures;
                     return Err(Trouble::Unreachable(format!(
                         "it failed {count} times in a row and is left alone for {wait} s more; the last time: {why}"
                     )));
                 }
                 let starting = self.begin()?;
-                life.starting = Some(starting.clone());
+                state.starting = Some(starting.clone());
                 starting
             }
         };
@@ -292,37 +292,37 @@ impl Inner {
             }
             Arc::new(live)
         });
-        let mut life = self.life();
-        life.starting = None;
+        let mut state = self.life();
+        state.starting = None;
         match made {
             Ok(live) => {
-                life.live = Some(Arc::clone(&live));
-                life.failures = 0;
-                life.trouble = None;
-                drop(life);
+                state.live = Some(Arc::clone(&live));
+                state.failures = 0;
+                state.trouble = None;
+                drop(state);
                 self.tasks.spawn_on(Arc::clone(&self).mind(Arc::clone(&live)), &handle);
                 self.tasks.spawn_on(connect::hear_changes(Arc::clone(&live)), &handle);
                 Ok(live)
             }
             Err(trouble) => {
-                self.failed(&mut life, trouble.clone());
+                self.failed(&mut state, trouble.clone());
                 Err(trouble)
             }
         }
     }
 
-    fn failed(&self, life: &mut Life, trouble: Trouble) {
-        life.failures = life.failures.saturating_add(1);
-        life.not_before = self.outside.host.now() + LEFT_ALONE;
-        life.trouble = Some(trouble);
+    fn failed(&self, state: &mut Life, trouble: Trouble) {
+        state.failures = state.failures.saturating_add(1);
+        state.not_before = self.outside.host.now() + LEFT_ALONE;
+        state.trouble = Some(trouble);
     }
 
     /// A connection does not work any more: it is let go, and counted.
     pub(super) fn lost(&self, live: &Arc<Live>, why: &str) {
-        let mut life = self.life();
-        if life.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
-            life.live = None;
-            self.failed(&mut life, Trouble::Unreachable(why.to_owned()));
+        let mut state = self.life();
+        if state.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
+            state.live = None;
+            self.failed(&mut state, Trouble::Unreachable(why.to_owned()));
         }
         live.gone.cancel();
     }
@@ -391,9 +391,9 @@ impl Inner {
 
     /// It is no longer the connection that calls are given.
     fn let_go(&self, live: &Arc<Live>) {
-        let mut life = self.life();
-        if life.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
-            life.live = None;
+        let mut state = self.life();
+        if state.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
+            state.live = None;
         }
     }
 
@@ -430,8 +430,8 @@ impl Inner {
                 return;
             }
             let unwanted = {
-                let life = self.life();
-                life.live.is_some() || life.starting.is_some() || life.failures >= OPEN_AFTER
+                let state = self.life();
+                state.live.is_some() || state.starting.is_some() || state.failures >= OPEN_AFTER
             };
             if unwanted || self.live().await.is_ok() {
                 return;

@@ -96,10 +96,7 @@ impl Transport<RoleClient> for Stream {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let event = match self.events.next().await {
-                Some(Ok(event)) => event,
-                Some(Err(_)) | None => break,
-            };
+            let Some(Ok(event)) = self.events.next().await else { break };
             let data = event.data.unwrap_or_default();
             if data.trim().is_empty() || !matches!(event.event.as_deref(), None | Some("message")) {
                 continue;

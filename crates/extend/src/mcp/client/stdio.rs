@@ -128,13 +128,13 @@ impl Transport<RoleClient> for Pipes {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let message = match self.next_line().await {
-                Ok(Some(Piece::Whole(line))) => match serde_json::from_slice(&line) {
-                    Ok(message) => Some(message),
-                    Err(_) => {
+                Ok(Some(Piece::Whole(line))) => {
+                    let read = serde_json::from_slice(&line).ok();
+                    if read.is_none() {
                         self.complain(&line);
-                        None
                     }
-                },
+                    read
+                }
                 Ok(Some(Piece::Cut(edges, total))) => {
                     self.log.line(&format!(
                         "[a message of {total} bytes was dropped: {MAX_MESSAGE} are the most]"
@@ -177,7 +177,7 @@ fn answered(edges: &str) -> Option<i64> {
         text.get(..end)?.parse().ok()
     };
     // Behind what was cut out, the end counts first: results may hold ids of their own.
-    edges.rsplit("\"id\"").filter_map(number).next()
+    edges.rsplit("\"id\"").find_map(number)
 }
 
 #[cfg(test)]

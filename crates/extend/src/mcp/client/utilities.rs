@@ -124,11 +124,11 @@ async fn answer(
             let resources = list(server, Kind::Resources, cx).await?;
             // Many servers have resources and no templates, and say so with an error.
             let templates = list(server, Kind::Templates, cx).await.unwrap_or_default();
-            let mut answer = json!({ "resources": resources });
-            if !templates.is_empty() {
-                answer["resourceTemplates"] = templates.into();
-            }
-            Ok(Reply::Json(answer))
+            Ok(Reply::Json(if templates.is_empty() {
+                json!({ "resources": resources })
+            } else {
+                json!({ "resources": resources, "resourceTemplates": templates })
+            }))
         }
         Utility::ReadResource => {
             let read = server.read(text("uri"), cx).await?;
@@ -150,10 +150,10 @@ async fn answer(
                 attachments.extend(said.attachments);
                 messages.push(json!({ "role": message.role, "text": said.text }));
             }
-            let mut answer = json!({ "messages": messages });
-            if let Some(about) = prompt.description {
-                answer["description"] = about.into();
-            }
+            let answer = match prompt.description {
+                Some(about) => json!({ "description": about, "messages": messages }),
+                None => json!({ "messages": messages }),
+            };
             Ok(attached(answer, attachments))
         }
     }

@@ -39,13 +39,12 @@ fn parameters(header: &str) -> Vec<(String, String)> {
     let mut rest = header;
     while let Some((before, after)) = rest.split_once('=') {
         let name = before.rsplit([',', ' ', '\t']).next().unwrap_or_default().trim().to_owned();
-        let (value, left) = match after.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted),
-            None => {
-                let end = after.find([',', ' ']).unwrap_or(after.len());
-                let (value, left) = after.split_at_checked(end).unwrap_or((after, ""));
-                (value.to_owned(), left)
-            }
+        let (value, left) = if let Some(quoted) = after.strip_prefix('"') {
+            unquoted(quoted)
+        } else {
+            let end = after.find([',', ' ']).unwrap_or(after.len());
+            let (value, left) = after.split_at_checked(end).unwrap_or((after, ""));
+            (value.to_owned(), left)
         };
         if !name.is_empty() {
             found.push((name, value));

@@ -78,8 +78,8 @@ async fn register(
         "token_endpoint_auth_method": method,
         "application_type": "native",
     });
-    if let Some(scope) = scope {
-        wish["scope"] = scope.into();
+    if let (Some(scope), Some(wish)) = (scope, wish.as_object_mut()) {
+        wish.insert("scope".to_owned(), scope.into());
     }
     let (status, told) = post(http, &url, Vec::new(), wish.to_string(), "application/json").await?;
     let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);

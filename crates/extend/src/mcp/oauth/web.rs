@@ -9,11 +9,8 @@ use serde_json::Value;
 
 use super::{Challenge, OAuthError};
 
-const LIMITS: Limits = Limits {
-    connect: Duration::from_secs(15),
-    idle: Duration::from_secs(30),
-    total: Duration::from_secs(60),
-};
+const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(15), idle: Duration::from_secs(30), total: Duration::from_mins(1) };
 
 /// Longest document that is read.
 const MAX_DOCUMENT: usize = 1024 * 1024;
