@@ -96,6 +96,11 @@ impl Listed {
     }
 }
 
+/// Whether a definition is another one. Most are the same to the letter, which is quickly seen.
+fn is_other(before: &Listed, now: &Listed) -> bool {
+    before != now && before.digest() != now.digest()
+}
+
 /// Most bytes of one definition; more would crowd everything else out of a prompt.
 const MAX_DEFINITION: usize = 128 * 1024;
 
@@ -186,13 +191,14 @@ impl Known {
     pub fn changed(&self) -> impl Iterator<Item = Changed<'_>> {
         self.tools.iter().filter_map(|now| {
             let before = self.accepted.get(&now.name)?;
-            (before.digest() != now.digest()).then_some(Changed { before, now })
+            is_other(before, now).then_some(Changed { before, now })
         })
     }
 
     /// Whether a tool is held back because its definition has changed.
     pub fn holds_back(&self, tool: &str) -> bool {
-        self.changed().any(|changed| changed.now.name == tool)
+        let now = self.tools.iter().find(|listed| listed.name == tool);
+        now.zip(self.accepted.get(tool)).is_some_and(|(now, before)| is_other(before, now))
     }
 
     /// A person agrees to these tools as they are now, or to all; how many were different.

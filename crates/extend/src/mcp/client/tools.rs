@@ -79,16 +79,15 @@ impl Server {
         if tool.hints.read_only {
             entry = entry.read_only();
         }
-        let digest = tool.digest();
         match (held, fault) {
             (true, _) => entry.gate(closed(
-                format!("{name} {digest}"),
+                format!("{name} {}", tool.digest()),
                 format!(
                     "the server changed its definition since it was agreed to; look at the change with `hermes mcp tools {}`",
                     config.name
                 ),
             )),
-            (false, Some(fault)) => entry.gate(closed(format!("{name} {digest}"), fault)),
+            (false, Some(fault)) => entry.gate(closed(format!("{name} {}", tool.digest()), fault)),
             (false, None) => entry,
         }
     }

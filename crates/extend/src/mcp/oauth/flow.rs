@@ -221,6 +221,6 @@ mod tests {
 
         let secrets = Secrets { verifier, state: String::new() };
 
-        assert_eq!(secrets.challenge(), "E9Melhoa2OwvFrEMTJguCHaoeK1t8buJSstw-cM");
+        assert_eq!(secrets.challenge(), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }
 }
