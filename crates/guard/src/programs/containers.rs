@@ -125,6 +125,12 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         args = tail;
     }
     match verb.as_str() {
+        "poweroff" | "reboot" | "disable" if call.name == "machinectl" => {
+            walk.emit(Kind::Container, "stops or restarts containers", call.span);
+        }
+        "update" if args.iter().any(|arg| &*arg.text == "--restart=no") => {
+            walk.emit(Kind::Container, "keeps containers from starting again", call.span);
+        }
         "stop" | "restart" | "kill" | "down" | "pause" => walk.emit_on(
             Kind::Container,
             "stops or restarts containers",
@@ -154,6 +160,7 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
             walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
         }
+        "unshare" => return super::run(walk, args, call.stdin, call.span),
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
         "cp" => {
             if let [from, to] = args {
@@ -338,6 +345,14 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
             walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
+        "create" if words.get(1) == Some(&"token") => {
+            walk.emit_names(Kind::ReadCredential, "prints an access token", call.span, &words);
+            return Flow::unknown(Origin { credential: true, ..Origin::default() });
+        }
+        "whoami" if parsed.has("t", "show-token") => {
+            walk.emit_names(Kind::ReadCredential, "prints an access token", call.span, &words);
+            return Flow::unknown(Origin { credential: true, ..Origin::default() });
+        }
         "get"
             if words.iter().any(|word| word.starts_with("secret"))
                 && call.args.iter().any(|arg| {
@@ -351,7 +366,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
         }
         "patch"
-            if call.args.iter().any(|arg| arg.text.contains("finalizers") || arg.text.contains("null")) =>
+            if call.args.iter().any(|arg| {
+                let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
+                text.contains("finalizers") || text.contains("null") || text.contains("\"replicas\":0")
+            }) =>
         {
             walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
         }
@@ -416,7 +434,9 @@ fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "pool-delete"
                 | "--delete"
                 | "rollback"
-        )
+                | "remove"
+        ) || word.ends_with("-delete")
+            || word.ends_with("-destroy")
     });
     let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.contains(&"uninstall");
     if bad && !shows(call) {

@@ -68,6 +68,15 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
             walk.emit(Kind::Traces, "switches shell history off", span);
         }
         "PATH" => path(walk, value, span),
+        "LD_LIBRARY_PATH" | "DYLD_LIBRARY_PATH" | "GCONV_PATH" | "GIT_EXEC_PATH" => path(walk, value, span),
+        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS"
+            if value.contains("-javaagent") || value.contains("-agentpath") =>
+        {
+            walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
+        }
+        "DOTNET_STARTUP_HOOKS" | "npm_config_script_shell" | "PYTHONUSERBASE" if !value.is_empty() => {
+            walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
+        }
         "HERMES_YOLO_MODE" if !matches!(value, "" | "0" | "false") => {
             walk.emit_names(Kind::Agent, "switches the agent's questions off", span, &[name]);
         }
@@ -103,7 +112,9 @@ fn known_library(value: &str) -> bool {
 fn path(walk: &mut Walk<'_>, value: &str, span: Span) {
     let first = value.split(':').next().unwrap_or_default();
     if matches!(first, "." | "/tmp" | "/var/tmp" | "/dev/shm")
-        || (walk.target(first).place == Place::Temp && first.starts_with('/') && value.contains(':'))
+        || (walk.target(first).place == Place::Temp
+            && first.starts_with('/')
+            && (value.contains(':') || !value.contains("bin")))
     {
         walk.emit_names(
             Kind::Environment,

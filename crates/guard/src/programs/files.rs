@@ -53,6 +53,9 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         // Only empty folders go, so nothing of the project is lost.
         return Flow::known(String::new());
     }
+    if desktop && parsed.has("", "empty") {
+        walk.emit(Kind::Delete, "empties the trash", call.span);
+    }
     let skip = usize::from(desktop);
     let mut targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
     let glued = Arg { text: "/".into(), span: call.span };

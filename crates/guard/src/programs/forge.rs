@@ -26,11 +26,20 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         opened || matches!((parsed.text(0), verb), ("secret" | "variable", "set") | ("workflow", "disable"));
     if opened
         || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
+        || matches!(
+            (parsed.text(0), verb),
+            ("ssh-key" | "gpg-key" | "deploy-key", "add") | ("workflow", "run")
+        )
         || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")
         || (parsed.text(0) == "api"
             && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))
     {
-        walk.emit_names(Kind::Cloud, "deletes something at the code host", call.span, &[parsed.text(0)]);
+        walk.emit_names(
+            Kind::Cloud,
+            "changes or deletes something at the code host",
+            call.span,
+            &[parsed.text(0)],
+        );
     }
     if super::signs::look(walk, call) || parsed.text(0) == "auth" && verb == "token" {
         walk.emit(Kind::ReadCredential, "prints an access token", call.span);
@@ -75,6 +84,29 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 && call.args.iter().any(|arg| arg.text.starts_with("--remove"))
                 || words.first() == Some(&"revert")
                     && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive"))
+        }
+        "bzr" | "brz" | "fossil" | "pijul" | "darcs" | "cvs" => matches!(
+            words.first(),
+            Some(
+                &("uncommit"
+                    | "revert"
+                    | "clean-tree"
+                    | "clean"
+                    | "obliterate"
+                    | "unrecord"
+                    | "rollback"
+                    | "reset"
+                    | "purge"
+                    | "scrub"
+                    | "release"
+                    | "remove-branch")
+            )
+        ),
+        "p4" => matches!(words.first(), Some(&("obliterate" | "revert" | "clean" | "delete"))),
+        "sl" | "sapling" => {
+            matches!(words.first(), Some(&("purge" | "clean" | "hide" | "strip" | "uncommit")))
+                || words.first().is_some_and(|verb| matches!(*verb, "goto" | "update"))
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean"))
         }
         _ => matches!(words.as_slice(), ["op", "abandon" | "restore" | "revert", ..] | ["abandon", ..]),
     };

@@ -99,6 +99,18 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if edits {
         edit_files(walk, args, found);
     }
+    let filters = matches!(language, "perl" | "ruby")
+        && args.iter().any(|arg| {
+            arg.text.starts_with('-')
+                && !arg.text.starts_with("--")
+                && arg.text.len() < 6
+                && arg.text.contains(['n', 'p'])
+        });
+    if filters && !edits {
+        for arg in args.iter().filter(|arg| arg.text.starts_with(['/', '~'])) {
+            walk.read_file(&arg.text, arg.span);
+        }
+    }
     if !texts.is_empty() {
         let mut out = None;
         for (text, span) in &texts {

@@ -23,6 +23,7 @@ mod find;
 mod forge;
 mod git;
 mod git_verbs;
+mod harms;
 mod inline;
 mod kernel;
 mod network;
@@ -55,6 +56,7 @@ pub(crate) use environment::set as environment;
 
 /// Runs one program: finds out which, and lets its family state what it does.
 pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
+    let args = unstacked(args);
     let Some((first, rest)) = args.split_first() else { return Flow::none() };
     let raw = &*first.text;
     if raw.contains(HOLE) {
@@ -76,6 +78,31 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         return own_program(walk, raw, name, rest, stdin, span);
     }
     named(walk, name, rest, stdin, span)
+}
+
+/// A wrapper that runs itself again and again is as good as one.
+fn unstacked<'a, 'b>(args: &'a [Arg<'b>]) -> &'a [Arg<'b>] {
+    let mut args = args;
+    while let [first, second, _, ..] = args
+        && first.text == second.text
+        && matches!(
+            &*first.text,
+            "env"
+                | "nohup"
+                | "nice"
+                | "command"
+                | "builtin"
+                | "exec"
+                | "setsid"
+                | "busybox"
+                | "time"
+                | "sudo"
+                | "doas"
+        )
+    {
+        args = args.get(1..).unwrap_or_default();
+    }
+    args
 }
 
 /// Whether a path leads into a folder that holds the system's programs.

@@ -164,6 +164,22 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
         walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
         return;
     }
+    if call.name != "ipmitool"
+        && ends(&[
+            "StopUnit",
+            "RestartUnit",
+            "KillUnit",
+            "DisableUnitFiles",
+            "MaskUnitFiles",
+            "TerminateSession",
+            "KillSession",
+        ])
+    {
+        walk.emit(Kind::Service, "stops a service", call.span);
+    }
+    if ends(&["GetSecrets", "GetSecret"]) {
+        walk.emit(Kind::ReadCredential, "prints stored secrets", call.span);
+    }
     let down = ends(&["Suspend", "Hibernate"])
         || call.name == "ipmitool"
             && words.contains(&"power")

@@ -356,6 +356,17 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit_names(Kind::ToolProgram, "changes where packages come from", call.span, &words);
         }
+        ("npm" | "pnpm" | "yarn", "set-script") | ("npm" | "pnpm" | "yarn", "pkg") => {
+            for word in words.iter().skip(1) {
+                let command = match word.split_once('=') {
+                    Some((key, value)) if key.starts_with("scripts.") => value.trim_matches(['"', '\'']),
+                    _ => word,
+                };
+                if command.contains(' ') {
+                    walk.run_text(command, &Flow::none(), call.span);
+                }
+            }
+        }
         ("npm" | "pnpm" | "yarn", "config" | "set") if words.contains(&"script-shell") => {
             walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words);
         }

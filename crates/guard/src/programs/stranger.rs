@@ -4,7 +4,7 @@
 //! arguments, an option whose value is code, an output file in a place that matters. What it is
 //! handed is judged as if it ran, and only asked about: the program may as well just print it.
 
-use super::{base_name, scripting, signs, verbs};
+use super::{base_name, harms, scripting, signs, verbs};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::rules::rule_for;
@@ -18,6 +18,9 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if verbs::destroys(call.name, call.args) {
             let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
             walk.emit_names(Kind::Cloud, "tells a program to delete or destroy things", call.span, &words);
+        }
+        if let Some((kind, what)) = harms::of(call.name, call.args) {
+            walk.emit_names(kind, what, call.span, &[call.name]);
         }
         if signs::look(walk, call) || signs::given(walk, call).origin.credential {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });

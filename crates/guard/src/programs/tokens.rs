@@ -264,13 +264,23 @@ fn interpolated(text: &str, dollars: bool) -> String {
     out
 }
 
+fn literal(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!inner.contains([quote, '\\'])).then_some(inner)
+}
+
 fn between(text: &str, open: &str, close: char) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
         out.push_str(before);
-        if let Some((_, tail)) = after.split_once(close) {
-            out.push(HOLE);
+        if let Some((inner, tail)) = after.split_once(close) {
+            // A string in there is as good as its letters.
+            match literal(inner.trim()) {
+                Some(letters) => out.push_str(letters),
+                None => out.push(HOLE),
+            }
             rest = tail;
         } else {
             out.push_str(open);

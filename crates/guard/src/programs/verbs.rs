@@ -313,6 +313,7 @@ pub(super) fn named_for_loss(name: &str) -> bool {
                 | "nuke"
                 | "flushall"
                 | "kill"
+                | "killall"
         )
     }) || ["flush", "delete", "destroy", "wipe"]
         .iter()

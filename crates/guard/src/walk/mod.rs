@@ -162,8 +162,24 @@ impl<'c> Walk<'c> {
         if origin.secret {
             self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
         }
-        if faults.broken && !faults.too_deep {
+        if faults.too_deep {
+            self.flattened(text);
+        } else if faults.broken {
             self.broken(text);
+        }
+    }
+
+    /// A text nested deeper than can be followed is looked at once more without the nesting. With
+    /// quotes in it that reading may be wrong, so nothing of it is certain then.
+    fn flattened(&mut self, text: &str) {
+        if text.contains(['\'', '"', '`', '\\', '#']) {
+            self.broken(text);
+            return;
+        }
+        if self.spend(2 * text.len()) {
+            let flat: String =
+                text.chars().map(|c| if matches!(c, '(' | ')' | '{' | '}') { ' ' } else { c }).collect();
+            self.script(&flat, &Flow::none(), Span::new(0, text.len()), None);
         }
     }
 

@@ -285,11 +285,59 @@ impl Program {
                 && self.mentions(&["truncate", "drop", "dropIfExists", "dropAllTables"])
     }
 
+    /// Paths put together in pieces: `Path.home() / '.aws' / 'credentials'`.
+    fn reads_secrets(&self, walk: &mut Walk<'_>, span: Span, before: usize) {
+        const READS: [&str; 10] = [
+            "read",
+            "read_text",
+            "read_bytes",
+            "open",
+            "readFileSync",
+            "readFile",
+            "File",
+            "slurp",
+            "readlines",
+            "IO",
+        ];
+        let known = walk
+            .effects
+            .get(before..)
+            .unwrap_or_default()
+            .iter()
+            .any(|effect| effect.kind == Kind::ReadCredential);
+        if known || !self.mentions(&READS) {
+            return;
+        }
+        let mut pieces: Vec<&str> = Vec::new();
+        for token in self.list.iter().take(4096) {
+            match token {
+                Token::Text(text) if text.len() < 200 && !text.contains([' ', crate::walk::HOLE]) => {
+                    pieces.push(text)
+                }
+                Token::Sign('/') => continue,
+                _ => pieces.clear(),
+            }
+            let joined = pieces.join("/");
+            let path = if joined.starts_with(['/', '~']) { joined } else { format!("~/{joined}") };
+            if path.len() > 4 && walk.target(&path).place == crate::place::Place::Credential {
+                walk.emit_names(Kind::ReadCredential, "reads a file that holds credentials", span, &[&path]);
+                return;
+            }
+        }
+    }
+
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
     fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
         let forks = self.mentions(&["fork", "pcntl_fork"]);
         let forever =
             self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
+        // Only asked of programs that fork at all: it copies the text.
+        let compact: String =
+            if forks { text.chars().filter(|c| !c.is_whitespace()).collect() } else { String::new() };
+        let forever = forever
+            || ["iter(int,1)", "count()", "cycle(", "repeat(None)"]
+                .iter()
+                .any(|endless| compact.contains(endless));
         if forks && forever && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
         } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
@@ -301,6 +349,8 @@ impl Program {
         if language == "applescript" {
             if ["shut down", "restart"].iter().any(|verb| text.contains(verb)) {
                 walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+            } else if text.contains("login item") {
+                walk.emit_startup("starts something at every login", span);
             } else if text.contains("log out") {
                 walk.emit(Kind::Power, "ends the session", span);
             }
@@ -339,7 +389,7 @@ impl Program {
             .any(|shell| self.holds_text(shell))
             || text.contains("/bin/sh")
             || self.holds_text("<&3")
-            || self.mentions(&["dup2"]);
+            || self.mentions(&["dup2", "pty"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
         }
@@ -354,6 +404,7 @@ impl Program {
         if cloud && kills {
             walk.emit(Kind::Cloud, "deletes resources of an account", span);
         }
+        self.reads_secrets(walk, span, before);
         let secret = walk
             .effects
             .get(before..)

@@ -1,0 +1,213 @@
+//! Tools that are known here by one thing only: the words with which they do harm.
+//!
+//! A line is a set of programs, the words that make them dangerous (none: always), and what
+//! that is. A word of two parts stands for two neighbours; one that ends in `*` is a beginning.
+
+use crate::effect::Kind;
+use crate::walk::Arg;
+
+/// One set of programs and the words that matter.
+struct Harm {
+    names: &'static [&'static str],
+    words: &'static [&'static str],
+    kind: Kind,
+    what: &'static str,
+}
+
+const fn harm(
+    names: &'static [&'static str],
+    words: &'static [&'static str],
+    kind: Kind,
+    what: &'static str,
+) -> Harm {
+    Harm { names, words, kind, what }
+}
+
+const STOPS: &str = "stops or takes down a service";
+const ERASES: &str = "erases what is stored";
+const DISK: &str = "changes what is on a disk";
+const OPENS: &str = "opens this machine to the network";
+const SENDS: &str = "sends local files to others";
+const WEAKENS: &str = "weakens a protection of the system";
+const CUTS: &str = "cuts the machine off a network";
+const ACCOUNTS: &str = "changes accounts or who may log in";
+
+const HARMS: &[Harm] = &[
+    harm(&["cupsdisable", "cupsreject", "lprm", "crm_standby"], &[], Kind::Service, STOPS),
+    harm(&["crm", "pcs"], &["standby", "stop", "delete", "erase", "disable"], Kind::Service, STOPS),
+    harm(
+        &["drbdadm"],
+        &["down", "detach", "disconnect", "invalidate", "wipe-md", "secondary"],
+        Kind::Service,
+        STOPS,
+    ),
+    harm(&["ctdb"], &["disable", "ban", "stop", "shutdown"], Kind::Service, STOPS),
+    harm(&["esxcli", "vim-cmd"], &["shutdown", "kill", "remove", "*power.off"], Kind::Service, STOPS),
+    harm(&["juju", "docker-machine"], &["kill-controller", "rm", "kill", "remove-*"], Kind::Cloud, ERASES),
+    harm(&["rbd", "rados"], &["rm", "remove", "rmpool", "purge"], Kind::Cloud, ERASES),
+    harm(&["ceph"], &["rm", "purge", "destroy", "zap", "out", "down"], Kind::Cloud, ERASES),
+    harm(&["radosgw-admin"], &["user rm", "bucket rm"], Kind::Cloud, ERASES),
+    harm(&["gluster"], &["stop", "delete", "reset", "detach", "remove-brick"], Kind::Cloud, ERASES),
+    harm(&["nats"], &["rm", "purge", "del"], Kind::Database, ERASES),
+    harm(&["hdfs", "hadoop"], &["-format", "-rm*", "-deleteSnapshot"], Kind::Database, ERASES),
+    harm(&["kadmin", "kadmin.local"], &["delprinc*", "delete_principal*"], Kind::Users, ACCOUNTS),
+    harm(&["ldapmodify", "ldapdelete", "ldappasswd", "ldapmodrdn"], &[], Kind::Users, ACCOUNTS),
+    harm(&["samba-tool"], &["delete", "remove", "setpassword"], Kind::Users, ACCOUNTS),
+    harm(&["smbpasswd"], &["-x", "-a", "-d"], Kind::Users, ACCOUNTS),
+    harm(&["pam-auth-update", "authselect", "authconfig"], &["--*", "select"], Kind::Users, ACCOUNTS),
+    harm(&["realm"], &["leave", "join"], Kind::Users, ACCOUNTS),
+    harm(&["faillock", "faillog"], &["--reset", "-r"], Kind::Users, ACCOUNTS),
+    harm(&["dseditgroup", "sysadminctl"], &["-o", "-add*", "-delete*", "-reset*"], Kind::Users, ACCOUNTS),
+    harm(&["dmraid", "geli"], &["-E", "-x", "kill", "init", "detach"], Kind::Device, DISK),
+    harm(&["arcconf", "ssacli", "hpssacli", "perccli", "tw_cli"], &["del*", "DELETE"], Kind::Device, DISK),
+    harm(&["nvmecontrol", "camcontrol"], &["format", "sanitize", "security"], Kind::Device, DISK),
+    harm(&["bioctl", "disklabel"], &["-d", "-c", "-w", "-e", "-E"], Kind::Device, DISK),
+    harm(&["fdformat", "installboot", "sg_sanitize", "sg_unmap", "sg_write_same"], &[], Kind::Device, DISK),
+    harm(&["trust"], &["anchor"], Kind::Security, "makes the system trust another authority"),
+    harm(&["update-ca-certificates"], &["--fresh"], Kind::Security, WEAKENS),
+    harm(&["systemsetup", "networksetup"], &["-set*"], Kind::Security, "changes settings of the system"),
+    harm(&["defaults"], &["LoginHook", "LogoutHook", "LSQuarantine"], Kind::Security, WEAKENS),
+    harm(&["profiles"], &["remove", "-R", "-D"], Kind::Security, WEAKENS),
+    harm(&["tccutil"], &["reset"], Kind::Security, WEAKENS),
+    harm(&["scutil"], &["--set"], Kind::Security, "changes settings of the system"),
+    harm(&["fail2ban-client"], &["stop", "unban", "set"], Kind::Security, WEAKENS),
+    harm(&["chcon", "setsebool", "aa-complain"], &[], Kind::Security, WEAKENS),
+    harm(&["semodule", "apparmor_parser"], &["-r", "-d", "-i", "-R", "-B"], Kind::Security, WEAKENS),
+    harm(&["semanage"], &["-a", "-d", "-m", "-D", "--add", "--delete"], Kind::Security, WEAKENS),
+    harm(&["shorewall", "csf"], &["stop", "clear", "-x", "-f"], Kind::Security, WEAKENS),
+    harm(&["ebtables", "arptables", "conntrack"], &["-F", "-D", "--flush"], Kind::Security, WEAKENS),
+    harm(&["ipset", "ipfw"], &["flush", "destroy", "delete", "-f"], Kind::Security, WEAKENS),
+    harm(&["clamscan"], &["--remove", "--remove=yes"], Kind::Delete, "deletes what it finds"),
+    harm(&["arp"], &["-s", "-d"], Kind::Kernel, "changes how neighbours are found"),
+    harm(&["brctl"], &["delbr", "delif"], Kind::Kernel, CUTS),
+    harm(&["ovs-vsctl", "ovs-ofctl"], &["del-*", "emer-reset"], Kind::Kernel, CUTS),
+    harm(&["rfkill"], &["block"], Kind::Kernel, CUTS),
+    harm(&["dhclient"], &["-r"], Kind::Kernel, CUTS),
+    harm(&["renice"], &["-n -*", "-1*", "-2*"], Kind::Kernel, "takes the processor from others"),
+    harm(&["dmesg"], &["-C", "-c", "--clear", "--read-clear"], Kind::Traces, "empties the kernel's log"),
+    harm(&["lastlog"], &["-C", "--clear", "-S"], Kind::Traces, "wipes records of logins"),
+    harm(&["snmpset"], &[], Kind::Cloud, "changes a device on the network"),
+    harm(&["apt-key"], &["add", "adv", "del"], Kind::Security, "changes whose packages are trusted"),
+    harm(&["rpmkeys"], &["--import", "--erase"], Kind::Security, "changes whose packages are trusted"),
+    harm(&["do-release-upgrade", "leapp"], &[], Kind::Package, "replaces the whole system"),
+    harm(&["lt", "localtunnel"], &["--port", "-p"], Kind::ReverseShell, OPENS),
+    harm(&["tailscale"], &["funnel", "serve"], Kind::ReverseShell, OPENS),
+    harm(&["zrok", "expose"], &["share"], Kind::ReverseShell, OPENS),
+    harm(&["devtunnel", "upterm"], &["host"], Kind::ReverseShell, OPENS),
+    harm(
+        &["tmate", "gotty", "ttyd", "wetty", "sshx", "teleconsole", "x11vnc", "vncserver", "frps"],
+        &[],
+        Kind::ReverseShell,
+        OPENS,
+    ),
+    harm(&["croc", "wormhole", "magic-wormhole"], &["send"], Kind::SendOut, SENDS),
+    harm(
+        &["pastebinit", "wgetpaste", "nopaste", "fpaste", "megaput", "mega-put", "onionshare-cli"],
+        &[],
+        Kind::SendOut,
+        SENDS,
+    ),
+    harm(&["ffsend", "gdrive", "dropbox_uploader.sh"], &["upload"], Kind::SendOut, SENDS),
+    harm(&["telegram-send", "slackcat"], &["--file", "-f"], Kind::SendOut, SENDS),
+    harm(&["ipfs"], &["add"], Kind::SendOut, SENDS),
+];
+
+/// What a program with these words does that somebody should be asked about.
+pub(super) fn of(name: &str, args: &[Arg<'_>]) -> Option<(Kind, &'static str)> {
+    HARMS
+        .iter()
+        .find(|harm| {
+            harm.names.contains(&name)
+                && (harm.words.is_empty() && !args.is_empty()
+                    || harm.words.iter().any(|word| said(word, args)))
+        })
+        .map(|harm| (harm.kind, harm.what))
+        .or_else(|| controls(name, args).then_some((Kind::Service, STOPS)))
+}
+
+fn said(wanted: &str, args: &[Arg<'_>]) -> bool {
+    let fits = |wanted: &str, text: &str| {
+        wanted.strip_suffix('*').map_or_else(
+            || wanted.strip_prefix('*').map_or(wanted == text, |end| text.ends_with(end)),
+            |start| text.starts_with(start),
+        )
+    };
+    match wanted.split_once(' ') {
+        Some((first, second)) => args
+            .windows(2)
+            .any(|pair| matches!(pair, [one, two] if fits(first, &one.text) && fits(second, &two.text))),
+        None => args.iter().any(|arg| fits(wanted, &arg.text)),
+    }
+}
+
+/// Whether a program made to control or administer something is told to stop or remove it.
+fn controls(name: &str, args: &[Arg<'_>]) -> bool {
+    let controller =
+        ["ctl", "adm", "admin", "-cli", "-manager", "-client"].iter().any(|end| name.ends_with(end))
+            && !["playerctl", "brightnessctl", "bluetoothctl", "audacious-ctl"].contains(&name);
+    controller
+        && args.iter().map(|arg| &*arg.text).find(|word| !word.starts_with('-')).is_some_and(|verb| {
+            matches!(
+                verb,
+                "stop"
+                    | "stopall"
+                    | "down"
+                    | "disable"
+                    | "kill"
+                    | "restart"
+                    | "reset"
+                    | "unload"
+                    | "detach"
+                    | "standby"
+                    | "drain"
+                    | "evict"
+                    | "isolate"
+                    | "fence"
+                    | "suspend"
+                    | "quit"
+                    | "halt"
+                    | "offline"
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Span;
+
+    fn found(line: &str) -> bool {
+        let mut words = line.split(' ');
+        let name = words.next().unwrap_or_default();
+        let args: Vec<Arg<'_>> = words.map(|word| Arg { text: word.into(), span: Span::default() }).collect();
+        of(name, &args).is_some()
+    }
+
+    #[test]
+    fn words_that_do_harm_are_found_alone_in_pairs_and_by_their_beginning() {
+        for line in [
+            "lprm -",
+            "radosgw-admin user rm --uid=x",
+            "networksetup -setdnsservers Wi-Fi 203.0.113.5",
+            "haproxyctl stop",
+            "drbdadm down all",
+        ] {
+            assert!(found(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_words_of_the_same_tools_are_not() {
+        for line in [
+            "ceph status",
+            "radosgw-admin user list",
+            "dmesg -T",
+            "arp -a",
+            "playerctl stop",
+            "croc abc-def",
+            "lprm",
+        ] {
+            assert!(!found(line), "{line}");
+        }
+    }
+}
