@@ -318,8 +318,9 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             super::run(walk, &rest, call.stdin, call.span);
         }
         _ if dry => {}
-        "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => {
-            walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span);
+        _ if cluster_secrets(call, &words, &parsed) => {
+            walk.emit_names(Kind::ReadCredential, "prints credentials of a cluster", call.span, &words);
+            return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
         _ if !matches!(call.name, "kubectl" | "oc" | "k")
             && words.iter().take(3).any(|word| {
@@ -345,23 +346,6 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
             walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
-        "create" if words.get(1) == Some(&"token") => {
-            walk.emit_names(Kind::ReadCredential, "prints an access token", call.span, &words);
-            return Flow::unknown(Origin { credential: true, ..Origin::default() });
-        }
-        "whoami" if parsed.has("t", "show-token") => {
-            walk.emit_names(Kind::ReadCredential, "prints an access token", call.span, &words);
-            return Flow::unknown(Origin { credential: true, ..Origin::default() });
-        }
-        "get"
-            if words.iter().any(|word| word.starts_with("secret"))
-                && call.args.iter().any(|arg| {
-                    arg.text.contains("yaml") || arg.text.contains("json") || arg.text.contains("template")
-                }) =>
-        {
-            walk.emit_names(Kind::ReadCredential, "prints secrets of a cluster", call.span, &words);
-            return Flow::unknown(Origin { credential: true, ..Origin::default() });
-        }
         "create" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
             walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
         }
@@ -379,6 +363,21 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         applied(walk, call, verb, &parsed);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// Whether a command prints what lets one into a cluster.
+fn cluster_secrets(call: Call<'_>, words: &[&str], parsed: &Parsed<'_>) -> bool {
+    match words {
+        ["config", "view", ..] => parsed.has("", "raw"),
+        ["create", "token", ..] => true,
+        ["whoami", ..] => parsed.has("t", "show-token"),
+        ["get", rest @ ..] => {
+            let whole =
+                |arg: &Arg<'_>| ["yaml", "json", "template"].iter().any(|form| arg.text.contains(form));
+            rest.iter().any(|word| word.starts_with("secret")) && call.args.iter().any(whole)
+        }
+        _ => false,
+    }
 }
 
 /// What a file from elsewhere sets up.

@@ -186,7 +186,7 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
             walk.emit(Kind::ReadCredential, "prints stored credentials", call.span);
         }
         "replace" if parsed.has("f", "force") || parsed.has("d", "delete") => {
-            lost(walk, "replaces history", call)
+            lost(walk, "replaces history", call);
         }
         "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),
         "checkout-index" if parsed.has("f", "force") => lost(walk, "throws away uncommitted work", call),
@@ -232,7 +232,7 @@ fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
         lost(walk, "makes the remote equal to this copy, deleting what it lacks", call);
     }
     let named = parsed.text(0);
-    let added = walk.scope.aliases.get(&format!("git remote {named}")).map(|address| address.to_string());
+    let added = walk.scope.aliases.get(&format!("git remote {named}")).map(ToString::to_string);
     let whole = added.is_some() && (parsed.has("", "all") || parsed.has("", "tags"));
     let address = added.as_deref().unwrap_or(named);
     let elsewhere = address.contains("://") && !address.starts_with("file://")

@@ -312,7 +312,7 @@ impl Program {
         for token in self.list.iter().take(4096) {
             match token {
                 Token::Text(text) if text.len() < 200 && !text.contains([' ', crate::walk::HOLE]) => {
-                    pieces.push(text)
+                    pieces.push(text);
                 }
                 Token::Sign('/') => continue,
                 _ => pieces.clear(),
