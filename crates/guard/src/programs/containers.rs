@@ -352,7 +352,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "patch"
             if call.args.iter().any(|arg| {
                 let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
-                text.contains("finalizers") || text.contains("null") || text.contains("\"replicas\":0")
+                text.contains("finalizers")
+                    || text.contains("null")
+                    || text.contains("\"Delete\"")
+                    || text.contains("\"replicas\":0")
             }) =>
         {
             walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);

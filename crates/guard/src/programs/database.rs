@@ -122,9 +122,7 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
     }
     for text in texts {
-        if walk.spend(text.len()) {
-            sql::judge(walk, &text, call.span);
-        }
+        sql::judge(walk, &text, call.span);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
@@ -348,6 +346,9 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let bad = bad && (call.name == "flyway" || !words.contains(&"clean"));
     if bad {
         walk.emit_names(Kind::Database, "drops or resets a database", call.span, &words);
+    }
+    if matches!(words.first(), Some(&("dbshell" | "db" | "dbconsole"))) && call.stdin.present() {
+        sql::judge(walk, call.stdin.seen(), call.span);
     }
     // `manage.py shell -c code`, `artisan tinker --execute=code`.
     if matches!(words.first(), Some(&("shell" | "tinker" | "shell_plus"))) {

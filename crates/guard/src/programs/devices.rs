@@ -111,7 +111,11 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "mdadm" => has(&["--zero-superblock", "--stop", "-S", "--fail", "--remove", "--create", "-C"]),
         "zpool" => has(&["destroy", "labelclear", "remove", "detach", "create", "replace", "split"]),
         "zfs" => has(&["destroy", "rollback"]),
-        "btrfs" => has(&["delete", "remove"]) || words.windows(2).any(|pair| pair == ["subvolume", "delete"]),
+        "btrfs" => {
+            has(&["delete", "remove"])
+                || has(&["balance"]) && has(&["--force", "-f"])
+                || words.windows(2).any(|pair| pair == ["subvolume", "delete"])
+        }
         "diskutil" => words.first().is_some_and(|verb| {
             let verb = verb.to_ascii_lowercase();
             verb.starts_with("erase")

@@ -369,10 +369,12 @@ fn truncate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false },
     );
+    let holes = call.name == "fallocate" && ["p", "z", "c"].iter().any(|flag| parsed.has(flag, ""))
+        || ["punch-hole", "zero-range", "collapse-range"].iter().any(|flag| parsed.has("", flag));
     for file in parsed.rest() {
         let target = walk.target(&file.text);
         if matches!(target.place, Place::Elsewhere | Place::Home)
-            && parsed.value("s", "size").is_some_and(|size| size == "0")
+            && (holes || parsed.value("s", "size").is_some_and(|size| size == "0"))
             && !target.text.ends_with(".log")
         {
             walk.emit_on(

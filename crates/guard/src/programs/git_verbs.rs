@@ -79,6 +79,12 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         {
             lost(walk, "deletes unreachable commits at once", call);
         }
+        "lfs" if parsed.text(0) == "prune" && !call.args.iter().any(|arg| &*arg.text == "--dry-run") => {
+            lost(walk, "deletes stored copies of large files", call);
+        }
+        "notes" if matches!(parsed.text(0), "remove" | "prune") => lost(walk, "deletes notes", call),
+        "fast-import" if parsed.has("", "force") => lost(walk, "rewrites history", call),
+        "rebase" if parsed.has("", "root") => lost(walk, "rewrites the whole history", call),
         "prune" if !parsed.has("n", "dry-run") => lost(walk, "deletes unreachable commits", call),
         "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => {
             lost(walk, "removes a worktree with its changes", call);

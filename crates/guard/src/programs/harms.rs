@@ -30,9 +30,22 @@ const OPENS: &str = "opens this machine to the network";
 const SENDS: &str = "sends local files to others";
 const WEAKENS: &str = "weakens a protection of the system";
 const CUTS: &str = "cuts the machine off a network";
+const POWER: &str = "switches a machine off or restarts it";
 const ACCOUNTS: &str = "changes accounts or who may log in";
 
 const HARMS: &[Harm] = &[
+    harm(&["createuser"], &[], Kind::Users, ACCOUNTS),
+    harm(
+        &["racadm", "redfishtool"],
+        &["serveraction", "racreset*", "systemerase", "ForceOff"],
+        Kind::Power,
+        POWER,
+    ),
+    harm(&["smartctl"], &["-s off", "--smart=off", "security-*"], Kind::Device, DISK),
+    harm(&["ethtool"], &["-s", "--change", "-E"], Kind::Kernel, CUTS),
+    harm(&["cpupower"], &["*-set", "set"], Kind::Kernel, "changes how the machine runs"),
+    harm(&["prlimit"], &["--pid", "-p"], Kind::Kernel, "changes the limits of other processes"),
+    harm(&["stress", "stress-ng", "memtester"], &[], Kind::Kernel, "takes all the machine has"),
     harm(&["cupsdisable", "cupsreject", "lprm", "crm_standby"], &[], Kind::Service, STOPS),
     harm(&["crm", "pcs"], &["standby", "stop", "delete", "erase", "disable"], Kind::Service, STOPS),
     harm(

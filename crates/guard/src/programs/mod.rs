@@ -5,6 +5,7 @@
 
 mod agent;
 mod archive;
+mod awk;
 mod batch;
 mod builtins;
 mod cloud;
@@ -158,7 +159,8 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         walk.programs.push((name.to_owned(), span));
     }
     let call = Call { name, args, span, stdin };
-    if let Some(handler) = remembered(walk, name) {
+    let met = remembered(walk, name);
+    if let Some(handler) = met.handler {
         if !walk.down(span) {
             return Flow::none();
         }
@@ -172,37 +174,54 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         }
         return flow;
     }
-    if let Some(path) = walk
-        .scope
-        .files
-        .keys()
-        .find(|path| {
-            path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
-        })
-        .cloned()
+    if !walk.scope.files.is_empty()
+        && let Some(path) = walk
+            .scope
+            .files
+            .keys()
+            .find(|path| {
+                path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
+            })
+            .cloned()
         && let Some(flow) = shells::known_script(walk, &path, args, stdin, span)
     {
         return flow;
     }
-    if cmdlets::known(name)
+    if met.windows
         && let Some(flow) = windows::run(walk, call)
     {
         return flow;
     }
-    stranger::run(walk, call)
+    stranger::run(walk, call, met.loss)
 }
 
-/// The reader for a program, looked up once for each name in a text.
-fn remembered(walk: &mut Walk<'_>, name: &str) -> Option<Handler> {
-    if let Some((_, handler)) = walk.handlers.iter().find(|(known, _)| known == name) {
-        return *handler;
+/// What a name alone says about a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Met {
+    handler: Option<Handler>,
+    /// Whether nobody but a Windows shell may know it.
+    windows: bool,
+    /// Whether nobody knows it, and its name says that it removes things.
+    loss: bool,
+}
+
+/// What the name of a program says, found out once for each name in a text.
+fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
+    if let Some((_, met)) = walk.met.iter().find(|(known, _)| known == name) {
+        return *met;
     }
     let handler = lookup(name);
-    if walk.handlers.len() >= 16 {
-        walk.handlers.remove(0);
+    let stranger = handler.is_none();
+    let met = Met {
+        handler,
+        windows: stranger && cmdlets::known(name),
+        loss: stranger && verbs::named_for_loss(name),
+    };
+    if walk.met.len() >= 16 {
+        walk.met.remove(0);
     }
-    walk.handlers.push((name.to_owned(), handler));
-    handler
+    walk.met.push((name.to_owned(), met));
+    met
 }
 
 /// A family's reader.

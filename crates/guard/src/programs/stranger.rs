@@ -10,8 +10,9 @@ use crate::place::Place;
 use crate::rules::rule_for;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
-/// Runs it: its output is unknown, and carries where its input came from.
-pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+/// Runs it: its output is unknown, and carries where its input came from. `loss` tells that its
+/// very name says it removes things.
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
     if !call.args.is_empty() && !verbs::only_shows(call.args) && !talks(call.name) {
         outputs(walk, call);
         handed(walk, call);
@@ -26,8 +27,14 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
     }
-    if verbs::named_for_loss(call.name) && !verbs::only_shows(call.args) {
+    if loss && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "runs a program made to remove things", call.span, &[call.name]);
+    }
+    if let Some(text) = call.stdin.exact()
+        && !talks(call.name)
+        && super::sql::looks_destructive(text)
+    {
+        super::sql::judge(walk, text, call.span);
     }
     super::filters::unknown(walk, call)
 }
@@ -171,12 +178,14 @@ fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
             }
         }
     }
-    if !reads_devices(call.name) {
+    let benchmarks = call.name == "fio" && call.args.iter().any(|arg| arg.text.contains("write"));
+    if !reads_devices(call.name) || benchmarks {
         let devices: Vec<Target> = call
             .args
             .iter()
-            .filter(|arg| arg.text.starts_with("/dev/"))
-            .map(|arg| walk.target(&arg.text))
+            .map(|arg| arg.text.split_once('=').map_or(&*arg.text, |(_, value)| value))
+            .filter(|path| path.starts_with("/dev/"))
+            .map(|path| walk.target(path))
             .filter(|target| target.place == Place::Device)
             .collect();
         if !devices.is_empty() {

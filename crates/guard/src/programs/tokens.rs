@@ -22,25 +22,25 @@ pub(crate) enum Token {
 /// Julia) or quote text (JavaScript, Go).
 pub(crate) fn tokens(code: &str, language: &str) -> Vec<Token> {
     let letters: Vec<char> = code.chars().take(200_000).collect();
-    let mut reader = Reader { letters, at: 0, language: language.to_owned(), out: Vec::new() };
+    let mut reader = Reader { letters, at: 0, language, out: Vec::with_capacity(code.len().min(512) / 4) };
     reader.run();
     reader.out
 }
 
-struct Reader {
+struct Reader<'a> {
     letters: Vec<char>,
     at: usize,
-    language: String,
+    language: &'a str,
     out: Vec<Token>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn peek(&self, ahead: usize) -> Option<char> {
         self.letters.get(self.at + ahead).copied()
     }
 
     fn is(&self, names: &[&str]) -> bool {
-        names.contains(&self.language.as_str())
+        names.contains(&self.language)
     }
 
     fn run(&mut self) {

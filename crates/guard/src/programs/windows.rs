@@ -12,6 +12,25 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
     match name.as_str() {
         "cmd" => shell(walk, call, &["/c", "/k", "/r"]),
         "powershell" | "pwsh" => powershell(walk, call),
+        "invoke-webrequest" | "invoke-restmethod" | "start-bitstransfer" => {
+            let file = words
+                .iter()
+                .position(|word| ["-outfile", "-destination"].contains(&&*word.to_ascii_lowercase()))
+                .and_then(|at| words.get(at + 1));
+            let flow = Flow::unknown(Origin { network: true, ..Origin::default() });
+            if let Some(file) = file {
+                walk.write_file(&posix(file), flow.clone(), false, "keeps what it fetched", call.span);
+            }
+            return Some(flow);
+        }
+        "start-process" | "saps"
+            if words.iter().any(|word| {
+                let path = walk.path(&posix(word));
+                walk.scope.files.get(&path).is_some_and(|flow| flow.origin.network)
+            }) =>
+        {
+            walk.emit_names(Kind::RunDownloaded, "starts a program that was just fetched", call.span, &words);
+        }
         _ => {
             return verb(walk, &name, &words, call.span, call.stdin)
                 .then(|| Flow::unknown(call.stdin.origin));

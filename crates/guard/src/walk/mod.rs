@@ -46,6 +46,8 @@ const READ: usize = 9;
 const WALKED: usize = 13;
 /// both together,
 const COMMAND: usize = READ + WALKED;
+/// a compound command besides what is in it,
+const COMPOUND: usize = 18;
 /// an argument,
 const ARGUMENT: usize = 2;
 /// an assignment,
@@ -124,8 +126,8 @@ pub(crate) struct Walk<'c> {
     pub(crate) head: Option<String>,
     /// Texts that run when the shell ends: traps.
     pub(crate) deferred: Vec<(String, Span)>,
-    /// Programs met lately and who knows them.
-    pub(crate) handlers: Vec<(String, Option<crate::programs::Handler>)>,
+    /// Programs met lately and what their names say.
+    pub(crate) met: Vec<(String, crate::programs::Met)>,
     serial: u32,
 }
 
@@ -150,7 +152,7 @@ impl<'c> Walk<'c> {
             last_unknown: Origin::default(),
             head: None,
             deferred: Vec::new(),
-            handlers: Vec::new(),
+            met: Vec::new(),
             serial: 0,
         }
     }

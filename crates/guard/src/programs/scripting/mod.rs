@@ -13,9 +13,12 @@ use crate::walk::{Flow, Origin, Walk};
 use calls::RUNS;
 use file_calls::deletes;
 
+/// What reading a program costs besides its length.
+const PROGRAM: usize = 120;
+
 /// Judges a program.
 pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span) {
-    if text.len() < 4 {
+    if text.len() < 4 || !walk.spend(PROGRAM + 3 * text.len()) {
         return;
     }
     if language == "tcl" {
@@ -48,8 +51,15 @@ fn tcl(walk: &mut Walk<'_>, text: &str, span: Span) {
     }
 }
 
+/// Functions that print.
+const PRINTS: [&str; 8] = ["print", "puts", "log", "write", "echo", "say", "cat", "printf"];
+
 /// What a program prints when it only prints constants.
 pub(crate) fn printed(text: &str) -> Option<String> {
+    // Reading a program twice is only worth it when it can print at all.
+    if !text.trim_start().starts_with(['"', '\'', '`']) && !PRINTS.iter().any(|verb| text.contains(verb)) {
+        return None;
+    }
     let list = tokens(text, "python");
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
@@ -59,7 +69,7 @@ pub(crate) fn printed(text: &str) -> Option<String> {
     }
     for (at, token) in program.list.iter().enumerate() {
         let Token::Name(name) = token else { continue };
-        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat" | "printf") {
+        if PRINTS.contains(&name.as_str()) {
             let from = if program.sign(at + 1, '(') { at + 2 } else { at + 1 };
             return program.constant(from).map(|text| text + "\n");
         }
