@@ -48,6 +48,7 @@ fn destroys(word: &str) -> bool {
     let head = lower.split([':', '-', '_']).next().unwrap_or_default();
     let tail = lower.rsplit([':', '-']).next().unwrap_or_default();
     lower.starts_with("batch-delete")
+        || verbs::capital_verb(word)
         || VERBS.contains(&lower.as_str())
         || VERBS.contains(&head)
         || matches!(tail, "destroy" | "delete" | "remove")

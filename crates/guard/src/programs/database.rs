@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus"
         | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
         | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
-        | "impala-shell" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
+        | "impala-shell" | "rman" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
         "pg_dump" | "pg_dumpall" | "mysqldump" | "mariadb-dump" | "mongodump" => dump,
         "dropdb" | "dropuser" => drop_database,
         "mysqladmin" => mysqladmin,

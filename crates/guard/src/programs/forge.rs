@@ -24,7 +24,15 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             || parsed.flags.iter().any(|flag| flag.name == "default-branch"));
     let opened =
         opened || matches!((parsed.text(0), verb), ("secret" | "variable", "set") | ("workflow", "disable"));
+    let widened = parsed.text(0) == "auth"
+        && call.args.iter().any(|arg| arg.text.contains("admin:") || arg.text.contains("delete_repo"))
+        || (parsed.text(0), verb) == ("repo", "create")
+            && parsed.has("", "public")
+            && (parsed.has("", "push") || parsed.has("", "source"))
+        || parsed.text(0) == "api"
+            && call.args.iter().any(|arg| matches!(&*arg.text, "private=false" | "visibility=public"));
     if opened
+        || widened
         || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
         || matches!(
             (parsed.text(0), verb),
@@ -65,7 +73,8 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let bad = match call.name {
         "hg" => {
-            matches!(words.first(), Some(&("strip" | "purge" | "rollback" | "histedit")))
+            words.iter().take(3).any(|word| matches!(*word, "strip" | "purge"))
+                || matches!(words.first(), Some(&("strip" | "purge" | "rollback" | "histedit")))
                 || matches!(words.first(), Some(&("push" | "branch")))
                     && call.args.iter().any(|arg| matches!(&*arg.text, "-f" | "--force"))
                 || words.first() == Some(&"revert")

@@ -1,7 +1,8 @@
 //! Tools that are known here by one thing only: the words with which they do harm.
 //!
 //! A line is a set of programs, the words that make them dangerous (none: always), and what
-//! that is. A word of two parts stands for two neighbours; one that ends in `*` is a beginning.
+//! that is. A word of two parts stands for two neighbours; one that ends in `*` is a beginning,
+//! one that begins with it an end, one with both a part.
 
 use crate::effect::Kind;
 use crate::walk::Arg;
@@ -30,10 +31,102 @@ const OPENS: &str = "opens this machine to the network";
 const SENDS: &str = "sends local files to others";
 const WEAKENS: &str = "weakens a protection of the system";
 const CUTS: &str = "cuts the machine off a network";
+const FLASHES: &str = "erases or replaces what a device runs";
 const POWER: &str = "switches a machine off or restarts it";
 const ACCOUNTS: &str = "changes accounts or who may log in";
 
 const HARMS: &[Harm] = &[
+    harm(&["lvconvert"], &["--merge", "--repair", "--uncache"], Kind::Device, DISK),
+    harm(&["hdparm"], &["-W0", "--dco-restore"], Kind::Device, DISK),
+    harm(&["nvme"], &["delete-ns", "detach-ns", "reset", "subsystem-reset", "fw-*"], Kind::Device, DISK),
+    harm(&["qemu-img"], &["commit", "snapshot -d", "snapshot -a", "--shrink", "rebase"], Kind::Device, DISK),
+    harm(&["fastboot"], &["flash*", "erase", "oem", "format*", "-w", "set_active"], Kind::Device, FLASHES),
+    harm(&["esptool", "esptool.py"], &["erase*", "burn*"], Kind::Device, FLASHES),
+    harm(&["avrdude"], &["-e"], Kind::Device, FLASHES),
+    harm(
+        &["openocd", "st-flash", "nrfjprog", "pyocd"],
+        &["*erase*", "erase", "--eraseall", "--recover"],
+        Kind::Device,
+        FLASHES,
+    ),
+    harm(
+        &["dfu-util", "dfu-programmer", "heimdall"],
+        &["-D", "--download", "flash", "erase"],
+        Kind::Device,
+        FLASHES,
+    ),
+    harm(
+        &["idevicerestore", "flash_erase", "flash_eraseall", "nandwrite", "mtd_debug", "flashcp"],
+        &[],
+        Kind::Device,
+        FLASHES,
+    ),
+    harm(&["xattr"], &["-c", "-cr", "-rc", "-d com.apple.quarantine"], Kind::Security, WEAKENS),
+    harm(&["codesign"], &["--remove-signature"], Kind::Security, WEAKENS),
+    harm(&["mdutil"], &["-E", "-d", "-i off"], Kind::Kernel, "changes settings of the system"),
+    harm(
+        &["apt", "apt-get", "aptitude", "dnf", "yum", "zypper"],
+        &[
+            "--allow-remove-essential",
+            "--allow-downgrades",
+            "--allow-unauthenticated",
+            "--no-gpg-check*",
+            "--nogpgcheck",
+            "--add-repo*",
+            "history undo",
+            "history rollback",
+            "addrepo",
+            "ar",
+        ],
+        Kind::Package,
+        "changes what the system is made of",
+    ),
+    harm(
+        &["apt-mark", "dpkg"],
+        &["unhold", "--force-*", "--set-selections"],
+        Kind::Package,
+        "changes what the system is made of",
+    ),
+    harm(&["portupgrade", "portmaster"], &["-a*"], Kind::Package, "changes what the system is made of"),
+    harm(
+        &["pip", "pip3"],
+        &["--break-system-packages", "--trusted-host*"],
+        Kind::Package,
+        "changes what the system is made of",
+    ),
+    harm(
+        &["flatpak"],
+        &["remote-add", "remote-delete", "--no-gpg-verify"],
+        Kind::Package,
+        "changes where packages come from",
+    ),
+    harm(
+        &["go"],
+        &["GOFLAGS=-insecure", "GONOSUMDB=*", "GONOSUMCHECK=*", "GOINSECURE=*", "GOPROXY=*"],
+        Kind::Security,
+        WEAKENS,
+    ),
+    harm(
+        &["nvm", "asdf", "fnm", "rbenv", "pyenv", "volta", "mise", "sdk"],
+        &["uninstall"],
+        Kind::Package,
+        "removes a toolchain",
+    ),
+    harm(&["systemd-tmpfiles"], &["--remove", "--purge"], Kind::Delete, "deletes files"),
+    harm(&["ipvsadm"], &["-C", "--clear", "-D"], Kind::Kernel, CUTS),
+    harm(&["iw"], &["disconnect", "del"], Kind::Kernel, CUTS),
+    harm(&["nft"], &["-f", "--file"], Kind::Security, WEAKENS),
+    harm(&["sshuttle"], &["-r", "--remote"], Kind::Kernel, "sends all traffic through another machine"),
+    harm(&["screen"], &["-X quit", "-X kill"], Kind::Kill, "ends other sessions"),
+    harm(&["god", "circusctl"], &["terminate", "quit"], Kind::Service, STOPS),
+    harm(&["crictl"], &["stop", "stopp", "rm", "rmp", "rmi"], Kind::Container, STOPS),
+    harm(&["nomad"], &["drain", "-purge", "gc"], Kind::Cloud, STOPS),
+    harm(&["etcdctl"], &["member remove", "defrag"], Kind::Database, ERASES),
+    harm(&["werf", "helmsman"], &["dismiss", "purge"], Kind::Cloud, ERASES),
+    harm(&["oc"], &["prune"], Kind::Cluster, ERASES),
+    harm(&["smbclient"], &["*put *", "*mput *", "*del *"], Kind::SendOut, SENDS),
+    harm(&["bootsect", "reagentc"], &["/nt60", "/nt52", "/disable", "/mbr"], Kind::Security, WEAKENS),
+    harm(&["chkdsk"], &["/f", "/r", "/F", "/R", "/x"], Kind::Device, DISK),
     harm(&["createuser"], &[], Kind::Users, ACCOUNTS),
     harm(
         &["racadm", "redfishtool"],
@@ -125,6 +218,11 @@ const HARMS: &[Harm] = &[
     harm(&["ipfs"], &["add"], Kind::SendOut, SENDS),
 ];
 
+/// Whether a program is in the list at all.
+pub(super) fn knows(name: &str) -> bool {
+    HARMS.iter().any(|harm| harm.names.contains(&name))
+}
+
 /// What a program with these words does that somebody should be asked about.
 pub(super) fn of(name: &str, args: &[Arg<'_>]) -> Option<(Kind, &'static str)> {
     HARMS
@@ -140,16 +238,19 @@ pub(super) fn of(name: &str, args: &[Arg<'_>]) -> Option<(Kind, &'static str)> {
 
 fn said(wanted: &str, args: &[Arg<'_>]) -> bool {
     let fits = |wanted: &str, text: &str| {
+        if let Some(middle) = wanted.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
+            return text.contains(middle);
+        }
         wanted.strip_suffix('*').map_or_else(
             || wanted.strip_prefix('*').map_or(wanted == text, |end| text.ends_with(end)),
             |start| text.starts_with(start),
         )
     };
     match wanted.split_once(' ') {
-        Some((first, second)) => args
+        Some((first, second)) if !wanted.starts_with('*') => args
             .windows(2)
             .any(|pair| matches!(pair, [one, two] if fits(first, &one.text) && fits(second, &two.text))),
-        None => args.iter().any(|arg| fits(wanted, &arg.text)),
+        _ => args.iter().any(|arg| fits(wanted, &arg.text)),
     }
 }
 

@@ -167,8 +167,16 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         if args.len() > 16 {
             walk.spend(4 * args.len());
         }
+        let before = walk.effects.len();
         let mut flow = handler(walk, call);
         walk.up();
+        if met.harm
+            && walk.effects.len() == before
+            && !verbs::only_shows(args)
+            && let Some((kind, what)) = harms::of(name, args)
+        {
+            walk.emit_names(kind, what, span, &[name]);
+        }
         if flow.seen().contains(HOLE) && filters::prints_settings(call) {
             flow.origin.settings = true;
         }
@@ -201,6 +209,8 @@ pub(crate) struct Met {
     handler: Option<Handler>,
     /// Whether nobody but a Windows shell may know it.
     windows: bool,
+    /// Whether it does harm with certain words.
+    harm: bool,
     /// Whether nobody knows it, and its name says that it removes things.
     loss: bool,
 }
@@ -214,6 +224,7 @@ fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
     let stranger = handler.is_none();
     let met = Met {
         handler,
+        harm: !stranger && harms::knows(name),
         windows: stranger && cmdlets::known(name),
         loss: stranger && verbs::named_for_loss(name),
     };

@@ -132,7 +132,27 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         },
     );
     let deletes = parsed.value("X", "request").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
-    if deletes && !local {
+    let changes = parsed.value("X", "request").is_some_and(|method| {
+        ["POST", "PUT", "PATCH"].iter().any(|known| method.eq_ignore_ascii_case(known))
+    });
+    let told = changes
+        && !local
+        && urls.iter().any(|url| {
+            let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+            matches!(
+                path.rsplit('/').next().unwrap_or_default(),
+                "leave"
+                    | "shutdown"
+                    | "delete"
+                    | "destroy"
+                    | "purge"
+                    | "wipe"
+                    | "flush"
+                    | "poweroff"
+                    | "reboot"
+            )
+        });
+    if deletes && !local || told {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
     if urls.iter().any(|url| url.contains("_delete_by_query") || url.contains("/_cluster/reroute")) {

@@ -21,7 +21,7 @@ pub(crate) fn looks_destructive(text: &str) -> bool {
 }
 
 /// What reading statements costs besides their length.
-const STATEMENTS: usize = 80;
+const STATEMENTS: usize = 110;
 
 /// Judges SQL text, statement by statement; strings and comments are not code.
 pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
@@ -158,13 +158,17 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Users, "changes who may use a database", span);
                 return;
             }
-            ["shutdown"] if start == 0 => {
+            ["shutdown", ..] if start == 0 && words.len() <= 3 => {
                 walk.emit(Kind::Database, "stops a database", span);
                 return;
             }
             ["explain", ..]
                 if start == 0 && !words.iter().any(|word| word == "analyze" || word == "analyse") =>
             {
+                return;
+            }
+            ["delete", "noprompt" | "force" | "backup" | "archivelog" | "obsolete", ..] if start == 0 => {
+                walk.emit(Kind::Database, "deletes backups of a database", span);
                 return;
             }
             ["xp_cmdshell", ..] => {

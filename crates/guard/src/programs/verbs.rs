@@ -279,12 +279,19 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         }
         let tail = lower.rsplit(':').next().unwrap_or(&lower);
         let named = lower.contains(':') || at < 2 || third && matches!(tail, "delete" | "destroy" | "purge");
-        let joined = word.bytes().any(|byte| byte.is_ascii_uppercase())
-            && ["delete", "destroy", "drop"].iter().any(|verb| word.starts_with(verb));
-        named && (joined || DESTROY.contains(&tail) || part_destroys(tail))
+        named && (capital_verb(word) || DESTROY.contains(&tail) || part_destroys(tail))
             || forced && named && HEAVY.contains(&tail)
             || lower.contains(':')
                 && matches!(tail, "reset" | "fresh" | "truncate" | "rollback" | "uninstall")
+    })
+}
+
+/// `DeleteInstance`, `terminateAll`: the verb ends where a capital begins.
+pub(super) fn capital_verb(word: &str) -> bool {
+    ["delete", "destroy", "drop", "terminate", "purge", "wipe"].iter().any(|verb| {
+        word.split_at_checked(verb.len()).is_some_and(|(head, tail)| {
+            head.eq_ignore_ascii_case(verb) && tail.starts_with(|c: char| c.is_ascii_uppercase())
+        })
     })
 }
 
@@ -292,7 +299,8 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
 fn part_destroys(word: &str) -> bool {
     let mut parts = word.split(['-', '_']);
     let (first, last) = (parts.next().unwrap_or_default(), parts.next_back().unwrap_or_default());
-    let heavy = |part: &str| matches!(part, "delete" | "destroy" | "drop" | "terminate" | "purge" | "wipe");
+    let heavy =
+        |part: &str| matches!(part, "delete" | "destroy" | "drop" | "terminate" | "purge" | "wipe" | "erase");
     !last.is_empty() && (heavy(first) || heavy(last) || last == "del")
 }
 

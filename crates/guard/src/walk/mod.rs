@@ -57,6 +57,10 @@ const PLACED: usize = 32;
 /// and noting an effect.
 const NOTED: usize = 24;
 
+/// How many bytes of a text buy one more step each. Longer texts get no more: what they may cost
+/// is a matter of time, and a line this long is hardly ever commands all through.
+const LENGTH_PAYS: usize = 30_000;
+
 /// The text being walked and its here-documents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Src<'a> {
@@ -141,7 +145,7 @@ impl<'c> Walk<'c> {
             programs: Vec::new(),
             filed: BTreeMap::new(),
             scope,
-            fuel: 260_000 + length,
+            fuel: 260_000 + length.min(LENGTH_PAYS),
             steps: 0,
             owed: Cell::new(0),
             level: 0,
