@@ -61,7 +61,7 @@ const HARMS: &[Harm] = &[
         Kind::Device,
         FLASHES,
     ),
-    harm(&["xattr"], &["-c", "-cr", "-rc", "-d com.apple.quarantine"], Kind::Security, WEAKENS),
+    harm(&["xattr"], &["-c", "-cr", "-rc"], Kind::Security, WEAKENS),
     harm(&["codesign"], &["--remove-signature"], Kind::Security, WEAKENS),
     harm(&["mdutil"], &["-E", "-d", "-i off"], Kind::Kernel, "changes settings of the system"),
     harm(

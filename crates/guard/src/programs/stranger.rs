@@ -66,6 +66,8 @@ fn talks(name: &str) -> bool {
             | "man"
             | "info"
             | "apropos"
+            | "last"
+            | "lastb"
             | "whatis"
             | "whereis"
             | "explain"
@@ -227,7 +229,12 @@ fn handed(walk: &mut Walk<'_>, call: Call<'_>) {
                 break;
             }
         }
-        if let Some(code) = code_in(call.args, at)
+        // A file that the text wrote itself, or `<( … )`, is as good as what is in it.
+        let code = code_in(call.args, at).map(|code| {
+            let written = walk.scope.files.get(&walk.path(code)).and_then(Flow::exact);
+            written.unwrap_or(code).to_owned()
+        });
+        if let Some(code) = code.as_deref()
             && code.contains([' ', '(', '`', '|', ';'])
             && !code.contains(HOLE)
         {

@@ -261,6 +261,8 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         }
         _ => {}
     }
+    let makes =
+        args.iter().find(|arg| !arg.text.starts_with('-')).is_some_and(|arg| MAKES.contains(&&*arg.text));
     let forced = args.iter().any(|arg| FORCED.contains(&&*arg.text));
     // `osd pool delete x`: the third word is a verb when the words before it name things.
     let third = !args.iter().filter(|arg| !arg.text.starts_with('-')).take(2).any(|arg| {
@@ -279,7 +281,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         }
         let tail = lower.rsplit(':').next().unwrap_or(&lower);
         let named = lower.contains(':') || at < 2 || third && matches!(tail, "delete" | "destroy" | "purge");
-        named && (capital_verb(word) || DESTROY.contains(&tail) || part_destroys(tail))
+        named && (capital_verb(word) && !makes || DESTROY.contains(&tail) || part_destroys(tail))
             || forced && named && HEAVY.contains(&tail)
             || lower.contains(':')
                 && matches!(tail, "reset" | "fresh" | "truncate" | "rollback" | "uninstall")
@@ -306,6 +308,9 @@ fn part_destroys(word: &str) -> bool {
 
 /// Whether a program's own name says that it removes things: `k3s-uninstall.sh`, `cgdelete`.
 pub(super) fn named_for_loss(name: &str) -> bool {
+    if name.starts_with('-') {
+        return false;
+    }
     let stem = name.strip_suffix(".sh").unwrap_or(name);
     let stem = stem.strip_suffix(".py").unwrap_or(stem);
     stem.split(['-', '_', '.']).any(|part| {
@@ -362,6 +367,14 @@ mod tests {
         assert!(destroys("tool", &args("vm.destroy x")));
         assert!(!destroys("tool", &args("add item delete")));
         assert!(!destroys("tool", &args("check destroy.rs")));
+    }
+
+    #[test]
+    fn a_verb_can_end_at_a_capital() {
+        assert!(destroys("tool", &args("ecs DeleteInstance --id x")));
+        assert!(destroys("tool", &args("terminateAll")));
+        assert!(!destroys("tool", &args("run deleteUserTest")));
+        assert!(!destroys("tool", &args("ecs Deletion")));
     }
 
     #[test]

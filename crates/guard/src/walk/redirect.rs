@@ -14,7 +14,7 @@ impl Walk<'_> {
     pub(crate) fn input(&mut self, src: Src<'_>, redirects: &[Redirect<'_>], _stdin: &Flow) -> Option<Flow> {
         let mut found = None;
         for redirect in redirects {
-            if !self.spend(3 * WALKED) {
+            if !self.spend(5 * WALKED) {
                 break;
             }
             match (&redirect.target, redirect.op) {
