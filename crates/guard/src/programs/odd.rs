@@ -66,6 +66,7 @@ fn scripts(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     if own {
         walk.emit(Kind::ToolProgram, "makes nmap run a script", call.span);
     }
+    sources(walk, call, "lua");
 }
 
 fn cmake(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
