@@ -143,6 +143,12 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     if path == "/" {
         return Place::Root;
     }
+    if let Some(rest) = path.strip_prefix('/').and_then(|rest| rest.strip_prefix(HOLE))
+        && places::SYSTEM_TOPS.iter().any(|top| top.strip_prefix('/') == Some(rest))
+    {
+        // What is unknown in front of it is most likely nothing.
+        return Place::SystemTop;
+    }
     if let Some(device) = path.strip_prefix("/dev/") {
         return device_place(device);
     }

@@ -181,6 +181,18 @@ pub(crate) fn rebuilt(path: &str) -> bool {
         || last.len() > 2 && REBUILT_ENDINGS.iter().any(|end| last.ends_with(end))
 }
 
+/// Whether a file is one that programs keep their data in.
+pub(crate) fn keeps_data(path: &str) -> bool {
+    [".db", ".sqlite", ".sqlite3", ".mdb", ".kdbx", ".rdb", ".aof", ".tfstate", ".pem", ".key"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
+/// Whether a file records who was logged in.
+pub(crate) fn records_logins(path: &str) -> bool {
+    matches!(path, "/var/log/wtmp" | "/var/log/btmp" | "/var/log/lastlog" | "/run/utmp" | "/var/run/utmp")
+}
+
 /// Files and folders with a meaning of their own, wherever the workspace is.
 pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
     if let Some(inside) = home_relative(path, ground)
@@ -200,6 +212,8 @@ pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
     }
     match last {
         ".git" => Some(Place::GitData),
+        "usercustomize.py" | "sitecustomize.py" => Some(Place::Startup),
+        _ if last.ends_with(".pth") && path.contains("-packages/") => Some(Place::Startup),
         "config.yaml" => Some(Place::ProjectEnv),
         ".envrc" | ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" => Some(Place::Startup),
         ".git-credentials" | "master.key" | "credentials.json" | "service-account.json" => {
@@ -236,7 +250,7 @@ fn home_relative<'p>(path: &'p str, ground: Ground<'_>) -> Option<&'p str> {
     rest.split_once('/').map(|(_, inside)| inside)
 }
 
-const PROFILES: [&str; 24] = [
+const PROFILES: [&str; 46] = [
     ".bashrc",
     ".zshrc",
     ".profile",
@@ -261,6 +275,28 @@ const PROFILES: [&str; 24] = [
     ".tmux.conf",
     ".condarc",
     ".pam_environment",
+    ".emacs",
+    ".gvimrc",
+    ".exrc",
+    ".nanorc",
+    ".gdbinit",
+    ".lldbinit",
+    ".psqlrc",
+    ".sqliterc",
+    ".irbrc",
+    ".pryrc",
+    ".Rprofile",
+    ".hgrc",
+    ".direnvrc",
+    ".screenrc",
+    ".xsessionrc",
+    ".lesskey",
+    ".lessfilter",
+    ".curlrc",
+    ".wgetrc",
+    ".forward",
+    ".procmailrc",
+    ".mailcap",
 ];
 
 const SECRETS: [&str; 24] = [
@@ -290,7 +326,7 @@ const SECRETS: [&str; 24] = [
     ".snowflake",
 ];
 
-const RUNS: [&str; 9] = [
+const RUNS: [&str; 34] = [
     ".config/autostart",
     ".config/systemd/user",
     ".config/fish",
@@ -300,6 +336,31 @@ const RUNS: [&str; 9] = [
     ".local/share/systemd/user",
     ".config/nushell",
     ".config/direnv",
+    ".config/i3",
+    ".config/sway",
+    ".config/hypr",
+    ".config/openbox",
+    ".config/lxsession",
+    ".config/plasma-workspace",
+    ".config/autostart-scripts",
+    ".local/share/applications",
+    ".local/share/dbus-1",
+    ".config/pip",
+    ".pip",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".config/nvim",
+    ".vim",
+    ".emacs.d/init.el",
+    ".config/emacs",
+    ".ipython/profile_default/startup",
+    ".config/tmux",
+    ".config/zsh",
+    ".bashrc.d",
+    ".gradle/init.d",
+    ".config/mise",
+    ".git-templates",
+    ".ipython/profile_default/ipython_config.py",
 ];
 
 fn home_file(inside: &str) -> Option<Place> {
@@ -386,6 +447,7 @@ fn system_file(path: &str) -> Option<Place> {
         || path.starts_with("/lib/systemd/")
         || path.starts_with("/etc/init.d/")
         || path.starts_with("/etc/profile.d")
+        || path.starts_with("/usr/local/share/ca-certificates/")
         || path.starts_with("/Library/LaunchDaemons")
         || path.starts_with("/Library/LaunchAgents");
     runs.then_some(Place::Startup)

@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "tar" | "gtar" | "bsdtar" => tar,
         "zip" => zip,
-        "unzip" | "7z" | "7za" | "unrar" | "unar" => unzip,
+        "unzip" | "7z" | "7za" | "7zz" | "unrar" | "rar" | "unar" | "zpaq" | "arc" => unzip,
         "cpio" => cpio,
         _ => return None,
     })
@@ -122,6 +122,16 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if creates {
+        let devices: Vec<Target> = call
+            .args
+            .iter()
+            .map(|arg| walk.target(&arg.text))
+            .filter(|target| target.place == Place::Device)
+            .collect();
+        if !devices.is_empty() {
+            let how = How { grave: true, ..How::default() };
+            walk.emit_on(Kind::Device, "overwrites a device", call.span, devices, how);
+        }
         return packed(walk, call);
     }
     Flow::none()
@@ -231,6 +241,9 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 How { recursive: true, ..How::default() },
             );
         }
+    }
+    if parsed.text(0) == "a" {
+        packed(walk, call);
     }
     if call.args.iter().any(|arg| &*arg.text == "-sdel") {
         let packed: Vec<&Arg<'_>> = parsed.rest().skip(2).collect();

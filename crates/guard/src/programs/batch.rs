@@ -260,6 +260,8 @@ pub(super) fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
         } else if let Some(flow) = walk.scope.files.get(&walk.path(file)) {
             recipes.push(flow.seen().to_owned());
+        } else if walk.target(file).place == crate::place::Place::Temp {
+            walk.emit_names(Kind::RunUnseen, "runs recipes nobody has seen", span, &[file]);
         }
     }
     for text in recipes {

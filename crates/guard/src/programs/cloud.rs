@@ -48,9 +48,11 @@ fn destroys(word: &str) -> bool {
     let head = lower.split([':', '-', '_']).next().unwrap_or_default();
     let tail = lower.rsplit([':', '-']).next().unwrap_or_default();
     lower.starts_with("batch-delete")
+        || verbs::capital_verb(word)
         || VERBS.contains(&lower.as_str())
         || VERBS.contains(&head)
         || matches!(tail, "destroy" | "delete" | "remove")
+        || lower.contains(':') && tail == "disable"
         || lower == "apps:destroy"
         || lower == "pg:reset"
 }
@@ -86,6 +88,11 @@ fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
                         | "create-for-rbac"
                 )
         })
+        || plain.iter().any(|word| matches!(*word, "set-password" | "reset-password" | "close-account"))
+        || plain.contains(&"create")
+            && words.iter().any(|word| {
+                matches!(*word, "0.0.0.0/0" | "::/0" | "--allow=all" | "--source-ranges=0.0.0.0/0" | "*")
+            })
         || plain.first().is_some_and(|word| word.contains("scale"))
             && plain.iter().skip(1).any(|word| word.ends_with("=0"))
         || call.name == "gsutil" && plain.iter().any(|word| *word == "rm" || *word == "rb")
@@ -112,6 +119,18 @@ fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
                         | "put-public-access-block"
                         | "reboot-instances"
                         | "disable-key"
+                        | "update-function-code"
+                        | "modify-db-instance"
+                        | "create-user"
+                        | "add-user-to-group"
+                        | "put-group-policy"
+                        | "attach-group-policy"
+                        | "update-login-profile"
+                        | "create-policy-version"
+                        | "set-default-policy-version"
+                        | "stop-logging"
+                        | "close-account"
+                        | "disable-rule"
                 )
             })
 }
@@ -140,11 +159,13 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         walk.run_text(command.trim_matches(['[', ']', '"', '\'']), &Flow::none(), call.span);
     }
-    if call.name == "ngrok" && plain.first() == Some(&"tcp")
+    if call.name == "ngrok" && matches!(plain.first(), Some(&("tcp" | "http" | "tls" | "start")))
         || matches!(call.name, "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py")
             && !words.is_empty()
             && !dry
-        || call.name == "cloudflared" && words.iter().any(|word| word.contains("ssh://"))
+        || call.name == "cloudflared"
+            && (words.iter().any(|word| word.contains("ssh://"))
+                || plain.first() == Some(&"tunnel") && words.iter().any(|word| word.starts_with("--url")))
     {
         walk.emit(Kind::ReverseShell, "opens this machine to the network", call.span);
     }
@@ -230,6 +251,13 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "ansible" => return ansible(walk, call, &words),
         "ansible-playbook" => {
+            let named = |word: &&&str| {
+                let stem = super::base_name(word).trim_end_matches(".yml").trim_end_matches(".yaml");
+                verbs::named_for_loss(stem)
+            };
+            if let Some(play) = words.iter().find(named).filter(|_| !words.contains(&"--check")) {
+                walk.emit_names(Kind::Cloud, "runs a play made to remove things", call.span, &[play]);
+            }
             for verb in ["shell: ", "command: ", "raw: "] {
                 if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
                     walk.run_text(

@@ -125,6 +125,12 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         args = tail;
     }
     match verb.as_str() {
+        "poweroff" | "reboot" | "disable" if call.name == "machinectl" => {
+            walk.emit(Kind::Container, "stops or restarts containers", call.span);
+        }
+        "update" if args.iter().any(|arg| &*arg.text == "--restart=no") => {
+            walk.emit(Kind::Container, "keeps containers from starting again", call.span);
+        }
         "stop" | "restart" | "kill" | "down" | "pause" => walk.emit_on(
             Kind::Container,
             "stops or restarts containers",
@@ -154,6 +160,7 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
             walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
         }
+        "unshare" => return super::run(walk, args, call.stdin, call.span),
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
         "cp" => {
             if let [from, to] = args {
@@ -311,8 +318,9 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             super::run(walk, &rest, call.stdin, call.span);
         }
         _ if dry => {}
-        "config" if words.get(1) == Some(&"view") && parsed.has("", "raw") => {
-            walk.emit(Kind::ReadCredential, "prints credentials of a cluster", call.span);
+        _ if cluster_secrets(call, &words, &parsed) => {
+            walk.emit_names(Kind::ReadCredential, "prints credentials of a cluster", call.span, &words);
+            return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
         _ if !matches!(call.name, "kubectl" | "oc" | "k")
             && words.iter().take(3).any(|word| {
@@ -338,20 +346,17 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
             walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
-        "get"
-            if words.iter().any(|word| word.starts_with("secret"))
-                && call.args.iter().any(|arg| {
-                    arg.text.contains("yaml") || arg.text.contains("json") || arg.text.contains("template")
-                }) =>
-        {
-            walk.emit_names(Kind::ReadCredential, "prints secrets of a cluster", call.span, &words);
-            return Flow::unknown(Origin { credential: true, ..Origin::default() });
-        }
         "create" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
             walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
         }
         "patch"
-            if call.args.iter().any(|arg| arg.text.contains("finalizers") || arg.text.contains("null")) =>
+            if call.args.iter().any(|arg| {
+                let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
+                text.contains("finalizers")
+                    || text.contains("null")
+                    || text.contains("\"Delete\"")
+                    || text.contains("\"replicas\":0")
+            }) =>
         {
             walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
         }
@@ -361,6 +366,21 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         applied(walk, call, verb, &parsed);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// Whether a command prints what lets one into a cluster.
+fn cluster_secrets(call: Call<'_>, words: &[&str], parsed: &Parsed<'_>) -> bool {
+    match words {
+        ["config", "view", ..] => parsed.has("", "raw"),
+        ["create", "token", ..] => true,
+        ["whoami", ..] => parsed.has("t", "show-token"),
+        ["get", rest @ ..] => {
+            let whole =
+                |arg: &Arg<'_>| ["yaml", "json", "template"].iter().any(|form| arg.text.contains(form));
+            rest.iter().any(|word| word.starts_with("secret")) && call.args.iter().any(whole)
+        }
+        _ => false,
+    }
 }
 
 /// What a file from elsewhere sets up.
@@ -416,7 +436,9 @@ fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "pool-delete"
                 | "--delete"
                 | "rollback"
-        )
+                | "remove"
+        ) || word.ends_with("-delete")
+            || word.ends_with("-destroy")
     });
     let bad = bad || matches!(call.name, "lxc-destroy" | "lxc-stop") || words.contains(&"uninstall");
     if bad && !shows(call) {

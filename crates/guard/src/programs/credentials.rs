@@ -53,6 +53,16 @@ fn store(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::ReadCredential, "prints stored secrets", call.span, &words);
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
+    if call.name == "security"
+        && words.iter().any(|word| {
+            matches!(
+                *word,
+                "add-trusted-cert" | "authorizationdb" | "set-key-partition-list" | "remove-trusted-cert"
+            )
+        })
+    {
+        walk.emit_names(Kind::Security, "changes whom the system trusts", call.span, &words);
+    }
     if words.iter().any(|word| word.starts_with("delete") || *word == "rm" || *word == "clear") {
         walk.emit_names(Kind::Delete, "deletes stored secrets", call.span, &words);
     }

@@ -11,11 +11,13 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus"
         | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
         | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
-        | "impala-shell" | "cypher-shell" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
+        | "impala-shell" | "rman" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
+        "pg_dump" | "pg_dumpall" | "mysqldump" | "mariadb-dump" | "mongodump" => dump,
         "dropdb" | "dropuser" => drop_database,
         "mysqladmin" => mysqladmin,
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
         "mongo" | "mongosh" => mongo,
+        "cypher-shell" | "hbase" | "arangosh" | "rethinkdb" => graph,
         "influx" | "etcdctl" | "consul" | "vault" | "cqlsh-expansion" => keyed,
         "memcached-tool"
         | "kafka-topics"
@@ -112,12 +114,35 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.stdin.present() {
         texts.push(call.stdin.seen().to_owned());
     }
+    let unseen =
+        texts.iter().any(|text| text.contains(HOLE) && text.chars().all(|c| c == HOLE || c.is_whitespace()));
+    let loss =
+        call.args.iter().any(|arg| arg.text.ends_with(".sql") && verbs::named_for_loss(base(&arg.text)));
+    if unseen && call.args.iter().any(|arg| production(&arg.text)) || loss {
+        walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
+    }
     for text in texts {
-        if walk.spend(text.len()) {
-            sql::judge(walk, &text, call.span);
-        }
+        sql::judge(walk, &text, call.span);
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// A copy of a whole database, on its way to wherever its output goes.
+fn dump(_: &mut Walk<'_>, _: Call<'_>) -> Flow {
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// A file's name without its folder and ending.
+fn base(path: &str) -> &str {
+    let name = super::base_name(path);
+    name.strip_suffix(".sql").unwrap_or(name)
+}
+
+/// Whether a host, database or account is named as the one people work with.
+fn production(word: &str) -> bool {
+    word.to_ascii_lowercase()
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|part| matches!(part, "prod" | "production" | "live"))
 }
 
 fn drop_database(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -185,6 +210,29 @@ fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Database, "drops or empties collections", call.span);
     }
     super::inline::judge(walk, "node", &text, call.span);
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// Stores with a language of their own: the verbs that delete are the same.
+fn graph(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let deletes = |text: &str| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| {
+            matches!(
+                word.to_ascii_lowercase().as_str(),
+                "delete"
+                    | "drop"
+                    | "truncate"
+                    | "deleteall"
+                    | "drop_all"
+                    | "disable_all"
+                    | "_drop"
+                    | "remove"
+            )
+        })
+    };
+    if call.args.iter().any(|arg| deletes(&arg.text)) || deletes(call.stdin.seen()) {
+        walk.emit(Kind::Database, "deletes entries of a store", call.span);
+    }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
@@ -285,9 +333,10 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | ["down-to", "0"]
                 | ["migrate", "zero"]
         )
-    }) || words
-        .iter()
-        .any(|word| matches!(*word, "db:migrate:undo:all" | "db:rollback:all" | "db:migrate:down:all"))
+    }) || words.contains(&"migrate") && words.last() == Some(&"zero")
+        || words
+            .iter()
+            .any(|word| matches!(*word, "db:migrate:undo:all" | "db:rollback:all" | "db:migrate:down:all"))
         || matches!(call.name, "drizzle-kit" | "goose")
             && words.iter().any(|word| matches!(*word, "drop" | "reset"))
         || call.name == "dbmate" && words.contains(&"drop")
@@ -297,6 +346,9 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let bad = bad && (call.name == "flyway" || !words.contains(&"clean"));
     if bad {
         walk.emit_names(Kind::Database, "drops or resets a database", call.span, &words);
+    }
+    if matches!(words.first(), Some(&("dbshell" | "db" | "dbconsole"))) && call.stdin.present() {
+        sql::judge(walk, call.stdin.seen(), call.span);
     }
     // `manage.py shell -c code`, `artisan tinker --execute=code`.
     if matches!(words.first(), Some(&("shell" | "tinker" | "shell_plus"))) {

@@ -96,6 +96,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || word.contains("trim-sector")
                 || word.contains("write-sector")
                 || word.contains("make-bad-sector")
+                || *word == "-Y"
         }),
         "nvme" => has(&["format", "sanitize", "write", "write-zeroes", "dsm"]),
         "badblocks" => words.iter().any(|word| word.starts_with('-') && word.contains('w')),
@@ -108,9 +109,13 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             has(&["luksFormat", "erase", "luksErase", "luksKillSlot", "reencrypt", "luksRemoveKey"])
         }
         "mdadm" => has(&["--zero-superblock", "--stop", "-S", "--fail", "--remove", "--create", "-C"]),
-        "zpool" => has(&["destroy", "labelclear", "remove", "detach"]),
+        "zpool" => has(&["destroy", "labelclear", "remove", "detach", "create", "replace", "split"]),
         "zfs" => has(&["destroy", "rollback"]),
-        "btrfs" => has(&["delete", "remove"]) || words.windows(2).any(|pair| pair == ["subvolume", "delete"]),
+        "btrfs" => {
+            has(&["delete", "remove"])
+                || has(&["balance"]) && has(&["--force", "-f"])
+                || words.windows(2).any(|pair| pair == ["subvolume", "delete"])
+        }
         "diskutil" => words.first().is_some_and(|verb| {
             let verb = verb.to_ascii_lowercase();
             verb.starts_with("erase")
@@ -135,6 +140,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             "sgdisk" => has(&["-Z", "--zap-all", "-z", "--zap", "-o", "--clear"]),
             "hdparm" => words.iter().any(|word| word.contains("security-erase")),
             "nvme" => has(&["format", "sanitize", "write-zeroes"]),
+            "zpool" => has(&["create", "labelclear"]) && !targets.is_empty(),
             "cryptsetup" => has(&["erase", "luksErase", "luksFormat"]) && !targets.is_empty(),
             "diskutil" => words.first().is_some_and(|verb| {
                 let verb = verb.to_ascii_lowercase();
@@ -186,6 +192,14 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let Some((path, span)) = output else { return input };
     let target = walk.target(&path);
+    let endless = call
+        .args
+        .iter()
+        .any(|arg| matches!(&*arg.text, "if=/dev/zero" | "if=/dev/urandom" | "if=/dev/random"))
+        && !call.args.iter().any(|arg| arg.text.starts_with("count=") || arg.text.starts_with("size="));
+    if endless && target.place != Place::Device {
+        walk.emit_on(Kind::Device, "fills the disk without end", span, vec![target.clone()], How::default());
+    }
     match target.place {
         Place::Device => walk.emit_on(
             Kind::Device,

@@ -168,7 +168,9 @@ pub(crate) fn unpack(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || call.name.contains("unz")
         || parsed.has("d", "decompress")
         || parsed.has("d", "uncompress");
-    let flow = if decodes || files.is_empty() { source(walk, &files, call.stdin) } else { Flow::none() };
+    let shown = parsed.has("c", "stdout");
+    let flow =
+        if decodes || shown || files.is_empty() { source(walk, &files, call.stdin) } else { Flow::none() };
     if decodes {
         return Flow::unknown(decoded(flow.origin));
     }

@@ -68,6 +68,19 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
             walk.emit(Kind::Traces, "switches shell history off", span);
         }
         "PATH" => path(walk, value, span),
+        "LD_LIBRARY_PATH" | "DYLD_LIBRARY_PATH" | "GCONV_PATH" | "GIT_EXEC_PATH" => path(walk, value, span),
+        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS"
+            if value.contains("-javaagent") || value.contains("-agentpath") =>
+        {
+            walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
+        }
+        "DOTNET_STARTUP_HOOKS" | "npm_config_script_shell" | "PYTHONUSERBASE" if !value.is_empty() => {
+            walk.emit_names(Kind::Environment, "makes an interpreter load code first", span, &[name, value]);
+        }
+        "GIT_SSL_NO_VERIFY" if !matches!(value, "" | "0" | "false") => unchecked(walk, name, span),
+        "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" | "GIT_SSL_VERIFY" if value == "0" => {
+            unchecked(walk, name, span);
+        }
         "HERMES_YOLO_MODE" if !matches!(value, "" | "0" | "false") => {
             walk.emit_names(Kind::Agent, "switches the agent's questions off", span, &[name]);
         }
@@ -79,6 +92,11 @@ fn command(walk: &mut Walk<'_>, value: &str, span: Span) {
     if !value.is_empty() && !value.chars().all(|c| c == HOLE) {
         walk.run_text(value, &Flow::none(), span);
     }
+}
+
+/// Programs started from here on believe any server.
+fn unchecked(walk: &mut Walk<'_>, name: &str, span: Span) {
+    walk.emit_names(Kind::Security, "switches the check of certificates off", span, &[name]);
 }
 
 fn known_library(value: &str) -> bool {
@@ -103,7 +121,9 @@ fn known_library(value: &str) -> bool {
 fn path(walk: &mut Walk<'_>, value: &str, span: Span) {
     let first = value.split(':').next().unwrap_or_default();
     if matches!(first, "." | "/tmp" | "/var/tmp" | "/dev/shm")
-        || (walk.target(first).place == Place::Temp && first.starts_with('/') && value.contains(':'))
+        || (walk.target(first).place == Place::Temp
+            && first.starts_with('/')
+            && (value.contains(':') || !value.contains("bin")))
     {
         walk.emit_names(
             Kind::Environment,

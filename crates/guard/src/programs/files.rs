@@ -53,6 +53,9 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         // Only empty folders go, so nothing of the project is lost.
         return Flow::known(String::new());
     }
+    if desktop && parsed.has("", "empty") {
+        walk.emit(Kind::Delete, "empties the trash", call.span);
+    }
     let skip = usize::from(desktop);
     let mut targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
     let glued = Arg { text: "/".into(), span: call.span };
@@ -366,10 +369,12 @@ fn truncate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false },
     );
+    let holes = call.name == "fallocate" && ["p", "z", "c"].iter().any(|flag| parsed.has(flag, ""))
+        || ["punch-hole", "zero-range", "collapse-range"].iter().any(|flag| parsed.has("", flag));
     for file in parsed.rest() {
         let target = walk.target(&file.text);
         if matches!(target.place, Place::Elsewhere | Place::Home)
-            && parsed.value("s", "size").is_some_and(|size| size == "0")
+            && (holes || parsed.value("s", "size").is_some_and(|size| size == "0"))
             && !target.text.ends_with(".log")
         {
             walk.emit_on(

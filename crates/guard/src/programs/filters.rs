@@ -241,6 +241,17 @@ fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             origin: Origin { local: true, ..Origin::default() },
         };
     }
+    if recursive
+        && skip == 1
+        && parsed.text(0).split(['|', '\\', '.', '*']).any(crate::walk::secret_name)
+        && files.iter().any(|file| {
+            let target = walk.target(&file.text);
+            target.place == Place::HomeTop || target.place == Place::Home && target.text.ends_with("/.config")
+        })
+    {
+        let what = "searches the home folder for secrets";
+        walk.emit_names(crate::effect::Kind::ReadCredential, what, call.span, &[parsed.text(0)]);
+    }
     let flow = source(walk, &files, call.stdin);
     let before = walk.programs.iter().rev().nth(1).map_or("", |(name, _)| name.as_str());
     if skip == 1

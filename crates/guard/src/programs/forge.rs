@@ -24,13 +24,30 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             || parsed.flags.iter().any(|flag| flag.name == "default-branch"));
     let opened =
         opened || matches!((parsed.text(0), verb), ("secret" | "variable", "set") | ("workflow", "disable"));
+    let widened = parsed.text(0) == "auth"
+        && call.args.iter().any(|arg| arg.text.contains("admin:") || arg.text.contains("delete_repo"))
+        || (parsed.text(0), verb) == ("repo", "create")
+            && parsed.has("", "public")
+            && (parsed.has("", "push") || parsed.has("", "source"))
+        || parsed.text(0) == "api"
+            && call.args.iter().any(|arg| matches!(&*arg.text, "private=false" | "visibility=public"));
     if opened
+        || widened
         || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
+        || matches!(
+            (parsed.text(0), verb),
+            ("ssh-key" | "gpg-key" | "deploy-key", "add") | ("workflow", "run")
+        )
         || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")
         || (parsed.text(0) == "api"
             && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))
     {
-        walk.emit_names(Kind::Cloud, "deletes something at the code host", call.span, &[parsed.text(0)]);
+        walk.emit_names(
+            Kind::Cloud,
+            "changes or deletes something at the code host",
+            call.span,
+            &[parsed.text(0)],
+        );
     }
     if super::signs::look(walk, call) || parsed.text(0) == "auth" && verb == "token" {
         walk.emit(Kind::ReadCredential, "prints an access token", call.span);
@@ -56,7 +73,8 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let bad = match call.name {
         "hg" => {
-            matches!(words.first(), Some(&("strip" | "purge" | "rollback" | "histedit")))
+            words.iter().take(3).any(|word| matches!(*word, "strip" | "purge"))
+                || matches!(words.first(), Some(&("strip" | "purge" | "rollback" | "histedit")))
                 || matches!(words.first(), Some(&("push" | "branch")))
                     && call.args.iter().any(|arg| matches!(&*arg.text, "-f" | "--force"))
                 || words.first() == Some(&"revert")
@@ -75,6 +93,29 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 && call.args.iter().any(|arg| arg.text.starts_with("--remove"))
                 || words.first() == Some(&"revert")
                     && call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "--recursive"))
+        }
+        "bzr" | "brz" | "fossil" | "pijul" | "darcs" | "cvs" => matches!(
+            words.first(),
+            Some(
+                &("uncommit"
+                    | "revert"
+                    | "clean-tree"
+                    | "clean"
+                    | "obliterate"
+                    | "unrecord"
+                    | "rollback"
+                    | "reset"
+                    | "purge"
+                    | "scrub"
+                    | "release"
+                    | "remove-branch")
+            )
+        ),
+        "p4" => matches!(words.first(), Some(&("obliterate" | "revert" | "clean" | "delete"))),
+        "sl" | "sapling" => {
+            matches!(words.first(), Some(&("purge" | "clean" | "hide" | "strip" | "uncommit")))
+                || words.first().is_some_and(|verb| matches!(*verb, "goto" | "update"))
+                    && call.args.iter().any(|arg| matches!(&*arg.text, "-C" | "--clean"))
         }
         _ => matches!(words.as_slice(), ["op", "abandon" | "restore" | "revert", ..] | ["abandon", ..]),
     };

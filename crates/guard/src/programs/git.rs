@@ -13,7 +13,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     match name {
         "git" | "hub" => Some(git),
         "gh" | "glab" => Some(forge),
-        "hg" | "svn" | "jj" => Some(other),
+        "hg" | "svn" | "jj" | "bzr" | "brz" | "fossil" | "p4" | "cvs" | "darcs" | "pijul" | "sl"
+        | "sapling" => Some(other),
         "git-filter-repo" | "bfg" => Some(rewrite),
         _ => None,
     }
@@ -132,7 +133,7 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
     if lower == "clean.requireforce" && value == "false" {
         walk.scope.aliases.insert("git clean.requireForce".to_owned(), "".into());
     }
-    if lower == "core.hookspath" {
+    if matches!(&*lower, "core.hookspath" | "include.path" | "init.templatedir" | "core.attributesfile") {
         let place = walk.target(value).place;
         if matches!(place, Place::Temp | Place::Elsewhere | Place::Unseen) && value != "/dev/null" {
             walk.emit_names(

@@ -26,6 +26,9 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         {
             lost(walk, "throws away uncommitted work (reset --hard)", call);
         }
+        "reset" if parsed.has("", "merge") => {
+            lost(walk, "throws away uncommitted work (reset --merge)", call);
+        }
         "clean"
             if (parsed.has("f", "force") || walk.scope.aliases.contains_key("git clean.requireForce"))
                 && !parsed.has("n", "dry-run") =>
@@ -76,6 +79,12 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         {
             lost(walk, "deletes unreachable commits at once", call);
         }
+        "lfs" if parsed.text(0) == "prune" && !call.args.iter().any(|arg| &*arg.text == "--dry-run") => {
+            lost(walk, "deletes stored copies of large files", call);
+        }
+        "notes" if matches!(parsed.text(0), "remove" | "prune") => lost(walk, "deletes notes", call),
+        "fast-import" if parsed.has("", "force") => lost(walk, "rewrites history", call),
+        "rebase" if parsed.has("", "root") => lost(walk, "rewrites the whole history", call),
         "prune" if !parsed.has("n", "dry-run") => lost(walk, "deletes unreachable commits", call),
         "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => {
             lost(walk, "removes a worktree with its changes", call);
@@ -91,6 +100,10 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             lost(walk, "deletes files with their changes", call);
         }
         "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
+        "remote" if parsed.text(0) == "add" || parsed.text(0) == "set-url" => {
+            let name = format!("git remote {}", parsed.text(1));
+            walk.scope.aliases.insert(name, parsed.text(2).to_owned().into());
+        }
         _ => running_verb(walk, verb, &parsed, call),
     }
 }
@@ -173,10 +186,14 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
                 }
             }
         }
-        "credential" if parsed.text(0) == "fill" => {
+        "credential" | "credential-store" | "credential-cache"
+            if matches!(parsed.text(0), "fill" | "get") =>
+        {
             walk.emit(Kind::ReadCredential, "prints stored credentials", call.span);
         }
-        "replace" if parsed.has("f", "force") => lost(walk, "replaces history", call),
+        "replace" if parsed.has("f", "force") || parsed.has("d", "delete") => {
+            lost(walk, "replaces history", call);
+        }
         "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),
         "checkout-index" if parsed.has("f", "force") => lost(walk, "throws away uncommitted work", call),
         "grep" => {
@@ -220,8 +237,13 @@ fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
     if parsed.has("", "mirror") || parsed.has("", "prune") {
         lost(walk, "makes the remote equal to this copy, deleting what it lacks", call);
     }
-    let address = parsed.text(0);
-    if address.contains("://") && !address.starts_with("file://") {
+    let named = parsed.text(0);
+    let added = walk.scope.aliases.get(&format!("git remote {named}")).map(ToString::to_string);
+    let whole = added.is_some() && (parsed.has("", "all") || parsed.has("", "tags"));
+    let address = added.as_deref().unwrap_or(named);
+    let elsewhere = address.contains("://") && !address.starts_with("file://")
+        || address.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/'));
+    if elsewhere && (added.is_none() || whole || !known_host(address)) {
         walk.emit_names(
             Kind::SendOut,
             "pushes to an address that is no remote of this copy",
@@ -235,9 +257,21 @@ fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
     }
 }
 
+/// Whether an address is at one of the hosts most projects live at.
+fn known_host(address: &str) -> bool {
+    ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht"]
+        .iter()
+        .any(|host| address.contains(host))
+}
+
 fn checkout(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
     if parsed.has("f", "force") || parsed.has("", "discard-changes") {
         lost(walk, "throws away uncommitted work (checkout --force)", call);
+        return;
+    }
+    let moved = if verb == "checkout" { parsed.has("B", "") } else { parsed.has("C", "force-create") };
+    if moved && parsed.rest().count() > 1 {
+        lost(walk, "moves a branch by force", call);
         return;
     }
     if verb == "checkout" && !parsed.has("b", "") && !parsed.has("B", "") {

@@ -57,6 +57,10 @@ fn code_flags(language: &str) -> (&'static str, &'static [&'static str]) {
 
 fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let Some(language) = language(call.name) else { return Flow::none() };
+    if call.name == "swift" && call.args.first().is_some_and(|arg| &*arg.text == "delete") {
+        walk.emit(Kind::Cloud, "deletes resources of an account", call.span);
+        return Flow::none();
+    }
     if language == "python"
         && let Some(flow) = module(walk, call)
     {
@@ -99,6 +103,18 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if edits {
         edit_files(walk, args, found);
     }
+    let filters = matches!(language, "perl" | "ruby")
+        && args.iter().any(|arg| {
+            arg.text.starts_with('-')
+                && !arg.text.starts_with("--")
+                && arg.text.len() < 6
+                && arg.text.contains(['n', 'p'])
+        });
+    if filters && !edits {
+        for arg in args.iter().filter(|arg| arg.text.starts_with(['/', '~'])) {
+            walk.read_file(&arg.text, arg.span);
+        }
+    }
     if !texts.is_empty() {
         let mut out = None;
         for (text, span) in &texts {
@@ -125,13 +141,8 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let skip = usize::from(
         matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"),
     );
-    if call.name == "php" && args.first().is_some_and(|arg| arg.text.ends_with("bin/console")) {
-        return super::named(walk, "console", args.get(1..).unwrap_or_default(), call.stdin, call.span);
-    }
-    if matches!(call.name, "php") && args.first().is_some_and(|arg| arg.text.ends_with("artisan"))
-        || args.first().is_some_and(|arg| arg.text.ends_with("manage.py"))
-    {
-        return super::named(walk, "artisan", args.get(1..).unwrap_or_default(), call.stdin, call.span);
+    if let Some(name) = framework(call) {
+        return super::named(walk, name, args.get(1..).unwrap_or_default(), call.stdin, call.span);
     }
     match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
         Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => {
@@ -271,6 +282,16 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
     at
 }
 
+/// The tool of a framework that a script by that name starts.
+fn framework(call: Call<'_>) -> Option<&'static str> {
+    let script = &*call.args.first()?.text;
+    match call.name {
+        "php" if script.ends_with("bin/console") => Some("console"),
+        "php" if script.ends_with("artisan") => Some("artisan"),
+        _ => script.ends_with("manage.py").then_some("artisan"),
+    }
+}
+
 fn is_in_place(text: &str) -> bool {
     text.starts_with('-')
         && !text.starts_with("--")
@@ -318,9 +339,7 @@ pub(crate) fn judge(walk: &mut Walk<'_>, interpreter: &str, text: &str, span: Sp
         walk.run_text(text, &Flow::none(), span);
         return;
     }
-    if walk.spend(text.len()) {
-        scripting::judge(walk, name, text, span);
-    }
+    scripting::judge(walk, name, text, span);
 }
 
 /// What a program prints when it only prints constants.

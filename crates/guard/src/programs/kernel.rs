@@ -88,9 +88,13 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     } else if parsed.rest().count() > 0 || parsed.value("o", "options").is_some() {
         let remount = parsed.value("o", "options").is_some_and(|options| options.contains("remount"));
-        let over = parsed.rest().last().is_some_and(|arg| {
-            walk.target(&arg.text).place >= Place::SystemConfig
-                && walk.target(&arg.text).place != Place::Device
+        let over = parsed.rest().skip(1).last().is_some_and(|arg| {
+            let target = walk.target(&arg.text);
+            target.place >= Place::SystemConfig && target.place != Place::Device
+                || target.place == Place::Elsewhere
+                    && !["/mnt", "/media", "/run/media", "/Volumes"]
+                        .iter()
+                        .any(|folder| target.text.starts_with(folder))
         });
         let bound = parsed.flags.iter().any(|flag| flag.long && flag.name.contains("bind"))
             || parsed.value("o", "options").is_some_and(|options| options.contains("bind"));

@@ -5,6 +5,7 @@
 
 mod agent;
 mod archive;
+mod awk;
 mod batch;
 mod builtins;
 mod cloud;
@@ -23,6 +24,7 @@ mod find;
 mod forge;
 mod git;
 mod git_verbs;
+mod harms;
 mod inline;
 mod kernel;
 mod network;
@@ -55,6 +57,7 @@ pub(crate) use environment::set as environment;
 
 /// Runs one program: finds out which, and lets its family state what it does.
 pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
+    let args = unstacked(args);
     let Some((first, rest)) = args.split_first() else { return Flow::none() };
     let raw = &*first.text;
     if raw.contains(HOLE) {
@@ -76,6 +79,31 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         return own_program(walk, raw, name, rest, stdin, span);
     }
     named(walk, name, rest, stdin, span)
+}
+
+/// A wrapper that runs itself again and again is as good as one.
+fn unstacked<'a, 'b>(args: &'a [Arg<'b>]) -> &'a [Arg<'b>] {
+    let mut args = args;
+    while let [first, second, _, ..] = args
+        && first.text == second.text
+        && matches!(
+            &*first.text,
+            "env"
+                | "nohup"
+                | "nice"
+                | "command"
+                | "builtin"
+                | "exec"
+                | "setsid"
+                | "busybox"
+                | "time"
+                | "sudo"
+                | "doas"
+        )
+    {
+        args = args.get(1..).unwrap_or_default();
+    }
+    args
 }
 
 /// Whether a path leads into a folder that holds the system's programs.
@@ -131,51 +159,80 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         walk.programs.push((name.to_owned(), span));
     }
     let call = Call { name, args, span, stdin };
-    if let Some(handler) = remembered(walk, name) {
+    let met = remembered(walk, name);
+    if let Some(handler) = met.handler {
         if !walk.down(span) {
             return Flow::none();
         }
         if args.len() > 16 {
             walk.spend(4 * args.len());
         }
+        let before = walk.effects.len();
         let mut flow = handler(walk, call);
         walk.up();
+        if met.harm
+            && walk.effects.len() == before
+            && !verbs::only_shows(args)
+            && let Some((kind, what)) = harms::of(name, args)
+        {
+            walk.emit_names(kind, what, span, &[name]);
+        }
         if flow.seen().contains(HOLE) && filters::prints_settings(call) {
             flow.origin.settings = true;
         }
         return flow;
     }
-    if let Some(path) = walk
-        .scope
-        .files
-        .keys()
-        .find(|path| {
-            path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
-        })
-        .cloned()
+    if !walk.scope.files.is_empty()
+        && let Some(path) = walk
+            .scope
+            .files
+            .keys()
+            .find(|path| {
+                path.ends_with(name) && path.strip_suffix(name).is_some_and(|folder| folder.ends_with("bin/"))
+            })
+            .cloned()
         && let Some(flow) = shells::known_script(walk, &path, args, stdin, span)
     {
         return flow;
     }
-    if cmdlets::known(name)
+    if met.windows
         && let Some(flow) = windows::run(walk, call)
     {
         return flow;
     }
-    stranger::run(walk, call)
+    stranger::run(walk, call, met.loss)
 }
 
-/// The reader for a program, looked up once for each name in a text.
-fn remembered(walk: &mut Walk<'_>, name: &str) -> Option<Handler> {
-    if let Some((_, handler)) = walk.handlers.iter().find(|(known, _)| known == name) {
-        return *handler;
+/// What a name alone says about a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Met {
+    handler: Option<Handler>,
+    /// Whether nobody but a Windows shell may know it.
+    windows: bool,
+    /// Whether it does harm with certain words.
+    harm: bool,
+    /// Whether nobody knows it, and its name says that it removes things.
+    loss: bool,
+}
+
+/// What the name of a program says, found out once for each name in a text.
+fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
+    if let Some((_, met)) = walk.met.iter().find(|(known, _)| known == name) {
+        return *met;
     }
     let handler = lookup(name);
-    if walk.handlers.len() >= 16 {
-        walk.handlers.remove(0);
+    let stranger = handler.is_none();
+    let met = Met {
+        handler,
+        harm: !stranger && harms::knows(name),
+        windows: stranger && cmdlets::known(name),
+        loss: stranger && verbs::named_for_loss(name),
+    };
+    if walk.met.len() >= 16 {
+        walk.met.remove(0);
     }
-    walk.handlers.push((name.to_owned(), handler));
-    handler
+    walk.met.push((name.to_owned(), met));
+    met
 }
 
 /// A family's reader.

@@ -76,20 +76,89 @@ fn is_local(url: &str) -> bool {
         || host.starts_with("0.0.0.0")
 }
 
+/// Whether an address has the port of a database that is spoken to by requests.
+fn is_database(url: &str) -> bool {
+    [":9200", ":5984", ":8086", ":6333", ":8500", ":2379", ":7700", ":8108", ":8983", ":8529", ":7474"]
+        .iter()
+        .any(|port| url.contains(port))
+}
+
+/// Whether an address is one where anybody can leave files for anybody.
+fn is_drop(url: &str) -> bool {
+    const DROPS: [&str; 24] = [
+        "transfer.sh",
+        "file.io",
+        "0x0.st",
+        "pastebin.com",
+        "paste.rs",
+        "termbin.com",
+        "ix.io",
+        "sprunge.us",
+        "bashupload.com",
+        "webhook.site",
+        "requestbin",
+        "pipedream.net",
+        "hookbin.com",
+        "temp.sh",
+        "catbox.moe",
+        "gofile.io",
+        "anonfiles.com",
+        "oshi.at",
+        "dpaste.",
+        "hastebin.com",
+        "ngrok",
+        "interact.sh",
+        "oast.",
+        "burpcollaborator",
+    ];
+    DROPS.iter().any(|host| url.contains(host))
+}
+
 fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, CURL);
     let urls: Vec<&str> =
         parsed.rest().map(|arg| &*arg.text).chain(parsed.values("", "url").map(|(url, _)| url)).collect();
     let local = !urls.is_empty() && urls.iter().all(|url| is_local(url));
-    sent(walk, &parsed, call, local);
+    sent(
+        walk,
+        &parsed,
+        call,
+        if local {
+            To::Here
+        } else if urls.iter().any(|url| is_drop(url)) {
+            To::Anybody
+        } else {
+            To::There
+        },
+    );
     let deletes = parsed.value("X", "request").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
-    if deletes && !local {
+    let changes = parsed.value("X", "request").is_some_and(|method| {
+        ["POST", "PUT", "PATCH"].iter().any(|known| method.eq_ignore_ascii_case(known))
+    });
+    let told = changes
+        && !local
+        && urls.iter().any(|url| {
+            let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+            matches!(
+                path.rsplit('/').next().unwrap_or_default(),
+                "leave"
+                    | "shutdown"
+                    | "delete"
+                    | "destroy"
+                    | "purge"
+                    | "wipe"
+                    | "flush"
+                    | "poweroff"
+                    | "reboot"
+            )
+        });
+    if deletes && !local || told {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
     if urls.iter().any(|url| url.contains("_delete_by_query") || url.contains("/_cluster/reroute")) {
         walk.emit_names(Kind::Database, "deletes entries of an index", call.span, &urls);
     }
-    if deletes && local && urls.iter().any(|url| url.contains(":9200")) {
+    if deletes && local && urls.iter().any(|url| is_database(url)) {
         walk.emit_names(Kind::Database, "deletes an index", call.span, &urls);
     }
     for url in &urls {
@@ -151,8 +220,28 @@ fn saved(walk: &mut Walk<'_>, parsed: &Parsed<'_>, urls: &[&str], call: Call<'_>
     }
 }
 
+/// Where a request goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum To {
+    /// This machine.
+    Here,
+    /// A place where anybody can fetch it.
+    Anybody,
+    /// Another machine.
+    There,
+}
+
+/// Whether a file is a copy of data, an archive or a key rather than the body of a request.
+fn is_bulk(file: &str) -> bool {
+    [".sql", ".dump", ".bak", ".tar", ".gz", ".tgz", ".zip", ".7z", ".xz", ".pem", ".key", ".kdbx"]
+        .iter()
+        .any(|end| file.ends_with(end))
+        || crate::places::keeps_data(file)
+}
+
 /// Local data that leaves in a request.
-fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
+fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, to: To) {
+    let local = to == To::Here;
     let unknown = walk.last_unknown;
     let mut credential = unknown.credential;
     let mut bulk = false;
@@ -192,7 +281,7 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, local: bool) {
                 | Place::AgentConfig
                 | Place::ProjectEnv
         );
-        bulk |= (upload || outside) && !local;
+        bulk |= (upload || outside || to == To::Anybody || is_bulk(file)) && !local;
     }
     if local {
         return;
@@ -260,6 +349,12 @@ fn wget(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
     }
+    let unknown = walk.last_unknown;
+    if (unknown.credential || unknown.local && unknown.file)
+        && urls.iter().any(|url| url.contains(HOLE) && !url.starts_with(HOLE) && !is_local(url))
+    {
+        walk.emit(Kind::SendOut, "sends local data in an address", call.span);
+    }
     for (program, span) in parsed.values("", "use-askpass") {
         walk.emit_names(Kind::ToolProgram, "makes wget run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);
@@ -300,11 +395,14 @@ fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     for arg in call.args {
         if let Some((_, file)) = arg.text.split_once('@')
-            && arg.text.contains("=@")
+            && (arg.text.contains("=@") || arg.text.starts_with('@'))
             && walk.read_file(file, arg.span).origin.credential
         {
             walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
         }
+    }
+    if call.stdin.origin.credential {
+        walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
     }
     from_network()
 }
@@ -328,7 +426,7 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit(Kind::Database, "tells a server to empty itself", call.span);
         }
-        if call.stdin.origin.credential {
+        if call.stdin.origin.credential || call.stdin.origin.secret {
             walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
         } else if call.stdin.origin.local {
             walk.emit(Kind::SendOut, "sends local data to another machine", call.span);

@@ -66,6 +66,7 @@ fn scripts(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     if own {
         walk.emit(Kind::ToolProgram, "makes nmap run a script", call.span);
     }
+    sources(walk, call, "lua");
 }
 
 fn cmake(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
@@ -163,6 +164,22 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     if call.name != "ipmitool" && ends(&["PowerOff", "Reboot", "Halt", "KExec"]) {
         walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
         return;
+    }
+    if call.name != "ipmitool"
+        && ends(&[
+            "StopUnit",
+            "RestartUnit",
+            "KillUnit",
+            "DisableUnitFiles",
+            "MaskUnitFiles",
+            "TerminateSession",
+            "KillSession",
+        ])
+    {
+        walk.emit(Kind::Service, "stops a service", call.span);
+    }
+    if ends(&["GetSecrets", "GetSecret"]) {
+        walk.emit(Kind::ReadCredential, "prints stored secrets", call.span);
     }
     let down = ends(&["Suspend", "Hibernate"])
         || call.name == "ipmitool"

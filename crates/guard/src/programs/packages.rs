@@ -356,6 +356,17 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit_names(Kind::ToolProgram, "changes where packages come from", call.span, &words);
         }
+        ("npm" | "pnpm" | "yarn", "set-script" | "pkg") => {
+            for word in words.iter().skip(1) {
+                let command = match word.split_once('=') {
+                    Some((key, value)) if key.starts_with("scripts.") => value.trim_matches(['"', '\'']),
+                    _ => word,
+                };
+                if command.contains(' ') {
+                    walk.run_text(command, &Flow::none(), call.span);
+                }
+            }
+        }
         ("npm" | "pnpm" | "yarn", "config" | "set") if words.contains(&"script-shell") => {
             walk.emit_names(Kind::ToolProgram, "makes npm run a program", call.span, &words);
         }
@@ -381,28 +392,7 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::Package, "takes a published package back", call.span, &words);
         }
         ("npm" | "pnpm" | "yarn", "exec" | "dlx") | ("npx" | "bunx" | "pnpx" | "uvx" | "dlx", _) => {
-            let code = call
-                .args
-                .iter()
-                .position(|arg| matches!(&*arg.text, "-c" | "--call"))
-                .and_then(|at| call.args.get(at + 1));
-            if let Some(code) = code {
-                walk.run_text(&code.text, &Flow::none(), code.span);
-                return Flow::none();
-            }
-            let skip = usize::from(matches!(call.name, "npm" | "pnpm" | "yarn"));
-            let at = call
-                .args
-                .iter()
-                .position(|arg| words.get(skip) == Some(&&*arg.text))
-                .unwrap_or(call.args.len());
-            let rest = call.args.get(at..).unwrap_or_default();
-            let rest = if rest.first().is_some_and(|arg| &*arg.text == "--") {
-                rest.get(1..).unwrap_or_default()
-            } else {
-                rest
-            };
-            return super::run(walk, rest, call.stdin, call.span);
+            return package_program(walk, call, &words);
         }
         ("pip" | "pip3", "uninstall")
             if call.args.iter().any(|arg| matches!(&*arg.text, "-r" | "--requirement"))
@@ -426,4 +416,26 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         settings: words.iter().any(|word| matches!(*word, "completion" | "completions")),
         ..Origin::default()
     })
+}
+
+/// A program that a package brings: `npx tool …`, `npm exec -c '…'`.
+fn package_program(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
+    let code = call
+        .args
+        .iter()
+        .position(|arg| matches!(&*arg.text, "-c" | "--call"))
+        .and_then(|at| call.args.get(at + 1));
+    if let Some(code) = code {
+        walk.run_text(&code.text, &Flow::none(), code.span);
+        return Flow::none();
+    }
+    let skip = usize::from(matches!(call.name, "npm" | "pnpm" | "yarn"));
+    let at = call.args.iter().position(|arg| words.get(skip) == Some(&&*arg.text)).unwrap_or(call.args.len());
+    let rest = call.args.get(at..).unwrap_or_default();
+    let rest = if rest.first().is_some_and(|arg| &*arg.text == "--") {
+        rest.get(1..).unwrap_or_default()
+    } else {
+        rest
+    };
+    super::run(walk, rest, call.stdin, call.span)
 }

@@ -299,11 +299,9 @@ fn context(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn setcap(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let risky = call.args.iter().any(|arg| {
-        ["cap_setuid", "cap_sys_admin", "cap_dac", "=ep", "all", "cap_sys_ptrace", "cap_sys_module"]
-            .iter()
-            .any(|cap| arg.text.contains(cap))
+        (arg.text.contains("cap_") || arg.text.contains("=ep") || arg.text.contains("all"))
             && !arg.text.starts_with("cap_net_bind_service")
-    });
+    }) && !call.args.iter().any(|arg| &*arg.text == "-v");
     if risky {
         walk.emit(Kind::Permissions, "gives a program rights of root", call.span);
     }

@@ -182,6 +182,7 @@ fn loginctl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "poweroff" | "reboot" | "halt" => {
             walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
         }
+        "enable-linger" => walk.emit_startup("lets services of a user run without a login", call.span),
         "kill-session" | "kill-user" | "terminate-session" | "terminate-user" | "terminate-seat" => {
             walk.emit(Kind::Kill, "ends sessions", call.span);
         }

@@ -128,7 +128,8 @@ fn service(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if verbs::only_shows(call.args) {
         return Flow::none();
     }
-    let flags = call.args.iter().any(|arg| matches!(&*arg.text, "-d" | "-k")) && call.name == "s6-svc";
+    let flags = call.args.iter().any(|arg| matches!(&*arg.text, "-d" | "-k"))
+        && matches!(call.name, "s6-svc" | "s6-rc");
     if stops || flags {
         walk.emit_names(Kind::Service, "stops or restarts a service", call.span, &words);
     }
@@ -139,6 +140,8 @@ fn disable(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     if words.iter().any(|word| matches!(*word, "del" | "delete" | "remove" | "disable" | "off" | "--del")) {
         walk.emit_names(Kind::Service, "disables a service", call.span, &words);
+    } else if words.iter().any(|word| matches!(*word, "add" | "on" | "enable" | "defaults" | "--add")) {
+        walk.emit_startup("starts a service by itself from now on", call.span);
     }
     Flow::none()
 }

@@ -122,7 +122,11 @@ pub(super) fn expect(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// `ssh host command`: the command runs in a shell over there, and is judged as if here.
 pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let spec = Spec { short: "bcDEeFIiJLlmOopQRSWwBp", long: &["ssh"], stops: true };
+    let spec = Spec {
+        short: if call.name == "autossh" { "bcDEeFIiJLlMmOopQRSWwBp" } else { "bcDEeFIiJLlmOopQRSWwBp" },
+        long: &["ssh"],
+        stops: true,
+    };
     if call.name == "sshpass" {
         let parsed = parse(call.args, Spec { short: "pfd", long: &[], stops: true });
         let args: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();

@@ -61,10 +61,11 @@ fn reveals(call: Call<'_>, plain: &[&str]) -> bool {
         "sops" => return flag(&["-d", "--decrypt", "decrypt", "exec-env", "exec-file"]),
         "age" | "rage" => return flag(&["-d", "--decrypt"]),
         "ansible-vault" => return matches!(plain.first(), Some(&("view" | "decrypt"))),
-        "infisical" | "chamber" | "berglas" | "envchain" | "teller" | "dotenvx" | "dotenv-vault" => {
+        "infisical" | "conjur" | "chamber" | "berglas" | "envchain" | "teller" | "dotenvx"
+        | "dotenv-vault" => {
             return matches!(
                 plain.first(),
-                Some(&("export" | "access" | "read" | "get" | "show" | "decrypt"))
+                Some(&("export" | "access" | "read" | "get" | "show" | "decrypt" | "variable"))
             ) || plain.first() == Some(&"secrets") && plain.len() < 3;
         }
         _ => {}

@@ -20,8 +20,14 @@ pub(crate) fn looks_destructive(text: &str) -> bool {
         }
 }
 
+/// What reading statements costs besides their length.
+const STATEMENTS: usize = 110;
+
 /// Judges SQL text, statement by statement; strings and comments are not code.
 pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
+    if !walk.spend(STATEMENTS + 2 * text.len()) {
+        return;
+    }
     for line in text.lines() {
         let line = line.trim_start();
         if let Some(command) = line
@@ -94,7 +100,12 @@ fn files(walk: &mut Walk<'_>, text: &str, lower: &str, span: Span) {
 
 fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
     for start in 0..words.len().min(200) {
-        let rest: Vec<&str> = words.iter().skip(start).take(4).map(String::as_str).collect();
+        let mut four = [""; 4];
+        let count = (words.len() - start).min(four.len());
+        for (slot, word) in four.iter_mut().zip(words.iter().skip(start)) {
+            *slot = word;
+        }
+        let rest = four.get(..count).unwrap_or_default();
         let first_of_statement = start == 0
             || matches!(
                 words.get(start - 1).map(String::as_str),
@@ -102,7 +113,7 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                     "begin" | "then" | "do" | "explain" | "analyze" | ")" | "as" | "else" | "(" | "immediate"
                 )
             );
-        match rest.as_slice() {
+        match rest {
             [
                 "drop",
                 "table" | "database" | "schema" | "tablespace" | "user" | "role" | "view" | "materialized"
@@ -147,13 +158,17 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Users, "changes who may use a database", span);
                 return;
             }
-            ["shutdown"] if start == 0 => {
+            ["shutdown", ..] if start == 0 && words.len() <= 3 => {
                 walk.emit(Kind::Database, "stops a database", span);
                 return;
             }
             ["explain", ..]
                 if start == 0 && !words.iter().any(|word| word == "analyze" || word == "analyse") =>
             {
+                return;
+            }
+            ["delete", "noprompt" | "force" | "backup" | "archivelog" | "obsolete", ..] if start == 0 => {
+                walk.emit(Kind::Database, "deletes backups of a database", span);
                 return;
             }
             ["xp_cmdshell", ..] => {

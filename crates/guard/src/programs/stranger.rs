@@ -4,14 +4,15 @@
 //! arguments, an option whose value is code, an output file in a place that matters. What it is
 //! handed is judged as if it ran, and only asked about: the program may as well just print it.
 
-use super::{base_name, scripting, signs, verbs};
+use super::{base_name, harms, scripting, signs, verbs};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::rules::rule_for;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
-/// Runs it: its output is unknown, and carries where its input came from.
-pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+/// Runs it: its output is unknown, and carries where its input came from. `loss` tells that its
+/// very name says it removes things.
+pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
     if !call.args.is_empty() && !verbs::only_shows(call.args) && !talks(call.name) {
         outputs(walk, call);
         handed(walk, call);
@@ -19,12 +20,21 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
             walk.emit_names(Kind::Cloud, "tells a program to delete or destroy things", call.span, &words);
         }
+        if let Some((kind, what)) = harms::of(call.name, call.args) {
+            walk.emit_names(kind, what, call.span, &[call.name]);
+        }
         if signs::look(walk, call) || signs::given(walk, call).origin.credential {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
     }
-    if verbs::named_for_loss(call.name) && !verbs::only_shows(call.args) {
+    if loss && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "runs a program made to remove things", call.span, &[call.name]);
+    }
+    if let Some(text) = call.stdin.exact()
+        && !talks(call.name)
+        && super::sql::looks_destructive(text)
+    {
+        super::sql::judge(walk, text, call.span);
     }
     super::filters::unknown(walk, call)
 }
@@ -56,6 +66,8 @@ fn talks(name: &str) -> bool {
             | "man"
             | "info"
             | "apropos"
+            | "last"
+            | "lastb"
             | "whatis"
             | "whereis"
             | "explain"
@@ -168,12 +180,14 @@ fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
             }
         }
     }
-    if !reads_devices(call.name) {
+    let benchmarks = call.name == "fio" && call.args.iter().any(|arg| arg.text.contains("write"));
+    if !reads_devices(call.name) || benchmarks {
         let devices: Vec<Target> = call
             .args
             .iter()
-            .filter(|arg| arg.text.starts_with("/dev/"))
-            .map(|arg| walk.target(&arg.text))
+            .map(|arg| arg.text.split_once('=').map_or(&*arg.text, |(_, value)| value))
+            .filter(|path| path.starts_with("/dev/"))
+            .map(|path| walk.target(path))
             .filter(|target| target.place == Place::Device)
             .collect();
         if !devices.is_empty() {
@@ -215,7 +229,12 @@ fn handed(walk: &mut Walk<'_>, call: Call<'_>) {
                 break;
             }
         }
-        if let Some(code) = code_in(call.args, at)
+        // A file that the text wrote itself, or `<( … )`, is as good as what is in it.
+        let code = code_in(call.args, at).map(|code| {
+            let written = walk.scope.files.get(&walk.path(code)).and_then(Flow::exact);
+            written.unwrap_or(code).to_owned()
+        });
+        if let Some(code) = code.as_deref()
             && code.contains([' ', '(', '`', '|', ';'])
             && !code.contains(HOLE)
         {

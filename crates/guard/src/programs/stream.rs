@@ -220,7 +220,13 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let files: Vec<&Arg<'_>> =
         operands.into_iter().filter(|arg| !super::wrappers::is_assignment(&arg.text)).collect();
     let flow = source(walk, &files, call.stdin);
-    let begin_only = program.trim_start().starts_with("BEGIN");
+    let input = flow.exact().filter(|text| walk.spend(2 * text.len()));
+    if let Some(text) =
+        super::awk::output(&format!("{set}{program}"), parsed.value("F", "field-separator"), input)
+    {
+        return Flow { text: Some(text.into()), origin: flow.origin };
+    }
+    let begin_only = program.trim_start().starts_with("BEGIN") && !program.contains("printf");
     if begin_only && let Some(text) = super::inline::printed(&program) {
         return Flow::known(text);
     }

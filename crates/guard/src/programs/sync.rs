@@ -227,8 +227,13 @@ fn backup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     if call.name == "rclone" && matches!(verb, "copy" | "copyto") {
         for word in words.iter().filter(|word| !word.starts_with('-') && !is_remote(word)).skip(1) {
+            let place = walk.target(word).place;
             if walk.read_file(word, call.span).origin.credential {
                 walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+            } else if matches!(place, Place::Home | Place::HomeTop | Place::SystemConfig | Place::Root)
+                && words.iter().any(|word| is_remote(word))
+            {
+                walk.emit_names(Kind::SendOut, "sends files of yours to another machine", call.span, &[word]);
             }
         }
     }

@@ -22,25 +22,25 @@ pub(crate) enum Token {
 /// Julia) or quote text (JavaScript, Go).
 pub(crate) fn tokens(code: &str, language: &str) -> Vec<Token> {
     let letters: Vec<char> = code.chars().take(200_000).collect();
-    let mut reader = Reader { letters, at: 0, language: language.to_owned(), out: Vec::new() };
+    let mut reader = Reader { letters, at: 0, language, out: Vec::with_capacity(code.len().min(512) / 4) };
     reader.run();
     reader.out
 }
 
-struct Reader {
+struct Reader<'a> {
     letters: Vec<char>,
     at: usize,
-    language: String,
+    language: &'a str,
     out: Vec<Token>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn peek(&self, ahead: usize) -> Option<char> {
         self.letters.get(self.at + ahead).copied()
     }
 
     fn is(&self, names: &[&str]) -> bool {
-        names.contains(&self.language.as_str())
+        names.contains(&self.language)
     }
 
     fn run(&mut self) {
@@ -264,13 +264,23 @@ fn interpolated(text: &str, dollars: bool) -> String {
     out
 }
 
+fn literal(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!inner.contains([quote, '\\'])).then_some(inner)
+}
+
 fn between(text: &str, open: &str, close: char) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
         out.push_str(before);
-        if let Some((_, tail)) = after.split_once(close) {
-            out.push(HOLE);
+        if let Some((inner, tail)) = after.split_once(close) {
+            // A string in there is as good as its letters.
+            match literal(inner.trim()) {
+                Some(letters) => out.push_str(letters),
+                None => out.push(HOLE),
+            }
             rest = tail;
         } else {
             out.push_str(open);

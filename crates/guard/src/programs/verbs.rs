@@ -261,6 +261,8 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         }
         _ => {}
     }
+    let makes =
+        args.iter().find(|arg| !arg.text.starts_with('-')).is_some_and(|arg| MAKES.contains(&&*arg.text));
     let forced = args.iter().any(|arg| FORCED.contains(&&*arg.text));
     // `osd pool delete x`: the third word is a verb when the words before it name things.
     let third = !args.iter().filter(|arg| !arg.text.starts_with('-')).take(2).any(|arg| {
@@ -279,12 +281,19 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         }
         let tail = lower.rsplit(':').next().unwrap_or(&lower);
         let named = lower.contains(':') || at < 2 || third && matches!(tail, "delete" | "destroy" | "purge");
-        let joined = word.bytes().any(|byte| byte.is_ascii_uppercase())
-            && ["delete", "destroy", "drop"].iter().any(|verb| word.starts_with(verb));
-        named && (joined || DESTROY.contains(&tail) || part_destroys(tail))
+        named && (capital_verb(word) && !makes || DESTROY.contains(&tail) || part_destroys(tail))
             || forced && named && HEAVY.contains(&tail)
             || lower.contains(':')
                 && matches!(tail, "reset" | "fresh" | "truncate" | "rollback" | "uninstall")
+    })
+}
+
+/// `DeleteInstance`, `terminateAll`: the verb ends where a capital begins.
+pub(super) fn capital_verb(word: &str) -> bool {
+    ["delete", "destroy", "drop", "terminate", "purge", "wipe"].iter().any(|verb| {
+        word.split_at_checked(verb.len()).is_some_and(|(head, tail)| {
+            head.eq_ignore_ascii_case(verb) && tail.starts_with(|c: char| c.is_ascii_uppercase())
+        })
     })
 }
 
@@ -292,12 +301,16 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
 fn part_destroys(word: &str) -> bool {
     let mut parts = word.split(['-', '_']);
     let (first, last) = (parts.next().unwrap_or_default(), parts.next_back().unwrap_or_default());
-    let heavy = |part: &str| matches!(part, "delete" | "destroy" | "drop" | "terminate" | "purge" | "wipe");
+    let heavy =
+        |part: &str| matches!(part, "delete" | "destroy" | "drop" | "terminate" | "purge" | "wipe" | "erase");
     !last.is_empty() && (heavy(first) || heavy(last) || last == "del")
 }
 
 /// Whether a program's own name says that it removes things: `k3s-uninstall.sh`, `cgdelete`.
 pub(super) fn named_for_loss(name: &str) -> bool {
+    if name.starts_with('-') {
+        return false;
+    }
     let stem = name.strip_suffix(".sh").unwrap_or(name);
     let stem = stem.strip_suffix(".py").unwrap_or(stem);
     stem.split(['-', '_', '.']).any(|part| {
@@ -313,6 +326,7 @@ pub(super) fn named_for_loss(name: &str) -> bool {
                 | "nuke"
                 | "flushall"
                 | "kill"
+                | "killall"
         )
     }) || ["flush", "delete", "destroy", "wipe"]
         .iter()
@@ -353,6 +367,14 @@ mod tests {
         assert!(destroys("tool", &args("vm.destroy x")));
         assert!(!destroys("tool", &args("add item delete")));
         assert!(!destroys("tool", &args("check destroy.rs")));
+    }
+
+    #[test]
+    fn a_verb_can_end_at_a_capital() {
+        assert!(destroys("tool", &args("ecs DeleteInstance --id x")));
+        assert!(destroys("tool", &args("terminateAll")));
+        assert!(!destroys("tool", &args("run deleteUserTest")));
+        assert!(!destroys("tool", &args("ecs Deletion")));
     }
 
     #[test]

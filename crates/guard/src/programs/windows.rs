@@ -12,9 +12,38 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
     match name.as_str() {
         "cmd" => shell(walk, call, &["/c", "/k", "/r"]),
         "powershell" | "pwsh" => powershell(walk, call),
+        "invoke-webrequest" | "invoke-restmethod" | "start-bitstransfer" => {
+            let file = words
+                .iter()
+                .position(|word| ["-outfile", "-destination"].contains(&&*word.to_ascii_lowercase()))
+                .and_then(|at| words.get(at + 1));
+            let flow = Flow::unknown(Origin { network: true, ..Origin::default() });
+            if let Some(file) = file {
+                walk.write_file(&posix(file), flow.clone(), false, "keeps what it fetched", call.span);
+            }
+            return Some(flow);
+        }
+        "start-process" | "saps"
+            if words.iter().any(|word| {
+                let path = walk.path(&posix(word));
+                walk.scope.files.get(&path).is_some_and(|flow| flow.origin.network)
+            }) =>
+        {
+            walk.emit_names(Kind::RunDownloaded, "starts a program that was just fetched", call.span, &words);
+        }
+        "invoke-command" | "icm" | "start-job" | "foreach-object"
+            if words.iter().any(|word| word.starts_with('{')) =>
+        {
+            let at = words.iter().position(|word| word.starts_with('{')).unwrap_or_default();
+            text(walk, &words.get(at..).unwrap_or_default().join(" "), call.span);
+        }
         _ => {
-            return verb(walk, &name, &words, call.span, call.stdin)
-                .then(|| Flow::unknown(call.stdin.origin));
+            let known = verb(walk, &name, &words, call.span, call.stdin);
+            if !known && takes_away(call.name) {
+                walk.emit_names(Kind::Cloud, "removes, stops or resets something", call.span, &words);
+                return Some(Flow::none());
+            }
+            return known.then(|| Flow::unknown(call.stdin.origin));
         }
     }
     Some(Flow::unknown(Origin { local: true, ..Origin::default() }))
@@ -34,6 +63,47 @@ fn shell(walk: &mut Walk<'_>, call: Call<'_>, switches: &[&str]) {
     };
     let words: Vec<&str> = call.args.iter().skip(at + 1).map(|arg| &*arg.text).collect();
     text(walk, &words.join(" "), call.span);
+}
+
+/// Whether a cmdlet nobody here knows says by its verb that something will be gone: `Remove-Vm`.
+/// What it acts on must not be a thing of the shell itself.
+fn takes_away(name: &str) -> bool {
+    let Some((verb, noun)) = name.split_once('-') else { return false };
+    let capital = |text: &str| text.starts_with(|c: char| c.is_ascii_uppercase());
+    capital(verb)
+        && capital(noun)
+        && noun.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && matches!(
+            verb,
+            "Remove"
+                | "Uninstall"
+                | "Disable"
+                | "Stop"
+                | "Reset"
+                | "Revoke"
+                | "Unregister"
+                | "Dismount"
+                | "Clear"
+                | "Restart"
+                | "Suspend"
+        )
+        && !matches!(
+            noun,
+            "Variable"
+                | "Module"
+                | "Host"
+                | "Job"
+                | "PSSession"
+                | "PSDrive"
+                | "Transcript"
+                | "Event"
+                | "PSBreakpoint"
+                | "TypeData"
+                | "Alias"
+                | "CimSession"
+                | "PSSnapin"
+                | "History"
+        )
 }
 
 /// Text of `cmd` or PowerShell, split at its separators.
@@ -94,6 +164,9 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
         });
         let input = Flow { text: None, origin: Origin { network: fetched, ..Origin::default() } };
         if !verb(walk, &name, rest, span, &input) {
+            if takes_away(first) {
+                walk.emit_names(Kind::Cloud, "removes, stops or resets something", span, rest);
+            }
             nested(walk, &words, &previous, span);
         }
         previous.extend(words.iter().map(|word| word.to_ascii_lowercase()));

@@ -332,15 +332,15 @@ impl<'a> Parser<'a> {
     /// The bare word at the position, without moving: empty when quotes or `$` take part in it.
     pub(super) fn keyword(&self) -> &'a str {
         let bytes = self.cursor.rest_bytes();
-        let end = bytes
-            .iter()
-            .take(24)
-            .position(|b| {
-                matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
-            })
-            .unwrap_or(bytes.len().min(24));
-        let text = self.cursor.slice(self.cursor.at(), self.cursor.at() + end);
-        if text.contains(['\'', '"', '\\', '$', '`']) { "" } else { text }
+        let mut end = 0;
+        for byte in bytes.iter().take(24) {
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
+                b'\'' | b'"' | b'\\' | b'$' | b'`' => return "",
+                _ => end += 1,
+            }
+        }
+        self.cursor.slice(self.cursor.at(), self.cursor.at() + end)
     }
 
     pub(super) fn command(&mut self) -> Option<Node<'a>> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{Flow, HOLE};
-use super::{Arg, Src, WALKED, Walk};
+use super::{Arg, COMPOUND, Src, WALKED, Walk};
 use crate::effect::{Kind, Span};
 use crate::shell::{Item, List, Node, Part, Parts, Word};
 
@@ -45,6 +45,9 @@ impl Walk<'_> {
     fn node(&mut self, src: Src<'_>, node: &Node<'_>, stdin: &Flow) -> Flow {
         // A long working directory is copied and compared by nearly every command.
         self.spend(WALKED + self.scope.cwd.len().saturating_sub(256));
+        if !matches!(node, Node::Simple(_) | Node::Pipeline(_)) {
+            self.spend(COMPOUND);
+        }
         match node {
             Node::Simple(simple) => self.simple(src, simple, stdin),
             Node::Pipeline(stages) => self.pipeline(src, stages, stdin),

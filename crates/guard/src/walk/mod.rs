@@ -46,6 +46,8 @@ const READ: usize = 9;
 const WALKED: usize = 13;
 /// both together,
 const COMMAND: usize = READ + WALKED;
+/// a compound command besides what is in it,
+const COMPOUND: usize = 18;
 /// an argument,
 const ARGUMENT: usize = 2;
 /// an assignment,
@@ -54,6 +56,10 @@ const ASSIGNED: usize = 8;
 const PLACED: usize = 32;
 /// and noting an effect.
 const NOTED: usize = 24;
+
+/// How many bytes of a text buy one more step each. Longer texts get no more: what they may cost
+/// is a matter of time, and a line this long is hardly ever commands all through.
+const LENGTH_PAYS: usize = 30_000;
 
 /// The text being walked and its here-documents.
 #[derive(Debug, Clone, Copy)]
@@ -124,8 +130,8 @@ pub(crate) struct Walk<'c> {
     pub(crate) head: Option<String>,
     /// Texts that run when the shell ends: traps.
     pub(crate) deferred: Vec<(String, Span)>,
-    /// Programs met lately and who knows them.
-    pub(crate) handlers: Vec<(String, Option<crate::programs::Handler>)>,
+    /// Programs met lately and what their names say.
+    pub(crate) met: Vec<(String, crate::programs::Met)>,
     serial: u32,
 }
 
@@ -139,7 +145,7 @@ impl<'c> Walk<'c> {
             programs: Vec::new(),
             filed: BTreeMap::new(),
             scope,
-            fuel: 260_000 + length,
+            fuel: 260_000 + length.min(LENGTH_PAYS),
             steps: 0,
             owed: Cell::new(0),
             level: 0,
@@ -150,7 +156,7 @@ impl<'c> Walk<'c> {
             last_unknown: Origin::default(),
             head: None,
             deferred: Vec::new(),
-            handlers: Vec::new(),
+            met: Vec::new(),
             serial: 0,
         }
     }
@@ -162,8 +168,24 @@ impl<'c> Walk<'c> {
         if origin.secret {
             self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
         }
-        if faults.broken && !faults.too_deep {
+        if faults.too_deep {
+            self.flattened(text);
+        } else if faults.broken {
             self.broken(text);
+        }
+    }
+
+    /// A text nested deeper than can be followed is looked at once more without the nesting. With
+    /// quotes in it that reading may be wrong, so nothing of it is certain then.
+    fn flattened(&mut self, text: &str) {
+        if text.contains(['\'', '"', '`', '\\', '#']) {
+            self.broken(text);
+            return;
+        }
+        if self.spend(2 * text.len()) {
+            let flat: String =
+                text.chars().map(|c| if matches!(c, '(' | ')' | '{' | '}') { ' ' } else { c }).collect();
+            self.script(&flat, &Flow::none(), Span::new(0, text.len()), None);
         }
     }
 

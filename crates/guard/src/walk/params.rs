@@ -53,6 +53,10 @@ impl Walk<'_> {
                 if let Some(origin) = self.scope.origins.get(param.name) {
                     self.last_unknown = self.last_unknown.and(*origin);
                 }
+                if param.name == "PPID" {
+                    // The process that started this shell: somebody else's.
+                    self.last_unknown.local = true;
+                }
                 let value = self.scope.value(param.name, &self.context.home).map(Cow::into_owned);
                 if value.is_none()
                     && secret_name(param.name)

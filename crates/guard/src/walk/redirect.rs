@@ -6,6 +6,7 @@ use super::flow::{Flow, Origin};
 use super::{MOST_FILES, Src, WALKED, Walk};
 use crate::effect::{How, Kind, Span};
 use crate::place::Place;
+use crate::places;
 use crate::shell::{Doc, Node, Redirect, RedirectOp, RedirectTarget};
 
 impl Walk<'_> {
@@ -13,7 +14,7 @@ impl Walk<'_> {
     pub(crate) fn input(&mut self, src: Src<'_>, redirects: &[Redirect<'_>], _stdin: &Flow) -> Option<Flow> {
         let mut found = None;
         for redirect in redirects {
-            if !self.spend(2 * WALKED) {
+            if !self.spend(5 * WALKED) {
                 break;
             }
             match (&redirect.target, redirect.op) {
@@ -147,6 +148,23 @@ impl Walk<'_> {
         {
             self.emit_on(Kind::Traces, "empties a log", span, vec![target.clone()], How::default());
         }
+        if !append
+            && content.text.as_deref() == Some("")
+            && place == Place::Workspace
+            && (places::keeps_data(&normal) || normal.contains('*'))
+        {
+            let how = How { all: true, ..How::default() };
+            self.emit_on(Kind::Delete, "empties a file that keeps data", span, vec![target.clone()], how);
+        }
+        if places::records_logins(&normal) {
+            self.emit_on(
+                Kind::Traces,
+                "changes records of logins",
+                span,
+                vec![target.clone()],
+                How::default(),
+            );
+        }
         if content.origin.credential && matches!(place, Place::Elsewhere) {
             self.emit(Kind::ReadCredential, "copies credentials", span);
         }
@@ -219,6 +237,10 @@ impl Walk<'_> {
                     How::default(),
                 );
             }
+        } else if normal.ends_with(".pid") && (normal.starts_with("/run/") || normal.starts_with("/var/run/"))
+        {
+            // The number of a service, not of something this text started.
+            origin.file = false;
         } else if target.place == Place::Device {
             self.emit_on(Kind::Device, "reads a raw device", span, vec![target], How::default());
         } else if target.place == Place::Sink {

@@ -55,7 +55,11 @@ impl Program {
                     || (name == "String" && self.name(at + 2) == Some("fromCharCode")) =>
             {
                 let open = if name == "String" { at + 3 } else { at + 1 };
-                return self.characters(open);
+                let (text, next) = self.characters(open)?;
+                if !self.sign(next, '.') || self.name(next + 1) != Some("decode") {
+                    return Some((text, next));
+                }
+                (text, next)
             }
             Token::Name(name)
                 if matches!(
@@ -100,7 +104,14 @@ impl Program {
             Token::Name(name)
                 if matches!(
                     name.as_str(),
-                    "expanduser" | "Path" | "str" | "PosixPath" | "homedir" | "abspath" | "resolve"
+                    "expanduser"
+                        | "expand_path"
+                        | "Path"
+                        | "str"
+                        | "PosixPath"
+                        | "homedir"
+                        | "abspath"
+                        | "resolve"
                 ) && self.sign(at + 1, '(') =>
             {
                 let inner = if name == "homedir" { "~".to_owned() } else { self.constant(at + 2)? };

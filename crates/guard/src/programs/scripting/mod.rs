@@ -13,9 +13,12 @@ use crate::walk::{Flow, Origin, Walk};
 use calls::RUNS;
 use file_calls::deletes;
 
+/// What reading a program costs besides its length.
+const PROGRAM: usize = 120;
+
 /// Judges a program.
 pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span) {
-    if text.len() < 4 {
+    if text.len() < 4 || !walk.spend(PROGRAM + 3 * text.len()) {
         return;
     }
     if language == "tcl" {
@@ -48,8 +51,15 @@ fn tcl(walk: &mut Walk<'_>, text: &str, span: Span) {
     }
 }
 
+/// Functions that print.
+const PRINTS: [&str; 8] = ["print", "puts", "log", "write", "echo", "say", "cat", "printf"];
+
 /// What a program prints when it only prints constants.
 pub(crate) fn printed(text: &str) -> Option<String> {
+    // Reading a program twice is only worth it when it can print at all.
+    if !text.trim_start().starts_with(['"', '\'', '`']) && !PRINTS.iter().any(|verb| text.contains(verb)) {
+        return None;
+    }
     let list = tokens(text, "python");
     let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
     program.learn();
@@ -59,7 +69,7 @@ pub(crate) fn printed(text: &str) -> Option<String> {
     }
     for (at, token) in program.list.iter().enumerate() {
         let Token::Name(name) = token else { continue };
-        if matches!(name.as_str(), "print" | "puts" | "log" | "write" | "echo" | "say" | "cat" | "printf") {
+        if PRINTS.contains(&name.as_str()) {
             let from = if program.sign(at + 1, '(') { at + 2 } else { at + 1 };
             return program.constant(from).map(|text| text + "\n");
         }
@@ -285,11 +295,59 @@ impl Program {
                 && self.mentions(&["truncate", "drop", "dropIfExists", "dropAllTables"])
     }
 
+    /// Paths put together in pieces: `Path.home() / '.aws' / 'credentials'`.
+    fn reads_secrets(&self, walk: &mut Walk<'_>, span: Span, before: usize) {
+        const READS: [&str; 10] = [
+            "read",
+            "read_text",
+            "read_bytes",
+            "open",
+            "readFileSync",
+            "readFile",
+            "File",
+            "slurp",
+            "readlines",
+            "IO",
+        ];
+        let known = walk
+            .effects
+            .get(before..)
+            .unwrap_or_default()
+            .iter()
+            .any(|effect| effect.kind == Kind::ReadCredential);
+        if known || !self.mentions(&READS) {
+            return;
+        }
+        let mut pieces: Vec<&str> = Vec::new();
+        for token in self.list.iter().take(4096) {
+            match token {
+                Token::Text(text) if text.len() < 200 && !text.contains([' ', crate::walk::HOLE]) => {
+                    pieces.push(text);
+                }
+                Token::Sign('/') => continue,
+                _ => pieces.clear(),
+            }
+            let joined = pieces.join("/");
+            let path = if joined.starts_with(['/', '~']) { joined } else { format!("~/{joined}") };
+            if path.len() > 4 && walk.target(&path).place == crate::place::Place::Credential {
+                walk.emit_names(Kind::ReadCredential, "reads a file that holds credentials", span, &[&path]);
+                return;
+            }
+        }
+    }
+
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
     fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
         let forks = self.mentions(&["fork", "pcntl_fork"]);
         let forever =
             self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
+        // Only asked of programs that fork at all: it copies the text.
+        let compact: String =
+            if forks { text.chars().filter(|c| !c.is_whitespace()).collect() } else { String::new() };
+        let forever = forever
+            || ["iter(int,1)", "count()", "cycle(", "repeat(None)"]
+                .iter()
+                .any(|endless| compact.contains(endless));
         if forks && forever && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
         } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
@@ -301,6 +359,8 @@ impl Program {
         if language == "applescript" {
             if ["shut down", "restart"].iter().any(|verb| text.contains(verb)) {
                 walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
+            } else if text.contains("login item") {
+                walk.emit_startup("starts something at every login", span);
             } else if text.contains("log out") {
                 walk.emit(Kind::Power, "ends the session", span);
             }
@@ -339,7 +399,7 @@ impl Program {
             .any(|shell| self.holds_text(shell))
             || text.contains("/bin/sh")
             || self.holds_text("<&3")
-            || self.mentions(&["dup2"]);
+            || self.mentions(&["dup2", "pty"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
         }
@@ -354,6 +414,7 @@ impl Program {
         if cloud && kills {
             walk.emit(Kind::Cloud, "deletes resources of an account", span);
         }
+        self.reads_secrets(walk, span, before);
         let secret = walk
             .effects
             .get(before..)
