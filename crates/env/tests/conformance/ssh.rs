@@ -1,0 +1,265 @@
+//! The promises on another machine, which is a real server on loopback, and what must hold when the
+//! connection lets us down.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hermes_core::environment::{End, EnvError, Run, Why};
+use serde_json::{Value, json};
+
+use crate::PROMISES;
+use crate::bench::{Bench, usual};
+use crate::processes::until;
+use crate::sshd::{Server, make_key};
+
+fn bench(server: &Server, more: &Value) -> Bench {
+    Bench::far("ssh", |_| server.section(more))
+}
+
+/// What is said about a command that cannot be run.
+fn wrong(bench: &Bench) -> String {
+    let permit = bench.permit("true");
+    bench.runtime.block_on(bench.place.run(permit, usual())).unwrap_err().to_string()
+}
+
+/// The clients that hold shared connections of this bench.
+fn masters(bench: &Bench) -> Vec<String> {
+    let home = format!("HOME={}\0", bench.dir.path().display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let read = |name: &str| {
+            String::from_utf8_lossy(&fs::read(entry.path().join(name)).unwrap_or_default()).into_owned()
+        };
+        if read("cmdline").contains("[mux]") && read("environ").contains(&home) {
+            found.push(entry.file_name().into_string().unwrap());
+        }
+    }
+    found
+}
+
+fn kill(pids: &[String]) {
+    assert!(!pids.is_empty());
+    for pid in pids {
+        assert!(Command::new("kill").args(["-9", pid]).status().unwrap().success());
+    }
+}
+
+/// Folders for sockets that this process holds.
+fn folders() -> Vec<PathBuf> {
+    let own = format!("-{}.", std::process::id());
+    let entries = fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
+    let ours = |path: &PathBuf| {
+        path.to_str().is_some_and(|path| path.starts_with("/tmp/hermes-ssh-") && path.contains(&own))
+    };
+    entries.filter(ours).collect()
+}
+
+#[test]
+fn another_machine_keeps_every_promise() {
+    let Some(server) = Server::start() else { return };
+    for (name, promise) in PROMISES {
+        // It goes on for a thousand calls.
+        if *name == "a_thousand_calls_leave_nothing_behind" && std::env::var("HERMES_TEST_FULL").is_err() {
+            continue;
+        }
+        eprintln!("ssh: {name}");
+        promise(&bench(&server, &json!({})));
+    }
+}
+
+#[test]
+fn a_machine_whose_key_is_not_known_is_not_believed_unless_it_is_asked_for() {
+    let Some(server) = Server::start() else { return };
+    fs::write(server.path("known"), "").unwrap();
+
+    let said = wrong(&bench(&server, &json!({})));
+
+    assert!(said.contains("is not known") && said.contains("accept-new") && said.contains("`ssh -F none"), "{said}");
+    assert_eq!(fs::read_to_string(server.path("known")).unwrap(), "");
+    let trusting = bench(&server, &json!({ "host_keys": "accept-new" }));
+    assert_eq!(trusting.run("true").why, Why::Ended(End::Code(0)));
+    assert!(fs::read_to_string(server.path("known")).unwrap().contains("ssh-ed25519"));
+}
+
+#[test]
+fn a_machine_whose_key_has_changed_is_never_believed() {
+    let Some(mut server) = Server::start() else { return };
+    make_key(&server.path("host"));
+    server.restart();
+
+    for host_keys in ["known", "accept-new"] {
+        let said = wrong(&bench(&server, &json!({ "host_keys": host_keys })));
+        assert!(said.contains("has changed") && said.contains("SHA256:") && said.contains("ssh-keygen"), "{said}");
+    }
+
+    server.know("host.pub");
+    assert_eq!(bench(&server, &json!({})).run("true").why, Why::Ended(End::Code(0)));
+}
+
+#[test]
+fn a_key_that_is_wrong_or_not_there_is_a_clear_error() {
+    let Some(server) = Server::start() else { return };
+    make_key(&server.path("other"));
+
+    let refused = wrong(&bench(&server, &json!({ "key": server.path("other") })));
+    let missing = wrong(&bench(&server, &json!({ "key": "~/no/such/key" })));
+
+    assert!(refused.contains("does not let us in") && refused.contains("ssh-add"), "{refused}");
+    assert!(missing.contains("~/no/such/key"), "{missing}");
+}
+
+#[test]
+fn a_machine_that_is_not_there_is_a_clear_error_and_is_found_when_it_is() {
+    let Some(mut server) = Server::start() else { return };
+    let bench = bench(&server, &json!({}));
+    server.stop();
+    let begin = Instant::now();
+
+    let said = wrong(&bench);
+
+    assert!(said.contains("Connection refused") && said.contains("`port`"), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+    server.restart();
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+}
+
+#[test]
+fn a_connection_that_died_between_calls_is_made_again_and_the_shell_goes_on() {
+    let Some(mut server) = Server::start() else { return };
+    let bench = bench(&server, &json!({}));
+    let mut shell = bench.run("export A=1").shell;
+
+    kill(&masters(&bench));
+    shell = bench.run_with("export A=$((A + 1))", Run { shell, ..usual() }).shell;
+    server.restart();
+
+    assert_eq!(bench.output("echo $A", &shell), "2\n");
+    assert_eq!(masters(&bench).len(), 1);
+}
+
+/// Cuts the connection while a command runs.
+fn cut_off(bench: &Bench, cut: impl FnOnce()) {
+    bench.run("true");
+    let permit = bench.permit("echo once >> ran; echo $$ > pid; echo so far; sleep 1000");
+
+    let wrong = std::thread::scope(|scope| {
+        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
+        until("it runs", || fs::read_to_string(bench.work().join("pid")).is_ok_and(|pid| pid.ends_with('\n')));
+        cut();
+        running.join().unwrap().unwrap_err()
+    });
+
+    assert!(matches!(wrong, EnvError::CutOff { .. }), "{wrong}");
+    // What comes next finds the machine as it is.
+    for _ in 0..3 {
+        assert_eq!(bench.run("sleep 0.1").why, Why::Ended(End::Code(0)));
+    }
+    assert_eq!(fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    let pid = fs::read_to_string(bench.work().join("pid")).unwrap();
+    until("what ran is gone", || !crate::processes::runs(&pid));
+}
+
+#[test]
+fn a_command_whose_client_is_killed_is_cut_off_and_never_run_twice() {
+    let Some(server) = Server::start() else { return };
+    let bench = bench(&server, &json!({}));
+    cut_off(&bench, || kill(&masters(&bench)));
+}
+
+#[test]
+fn a_command_whose_server_drops_the_connection_is_cut_off_and_never_run_twice() {
+    let Some(server) = Server::start() else { return };
+    cut_off(&bench(&server, &json!({})), || kill(&server.connections()));
+}
+
+#[test]
+fn more_commands_at_once_than_a_server_carries_on_a_connection_all_run() {
+    let Some(server) = Server::start() else { return };
+    let bench = bench(&server, &json!({}));
+    bench.run("true");
+    let permits: Vec<_> = (0..15).map(|n| bench.permit(&format!("sleep 1; exit {n}"))).collect();
+
+    let ends: Vec<_> = std::thread::scope(|scope| {
+        let bench = &bench;
+        let running: Vec<_> = permits
+            .into_iter()
+            .map(|permit| scope.spawn(move || bench.runtime.block_on(bench.place.run(permit, usual())).unwrap().why))
+            .collect();
+        running.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+
+    assert_eq!(ends, (0..15).map(|n| Why::Ended(End::Code(n))).collect::<Vec<_>>());
+    assert_eq!(masters(&bench).len(), 1);
+}
+
+#[test]
+fn a_long_command_full_of_quotes_arrives_as_it_is() {
+    let Some(server) = Server::start() else { return };
+    let bench = bench(&server, &json!({}));
+    let text = format!("printf %s \"{}\"; cat", "'é!\n".repeat(10_000));
+
+    let ran = bench.run_with(&text, Run { input: b"the rest".to_vec(), keep: 100_000, ..usual() });
+
+    let all = [ran.output.head, ran.output.tail].concat();
+    assert_eq!(String::from_utf8(all).unwrap(), "'é!\n".repeat(10_000) + "the rest");
+}
+
+#[test]
+fn the_persons_own_settings_and_jump_hosts_are_followed() {
+    let Some(server) = Server::start() else { return };
+    let common = format!(
+        "HostName 127.0.0.1\nPort {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\n",
+        server.port,
+        server.path("user").display(),
+        server.path("known").display()
+    );
+    let config = format!("Host gate\n{common}Host lab\n{common}ProxyJump gate\n");
+    fs::write(server.path("ssh_config"), config).unwrap();
+
+    let bench = Bench::far("ssh", |_| json!({ "host": "lab", "config": server.path("ssh_config") }));
+
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+    // One connection to the machine, and the one that it goes through.
+    assert_eq!(server.connections().len(), 2);
+}
+
+#[test]
+fn a_key_that_only_the_agent_holds_opens_the_machine() {
+    let Some(server) = Server::start() else { return };
+    let socket = server.path("agent");
+    let mut agent = Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).stdout(Stdio::null()).spawn().unwrap();
+    until("the agent listens", || socket.exists());
+    let added = Command::new("ssh-add").arg("-q").arg(server.path("user")).env("SSH_AUTH_SOCK", &socket).status();
+    assert!(added.unwrap().success());
+    let options = json!({ "key": "", "options": [format!("IdentityAgent={}", socket.display())] });
+
+    let ran = bench(&server, &options).run("echo in");
+
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    assert_eq!(ran.output.head, b"in\n");
+}
+
+#[test]
+fn a_place_that_closes_leaves_no_client_and_no_socket() {
+    let Some(server) = Server::start() else { return };
+    let bench = bench(&server, &json!({}));
+    bench.run("true");
+    assert_eq!((masters(&bench).len(), server.connections().len()), (1, 1));
+    let before = folders();
+
+    bench.runtime.block_on(bench.place.close(false)).unwrap();
+
+    until("the connection is closed", || masters(&bench).is_empty() && server.connections().is_empty());
+    assert!(folders().len() < before.len());
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+}
+
+#[test]
+fn a_client_that_is_not_there_is_a_clear_error() {
+    let said = wrong(&Bench::far("ssh", |_| json!({ "host": "lab", "binary": "/no/such/ssh" })));
+
+    assert!(said.contains("/no/such/ssh"), "{said}");
+}
