@@ -40,6 +40,8 @@ pub(super) fn run(settings: &ContainerSettings, making: &Making<'_>) -> Vec<Stri
     }
     add(&["-w", "/"]);
     add(&["--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--cap-add", "CHOWN", "--cap-add", "FOWNER"]);
+    // What a command started as another user must end with it too.
+    add(&["--cap-add", "KILL"]);
     match making.user {
         Some((user, group)) => add(&["--user", &format!("{user}:{group}"), "-e", "HOME=/root"]),
         None => add(&["--cap-add", "SETUID", "--cap-add", "SETGID"]),
@@ -85,9 +87,7 @@ fn folders(settings: &ContainerSettings, making: &Making<'_>, add: &mut impl FnM
     let owner = making.user.map(|(user, group)| format!(",uid={user},gid={group}")).unwrap_or_default();
     // Podman's engine takes no owner for these, and needs none: there the person is root inside.
     let owner = if making.engine == Engine::Podman { String::new() } else { owner };
-    let taken = |target: &str| {
-        settings.volumes.iter().any(|volume| volume.split(':').nth(1) == Some(target))
-    };
+    let taken = |target: &str| settings.volumes.iter().any(|volume| volume.split(':').nth(1) == Some(target));
     match making.cwd.filter(|_| settings.mount_cwd && !taken("/workspace")) {
         Some(cwd) => add(&["-v", &format!("{}:/workspace", cwd.display())]),
         None if taken("/workspace") => {}

@@ -17,7 +17,7 @@ use crate::containers::engine::{advice, client};
 use crate::containers::kept;
 use crate::containers::settings::ContainerSettings;
 use crate::far::client::{Client, Clients, Said};
-use crate::far::{Call, Close, Purpose, Reach, Ready};
+use crate::far::{Call, Close, Reach, Ready};
 use crate::jobs::own_process;
 use crate::process::secret_word;
 
@@ -134,7 +134,8 @@ impl Container {
 
     fn variables(&self) -> Vec<(String, String)> {
         let forwarded = self.settings.forward_env.iter();
-        let forwarded = forwarded.filter_map(|name| Some((name.clone(), self.around.given.get(name)?.clone())));
+        let forwarded =
+            forwarded.filter_map(|name| Some((name.clone(), self.around.given.get(name)?.clone())));
         let own = self.settings.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         forwarded.chain(own).collect()
     }
@@ -165,12 +166,11 @@ impl Container {
 
     /// Makes the container. What the engine cannot limit is left unlimited, with a note.
     async fn make(&self, recipe: &str) -> Result<(String, Vec<String>), EnvError> {
-        let own_init = match self.has_image().await? {
-            Some(own_init) => own_init,
-            None => {
-                self.pull().await?;
-                self.has_image().await?.unwrap_or_default()
-            }
+        let own_init = if let Some(own_init) = self.has_image().await? {
+            own_init
+        } else {
+            self.pull().await?;
+            self.has_image().await?.unwrap_or_default()
         };
         let folder = self.kept()?;
         let mut notes = Vec::new();
@@ -203,12 +203,21 @@ impl Container {
                 said => {
                     self.ask(&["rm", "-f", &name], START).await?;
                     let complaint = said?.complaint();
-                    if disk && (complaint.contains("storage-opt") || complaint.contains("storage opt") || complaint.contains("pquota")) {
+                    if disk
+                        && (complaint.contains("storage-opt")
+                            || complaint.contains("storage opt")
+                            || complaint.contains("pquota"))
+                    {
                         disk = false;
-                        notes.push("this engine cannot limit the disk of a container; it has no limit".to_owned());
+                        notes.push(
+                            "this engine cannot limit the disk of a container; it has no limit".to_owned(),
+                        );
                     } else if limits && refuses_limits(&complaint) {
                         limits = false;
-                        notes.push("this engine cannot limit processors, memory or processes; there is no limit".to_owned());
+                        notes.push(
+                            "this engine cannot limit processors, memory or processes; there is no limit"
+                                .to_owned(),
+                        );
                     } else {
                         return Err(self.wrong(&complaint));
                     }
@@ -263,7 +272,8 @@ impl Container {
             format!("label={STAYS}=0"),
         ];
         let label = format!("{{{{.ID}}}}\t{}", self.label(MAKER));
-        let words = ["ps", "-a", "--filter", &ours, "--filter", &owner, "--filter", &gone, "--format", &label];
+        let words =
+            ["ps", "-a", "--filter", &ours, "--filter", &owner, "--filter", &gone, "--format", &label];
         let Ok(said) = self.ask(&words, ANSWER).await else { return };
         for line in said.text().lines() {
             let Some((id, maker)) = line.split_once('\t') else { continue };
@@ -308,9 +318,6 @@ impl Container {
         let mut words = vec!["exec".to_owned(), "-i".to_owned()];
         if matches!(call.streams, Streams::Terminal(_)) {
             words.extend(["-t".to_owned(), "-e".to_owned(), "TERM=xterm-256color".to_owned()]);
-        }
-        if call.purpose == Purpose::Rule {
-            words.extend(["--privileged", "--user", "0"].map(str::to_owned));
         }
         words.push(id.to_owned());
         words.extend(call.words.iter().cloned());

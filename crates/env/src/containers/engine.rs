@@ -60,22 +60,24 @@ impl Engine {
 
 /// The client with these words.
 pub(super) fn client<'a>(program: &Path, words: impl IntoIterator<Item = &'a str>) -> Client {
-    Client {
-        program: program.to_path_buf(),
-        arguments: words.into_iter().map(str::to_owned).collect(),
-    }
+    Client { program: program.to_path_buf(), arguments: words.into_iter().map(str::to_owned).collect() }
 }
 
 /// What can be done about what an engine complains of.
 pub(super) fn advice(complaint: &str) -> Option<&'static str> {
     let has = |part: &str| complaint.contains(part);
-    if has("Cannot connect to the Docker daemon") || has("connection refused") || has("Is the docker daemon") {
+    if has("Cannot connect to the Docker daemon") || has("connection refused") || has("Is the docker daemon")
+    {
         return Some("start the engine, or say where it is in DOCKER_HOST");
     }
     if has("permission denied while trying to connect") || has("dial unix") && has("permission denied") {
         return Some("the engine's socket is not yours to use: join its group, or use podman");
     }
-    if has("No such image") || has("pull access denied") || has("manifest unknown") || has("not found: manifest") {
+    if has("No such image")
+        || has("pull access denied")
+        || has("manifest unknown")
+        || has("not found: manifest")
+    {
         return Some("check `image`, or fetch it by hand");
     }
     if has("no space left on device") {

@@ -14,6 +14,7 @@ use crate::far::Reach;
 /// An environment that is a container.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct ContainerSettings {
     /// What it is made from.
     pub(super) image: String,

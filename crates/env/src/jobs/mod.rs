@@ -276,7 +276,8 @@ pub(crate) fn own_process() -> String {
 
 /// Whether the process of that word still runs.
 pub(crate) fn still_runs(word: &str) -> bool {
-    let numbers = word.split_once('.').and_then(|(pid, started)| Some((pid.parse().ok()?, started.parse().ok()?)));
+    let numbers =
+        word.split_once('.').and_then(|(pid, started)| Some((pid.parse().ok()?, started.parse().ok()?)));
     numbers.is_some_and(|(pid, started)| tree::is_alive(pid, started))
 }
 

@@ -37,7 +37,6 @@ use tokio_util::sync::CancellationToken;
 /// One backend, opened, with a folder to work in.
 pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
-    pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) place: Arc<dyn Workplace>,
     section: Value,
     around: Surroundings,
@@ -46,6 +45,8 @@ pub(crate) struct Bench {
     host: Arc<dyn Host>,
     road: Road,
     registry: Registry,
+    /// Last: what is dropped before may still need it.
+    pub(crate) runtime: tokio::runtime::Runtime,
 }
 
 /// A run with everything usual.
@@ -114,7 +115,7 @@ impl Bench {
                 lifetime: Duration::ZERO,
                 overflow: None,
             };
-            backend.place(section.clone(), opening, far).unwrap().0
+            backend.place(section.clone(), opening, far).unwrap().place
         } else {
             let settings = PlaceSettings {
                 backend,
@@ -135,7 +136,7 @@ impl Bench {
         let scope = Scope::new(Source::Plugin("test".into())).tool(ToolEntry::of::<Ask>("ask", "test"));
         let registry = Registry::new(scope).unwrap();
         let fence = fence.map(Arc::new);
-        Self { dir, runtime, place, section, around, backend, fence, host, road, registry }
+        Self { dir, place, section, around, backend, fence, host, road, registry, runtime }
     }
 
     /// The folder commands start in.

@@ -91,7 +91,7 @@ fn a_container_that_is_removed_under_us_is_made_anew_by_the_next_call() {
 
 #[test]
 fn a_container_that_is_removed_while_a_command_runs_is_a_clear_error_and_nothing_runs_twice() {
-    let Some(bench) = bench("docker", json!({})) else { return };
+    let Some(bench) = bench("docker", json!({ "extra_args": [] })) else { return };
     let (_, client) = engine("docker").unwrap();
     bench.run("true");
     let permit = bench.permit("echo once >> ran; sleep 100");
