@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::far::quote::line;
+use crate::far::quote::quoted;
 
 /// How the shell there is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,11 @@ impl Speech {
         let line = format!(r#"exec sh -c 'eval "$(dd bs=1 count={} 2>/dev/null)"'"#, plain.len());
         Spoken { line, first: plain.into_bytes() }
     }
+}
+
+/// Words as a line for a POSIX shell.
+pub(super) fn line(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn careful(plain: &str) -> String {

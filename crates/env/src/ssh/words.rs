@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::ssh::settings::{HostKeys, SshSettings};
+use crate::ssh::spoken::line;
 
 /// How a client gets to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +81,7 @@ fn target(settings: &SshSettings) -> Vec<String> {
 pub(super) fn by_hand(settings: &SshSettings) -> String {
     let words = target(settings);
     let words = std::iter::once("ssh".to_owned()).chain(words).chain([settings.host.clone()]);
-    crate::far::quote::line(&words.collect::<Vec<_>>())
+    line(&words.collect::<Vec<_>>())
 }
 
 fn set(words: &mut Vec<String>, option: &str) {

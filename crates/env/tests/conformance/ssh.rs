@@ -24,19 +24,27 @@ fn wrong(bench: &Bench) -> String {
     bench.runtime.block_on(bench.place.run(permit, usual())).unwrap_err().to_string()
 }
 
-/// The clients that hold shared connections of this bench.
-fn masters(bench: &Bench) -> Vec<String> {
-    let home = format!("HOME={}\0", bench.dir.path().display());
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let read = |name: &str| {
-            String::from_utf8_lossy(&fs::read(entry.path().join(name)).unwrap_or_default()).into_owned()
-        };
-        if read("cmdline").contains("[mux]") && read("environ").contains(&home) {
-            found.push(entry.file_name().into_string().unwrap());
-        }
-    }
-    found
+/// The clients of this machine that hold shared connections to the server.
+fn masters(server: &Server) -> Vec<String> {
+    let far = format!(":{:04X}", server.port);
+    let table = fs::read_to_string("/proc/net/tcp").unwrap();
+    let sockets: Vec<String> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|fields| fields[2].ends_with(&far))
+        .map(|fields| format!("socket:[{}]", fields[9]))
+        .collect();
+    let holds = |pid: &PathBuf| {
+        let open = fs::read_dir(pid.join("fd")).into_iter().flatten().flatten();
+        let mut targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+        targets.any(|target| sockets.iter().any(|socket| target.as_os_str() == socket.as_str()))
+    };
+    let shared = |pid: &PathBuf| {
+        String::from_utf8_lossy(&fs::read(pid.join("cmdline")).unwrap_or_default()).contains("[mux]")
+    };
+    let pids = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let found = pids.filter(|pid| shared(pid) && holds(pid));
+    found.map(|pid| pid.file_name().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
 fn kill(pids: &[String]) {
@@ -131,21 +139,22 @@ fn a_connection_that_died_between_calls_is_made_again_and_the_shell_goes_on() {
     let bench = bench(&server, &json!({}));
     let mut shell = bench.run("export A=1").shell;
 
-    kill(&masters(&bench));
+    kill(&masters(&server));
     shell = bench.run_with("export A=$((A + 1))", Run { shell, ..usual() }).shell;
     server.restart();
 
     assert_eq!(bench.output("echo $A", &shell), "2\n");
-    assert_eq!(masters(&bench).len(), 1);
+    assert_eq!(masters(&server).len(), 1);
 }
 
 /// Cuts the connection while a command runs.
 fn cut_off(bench: &Bench, cut: impl FnOnce()) {
     bench.run("true");
     let permit = bench.permit("echo once >> ran; echo $$ > pid; echo so far; sleep 1000");
+    let run = Run { timeout: Duration::from_secs(30), ..usual() };
 
     let wrong = std::thread::scope(|scope| {
-        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
+        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, run)));
         until("it runs", || fs::read_to_string(bench.work().join("pid")).is_ok_and(|pid| pid.ends_with('\n')));
         cut();
         running.join().unwrap().unwrap_err()
@@ -165,7 +174,7 @@ fn cut_off(bench: &Bench, cut: impl FnOnce()) {
 fn a_command_whose_client_is_killed_is_cut_off_and_never_run_twice() {
     let Some(server) = Server::start() else { return };
     let bench = bench(&server, &json!({}));
-    cut_off(&bench, || kill(&masters(&bench)));
+    cut_off(&bench, || kill(&masters(&server)));
 }
 
 #[test]
@@ -191,7 +200,7 @@ fn more_commands_at_once_than_a_server_carries_on_a_connection_all_run() {
     });
 
     assert_eq!(ends, (0..15).map(|n| Why::Ended(End::Code(n))).collect::<Vec<_>>());
-    assert_eq!(masters(&bench).len(), 1);
+    assert_eq!(masters(&server).len(), 1);
 }
 
 #[test]
@@ -247,12 +256,12 @@ fn a_place_that_closes_leaves_no_client_and_no_socket() {
     let Some(server) = Server::start() else { return };
     let bench = bench(&server, &json!({}));
     bench.run("true");
-    assert_eq!((masters(&bench).len(), server.connections().len()), (1, 1));
+    assert_eq!((masters(&server).len(), server.connections().len()), (1, 1));
     let before = folders();
 
     bench.runtime.block_on(bench.place.close(false)).unwrap();
 
-    until("the connection is closed", || masters(&bench).is_empty() && server.connections().is_empty());
+    until("the connection is closed", || masters(&server).is_empty() && server.connections().is_empty());
     assert!(folders().len() < before.len());
     assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
 }
