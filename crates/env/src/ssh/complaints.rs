@@ -80,13 +80,24 @@ mod tests {
 
     #[test]
     fn an_unknown_key_comes_with_how_to_accept_it() {
-        let said = told(&lab(), "No ED25519 host key is known for [lab]:2222 and you have requested strict checking.\r\nHost key verification failed.");
-        assert!(said.contains("not known") && said.contains("`ssh -l ann -p 2222 lab`") && said.contains("accept-new"), "{said}");
+        let said = told(
+            &lab(),
+            "No ED25519 host key is known for [lab]:2222 and you have requested strict checking.\r\nHost key verification failed.",
+        );
+        assert!(
+            said.contains("not known")
+                && said.contains("`ssh -l ann -p 2222 lab`")
+                && said.contains("accept-new"),
+            "{said}"
+        );
     }
 
     #[test]
     fn a_changed_key_comes_with_its_fingerprint_and_where_the_old_one_is() {
-        let said = told(&lab(), "@@@\r\n@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\r\nThe fingerprint for the ED25519 key sent by the remote host is\nSHA256:abc.\r\nOffending ED25519 key in /h/known_hosts:3\r\nHost key verification failed.");
+        let said = told(
+            &lab(),
+            "@@@\r\n@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\r\nThe fingerprint for the ED25519 key sent by the remote host is\nSHA256:abc.\r\nOffending ED25519 key in /h/known_hosts:3\r\nHost key verification failed.",
+        );
         assert!(said.contains("SHA256:abc)") && said.contains("/h/known_hosts:3"), "{said}");
         assert!(said.contains("ssh-keygen -R '[lab]:2222'"), "{said}");
         assert!(!said.contains("accept-new"), "{said}");

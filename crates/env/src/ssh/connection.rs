@@ -25,7 +25,7 @@ use crate::ssh::spoken::{Speech, look, understood};
 use crate::ssh::words::{Way, options};
 
 /// How long connecting may take, with all the machines in between.
-const CONNECT: Duration = Duration::from_secs(60);
+const CONNECT: Duration = Duration::from_mins(1);
 
 /// How long the client may take to let go.
 const LET_GO: Duration = Duration::from_secs(5);
@@ -57,11 +57,13 @@ impl Connection {
     pub(crate) fn new(settings: SshSettings, with: Opening) -> Result<Self, EnvError> {
         let environment = with.around.name;
         let mut variables = with.variables.allowed();
-        let value = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let value =
+            |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let program = client(&environment, &settings.binary, &value("PATH").unwrap_or_default())?;
         let runtime = value("XDG_RUNTIME_DIR").map(PathBuf::from);
         let temp = value("TMPDIR").map(PathBuf::from);
-        let bases = with.folder.into_iter().chain(runtime).chain([PathBuf::from("/tmp")]).chain(temp).collect();
+        let bases =
+            with.folder.into_iter().chain(runtime).chain([PathBuf::from("/tmp")]).chain(temp).collect();
         let home = value("HOME").map(PathBuf::from).unwrap_or_default();
         // Terminals there are looked at by us, whatever this program itself is looked at with.
         variables.retain(|(name, _)| name != "TERM");
@@ -123,7 +125,10 @@ impl Connection {
             };
             if let Some(boot) = understood(&said.out) {
                 self.state().speech = Some(speech);
-                return Ok(Ready { identity: format!("{} {boot}", self.settings.target()), notes: Vec::new() });
+                return Ok(Ready {
+                    identity: format!("{} {boot}", self.settings.target()),
+                    notes: Vec::new(),
+                });
             }
             if said.end == CLIENT_FAULT && said.out.is_empty() {
                 return Err(self.wrong(told(&self.settings, &said.complaint())));

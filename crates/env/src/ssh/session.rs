@@ -17,7 +17,8 @@ pub(super) struct Seat(Arc<AtomicUsize>);
 impl Sessions {
     /// A seat on the connection, if it has one left.
     pub(super) fn seat(&self, most: usize) -> Option<Seat> {
-        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| (now < most).then_some(now + 1));
+        let taken =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| (now < most).then_some(now + 1));
         taken.is_ok().then(|| Seat(Arc::clone(&self.0)))
     }
 }

@@ -68,7 +68,8 @@ impl Default for SshSettings {
 impl SshSettings {
     /// What is wrong beyond the types.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let odd = |text: &str| text.starts_with('-') || text.chars().any(|c| c.is_whitespace() || c.is_control());
+        let odd =
+            |text: &str| text.starts_with('-') || text.chars().any(|c| c.is_whitespace() || c.is_control());
         if self.host.is_empty() {
             return Err("host: it must name the machine (TERMINAL_SSH_HOST)".to_owned());
         }
@@ -80,12 +81,15 @@ impl SshSettings {
         if self.port == Some(0) {
             return Err("port: 0 is not a port".to_owned());
         }
-        for (name, text) in [("key", &self.key), ("known_hosts", &self.known_hosts), ("config", &self.config)] {
+        for (name, text) in [("key", &self.key), ("known_hosts", &self.known_hosts), ("config", &self.config)]
+        {
             if text.contains(['"', '\n', '\0']) {
                 return Err(format!("{name}: `{text}` is not a path that ssh can read"));
             }
         }
-        let sound = |option: &&String| option.contains('=') && !option.starts_with('-') && !option.contains(['\n', '\0']);
+        let sound = |option: &&String| {
+            option.contains('=') && !option.starts_with('-') && !option.contains(['\n', '\0'])
+        };
         match self.options.iter().find(|option| !sound(option)) {
             Some(option) => Err(format!("options: `{option}` is not `Name=value`")),
             None => Ok(()),

@@ -61,7 +61,8 @@ fn sweep(base: &Path) {
     let own = rustix::process::getuid().as_raw();
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(maker) = name.to_str().and_then(|name| name.strip_prefix(&prefix())?.split('-').next()) else {
+        let Some(maker) = name.to_str().and_then(|name| name.strip_prefix(&prefix())?.split('-').next())
+        else {
             continue;
         };
         let ours = entry.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == own);

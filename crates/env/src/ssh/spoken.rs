@@ -65,7 +65,7 @@ fn careful(plain: &str) -> String {
 pub(super) const ODD: &str = "it's \\\\ \\n $HOME `id` !! %s\n*~é";
 
 /// Prints an argument behind a sign, and by what a restart of the machine is known.
-const LOOK: &str = r##"printf '#there %s#' "$1"; cat /proc/sys/kernel/random/boot_id 2>/dev/null; printf '#'"##;
+const LOOK: &str = r#"printf '#there %s#' "$1"; cat /proc/sys/kernel/random/boot_id 2>/dev/null; printf '#'"#;
 
 /// Words that find out whether the speech is understood.
 pub(super) fn look() -> Vec<String> {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn expected(words: &[String], input: &str) -> String {
-        words.iter().map(|word| format!("[{word}]")).collect::<String>() + input
+        words.iter().fold(String::new(), |all, word| all + "[" + word + "]") + input
     }
 
     /// The shells of this machine that people log in with.

@@ -110,7 +110,10 @@ mod tests {
         let words = |text: &str| options(&read(text), Way::Own, false);
 
         assert!(has(&words(r#"{"host": "a"}"#), "StrictHostKeyChecking=yes"));
-        assert!(has(&words(r#"{"host": "a", "host_keys": "accept-new"}"#), "StrictHostKeyChecking=accept-new"));
+        assert!(has(
+            &words(r#"{"host": "a", "host_keys": "accept-new"}"#),
+            "StrictHostKeyChecking=accept-new"
+        ));
         let by_config = words(r#"{"host": "a", "host_keys": "config"}"#);
         assert!(!by_config.iter().any(|word| word.starts_with("StrictHostKeyChecking")));
     }
@@ -125,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_client_of_the_shared_connection_makes_none_itself() {
-        let words = options(&read(r#"{"host": "a", "jump": "b"}"#), Way::Shared(Path::new("/tmp/50%/c")), true);
+        let words =
+            options(&read(r#"{"host": "a", "jump": "b"}"#), Way::Shared(Path::new("/tmp/50%/c")), true);
 
         assert!(has(&words, "ProxyCommand=false") && has(&words, "ControlMaster=no"));
         assert!(words.contains(&"/tmp/50%%/c".to_owned()) && words.contains(&"-tt".to_owned()));

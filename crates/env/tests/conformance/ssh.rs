@@ -31,8 +31,8 @@ fn masters(server: &Server) -> Vec<String> {
     let sockets: Vec<String> = table
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        .filter(|fields| fields[2].ends_with(&far))
-        .map(|fields| format!("socket:[{}]", fields[9]))
+        .filter(|fields| fields.get(2).is_some_and(|peer| peer.ends_with(&far)))
+        .filter_map(|fields| Some(format!("socket:[{}]", fields.get(9)?)))
         .collect();
     let holds = |pid: &PathBuf| {
         let open = fs::read_dir(pid.join("fd")).into_iter().flatten().flatten();
@@ -84,7 +84,10 @@ fn a_machine_whose_key_is_not_known_is_not_believed_unless_it_is_asked_for() {
 
     let said = wrong(&bench(&server, &json!({})));
 
-    assert!(said.contains("is not known") && said.contains("accept-new") && said.contains("`ssh -F none"), "{said}");
+    assert!(
+        said.contains("is not known") && said.contains("accept-new") && said.contains("`ssh -F none"),
+        "{said}"
+    );
     assert_eq!(fs::read_to_string(server.path("known")).unwrap(), "");
     let trusting = bench(&server, &json!({ "host_keys": "accept-new" }));
     assert_eq!(trusting.run("true").why, Why::Ended(End::Code(0)));
@@ -99,7 +102,10 @@ fn a_machine_whose_key_has_changed_is_never_believed() {
 
     for host_keys in ["known", "accept-new"] {
         let said = wrong(&bench(&server, &json!({ "host_keys": host_keys })));
-        assert!(said.contains("has changed") && said.contains("SHA256:") && said.contains("ssh-keygen"), "{said}");
+        assert!(
+            said.contains("has changed") && said.contains("SHA256:") && said.contains("ssh-keygen"),
+            "{said}"
+        );
     }
 
     server.know("host.pub");
@@ -155,7 +161,9 @@ fn cut_off(bench: &Bench, cut: impl FnOnce()) {
 
     let wrong = std::thread::scope(|scope| {
         let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, run)));
-        until("it runs", || fs::read_to_string(bench.work().join("pid")).is_ok_and(|pid| pid.ends_with('\n')));
+        until("it runs", || {
+            fs::read_to_string(bench.work().join("pid")).is_ok_and(|pid| pid.ends_with('\n'))
+        });
         cut();
         running.join().unwrap().unwrap_err()
     });
@@ -194,7 +202,9 @@ fn more_commands_at_once_than_a_server_carries_on_a_connection_all_run() {
         let bench = &bench;
         let running: Vec<_> = permits
             .into_iter()
-            .map(|permit| scope.spawn(move || bench.runtime.block_on(bench.place.run(permit, usual())).unwrap().why))
+            .map(|permit| {
+                scope.spawn(move || bench.runtime.block_on(bench.place.run(permit, usual())).unwrap().why)
+            })
             .collect();
         running.into_iter().map(|one| one.join().unwrap()).collect()
     });
@@ -238,9 +248,11 @@ fn the_persons_own_settings_and_jump_hosts_are_followed() {
 fn a_key_that_only_the_agent_holds_opens_the_machine() {
     let Some(server) = Server::start() else { return };
     let socket = server.path("agent");
-    let mut agent = Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).stdout(Stdio::null()).spawn().unwrap();
+    let mut agent =
+        Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).stdout(Stdio::null()).spawn().unwrap();
     until("the agent listens", || socket.exists());
-    let added = Command::new("ssh-add").arg("-q").arg(server.path("user")).env("SSH_AUTH_SOCK", &socket).status();
+    let added =
+        Command::new("ssh-add").arg("-q").arg(server.path("user")).env("SSH_AUTH_SOCK", &socket).status();
     assert!(added.unwrap().success());
     let options = json!({ "key": "", "options": [format!("IdentityAgent={}", socket.display())] });
 
@@ -271,4 +283,55 @@ fn a_client_that_is_not_there_is_a_clear_error() {
     let said = wrong(&Bench::far("ssh", |_| json!({ "host": "lab", "binary": "/no/such/ssh" })));
 
     assert!(said.contains("/no/such/ssh"), "{said}");
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    *times.get(times.len() / 2).unwrap()
+}
+
+/// Prints what a call costs beside the bare client over a connection that is there, taken in turns so
+/// that whatever else the machine does meets both. The time is judged only where the whole is tried.
+#[test]
+fn a_call_costs_little_more_than_the_bare_client() {
+    let Some(server) = Server::start() else { return };
+    let (key, known, socket) = (server.path("user"), server.path("known"), server.path("c"));
+    let bare = |more: &[&str]| {
+        let mut client = Command::new("ssh");
+        client.args([
+            "-F",
+            "none",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            &format!("UserKnownHostsFile={}", known.display()),
+        ]);
+        client.arg("-i").arg(&key).arg("-S").arg(&socket).args(["-p", &server.port.to_string()]);
+        let done = client.args(more).args(["127.0.0.1", "true"]).stdin(Stdio::null()).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    bare(&["-o", "ControlMaster=yes", "-o", "ControlPersist=60"]);
+    let bench = bench(&server, &json!({}));
+    let permit = bench.permit("true");
+    let mut shell = hermes_core::environment::ShellState::default();
+    let mut ours = || {
+        let begin = Instant::now();
+        let run = Run { shell: std::mem::take(&mut shell), ..usual() };
+        shell = bench.runtime.block_on(bench.place.run(permit.clone(), run)).unwrap().shell;
+        begin.elapsed()
+    };
+    let first = ours();
+
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..40 {
+        let begin = Instant::now();
+        bare(&[]);
+        theirs.push(begin.elapsed());
+        mine.push(ours());
+    }
+
+    let (mine, theirs) = (median(mine), median(theirs));
+    let ratio = mine.as_secs_f64() / theirs.as_secs_f64();
+    eprintln!("ssh: first call {first:?}; then `true` {mine:?}, bare client {theirs:?}, ratio {ratio:.2}");
+    assert!(ratio <= 1.3 || std::env::var("HERMES_TEST_FULL").is_err(), "{ratio:.2}");
 }
