@@ -29,7 +29,9 @@ pub(super) struct Spoken {
 impl Speech {
     /// The words as a line. The shell there is replaced by the program.
     pub(super) fn of(self, words: &[String]) -> Spoken {
-        let plain = format!("exec {}", line(words));
+        // A bash that finds itself first on a connection reads start-up files each time; the login shell
+        // has done that, and the one of a command is the second.
+        let plain = format!("exec env SHLVL=1 {}", line(words));
         let said = match self {
             Self::Plain => plain.clone(),
             Self::Careful => careful(&plain),
@@ -136,6 +138,22 @@ mod tests {
             assert!(speech.of(&words).line.len() < LONGEST);
             assert_eq!(arrives("/bin/sh", speech, &words, "in\n"), expected(&words, "in\n"));
         }
+    }
+
+    #[test]
+    fn start_up_files_are_read_by_the_login_shell_alone() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(".bashrc"), "echo read >> ~/count\n").unwrap();
+        let words = ["sh", "-c", "bash -c true; true"].map(str::to_owned);
+
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(Speech::Plain.of(&words).line).env_clear();
+        shell.env("HOME", home.path()).env("PATH", "/usr/bin:/bin").env("SSH_CLIENT", "127.0.0.1 1 22");
+        assert!(shell.status().unwrap().success());
+
+        // Not every bash is made to read them.
+        let read = std::fs::read_to_string(home.path().join("count")).unwrap_or_default();
+        assert!(read.lines().count() <= 1, "{read}");
     }
 
     #[test]
