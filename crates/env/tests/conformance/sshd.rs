@@ -110,11 +110,13 @@ pub(crate) fn user() -> String {
 fn run(dir: &Path, port: u16) -> Child {
     // Where the server gives up its rights; it refuses to start without.
     let _ = fs::create_dir_all("/run/sshd");
+    // Start-up files of whoever runs the tests are not part of them.
+    fs::create_dir_all(dir.join("home")).unwrap();
     let config = dir.join("config");
     let text = format!(
         "Port {port}\nListenAddress 127.0.0.1\nHostKey {0}/host\nAuthorizedKeysFile {0}/authorized\n\
          StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n\
-         PidFile none\nMaxStartups 100\n",
+         PidFile none\nMaxStartups 100\nSetEnv HOME={0}/home\n",
         dir.display()
     );
     fs::write(&config, text).unwrap();
