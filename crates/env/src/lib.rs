@@ -6,6 +6,7 @@
 //! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
 //! | `script.rs` | programs that call back |
 //! | `containers/` | containers of docker and podman |
+//! | `ssh/` | other machines, by the system's own client |
 //! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
 //! | [`shell`] | what a command's shell starts with, and what it leaves |
@@ -30,5 +31,6 @@ mod process;
 pub mod project;
 mod script;
 pub mod shell;
+mod ssh;
 mod wait;
 pub mod workplace;

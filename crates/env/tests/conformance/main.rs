@@ -8,6 +8,8 @@
 mod bench;
 mod containers;
 mod processes;
+mod ssh;
+mod sshd;
 mod suite;
 
 use bench::Bench;
