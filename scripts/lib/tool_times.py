@@ -76,6 +76,20 @@ def terminal_ratio(text):
     return {"terminal_ratio": [float(said.group(1)), "×"]}
 
 
+def mcp(bench, work):
+    """A server's tool through the whole road, as a multiple of the bare pipe to the same program."""
+    try:
+        found = item(bench, "mcp", work)
+    except subprocess.CalledProcessError as wrong:
+        print(f"mcp_* not measured: {wrong.stderr.strip()}", file=sys.stderr)
+        return {}
+    return {
+        "mcp_echo_ratio": [found["echo_ratio"], "×"],
+        "mcp_4_calls_s": [found["four_calls_s"], "s"],
+        "mcp_20_servers_over_ms": [found["start_20_ms"] - found["start_0_ms"], "ms"],
+    }
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bench", required=True, help="the binary hermes-bench")
@@ -87,6 +101,7 @@ def main():
     slowest = max(value for key, value in patch.items() if key.startswith(("replace_", "v4a_")))
     found = {"read_file_page": [read["random_ms"], "ms"], "patch_slowest": [slowest, "ms"]}
     found["python_call_ms"] = [item(asked.bench, "python", asked.work)["call_ms"], "ms"]
+    found |= mcp(asked.bench, asked.work)
     found |= search_ratio(asked.bench, asked.work)
     found |= terminal_ratio(pathlib.Path(asked.terminal).read_text(encoding="utf-8"))
     print(json.dumps(found, ensure_ascii=False))

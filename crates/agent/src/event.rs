@@ -47,6 +47,13 @@ pub enum Event {
         /// The arguments that are used.
         arguments: Map<String, Value>,
     },
+    /// A running call tells how far it is.
+    CallProgress {
+        /// The runtime's id for it.
+        id: String,
+        /// In a few words, which may come from a stranger.
+        words: String,
+    },
     /// A call is over, whether or not it ran.
     CallEnded {
         /// The runtime's id for it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hermes_core::call::CallId;
 use hermes_core::journal::Starting;
 use hermes_core::outcome::Outcome;
 use hermes_core::watch::Watcher;
@@ -21,6 +22,10 @@ impl Watcher for EventWatcher {
         });
     }
 
+    fn progress(&self, call: &CallId, words: &str) {
+        (self.0)(Event::CallProgress { id: call.to_string(), words: words.to_owned() });
+    }
+
     fn ended(&self, outcome: &Outcome) {
         (self.0)(Event::CallEnded {
             id: outcome.id.to_string(),
@@ -37,7 +42,6 @@ mod tests {
     use std::sync::Mutex;
     use std::time::Duration;
 
-    use hermes_core::call::CallId;
     use hermes_core::outcome::Status;
     use serde_json::Map;
 
@@ -52,6 +56,7 @@ mod tests {
         let arguments = Map::new();
         let (given_id, session, tool) = ("", "s", "t");
         watcher.began(&Starting { id: &id, given_id, session, tool, arguments: &arguments, effects: &[] });
+        watcher.progress(&id, "half");
         watcher.ended(&Outcome {
             id,
             given_id: String::new(),
@@ -66,6 +71,7 @@ mod tests {
 
         let expected = [
             Event::CallBegan { id: "1".to_owned(), tool: "t".to_owned(), arguments: Map::new() },
+            Event::CallProgress { id: "1".to_owned(), words: "half".to_owned() },
             Event::CallEnded {
                 id: "1".to_owned(),
                 tool: "t".to_owned(),

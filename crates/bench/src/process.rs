@@ -5,10 +5,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place that looks at the process and the disk")]
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -50,6 +50,43 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// Makes a folder, and those above it.
 pub(crate) fn make(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|wrong| format!("{}: {wrong}", folder.display()))
+}
+
+/// A program that answers every line with a line, over bare pipes.
+pub(crate) struct PingPong {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl PingPong {
+    /// Starts it.
+    pub(crate) fn start(program: &str, words: &[&str]) -> Result<Self, String> {
+        let mut command = Command::new(program);
+        let started = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = started.map_err(|wrong| format!("{program}: {wrong}"))?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else { return Err(format!("{program}: no pipes")) };
+        Ok(Self { child, input, output: BufReader::new(output) })
+    }
+
+    /// One line there, one line back.
+    pub(crate) fn round(&mut self, line: &str) -> Result<(), String> {
+        let mut back = String::new();
+        writeln!(self.input, "{line}")
+            .and_then(|()| self.input.flush())
+            .and_then(|()| self.output.read_line(&mut back))
+            .map_err(|wrong| wrong.to_string())?;
+        if back.contains("result") { Ok(()) } else { Err(format!("it answered {back:?}")) }
+    }
+}
+
+impl Drop for PingPong {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// Sends a request to a server of this machine, and waits for its answer.

@@ -337,14 +337,10 @@ impl PermittedWeb<'_> {
     ) -> Result<T, ToolError> {
         let stopped = std::pin::pin!(self.cx.cancelled().cancelled());
         match futures::future::select(answer, stopped).await {
-            futures::future::Either::Left((answer, _)) => answer.map_err(refused),
+            futures::future::Either::Left((answer, _)) => answer.map_err(ToolError::from),
             futures::future::Either::Right(_) => Err(ToolError::Cancelled),
         }
     }
-}
-
-fn refused(error: WebError) -> ToolError {
-    ToolError::Failed(error.to_string())
 }
 
 /// The environment's files behind the permits of one call.

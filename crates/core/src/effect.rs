@@ -104,10 +104,9 @@ impl Effect {
                 a.environment == b.environment && overlaps(&a.path, &b.path)
             }
             (WriteSlot(a), ReadSlot(b) | WriteSlot(b)) | (ReadSlot(a), WriteSlot(b)) => a == b,
-            (
-                Read(_) | Write(_) | ReadIn(_) | WriteIn(_) | Connect(_) | ReadSlot(_) | WriteSlot(_),
-                _,
-            ) => false,
+            (Read(_) | Write(_) | ReadIn(_) | WriteIn(_) | Connect(_) | ReadSlot(_) | WriteSlot(_), _) => {
+                false
+            }
         }
     }
 

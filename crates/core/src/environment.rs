@@ -565,7 +565,9 @@ pub enum EnvError {
         why: String,
     },
     /// It was cut off while a command ran there; whether it went on is not known.
-    #[error("{environment}: the connection was lost while the command ran; it may have had some of its effects ({why})")]
+    #[error(
+        "{environment}: the connection was lost while the command ran; it may have had some of its effects ({why})"
+    )]
     CutOff {
         /// Its name.
         environment: String,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::environment::EnvError;
 use crate::files::FileError;
+use crate::web::WebError;
 use crate::host::WorkerLost;
 
 /// What a handler answers: a JSON value, or why not.
@@ -54,6 +55,9 @@ pub enum ToolError {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A server could not be asked.
+    #[error(transparent)]
+    Web(#[from] WebError),
     /// A command could not be run.
     #[error(transparent)]
     Environment(#[from] EnvError),

@@ -15,8 +15,11 @@ use crate::permit::{Connect, Permit};
 /// Talks to servers.
 pub trait Web: Send + Sync {
     /// Asks, and reads the whole answer.
-    fn fetch(&self, permit: Permit<Connect>, request: WebRequest)
-    -> BoxFuture<'_, Result<WebReply, WebError>>;
+    fn fetch(
+        &self,
+        permit: Permit<Connect>,
+        request: WebRequest,
+    ) -> BoxFuture<'_, Result<WebReply, WebError>>;
 
     /// Asks, and hands the answer on piece by piece as it comes. The body of the reply is empty.
     fn stream<'a>(

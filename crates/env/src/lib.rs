@@ -5,6 +5,7 @@
 //! | [`backends`] | the environments, one file each: they know how to start things there |
 //! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
 //! | `script.rs` | programs that call back |
+//! | `containers/` | containers of docker and podman |
 //! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
 //! | [`shell`] | what a command's shell starts with, and what it leaves |
@@ -18,6 +19,7 @@
 
 pub mod backends;
 mod capture;
+mod containers;
 pub mod editor;
 pub mod far;
 pub mod fence;

@@ -118,7 +118,7 @@ impl Shared {
 
 /// Answers everything that comes until it is over, several at a time. What was begun then is waited
 /// for a little: it was told to stop, and its end wants to be written down.
-async fn served(line: &dyn Line, desk: &dyn Desk, over: &CancellationToken, host: &Arc<dyn Host>) {
+pub(crate) async fn served(line: &dyn Line, desk: &dyn Desk, over: &CancellationToken, host: &Arc<dyn Host>) {
     let messages = stream::unfold((), |()| async move { Some((line.next().await?, ())) });
     let all = messages.take_until(over.cancelled()).for_each_concurrent(None, |message| async move {
         line.answer(desk.answer(message, over).await);
@@ -131,9 +131,9 @@ async fn served(line: &dyn Line, desk: &dyn Desk, over: &CancellationToken, host
 }
 
 /// What it writes, each output for itself.
-struct Heard {
-    out: Capture,
-    err: Capture,
+pub(crate) struct Heard {
+    pub(crate) out: Capture,
+    pub(crate) err: Capture,
 }
 
 impl Output for Heard {

@@ -18,9 +18,6 @@ pub fn digest(bytes: &[u8]) -> String {
 mod tests {
     #[test]
     fn the_fingerprint_is_the_usual_one() {
-        assert_eq!(
-            super::digest(b"abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(super::digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

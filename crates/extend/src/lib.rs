@@ -3,9 +3,9 @@
 //! Everything foreign runs out of process, is supervised, and takes the road like every other tool,
 //! in a registry scope of its own.
 
+pub mod digest;
 pub mod hooks;
 pub mod launch;
-pub mod digest;
 pub mod mcp;
 pub mod plugins;
 pub mod python;

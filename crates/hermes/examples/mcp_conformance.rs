@@ -77,10 +77,12 @@ fn one_text(name: &str) -> Value {
     json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it ends handlers, which may fail")]
 fn text(text: impl Into<String>) -> Result<Reply, ToolError> {
     Ok(Reply::Text(text.into()))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it ends handlers, which may fail")]
 fn attached(value: Value, attachments: Vec<Attachment>) -> Result<Reply, ToolError> {
     Ok(Reply::Attached(value, attachments))
 }

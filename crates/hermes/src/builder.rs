@@ -8,6 +8,7 @@ use hermes_core::availability::Availability;
 use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::DefinitionCache;
+use hermes_core::environment::Standing;
 use hermes_core::files::Files;
 use hermes_core::gate::Probe;
 use hermes_core::host::Host;
@@ -26,6 +27,7 @@ use hermes_guard::Mode;
 use hermes_store::{Home, StoreError};
 
 use crate::checkpoints;
+use crate::environments;
 use crate::fence;
 use crate::foreign::{Foreign, Person};
 use crate::host::Machine;
@@ -237,7 +239,8 @@ impl RuntimeBuilder {
         let (policy, guard) = if let Some(policy) = self.policy {
             (policy, None)
         } else {
-            let guard = guard_policy(&world, self.home.clone(), self.mode, fence)?;
+            let standings = environments::standings(&services.environments);
+            let guard = guard_policy(&world, self.home.clone(), self.mode, fence, standings)?;
             (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);
@@ -296,9 +299,10 @@ fn guard_policy(
     home: Option<Home>,
     mode: Option<Mode>,
     fence: Option<FenceMaker>,
+    standings: BTreeMap<String, Standing>,
 ) -> Result<Arc<GuardPolicy>, PolicyError> {
     let mut settings = world.policy()?;
     settings.mode = mode.unwrap_or(settings.mode);
     let fence = fence::for_policy(world, fence);
-    Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence)))
+    Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence).places(standings)))
 }

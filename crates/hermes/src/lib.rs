@@ -17,6 +17,7 @@
 mod builder;
 pub mod chat;
 mod checkpoints;
+mod environments;
 mod fence;
 mod foreign;
 mod hooks;
@@ -47,12 +48,12 @@ pub use hermes_llm as llm;
 pub use hermes_store as store;
 
 pub use builder::{BuildError, RuntimeBuilder};
+pub use foreign::HookStanding;
 pub use foreign::Mcp;
-pub use foreign::serve::McpServer;
 pub use foreign::find_plugins::Origin;
 pub use foreign::plugins::{PluginState, PluginView};
+pub use foreign::serve::McpServer;
 pub use foreign::surface::{CliSaid, TriedFile};
-pub use foreign::HookStanding;
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use hermes_env::jobs::run_as_keeper;

@@ -3,11 +3,13 @@
 //! Two runtimes in one process share nothing. Tools can be called without a model, from async
 //! code or from code that just waits.
 
+use std::ffi::OsString;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
+use hermes_core::environment::{EnvError, Environments};
 use hermes_core::extensions::Extensions;
 use hermes_core::host::Host;
 use hermes_core::jobs::{Jobs, Notice};
@@ -22,6 +24,7 @@ use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
 use crate::builder::RuntimeBuilder;
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
 use crate::checkpoints::HomeCheckpoints;
+use crate::environments;
 use crate::foreign::{Foreign, Mcp};
 use crate::host::Machine;
 use crate::policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
@@ -262,8 +265,36 @@ impl Runtime {
     /// What happened to background processes since this was last asked, for the sessions that
     /// wanted to be told.
     pub fn notices(&self) -> Vec<Notice> {
-        let Ok(place) = self.0.road.services().environments.default_place() else { return Vec::new() };
-        place.jobs().map(Jobs::notices).unwrap_or_default()
+        let environments = &self.0.road.services().environments;
+        environments.all().filter_map(|(_, site)| site.place.jobs()).flat_map(Jobs::notices).collect()
+    }
+
+    /// The places where commands run, sorted by name.
+    pub fn environments(&self) -> &Environments {
+        &self.0.road.services().environments
+    }
+
+    /// Opens a place and says what is there.
+    pub fn look_at_environment(&self, name: &str) -> Result<String, EnvError> {
+        wait(self.environments().find(name)?.look())
+    }
+
+    /// Stops a place of this home; with `everything` also what is kept for later runs.
+    pub fn close_environment(&self, name: &str, everything: bool) -> Result<(), EnvError> {
+        wait(self.environments().find(name)?.close(everything))
+    }
+
+    /// Program and arguments that give a person a shell in a place.
+    pub fn environment_shell(&self, name: &str) -> Result<Vec<OsString>, EnvError> {
+        wait(self.environments().find(name)?.shell())
+    }
+
+    /// What is wrong with the settings of places, by name.
+    pub fn environment_faults(&self) -> Vec<(String, Vec<String>)> {
+        self.world(|world| {
+            let all = environments::described(world).into_iter();
+            all.map(|place| (place.name.clone(), environments::faults(world, &place))).collect()
+        })
     }
 
     /// What files in the working directory held before calls changed them; nothing when it is not kept.

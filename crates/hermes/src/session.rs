@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionSettings, Toolbox};
+use hermes_core::environment::Chosen;
 use hermes_core::extensions::Extensions;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Approver, Nobody};
@@ -58,6 +59,11 @@ impl SessionBuilder {
     pub fn cwd(mut self, cwd: impl Into<std::path::PathBuf>) -> Self {
         self.place.cwd = cwd.into();
         self
+    }
+
+    /// The environment its calls work in when they name none, instead of the default.
+    pub fn environment(self, name: impl Into<String>) -> Self {
+        self.extension(Chosen(name.into()))
     }
 
     /// Which tools it has; the default is all of them.

@@ -11,7 +11,9 @@ use hermes_core::web::{
     Reach, SocketMessage, SocketReceiver, SocketSender, Web, WebError, WebReply, WebRequest, WebSocket,
 };
 use hermes_guard::urls::{self, HostRule, UrlPolicy};
-use hermes_net::{AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, Url};
+use hermes_net::{
+    AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, Url,
+};
 use serde_json::Value;
 
 use crate::host::Machine;
@@ -20,7 +22,7 @@ use crate::world::World;
 
 /// Longest wait for a connection, and for the next bytes.
 const CONNECT: Duration = Duration::from_secs(15);
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// How we introduce ourselves where a tool does not.
 const AGENT: &str = concat!("hermes/", env!("CARGO_PKG_VERSION"));
@@ -114,7 +116,8 @@ impl Here {
             Reach::Configured(_) => None,
             Reach::Open => {
                 let text = request.url.trim();
-                let text = text.strip_prefix("ws").map_or_else(|| text.to_owned(), |rest| format!("http{rest}"));
+                let text =
+                    text.strip_prefix("ws").map_or_else(|| text.to_owned(), |rest| format!("http{rest}"));
                 Some(urls::judge_url(&text, rules).map_err(|why| refused(why.to_string()))?)
             }
         };
@@ -247,7 +250,11 @@ fn head(reply: &Reply, url: &Url) -> WebReply {
     WebReply {
         status: reply.status.as_u16(),
         url: url.text(),
-        headers: reply.headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect(),
+        headers: reply
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), text(value.as_bytes())))
+            .collect(),
         body: Vec::new(),
         cut: false,
     }
@@ -274,10 +281,10 @@ pub(crate) fn url_policy(world: &World) -> UrlPolicy {
     let mut policy = UrlPolicy::default();
     policy.allow_private =
         world.config("security.allow_private_urls").as_ref().and_then(Value::as_bool).unwrap_or_default();
-    let blocking = world.config("security.website_blocklist.enabled").and_then(|on| on.as_bool()) != Some(false);
+    let blocking =
+        world.config("security.website_blocklist.enabled").and_then(|on| on.as_bool()) != Some(false);
     if blocking && let Some(Value::Array(domains)) = world.config("security.website_blocklist.domains") {
-        policy.blocked =
-            domains.iter().filter_map(Value::as_str).filter_map(HostRule::parse).collect();
+        policy.blocked = domains.iter().filter_map(Value::as_str).filter_map(HostRule::parse).collect();
     }
     policy
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::effect::lexical;
-use hermes_core::environment::{Environments, Overflow, OverflowFile, Stands};
+use hermes_core::environment::{Environments, Overflow, OverflowFile, Stands, Workplace};
 use hermes_core::host::Host;
 use hermes_core::jobs::JobFolders;
 use hermes_core::session::Place;
-use hermes_env::backends;
+use hermes_env::backends::BackendDef;
 use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
@@ -18,11 +18,9 @@ use hermes_store::{Home, Processes, Spill};
 use hermes_tools::{ScriptSettings, TerminalSettings};
 use serde_json::Value;
 
+use crate::environments::{self, Making};
 use crate::settings;
 use crate::world::World;
-
-/// The environment used when nobody names one.
-const DEFAULT: &str = "local";
 
 /// Where private folders are made, best first; the temporary folder of the user comes before the last.
 const SCRATCH: [&str; 2] = ["/dev/shm", "/tmp"];
@@ -37,14 +35,13 @@ pub(crate) fn environments(
 ) -> Environments {
     let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
     let jobs = JobSettings { folders, keeper };
-    let chosen = text(world, "backend", "TERMINAL_ENV").unwrap_or_else(|| DEFAULT.to_owned());
-    let mut environments = Environments::default().default_to(chosen);
-    for backend in backends::all() {
+    let login = flag(world, "auto_source_bashrc").unwrap_or(true);
+    let near = |backend: &'static BackendDef| {
         let place_settings = PlaceSettings {
             backend,
-            section: world.config("terminal").unwrap_or_default(),
+            section: Value::Null,
             variables: child_variables(world),
-            login: flag(world, "auto_source_bashrc").unwrap_or(true),
+            login,
             init_files: init_files(world, place),
             scratch: scratch(world),
             jobs: jobs.clone(),
@@ -52,12 +49,15 @@ pub(crate) fn environments(
         };
         let mut shared = Shared::new(place_settings, Arc::clone(host));
         if let Some(home) = home {
-            let limit = settings::spill_bytes(&world.settings());
-            shared = shared.overflow(Arc::new(HomeOverflow { home: home.clone(), limit }));
+            shared = shared.overflow(HomeOverflow::shared(home, world));
         }
-        environments = environments.with(backend.name(), Arc::new(shared));
-    }
-    environments
+        Arc::new(shared) as Arc<dyn Workplace>
+    };
+    let variables = child_variables(world);
+    let making = Making { world, host, home, place, variables, login };
+    let default = environments::described(world).into_iter().next().map(|place| place.name);
+    let environments = Environments::default().default_to(default.unwrap_or_default());
+    environments::with_far(environments, &making, near)
 }
 
 /// How long commands may take and how much of their output is shown.
@@ -117,12 +117,6 @@ fn scratch(world: &World) -> Vec<PathBuf> {
     [runtime, memory, temporary, last].into_iter().flatten().collect()
 }
 
-fn text(world: &World, key: &str, variable: &str) -> Option<String> {
-    let configured = world.config(&format!("terminal.{key}"));
-    let configured = configured.as_ref().and_then(Value::as_str).map(str::to_owned);
-    configured.or_else(|| world.variable(variable).map(str::to_owned)).filter(|text| !text.is_empty())
-}
-
 fn flag(world: &World, key: &str) -> Option<bool> {
     world.config(&format!("terminal.{key}"))?.as_bool()
 }
@@ -133,9 +127,16 @@ fn texts(world: &World, key: &str) -> Vec<String> {
 }
 
 /// Long outputs, kept below the home beside other large results.
-struct HomeOverflow {
+pub(crate) struct HomeOverflow {
     home: Home,
     limit: u64,
+}
+
+impl HomeOverflow {
+    /// Below this home, within the limit it sets.
+    pub(crate) fn shared(home: &Home, world: &World) -> Arc<dyn Overflow> {
+        Arc::new(Self { home: home.clone(), limit: settings::spill_bytes(&world.settings()) })
+    }
 }
 
 impl Overflow for HomeOverflow {

@@ -88,6 +88,11 @@ impl World {
         self.config.as_ref()?.get(&path).cloned()
     }
 
+    /// The line of `config.yaml` on which a key stands.
+    pub(crate) fn line(&self, path: &KeyPath) -> Option<u64> {
+        self.config.as_ref()?.line(path)
+    }
+
     pub(crate) fn settings(&self) -> Settings {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
     }

@@ -2,7 +2,7 @@
 //! nothing runs twice, and what belongs to others stays.
 
 #![expect(clippy::disallowed_methods, reason = "the tests write files, and wait for processes")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of a test fails like a test")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::time::{Duration, Instant};
 
@@ -82,15 +82,18 @@ fn runtime(home: &TempHome, call: Duration) -> Runtime {
         .unwrap()
 }
 
-/// A runtime with the misbehaving tools, and a limit of half a second for a call.
-fn faults() -> (TempHome, Runtime) {
+/// Long enough for anything that does not hang, on a busy machine too.
+const LONG: Duration = Duration::from_secs(30);
+
+/// A runtime with the misbehaving tools, whose calls may take so long.
+fn faults(limit: Duration) -> (TempHome, Runtime) {
     let home = TempHome::new();
     home.write("home/tools/faults.py", TOOLS);
-    let runtime = runtime(&home, Duration::from_millis(500));
+    let runtime = runtime(&home, limit);
     (home, runtime)
 }
 
-fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Outcome {
+fn call(runtime: &Runtime, tool: &str, arguments: &Value) -> Outcome {
     runtime.call_blocking(ToolCall::new(tool, arguments.to_string()))
 }
 
@@ -110,12 +113,12 @@ fn blocking(home: &TempHome, name: &str, tool: &str, word: &str) {
 
 #[test]
 fn a_crash_costs_its_call_which_is_not_repeated_and_the_host_comes_back() {
-    let (home, runtime) = faults();
+    let (home, runtime) = faults(LONG);
     let file = home.path().join("ran");
 
-    let boom = call(&runtime, "boom", json!({ "file": file }));
-    let segfault = call(&runtime, "segfault", json!({}));
-    let after = call(&runtime, "pid", json!({}));
+    let boom = call(&runtime, "boom", &json!({ "file": file }));
+    let segfault = call(&runtime, "segfault", &json!({}));
+    let after = call(&runtime, "pid", &json!({}));
 
     assert_eq!((boom.status, segfault.status), (Status::Failed, Status::Failed), "{boom:?} {segfault:?}");
     assert!(boom.body.contains("exit code 7") && boom.body.contains("is not repeated"), "{boom:?}");
@@ -126,38 +129,38 @@ fn a_crash_costs_its_call_which_is_not_repeated_and_the_host_comes_back() {
 
 #[test]
 fn a_hang_costs_its_call_alone() {
-    let (_home, runtime) = faults();
-    let first = body(&call(&runtime, "pid", json!({})));
+    let (_home, runtime) = faults(Duration::from_secs(3));
+    let first = body(&call(&runtime, "pid", &json!({})));
 
     for tool in ["hang", "spin"] {
-        let hung = call(&runtime, tool, json!({}));
+        let hung = call(&runtime, tool, &json!({}));
         assert_eq!(hung.status, Status::TimedOut, "{hung:?}");
     }
 
-    assert_eq!(body(&call(&runtime, "pid", json!({}))), first, "the process goes on");
+    assert_eq!(body(&call(&runtime, "pid", &json!({}))), first, "the process goes on");
 }
 
 #[test]
 fn a_process_full_of_stuck_calls_is_replaced() {
-    let (_home, runtime) = faults();
-    let first = body(&call(&runtime, "pid", json!({})));
+    let (_home, runtime) = faults(Duration::from_secs(3));
+    let first = body(&call(&runtime, "pid", &json!({})));
 
-    let hang = |_| runtime.call(ToolCall::new("hang", "{}"));
-    let hung = block_on(join_all((0..8).map(hang)));
+    let hanging = |_| runtime.call(ToolCall::new("hang", "{}"));
+    let stuck = block_on(join_all((0..8).map(hanging)));
 
-    assert!(hung.iter().all(|outcome| outcome.status == Status::TimedOut), "{hung:?}");
-    let after = call(&runtime, "pid", json!({}));
+    assert!(stuck.iter().all(|outcome| outcome.status == Status::TimedOut), "{stuck:?}");
+    let after = call(&runtime, "pid", &json!({}));
     assert!(after.status.is_ok() && body(&after) != first, "{after:?}");
 }
 
 #[test]
 fn a_process_that_lets_nobody_run_is_given_up() {
-    let (_home, runtime) = faults();
+    let (_home, runtime) = faults(Duration::from_secs(3));
     let began = Instant::now();
 
-    assert_eq!(call(&runtime, "wedge", json!({})).status, Status::TimedOut);
+    assert_eq!(call(&runtime, "wedge", &json!({})).status, Status::TimedOut);
 
-    while !call(&runtime, "pid", json!({})).status.is_ok() {
+    while !call(&runtime, "pid", &json!({})).status.is_ok() {
         assert!(began.elapsed() < Duration::from_secs(20), "it does not come back");
     }
 }
@@ -166,8 +169,8 @@ fn a_process_that_lets_nobody_run_is_given_up() {
 fn calls_overlap_whether_they_block_or_wait() {
     let home = TempHome::new();
     home.write("home/tools/faults.py", TOOLS);
-    let runtime = runtime(&home, Duration::from_secs(30));
-    call(&runtime, "pid", json!({}));
+    let runtime = runtime(&home, LONG);
+    call(&runtime, "pid", &json!({}));
     let began = Instant::now();
 
     let nap = |n: usize| {
@@ -182,10 +185,10 @@ fn calls_overlap_whether_they_block_or_wait() {
 
 #[test]
 fn what_handlers_do_wrong_is_told_as_it_is() {
-    let (_home, runtime) = faults();
+    let (_home, runtime) = faults(LONG);
 
-    let number = call(&runtime, "number", json!({}));
-    let raised = call(&runtime, "raises", json!({}));
+    let number = call(&runtime, "number", &json!({}));
+    let raised = call(&runtime, "raises", &json!({}));
 
     assert_eq!(body(&number)["error_type"], "tool_result_contract");
     assert_eq!(body(&number)["result_type"], "int");
@@ -196,7 +199,7 @@ fn what_handlers_do_wrong_is_told_as_it_is() {
 #[test]
 fn a_file_dropped_into_an_open_session_is_there_at_its_next_call() {
     let home = TempHome::new();
-    let runtime = runtime(&home, Duration::from_secs(30));
+    let runtime = runtime(&home, LONG);
     let session = runtime.session().select(runtime.platform("cli").unwrap()).open().unwrap();
     assert!(!session.toolbox_blocking().json().contains("\"pid\""));
 
@@ -213,18 +216,21 @@ fn reloading_one_plugin_leaves_the_hooks_of_the_other() {
     let home = TempHome::new();
     home.write("home/config.yaml", "plugins:\n  enabled: [one, two]\n");
     blocking(&home, "one", "todo", "first word");
-    blocking(&home, "two", "memory", "never");
-    let runtime = runtime(&home, Duration::from_secs(30));
-    let denied = |tool: &str| call(&runtime, tool, json!({})).body;
-    assert!(denied("todo").contains("first word") && denied("memory").contains("never"));
+    blocking(&home, "two", "read_file", "never");
+    let runtime = runtime(&home, LONG);
+    let denied = |tool: &str| {
+        let arguments = if tool == "todo" { json!({}) } else { json!({ "path": "/none" }) };
+        call(&runtime, tool, &arguments).body
+    };
+    assert!(denied("todo").contains("first word") && denied("read_file").contains("never"));
 
     blocking(&home, "one", "todo", "another word, a longer one");
     assert!(denied("todo").contains("another word, a longer one"));
-    assert!(denied("memory").contains("never"));
+    assert!(denied("read_file").contains("never"));
 
     home.write("home/plugins/one/__init__.py", "raise RuntimeError('broken now')\n");
     assert!(!denied("todo").contains("word"));
-    assert!(denied("memory").contains("never"));
+    assert!(denied("read_file").contains("never"));
     assert_eq!(runtime.tools().hooks().len(), 1);
     assert!(runtime.foreign_problems().concat().contains("RuntimeError: broken now"));
 }
@@ -240,10 +246,10 @@ fn a_plugin_calls_tools_on_the_road_from_within_a_call() {
                  'description': 'Reads.', 'parameters': {'type': 'object', 'properties': {'path': {'type': 'string'}}}})\n";
     home.write("home/plugins/reader/__init__.py", lines);
     let file = home.write("project/notes.txt", "buy milk\n");
-    let runtime = runtime(&home, Duration::from_secs(30));
+    let runtime = runtime(&home, LONG);
 
-    let read = call(&runtime, "reader", json!({ "path": file }));
-    let refused = call(&runtime, "reader", json!({ "path": "/etc/shadow" }));
+    let read = call(&runtime, "reader", &json!({ "path": file }));
+    let refused = call(&runtime, "reader", &json!({ "path": "/etc/shadow" }));
 
     assert!(read.body.contains("buy milk"), "{read:?}");
     assert!(!refused.body.contains("root:"), "{refused:?}");
@@ -257,7 +263,7 @@ fn a_policy_hook_that_fails_denies_and_another_is_passed_over() {
         home.write("home/plugins/guard/plugin.yaml", &format!("name: guard\npolicy: {policy}\n"));
         let lines = "def register(ctx):\n    ctx.register_hook('pre_tool_call', lambda **kw: 1 / 0)\n";
         home.write("home/plugins/guard/__init__.py", lines);
-        let runtime = runtime(&home, Duration::from_secs(30));
+        let runtime = runtime(&home, LONG);
 
         let outcome = runtime.session().open().unwrap().call_blocking(ToolCall::new("todo", "{}"));
 

@@ -2,6 +2,7 @@
 //! suite's fixtures installed (`examples/mcp_conformance.rs`). The testbed `mcp` says where it is.
 
 #![expect(clippy::disallowed_methods, reason = "the test starts programs")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! The MCP server of an embedder: tools that come at run time are told to clients who are there.
 
 #![expect(clippy::disallowed_methods, reason = "the test is a client with a socket of its own")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -1,6 +1,7 @@
 //! `web_search` and `web_extract` against servers on this machine: what is fetched, what is refused.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test brings its own server and home")]
+#![expect(clippy::disallowed_methods, reason = "a test brings its own server and home")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -43,7 +44,10 @@ fn serve(answer: impl Fn(&str, &str) -> (u16, String, String) + Send + 'static) 
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
             let (status, headers, body) = answer(&path, &String::from_utf8_lossy(&body));
             seen.lock().unwrap().push(first.trim().to_owned());
-            let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
+            let head = format!(
+                "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n",
+                body.len()
+            );
             let _ = reader.get_mut().write_all([head.as_bytes(), body.as_bytes()].concat().as_slice());
         }
     });
@@ -118,7 +122,7 @@ fn an_address_that_carries_a_key_is_refused() {
 #[test]
 fn a_long_page_is_kept_whole_where_it_can_be_read_on() {
     let server = serve(|_, _| {
-        let lines: String = (0..3_000).map(|number| format!("line number {number}\n")).collect();
+        let lines = (0..3_000).fold(String::new(), |all, number| all + &format!("line number {number}\n"));
         (200, "Content-Type: text/plain\r\n".into(), lines)
     });
     let (folder, runtime) = runtime(PRIVATE, &[]);
@@ -151,9 +155,13 @@ fn every_search_provider_is_asked_in_its_own_words() {
         let row = json!({ "title": "T", "url": "https://t.example", "content": "D", "description": "D" });
         let answer = match path.split('?').next().unwrap() {
             "/search" if body.is_empty() => json!({ "results": [row] }),
-            "/search" => json!({ "results": [{ "title": "T", "url": "https://t.example", "content": "D", "highlights": ["D"] }] }),
+            "/search" => {
+                json!({ "results": [{ "title": "T", "url": "https://t.example", "content": "D", "highlights": ["D"] }] })
+            }
             "/v2/search" => json!({ "data": { "web": [row] } }),
-            "/v1beta/search" => json!({ "results": [{ "title": "T", "url": "https://t.example", "excerpts": ["D"] }] }),
+            "/v1beta/search" => {
+                json!({ "results": [{ "title": "T", "url": "https://t.example", "excerpts": ["D"] }] })
+            }
             "/res/v1/web/search" => json!({ "web": { "results": [row] } }),
             "/w/api.php" => json!({ "query": { "search": [{ "title": "T", "snippet": "D" }] } }),
             other => json!({ "unexpected": other }),

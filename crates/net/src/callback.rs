@@ -78,7 +78,11 @@ mod tests {
     async fn only_the_request_that_is_waited_for_ends_the_wait() {
         let door = Callback::open(None).await.unwrap();
         let http = Http::new(HttpSettings::default());
-        let limits = Limits { connect: Duration::from_secs(5), idle: Duration::from_secs(5), total: Duration::from_secs(9) };
+        let limits = Limits {
+            connect: Duration::from_secs(5),
+            idle: Duration::from_secs(5),
+            total: Duration::from_secs(9),
+        };
         let base = format!("http://127.0.0.1:{}", door.port());
         let ask = async {
             let other = Url::parse(&format!("{base}/favicon.ico")).unwrap();

@@ -95,7 +95,15 @@ pub struct Limits {
 impl<'a> Call<'a> {
     /// Asks for what is there.
     pub fn get(url: &'a Url, limits: Limits) -> Self {
-        Self { method: Method::GET, url, headers: Vec::new(), body: Bytes::new(), limits, rule: None, once: false }
+        Self {
+            method: Method::GET,
+            url,
+            headers: Vec::new(),
+            body: Bytes::new(),
+            limits,
+            rule: None,
+            once: false,
+        }
     }
 
     /// Sends something.

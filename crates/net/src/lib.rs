@@ -27,9 +27,9 @@ mod tls;
 mod url;
 mod websocket;
 
+pub use callback::Callback;
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
-pub use callback::Callback;
 pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, within};
 pub use hyper::header::{HeaderName, HeaderValue};
 pub use hyper::{HeaderMap, Method, StatusCode};

@@ -107,7 +107,9 @@ impl SseDecoder {
             }
             b"event" => self.event = String::from_utf8_lossy(value).into_owned(),
             b"id" if !value.contains(&0) => self.id = Some(String::from_utf8_lossy(value).into_owned()),
-            b"retry" => self.retry = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse().ok()),
+            b"retry" => {
+                self.retry = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse().ok());
+            }
             // Comments say nothing.
             _ => {}
         }

@@ -66,9 +66,8 @@ impl Http {
             let value = value.map_err(|_| bad(format!("header {name} has a value that cannot be sent")))?;
             request.headers_mut().insert(name, value);
         }
-        let config = WebSocketConfig::default()
-            .max_message_size(Some(max_message))
-            .max_frame_size(Some(max_message));
+        let config =
+            WebSocketConfig::default().max_message_size(Some(max_message)).max_frame_size(Some(max_message));
         let opened = within(limit, client_async_with_config(request, stream, Some(config))).await;
         let host = url.host.clone();
         let stalled = HttpError::Stalled { host: host.clone(), after: limit };

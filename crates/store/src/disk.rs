@@ -116,13 +116,21 @@ pub struct Stamp {
 
 /// The stamp of a regular file, or of one behind a link; `None` if there is none.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
-    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some(Stamp {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| stamp_of(&meta))
+}
+
+/// The stamp of a folder itself: it changes when names come and go.
+pub(crate) fn folder_stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_dir).map(|meta| stamp_of(&meta))
+}
+
+fn stamp_of(meta: &fs::Metadata) -> Stamp {
+    Stamp {
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
         bytes: meta.len(),
         number: meta.ino(),
-    })
+    }
 }
 
 /// Where a link leads; `None` for anything else.

@@ -7,7 +7,6 @@
 //! | `cache/<name>` | what can be learnt again |
 //! | `logs/<name>` | what they printed; the older half goes when it gets long |
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -15,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::disk::{self, Kind, Mode};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::hooks_consent::hex;
 
 pub use crate::disk::Stamp;
 
@@ -87,6 +87,12 @@ pub fn text(path: &Path) -> Result<Option<String>, StoreError> {
 /// The digest of a text.
 pub fn digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Changes when a name in a folder comes or goes, or one of these files in it changes.
+pub fn front_stamp(folder: &Path, files: &[&str]) -> Vec<Option<Stamp>> {
+    let inside = files.iter().map(|name| disk::stamp(&folder.join(name)));
+    std::iter::once(disk::folder_stamp(folder)).chain(inside).collect()
 }
 
 /// Changes when anything in a folder does, by dates alone: nothing is opened.
@@ -163,15 +169,6 @@ fn add_tree(
         }
     }
     Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// Something that was learnt before and kept under this name; nothing when it is not there or cannot

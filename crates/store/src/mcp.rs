@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::disk::{self, Mode};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::hooks_consent::hex;
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -96,8 +97,7 @@ fn file_name(server: &str) -> String {
         return server.to_owned();
     }
     let digest = Sha256::digest(server.as_bytes());
-    let marks: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("@{marks}")
+    format!("@{}", hex(digest.get(..16).unwrap_or_default()))
 }
 
 #[cfg(test)]

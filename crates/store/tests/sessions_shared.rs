@@ -1,6 +1,7 @@
 //! The store as many tasks share it: where changes are made, and what is one transaction.
 
 #![expect(clippy::disallowed_methods, reason = "the test keeps time and starts threads like a host does")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

@@ -20,10 +20,7 @@ pub(crate) fn choosable(mut definition: Definition, cx: &SchemaCx<'_>) -> Option
         let all: Vec<&str> = [DEFAULT].into_iter().chain(names.iter().map(String::as_str)).collect();
         let what = "Where to work; each environment has its own files, processes and directory \
                     (without it: where the session works)";
-        properties.insert(
-            ARGUMENT.to_owned(),
-            json!({ "type": "string", "enum": all, "description": what }),
-        );
+        properties.insert(ARGUMENT.to_owned(), json!({ "type": "string", "enum": all, "description": what }));
     }
     Some(definition)
 }

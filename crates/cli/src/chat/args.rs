@@ -54,6 +54,9 @@ pub(crate) struct ChatArgs {
     /// The provider to ask
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
+    /// Work in this environment instead of the default one
+    #[arg(long = "env", value_name = "NAME")]
+    pub(crate) environment: Option<String>,
     /// Only these toolsets or tools
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,…")]
     pub(crate) toolsets: Option<Vec<String>>,

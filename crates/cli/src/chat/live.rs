@@ -80,6 +80,8 @@ struct Running {
     tool: String,
     arguments: Map<String, Value>,
     since: Duration,
+    /// How far it is, where it tells.
+    progress: Option<String>,
 }
 
 /// How a call ended.
@@ -106,7 +108,14 @@ impl Live {
 
     /// A call begins.
     pub(crate) fn began(&mut self, id: String, tool: String, arguments: Map<String, Value>, now: Duration) {
-        self.running.push(Running { id, tool, arguments, since: now });
+        self.running.push(Running { id, tool, arguments, since: now, progress: None });
+    }
+
+    /// A call tells how far it is.
+    pub(crate) fn progress(&mut self, id: &str, words: &str) {
+        if let Some(call) = self.running.iter_mut().find(|call| call.id == id) {
+            call.progress = Some(words.chars().filter(|c| !c.is_control()).take(60).collect());
+        }
     }
 
     /// A call is over; what stays of it.
@@ -160,6 +169,10 @@ impl Live {
             .take(MAX_ROWS)
             .map(|call| {
                 let time = seconds(now.saturating_sub(call.since).as_secs_f64());
+                let time = match &call.progress {
+                    Some(words) => format!("{words}  {time}"),
+                    None => time,
+                };
                 self.row(spinner(now), &call.tool, &call.arguments, &time, width)
             })
             .collect();
@@ -240,6 +253,18 @@ mod tests {
 
     fn texts(lines: &[Line]) -> Vec<String> {
         lines.iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn how_far_a_call_is_stands_before_its_time() {
+        let mut live = live();
+        live.began("1".into(), "terminal".into(), arguments(&json!({ "command": "x" })), Duration::ZERO);
+
+        live.progress("1", "50 % half\u{1b}");
+        live.progress("2", "of nobody");
+
+        let rows = live.rows(Duration::from_secs(3), 60);
+        assert!(texts(&rows)[0].ends_with("x  50 % half  3.0s"), "{:?}", texts(&rows));
     }
 
     #[test]

@@ -59,6 +59,10 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
             ..ModelWish::default()
         })
         .opening(opening(args));
+    if let Some(name) = &args.environment {
+        runtime.environments().site(name).map_err(Failure::usage)?;
+        builder = builder.environment(name);
+    }
     if let Some(turns) = args.max_turns {
         builder = builder.max_turns(turns);
     }
@@ -149,7 +153,9 @@ impl Talk for Agent {
     ) -> BoxFuture<'a, TurnEnd> {
         Box::pin(async move {
             let (prompt, notes) = self.chat.attached(prompt).await;
-            notes.into_iter().for_each(|text| events(Event::Notice { text }));
+            for text in notes {
+                events(Event::Notice { text });
+            }
             self.chat.turn(prompt, events, &cancel).await
         })
     }

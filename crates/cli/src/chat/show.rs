@@ -119,6 +119,7 @@ impl Show {
                 self.phase = Phase::Thinking;
                 self.live.began(id, tool, arguments, now);
             }
+            Event::CallProgress { id, words } => self.live.progress(&id, &words),
             Event::CallEnded { id, tool, status, seconds, result } => {
                 lines.extend(self.end_of_words());
                 let call = Ended { id: &id, tool: &tool, status, seconds, result: &result };

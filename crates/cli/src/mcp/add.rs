@@ -60,7 +60,9 @@ impl Run for Add {
         let before = shell.runtime()?;
         if names(&before).contains(&self.name) && !self.force {
             let name = &self.name;
-            return Err(Failure::usage(format!("there is an MCP server `{name}` already; add --force to replace it")));
+            return Err(Failure::usage(format!(
+                "there is an MCP server `{name}` already; add --force to replace it"
+            )));
         }
         before.mcp().forget(&self.name);
         let wrong = || Failure::usage("the name cannot be a key");

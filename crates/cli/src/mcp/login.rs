@@ -37,7 +37,9 @@ impl Run for Login {
             })
         });
         runtime.mcp().login_blocking(server.config(), show, pasted).map_err(|error| match error {
-            OAuthError::Refused(_) | OAuthError::NeedsPerson => Failure::Coded(NEEDS_LOGIN, error.to_string()),
+            OAuthError::Refused(_) | OAuthError::NeedsPerson => {
+                Failure::Coded(NEEDS_LOGIN, error.to_string())
+            }
             other => Failure::failed(other),
         })?;
         let status = runtime.mcp().start_blocking(&server);

@@ -25,7 +25,9 @@ pub(crate) fn server(runtime: &Runtime, name: &str) -> Result<Server, Failure> {
     }
     if mcp.switched_off().iter().any(|config| config.name == name) {
         let key = format!("mcp_servers.{name}.enabled");
-        return Err(Failure::usage(format!("MCP server `{name}` is switched off; see `{key}` in config.yaml")));
+        return Err(Failure::usage(format!(
+            "MCP server `{name}` is switched off; see `{key}` in config.yaml"
+        )));
     }
     Err(no_such(runtime, name))
 }

@@ -20,7 +20,8 @@ impl Run for Remove {
         if !names(&runtime).contains(&self.name) {
             return Err(no_such(&runtime, &self.name));
         }
-        let path = KeyPath::new(["mcp_servers", self.name.as_str()]).ok_or_else(|| no_such(&runtime, &self.name))?;
+        let path =
+            KeyPath::new(["mcp_servers", self.name.as_str()]).ok_or_else(|| no_such(&runtime, &self.name))?;
         ConfigFile::update(&shell.home()?, |file| file.unset(&path).map(drop))?;
         runtime.mcp().forget(&self.name);
         if shell.out.wants_json() {

@@ -84,12 +84,11 @@ impl Serve {
             }
             (None, None) => None,
         };
-        let (token, made) = match chosen {
-            Some(text) => (Token::new(&text).map_err(Failure::usage)?, None),
-            None => {
-                let token = Token::random().map_err(Failure::failed)?;
-                (token.clone(), Some(token))
-            }
+        let (token, made) = if let Some(text) = chosen {
+            (Token::new(&text).map_err(Failure::usage)?, None)
+        } else {
+            let token = Token::random().map_err(Failure::failed)?;
+            (token.clone(), Some(token))
         };
         let (access, names) = (Access::Token(token), self.allow_host.clone());
         Ok(Some((HttpSettings { address, access, names }, made)))

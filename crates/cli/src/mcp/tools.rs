@@ -97,7 +97,8 @@ fn state(server: &Server, tool: &Listed) -> (&'static str, Option<String>) {
 
 fn described(server: &Server, tool: &Listed) -> Value {
     let (state, why) = state(server, tool);
-    let change = server.known().changed().find(|changed| changed.now.name == tool.name).map(|it| difference(&it));
+    let change =
+        server.known().changed().find(|changed| changed.now.name == tool.name).map(|it| difference(&it));
     json!({
         "name": tool.name,
         "state": state,

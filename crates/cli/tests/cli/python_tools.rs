@@ -91,6 +91,15 @@ fn without_its_key_the_tool_is_absent_and_explained() {
 }
 
 #[test]
+fn a_check_that_says_no_is_explained_by_what_the_file_reads() {
+    let home = Home::new().tool("weather.py", ASYNC);
+
+    let why = home.say(&["tools", "explain", "weather"]);
+
+    assert!(why.contains("its own check says no; not set: WEATHER_API_KEY"), "{why}");
+}
+
+#[test]
 fn arguments_are_held_to_the_schema_before_the_handler_sees_them() {
     let home = Home::new().tool("weather.py", SYNC).keyed();
 

@@ -18,7 +18,8 @@ fn post(served: &Served, headers: &[&str], body: &str) -> (u16, String) {
         request.push_str(header);
         request.push_str("\r\n");
     }
-    request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    let length = body.len();
+    request += &format!("Content-Length: {length}\r\n\r\n{body}");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -116,7 +116,8 @@ impl Road {
             let prepared = taken.entry.handler().prepare(taken.view.arguments.clone())?;
             let environment = self.environment_of(session, &taken.entry, &taken.view.arguments);
             let there = self.there(environment)?.filter(|_| taken.entry.is_placed());
-            let place = there.map_or_else(|| session.place(), |there| session.place_in(environment, &there.first));
+            let place =
+                there.map_or_else(|| session.place(), |there| session.place_in(environment, &there.first));
             let mut effects = prepared.effects_with(&place, &self.services);
             if there.is_some() {
                 effects = effects.into_iter().map(|effect| moved(effect, environment)).collect();

@@ -247,6 +247,7 @@ fn status_of(error: &ToolError) -> Status {
         | ToolError::Unrecorded(_)
         | ToolError::Failed(_)
         | ToolError::File(_)
+        | ToolError::Web(_)
         | ToolError::Environment(_) => Status::Failed,
     }
 }

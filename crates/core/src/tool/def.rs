@@ -23,6 +23,7 @@ pub struct ToolDef {
 
 /// What an entry may say beyond name, arguments and handler.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that a tool states")]
 pub(super) struct Options {
     pub(super) emoji: &'static str,
     pub(super) requires_env: &'static [&'static str],

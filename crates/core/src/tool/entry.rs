@@ -16,6 +16,7 @@ use crate::tool::{
 };
 
 /// A registered tool, built-in or foreign.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that a tool states")]
 pub struct ToolEntry {
     name: Arc<str>,
     toolset: Arc<str>,

@@ -114,6 +114,14 @@ pub struct FarAbout {
     pub cwd: String,
 }
 
+/// A far place, as those see it who work there.
+pub struct FarPlace {
+    /// Runs commands there.
+    pub place: Arc<dyn Workplace>,
+    /// Its files.
+    pub files: Arc<dyn Files>,
+}
+
 /// Settings that can be opened.
 trait Backend: DeserializeOwned + Send + 'static {
     type Env: Environment + 'static;
@@ -185,9 +193,9 @@ impl BackendDef {
         settings: Value,
         with: Opening,
         far: FarSettings,
-    ) -> Result<(Arc<dyn Workplace>, Arc<dyn Files>), EnvError> {
+    ) -> Result<FarPlace, EnvError> {
         let place = self.far_place(settings, with, far)?;
-        Ok((Arc::clone(&place) as Arc<dyn Workplace>, place as Arc<dyn Files>))
+        Ok(FarPlace { files: Arc::clone(&place) as Arc<dyn Files>, place })
     }
 
     fn far_place(&self, settings: Value, with: Opening, far: FarSettings) -> Result<Arc<Far>, EnvError> {
@@ -235,8 +243,8 @@ fn open<B: Backend>(
     with: Opening,
 ) -> BoxFuture<'static, Result<Arc<dyn Environment>, EnvError>> {
     Box::pin(async move {
-        let backend: B = read(settings)
-            .map_err(|why| EnvError::Start { what: "the environment".to_owned(), why })?;
+        let backend: B =
+            read(settings).map_err(|why| EnvError::Start { what: "the environment".to_owned(), why })?;
         Ok(Arc::new(backend.open(with).await?) as Arc<dyn Environment>)
     })
 }

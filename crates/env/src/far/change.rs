@@ -113,7 +113,7 @@ impl Far {
         &self,
         changes: &[Change],
         arguments: &mut Vec<String>,
-        staged: &mut Vec<String>,
+        beside_them: &mut Vec<String>,
         made: &mut Vec<bool>,
     ) -> Result<(), FileError> {
         for change in changes {
@@ -128,7 +128,7 @@ impl Far {
             match change {
                 Change::Put { content, .. } => {
                     target = beside("n");
-                    staged.push(target.clone());
+                    beside_them.push(target.clone());
                     let mode = content.mode.map(|mode| format!("{mode:o}")).unwrap_or_default();
                     let asked = [there.clone(), target.clone(), mode];
                     folders = self.staged(path, &asked, content.bytes.clone()).await?;
@@ -146,8 +146,7 @@ impl Far {
     async fn staged(&self, path: &Path, asked: &[String], bytes: Vec<u8>) -> Result<bool, FileError> {
         let talk = self.ask(STAGE, asked, bytes, LIMIT).await.map_err(|wrong| unwritable(path, &wrong))?;
         let (line, _) = split_line(&talk.out);
-        let refused =
-            |reason: String| Err(FileError::Unwritable { path: path.to_path_buf(), reason });
+        let refused = |reason: String| Err(FileError::Unwritable { path: path.to_path_buf(), reason });
         match line.split_once(' ').unwrap_or((line.as_str(), "")) {
             ("staged", made) => Ok(made == "yes"),
             ("link", to) => refused(format!("it is a link to {to}; change that file itself")),
@@ -167,7 +166,10 @@ impl Far {
             return Ok(changes.iter().zip(done).map(|(change, line)| changed(change, line)).collect());
         }
         let about = |word: &str| {
-            lines.iter().find_map(|line| line.strip_prefix(word)?.strip_prefix(' ')).map(std::path::PathBuf::from)
+            lines
+                .iter()
+                .find_map(|line| line.strip_prefix(word)?.strip_prefix(' '))
+                .map(std::path::PathBuf::from)
         };
         if let Some(path) = about("changed") {
             return Err(FileError::ChangedMeanwhile(path));

@@ -89,14 +89,11 @@ impl Clients {
             Either::Left((end, _)) => Some(end?),
             Either::Right(_) => None,
         };
-        let end = match end {
-            Some(end) => end,
-            None => {
-                running.stop(Duration::from_secs(1)).await;
-                let name = client.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let why = format!("it did not answer within {} s", limit.as_secs());
-                return Err(EnvError::Start { what: name, why });
-            }
+        let Some(end) = end else {
+            running.stop(Duration::from_secs(1)).await;
+            let name = client.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let why = format!("it did not answer within {} s", limit.as_secs());
+            return Err(EnvError::Start { what: name, why });
         };
         let (out, err) = std::mem::take(&mut *kept.said.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Said { end, out, err })
@@ -120,8 +117,7 @@ impl Clients {
             .filter_map(|(name, value)| variable(name.as_bytes(), value.as_bytes()))
             .collect();
         variables.extend(variable(MARK.as_bytes(), mark.as_bytes()));
-        let program =
-            Program { path: &client.program, arguments, variables, input, streams, line: false };
+        let program = Program { path: &client.program, arguments, variables, input, streams, line: false };
         Running::start(&program, mark, output, &self.host)
     }
 }

@@ -54,7 +54,8 @@ impl Far {
         words.extend(arguments.iter().cloned());
         let mut opened = self.opened().await?;
         for again in [true, false] {
-            let talk = Talk::ask(self.reach.as_ref(), &self.host, words.clone(), input.clone(), limit).await?;
+            let talk =
+                Talk::ask(self.reach.as_ref(), &self.host, words.clone(), input.clone(), limit).await?;
             // Our scripts end well or say something; a client that fails says nothing that is ours.
             if !again || talk.is_well() || !self.is_lost().await {
                 return Ok(talk);
@@ -62,7 +63,10 @@ impl Far {
             self.forget(&opened).await;
             opened = self.opened().await?;
         }
-        Err(EnvError::Unreachable { environment: self.name.to_string(), why: "it does not answer".to_owned() })
+        Err(EnvError::Unreachable {
+            environment: self.name.to_string(),
+            why: "it does not answer".to_owned(),
+        })
     }
 
     /// Whether the simplest of programs cannot be started there.
@@ -91,13 +95,16 @@ impl Far {
     async fn read(&self, path: &Path, max_bytes: u64) -> Result<WholeFile, FileError> {
         let there = self.there(path).await?;
         let asked = [there, max_bytes.to_string()];
-        let talk = self.ask(READ, &asked, Vec::new(), LIMIT).await.map_err(|wrong| unreachable(path, &wrong))?;
+        let talk =
+            self.ask(READ, &asked, Vec::new(), LIMIT).await.map_err(|wrong| unreachable(path, &wrong))?;
         let (line, rest) = split_line(&talk.out);
         let owned = || path.to_path_buf();
         let mut words = line.split(' ');
         match words.next() {
             Some("file") => {}
-            Some("missing") => return Err(FileError::Missing { path: owned(), similar: similar(path, rest) }),
+            Some("missing") => {
+                return Err(FileError::Missing { path: owned(), similar: similar(path, rest) });
+            }
             Some("directory") => return Err(FileError::IsDirectory(owned())),
             Some("special") => return Err(FileError::NotRegular(owned())),
             Some("refused") => {
@@ -130,7 +137,8 @@ impl Files for Far {
         Box::pin(async move {
             let WholeFile { bytes, stamp, .. } = self.read(permit.path(), MAX_PAGE_FILE).await?;
             let host = Arc::clone(&self.host);
-            let page = hermes_core::host::blocking(&self.host, move || page_of(&bytes, request, host)).await?;
+            let page =
+                hermes_core::host::blocking(&self.host, move || page_of(&bytes, request, host)).await?;
             let failed = |why: std::io::Error| FileError::Unreadable {
                 path: permit.path().to_path_buf(),
                 reason: why.to_string(),

@@ -212,17 +212,23 @@ fn overlap(bytes: &[u8], needle: &[u8]) -> usize {
     (1..=most).rev().find(|length| bytes.ends_with(needle.get(..*length).unwrap_or_default())).unwrap_or(0)
 }
 
-/// What is said between the marks: `end STATUS yes|no DIRECTORY`, or `nodir`.
+/// What is said between the marks: `end STATUS yes SAVED DIRECTORY`, `end STATUS no `, or `nodir`.
+///
+/// A shell that is killed may still save what it knows; but the status it saw last is then not the one
+/// it ended with.
 fn ended(said: &[u8]) -> Over {
-    let mut words = said.splitn(4, |byte| *byte == b' ');
+    let mut words = said.splitn(5, |byte| *byte == b' ');
     if words.next() != Some(b"end") {
         return Over::NoDirectory;
     }
-    let status = words.next().and_then(|word| std::str::from_utf8(word).ok()?.parse().ok());
+    let number = |word: Option<&[u8]>| word.and_then(|word| std::str::from_utf8(word).ok()?.parse().ok());
+    let status = number(words.next()).unwrap_or(-1);
     let whole = words.next() == Some(b"yes");
+    let saved: Option<i32> = number(words.next());
     let cwd = words.next().unwrap_or_default();
-    let cwd = whole.then(|| PathBuf::from(std::ffi::OsString::from_vec(cwd.to_vec())));
-    Over::Ended(status.unwrap_or(-1), cwd)
+    let killed = status > 128 && saved != Some(status);
+    let cwd = (whole && !killed).then(|| PathBuf::from(std::ffi::OsString::from_vec(cwd.to_vec())));
+    Over::Ended(status, cwd)
 }
 
 #[cfg(test)]
@@ -256,13 +262,23 @@ mod tests {
 
     #[test]
     fn what_is_said_about_a_program_is_not_its_output() {
-        let said = b"welcome\n#m1 begin 42\nout#m2 end 0\n#m1 end 3 yes /a\nb#m1 over\nlate";
+        let said = b"welcome\n#m1 begin 42\nout#m2 end 0\n#m1 end 3 yes 3 /a\nb#m1 over\nlate";
 
         let (out, over, talk) = filtered(&[said], Streams::Merged);
 
         assert_eq!(out, b"out#m2 end 0\n");
         assert_eq!(over, Some(Over::Ended(3, Some("/a\nb".into()))));
         assert_eq!(talk, "welcome");
+    }
+
+    #[test]
+    fn a_shell_that_was_killed_is_told_from_one_that_ended_with_such_a_code() {
+        let over = |said: &[u8]| ended(said).end();
+
+        assert_eq!(over(b"end 143 yes 0 /a"), End::Signal(15));
+        assert_eq!(over(b"end 143 yes 143 /a"), End::Code(143));
+        assert_eq!(over(b"end 137 no "), End::Signal(9));
+        assert_eq!(over(b"nodir "), End::Code(126));
     }
 
     #[test]

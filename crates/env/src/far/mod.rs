@@ -16,12 +16,12 @@
 //! | `place.rs` | commands, shell state, opening, idling |
 //! | `calling.rs` | programs that call back |
 //! | `files.rs`, `change.rs`, `search.rs` | files over there |
-//! | `jobs.rs`, `job.rs` | background jobs over there |
 //!
 //! A program is told to begin only after it has said that it is there. Until then nothing has
 //! happened, so a start that got lost on the way (the container was removed, the connection was cut)
 //! is made again without asking anybody; later it never is.
 
+mod calling;
 mod change;
 pub(crate) mod client;
 mod facts;
@@ -78,19 +78,8 @@ pub(crate) struct Call {
     pub(crate) input: Input,
     /// Where what it writes goes.
     pub(crate) streams: Streams,
-    /// What it is for.
-    pub(crate) purpose: Purpose,
     /// Told about every byte it writes, in order.
     pub(crate) output: Arc<dyn Output>,
-}
-
-/// What a program is started for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// For the user, with the user's rights there.
-    Work,
-    /// To look at and stop what runs there; it may get more rights than the user's, where that can be had.
-    Rule,
 }
 
 /// How a place is let go of.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::{
-    EnvError, Environment, Input, Overflow, Process, Ran, Run, ShellState, Start,
-    Streams, Variables, Why, Workplace,
+    EnvError, Environment, Input, Overflow, Process, Ran, Run, Script, ScriptRan, ShellState, Start, Streams,
+    Variables, Why, Workplace,
 };
 use hermes_core::host::Host;
 use hermes_core::jobs::Jobs;
@@ -24,8 +24,7 @@ use crate::far::idle::Idle;
 use crate::far::process::{FarProcess, Ignored, NotStarted, Wanted};
 use crate::far::scripts::{COMMAND, COMMAND_SH, STOP};
 use crate::far::talk::Talk;
-use crate::far::{Call, Close, Purpose, Reach};
-use crate::jobs::Notices;
+use crate::far::{Call, Close, Reach};
 use crate::process::secret_word;
 use crate::shell::script::pieces;
 use crate::workplace::{CANCEL_GRACE, GRACE, LAST_WORDS};
@@ -67,7 +66,6 @@ pub(crate) struct Far {
     mark: String,
     started: AtomicU64,
     pub(super) idle: Arc<Idle>,
-    pub(super) notices: Notices,
     me: Weak<Self>,
 }
 
@@ -108,7 +106,6 @@ impl Far {
             mark: secret_word(),
             started: AtomicU64::new(0),
             idle: Arc::default(),
-            notices: Notices::new(Arc::clone(&host)),
             me: Weak::clone(me),
             host,
         })
@@ -158,9 +155,9 @@ impl Far {
         let mark = format!("{}.", self.mark);
         let words = ["sh", "-c", STOP, "hermes", &mark, "0", "wait"].map(str::to_owned).to_vec();
         let output = Arc::new(Ignored);
-        let (input, streams, purpose) = (Input::Open, Streams::Separate, Purpose::Rule);
+        let (input, streams) = (Input::Open, Streams::Separate);
         // Without it only a sudden death of ours leaves something running there.
-        self.reach.start(Call { words, input, streams, purpose, output }).await.ok()
+        self.reach.start(Call { words, input, streams, output }).await.ok()
     }
 
     pub(super) fn fresh_mark(&self) -> String {
@@ -201,9 +198,21 @@ impl Far {
         Ok(format!("eval \"$(cat {file}; rm -f {file})\""))
     }
 
-    fn command(&self, opened: &Arc<Opened>, text: &str, run: &Run, workdir: &Path, output: &Arc<Capture>) -> Wanted {
+    /// The file in which the session's last shell left what it knew, if it is still there.
+    pub(super) fn state_file(opened: &Arc<Opened>, shell: &ShellState) -> Option<String> {
+        let known = shell.find::<FarKnown>().filter(|known| known.identity == opened.identity)?;
+        Some(known.file.clone())
+    }
+
+    fn command(
+        &self,
+        opened: &Arc<Opened>,
+        text: &str,
+        run: &Run,
+        workdir: &Path,
+        output: &Arc<Capture>,
+    ) -> Wanted {
         let facts = &opened.facts;
-        let known = run.shell.find::<FarKnown>().filter(|known| known.identity == opened.identity);
         let left = format!("{}/s/{}", facts.folder, secret_word());
         let unwanted: Vec<String> =
             opened.unwanted.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
@@ -212,7 +221,7 @@ impl Far {
         let script = if facts.bash { COMMAND } else { COMMAND_SH };
         let mut words = facts.shell_words(run.terminal.is_some(), script);
         words.extend([
-            known.as_ref().map(|known| known.file.clone()).unwrap_or_default(),
+            Self::state_file(opened, &run.shell).unwrap_or_default(),
             left.clone(),
             directory.clone(),
             login,
@@ -241,7 +250,8 @@ impl Far {
         let workdir = permit.command().workdir.clone();
         let overflow = self.settings.overflow.clone();
         let text = self.shipped(&permit.command().text).await?;
-        let capture = || Arc::new(Capture::new(run.keep, overflow.clone(), &run.session, permit.call().as_str()));
+        let capture =
+            || Arc::new(Capture::new(run.keep, overflow.clone(), &run.session, permit.call().as_str()));
         let output = capture();
         let (mut process, opened, wanted) =
             self.begin(|opened| self.command(opened, &text, &run, &workdir, &output)).await?;
@@ -320,7 +330,9 @@ impl Environment for Far {
             };
             let variables: Vec<(String, String)> = more
                 .iter()
-                .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+                .map(|(name, value)| {
+                    (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
+                })
                 .collect();
             let workdir = permit.command().workdir.clone();
             let (process, _, _) = self
@@ -351,6 +363,10 @@ impl Environment for Far {
 impl Workplace for Far {
     fn run(&self, permit: Permit<Exec>, run: Run) -> BoxFuture<'_, Result<Ran, EnvError>> {
         Box::pin(self.run_command(permit, run))
+    }
+
+    fn run_script(&self, permit: Permit<Exec>, script: Script) -> BoxFuture<'_, Result<ScriptRan, EnvError>> {
+        Box::pin(self.run_calling(permit, script))
     }
 
     fn jobs(&self) -> Option<&dyn Jobs> {

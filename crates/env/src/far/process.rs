@@ -10,9 +10,9 @@ use hermes_core::host::Host;
 
 use crate::far::filter::{Filter, Over, Told};
 use crate::far::scripts::{AROUND, STOP};
-use crate::far::{Call, Purpose, Reach};
+use crate::far::{Call, Reach};
 use crate::process::MARK;
-use crate::wait::wait;
+use crate::wait::wait_at_most;
 
 /// How long the stopping of something may take before it is given up.
 const STOPPING: Duration = Duration::from_secs(20);
@@ -77,7 +77,6 @@ impl FarProcess {
             words: words(wanted),
             input: Input::Open,
             streams: if terminal { wanted.streams } else { Streams::Separate },
-            purpose: Purpose::Work,
             output: Arc::clone(&filter) as Arc<_>,
         };
         let mut client = reach.start(call).await.map_err(NotStarted::Failed)?;
@@ -87,10 +86,7 @@ impl FarProcess {
             Either::Left((Ok(pid), _)) => pid,
             Either::Right((Either::Right(_), _)) => {
                 let why = format!("no program could be started there within {} s", START.as_secs());
-                return Err(NotStarted::Failed(EnvError::Unreachable {
-                    environment: name.to_string(),
-                    why,
-                }));
+                return Err(NotStarted::Failed(EnvError::Unreachable { environment: name.to_string(), why }));
             }
             _ => return Err(NotStarted::Lost(filter.talk())),
         };
@@ -156,9 +152,7 @@ impl Process for FarProcess {
     }
 
     fn ended(&mut self) -> BoxFuture<'_, Result<End, EnvError>> {
-        Box::pin(async move {
-            self.finished().await.map(|over| over.end())
-        })
+        Box::pin(async move { self.finished().await.map(|over| over.end()) })
     }
 
     fn stop(&self, grace: Duration) -> BoxFuture<'_, ()> {
@@ -192,37 +186,28 @@ impl Drop for FarProcess {
         let (reach, host, mark) = (Arc::clone(&self.reach), Arc::clone(&self.host), self.mark.clone());
         let over = self.ended.is_some() || matches!(self.over.try_recv(), Ok(Some(_)));
         self.host.run_blocking(Box::new(move || {
-            wait(async {
-                if !over {
-                    stop_there(&reach, &host, mark, Duration::from_millis(80)).await;
-                }
-                // It ends by itself when nothing over there holds its pipes; if something does, it goes
-                // all the same.
-                select(client.ended(), host.sleep(CLIENT)).await;
-            });
+            if !over {
+                wait_at_most(stop_asked(&reach, mark, Duration::from_millis(80)), STOPPING, &host);
+            }
+            // It ends by itself when nothing over there holds its pipes; if something does, it goes all
+            // the same.
+            wait_at_most(client.ended(), CLIENT, &host);
         }));
     }
 }
 
 /// Stops everything over there whose mark begins with this one.
-pub(super) async fn stop_there(
-    reach: &Arc<dyn Reach>,
-    host: &Arc<dyn Host>,
-    mark: String,
-    grace: Duration,
-) {
+pub(super) async fn stop_there(reach: &Arc<dyn Reach>, host: &Arc<dyn Host>, mark: String, grace: Duration) {
+    select(Box::pin(stop_asked(reach, mark, grace)), host.sleep(grace + STOPPING)).await;
+}
+
+async fn stop_asked(reach: &Arc<dyn Reach>, mark: String, grace: Duration) {
     let steps = grace.as_millis().div_ceil(50).to_string();
     let words = ["sh", "-c", STOP, "hermes", &mark, &steps, ""].map(str::to_owned).to_vec();
-    let call = Call {
-        words,
-        input: Input::Empty,
-        streams: Streams::Separate,
-        purpose: Purpose::Rule,
-        output: Arc::new(Ignored),
-    };
+    let call = Call { words, input: Input::Empty, streams: Streams::Separate, output: Arc::new(Ignored) };
     // A place that cannot be reached has nothing of ours running, or is out of our hands.
     if let Ok(mut process) = reach.start(call).await {
-        select(process.ended(), host.sleep(grace + STOPPING)).await;
+        let _ = process.ended().await;
     }
 }
 

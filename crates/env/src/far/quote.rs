@@ -9,11 +9,6 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Words as a line for such a shell.
-pub(crate) fn line<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
-    words.into_iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,6 +18,5 @@ mod tests {
         assert_eq!(quoted("a/b-c.d"), "a/b-c.d");
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("it's $x\n"), "'it'\\''s $x\n'");
-        assert_eq!(line(&["a".to_owned(), "b c".to_owned()]), "a 'b c'");
     }
 }

@@ -30,10 +30,10 @@ echo "#end"
 ///
 /// 1. the mark, in front of everything that is said
 /// 2. `m` outputs merged, `s` separate, `t` a terminal; then `e` when there is no input
-/// 3. file whose neighbour with `.d` tells the last directory, or nothing
+/// 3. file whose neighbour with `.d` tells the last status and directory, or nothing
 /// 4. the directory, or nothing
 /// 5. rows and columns of a terminal
-pub(super) const AROUND: &str = r##"__h_mark=$1 __h_how=$2 __h_left=$3 __h_dir=$4 __h_size=$5
+pub(super) const AROUND: &str = r#"__h_mark=$1 __h_how=$2 __h_left=$3 __h_dir=$4 __h_size=$5
 shift 5
 case $__h_how in t*) [ -z "$__h_size" ] || stty rows "${__h_size% *}" cols "${__h_size#* }" 2>/dev/null ;; esac
 printf '#%s begin %s\n' "$__h_mark" "$$"
@@ -58,22 +58,24 @@ case $__h_how in s*) printf '#%s over\n' "$__h_mark" >&4 ;; esac
 printf '#%s end %s %s ' "$__h_mark" "$__h_st" "$__h_whole"
 [ $__h_whole = no ] || { cat -- "$__h_left.d"; rm -f -- "$__h_left.d"; }
 printf '#%s over\n' "$__h_mark"
-"##;
+"#;
 
-/// Finds everything that carries a mark, and what that started, and stops it. Arguments:
+/// Finds everything that carries a mark, and what that started, and stops it. What was found once counts
+/// to the end, so that children of what has been killed, whose marks cannot be read, are found too.
+/// Arguments:
 ///
 /// 1. the mark, or the beginning of several
 /// 2. how often to look whether it has stopped by itself, twenty times in a second, before it is killed
 /// 3. anything: begin only when standard input ends
-pub(super) const STOP: &str = r##"__h_mark=$1 __h_grace=$2
+pub(super) const STOP: &str = r#"__h_mark=$1 __h_grace=$2
 if [ -n "$3" ]; then trap '' HUP INT TERM PIPE; cat >/dev/null; fi
+__h_ever=' '
 members() {
   __h_ours=' '
   for __h_f in $(grep -lsF "_HERMES_RUN=$__h_mark" /proc/[0-9]*/environ 2>/dev/null); do
     __h_f=${__h_f#/proc/}
-    __h_ours="$__h_ours${__h_f%/environ} "
+    __h_ours="$__h_ours${__h_f%/environ} " __h_ever="$__h_ever${__h_f%/environ} "
   done
-  [ "$__h_ours" != ' ' ] || return 1
   __h_again=1
   while [ -n "$__h_again" ]; do
     __h_again=
@@ -83,9 +85,12 @@ members() {
       set -- ${__h_line##*) }
       case $1 in Z | X) continue ;; esac
       case $__h_ours in *" $__h_pid "*) continue ;; esac
-      case $__h_ours in *" $2 "* | *" $4 "*) __h_ours="$__h_ours$__h_pid " __h_again=1 ;; esac
+      case $__h_ever in
+      *" $2 "* | *" $4 "*) __h_ours="$__h_ours$__h_pid " __h_ever="$__h_ever$__h_pid " __h_again=1 ;;
+      esac
     done
   done
+  [ "$__h_ours" != ' ' ]
 }
 {
   if [ "$__h_grace" -gt 0 ]; then
@@ -104,7 +109,7 @@ members() {
   done
 } 2>/dev/null
 exit 0
-"##;
+"#;
 
 /// Runs a command (bash). Arguments, then the command in as many pieces as it takes:
 ///
@@ -113,7 +118,7 @@ exit 0
 /// 3. the directory
 /// 4. file with what start-up files set, or nothing when they are not wanted
 /// 5. files to remove
-pub(super) const COMMAND: &str = r##"__h_from=$1 __h_out=$2 __h_dir=$3 __h_login=$4
+pub(super) const COMMAND: &str = r#"__h_from=$1 __h_out=$2 __h_dir=$3 __h_login=$4
 [[ -z $5 ]] || rm -f -- $5 2>/dev/null
 builtin printf -v __h_cmd %s "${@:6}"
 builtin set --
@@ -142,7 +147,7 @@ elif [[ -n $__h_login && -r $__h_login ]]; then
   builtin . "$__h_login" >/dev/null 2>&1
 fi
 builtin export _HERMES_RUN=$__h_mark
-__h_save='__h_st=$?; if [[ -n $__h_out ]]; then builtin set +eux; builtin unset _HERMES_RUN; builtin umask 077; { builtin eval "$__h_dump"; } >|"$__h_out" && builtin printf %s "$PWD" >|"$__h_out.d"; __h_out=; fi'
+__h_save='__h_st=$?; if [[ -n $__h_out ]]; then builtin set +eux; builtin unset _HERMES_RUN; builtin umask 077; { builtin eval "$__h_dump"; } >|"$__h_out" && builtin printf "%s %s" "$__h_st" "$PWD" >|"$__h_out.d"; __h_out=; fi'
 __h_old=$OLDPWD
 builtin cd -- "$__h_dir" || builtin exit 126
 OLDPWD=$__h_old
@@ -150,11 +155,11 @@ builtin trap '[[ -z $__h_out ]] || { builtin eval "$__h_save"; } 2>/dev/null' EX
 builtin eval "$__h_cmd"
 { builtin eval "$__h_save"; } 2>/dev/null
 builtin exit "$__h_st"
-"##;
+"#;
 
 /// The same where there is no bash: exported variables and the directory stay, functions and aliases
 /// do not.
-pub(super) const COMMAND_SH: &str = r##"__h_from=$1 __h_out=$2 __h_dir=$3
+pub(super) const COMMAND_SH: &str = r#"__h_from=$1 __h_out=$2 __h_dir=$3
 [ -z "$5" ] || rm -f -- $5 2>/dev/null
 shift 5
 __h_cmd=
@@ -164,7 +169,7 @@ __h_mark=$_HERMES_RUN
 [ -z "$__h_from" ] || [ ! -r "$__h_from" ] || . "$__h_from" >/dev/null 2>&1
 export _HERMES_RUN="$__h_mark"
 cd -- "$__h_dir" || exit 126
-trap '__h_st=$?; trap - EXIT; if [ -n "$__h_out" ]; then unset _HERMES_RUN; umask 077; { export -p >"$__h_out" && printf %s "$PWD" >"$__h_out.d"; } 2>/dev/null; fi; exit $__h_st' EXIT
+trap '__h_st=$?; trap - EXIT; if [ -n "$__h_out" ]; then unset _HERMES_RUN; umask 077; { export -p >"$__h_out" && printf "%s %s" "$__h_st" "$PWD" >"$__h_out.d"; } 2>/dev/null; fi; exit $__h_st' EXIT
 eval "$__h_cmd"
 exit $?
-"##;
+"#;

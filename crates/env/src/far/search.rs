@@ -66,7 +66,9 @@ impl Far {
         if complaint.starts_with("missing") {
             return Err(FileError::Missing { path: root.to_path_buf(), similar: Vec::new() });
         }
-        if let Some(wrong) = complaint.lines().find(|line| line.contains("regex") || line.contains("nmatched")) {
+        if let Some(wrong) =
+            complaint.lines().find(|line| line.contains("regex") || line.contains("nmatched"))
+        {
             return Err(FileError::Pattern(wrong.to_owned()));
         }
         Ok(talk.out)

@@ -7,7 +7,7 @@ use futures::future::{Either, select};
 use hermes_core::environment::{End, EnvError, Input, Output, Stream, Streams};
 use hermes_core::host::Host;
 
-use crate::far::{Call, Purpose, Reach};
+use crate::far::{Call, Reach};
 
 /// What a program over there said until it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +41,7 @@ impl Talk {
     ) -> Result<Self, EnvError> {
         let kept = Arc::new(Kept::default());
         let input = if input.is_empty() { Input::Empty } else { Input::Bytes(input) };
-        let call = Call {
-            words,
-            input,
-            streams: Streams::Separate,
-            purpose: Purpose::Work,
-            output: Arc::clone(&kept) as Arc<_>,
-        };
+        let call = Call { words, input, streams: Streams::Separate, output: Arc::clone(&kept) as Arc<_> };
         let mut process = reach.start(call).await?;
         let end = match select(process.ended(), host.sleep(limit)).await {
             Either::Left((end, _)) => end?,

@@ -268,6 +268,19 @@ impl Found {
     }
 }
 
+/// This process in a word, by which a later run can tell whether it is gone.
+pub(crate) fn own_process() -> String {
+    let own = own_identity();
+    format!("{}.{}", own.pid, own.started)
+}
+
+/// Whether the process of that word still runs.
+pub(crate) fn still_runs(word: &str) -> bool {
+    let numbers =
+        word.split_once('.').and_then(|(pid, started)| Some((pid.parse().ok()?, started.parse().ok()?)));
+    numbers.is_some_and(|(pid, started)| tree::is_alive(pid, started))
+}
+
 /// Waits until a job is over, for at most that long. Dropping the future ends the waiting.
 pub(crate) fn wait<'a>(
     host: &'a Arc<dyn Host>,

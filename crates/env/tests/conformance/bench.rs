@@ -22,7 +22,8 @@ use hermes_core::road::Road;
 use hermes_core::session::{Place, Session, SessionSpec};
 use hermes_core::tool::{Tool, ToolEntry};
 use hermes_core::toolset::Plan;
-use hermes_env::backends::{self, BackendDef, Opening};
+use hermes_env::backends::{self, BackendDef, Opening, Surroundings};
+use hermes_env::far::FarSettings;
 use hermes_env::fence::{Fence, Ground, Level};
 use hermes_env::files::LocalFiles;
 use hermes_env::jobs::JobSettings;
@@ -36,13 +37,16 @@ use tokio_util::sync::CancellationToken;
 /// One backend, opened, with a folder to work in.
 pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
-    pub(crate) runtime: tokio::runtime::Runtime,
-    pub(crate) place: Shared,
+    pub(crate) place: Arc<dyn Workplace>,
+    section: Value,
+    around: Surroundings,
     backend: &'static BackendDef,
     fence: Option<Arc<Fence>>,
     host: Arc<dyn Host>,
     road: Road,
     registry: Registry,
+    /// Last: what is dropped before may still need it.
+    pub(crate) runtime: tokio::runtime::Runtime,
 }
 
 /// A run with everything usual.
@@ -71,12 +75,49 @@ impl Bench {
             };
             Fence::new(level, env!("CARGO_BIN_EXE_fence_launcher"), &ground).unwrap()
         });
+        Self::with(backend, dir, fence, Value::Null)
+    }
+
+    /// A far backend, whose place sees the folder under the same path.
+    pub(crate) fn far(backend: &str, section: impl FnOnce(&Path) -> Value) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let section = section(&dir.path().canonicalize().unwrap());
+        Self::with(backends::find(backend).unwrap(), dir, None, section)
+    }
+
+    fn with(
+        backend: &'static BackendDef,
+        dir: tempfile::TempDir,
+        fence: Option<Fence>,
+        section: Value,
+    ) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
         let host: Arc<dyn Host> =
             Arc::new(TestHost { begun: Instant::now(), handle: runtime.handle().clone() });
-        let place = Shared::new(
-            PlaceSettings {
+        let around = Surroundings {
+            name: "far".to_owned(),
+            owner: format!("test{}", std::process::id()),
+            ..Surroundings::default()
+        };
+        let place: Arc<dyn Workplace> = if backend.is_far() {
+            let opening = Opening {
+                host: Arc::clone(&host),
+                variables: variables(dir.path()),
+                folder: None,
+                fence: None,
+                around: around.clone(),
+            };
+            let far = FarSettings {
+                name: "far".to_owned(),
+                owner: around.owner.clone(),
+                login: true,
+                lifetime: Duration::ZERO,
+                overflow: None,
+            };
+            backend.place(section.clone(), opening, far).unwrap().place
+        } else {
+            let settings = PlaceSettings {
                 backend,
                 section: Value::Null,
                 variables: variables(dir.path()),
@@ -85,9 +126,9 @@ impl Bench {
                 scratch: vec!["/dev/shm".into(), "/tmp".into()],
                 jobs: JobSettings::default(),
                 fence: fence.clone().map(|fence| Arc::new(move || Ok(fence.clone())) as FenceMaker),
-            },
-            Arc::clone(&host),
-        );
+            };
+            Arc::new(Shared::new(settings, Arc::clone(&host)))
+        };
         let files = Arc::new(LocalFiles::new(Arc::clone(&host)));
         let (give, take) = mpsc::channel();
         let services = Services::new(Arc::clone(&host), files).with(Desk { give, take: Mutex::new(take) });
@@ -95,7 +136,7 @@ impl Bench {
         let scope = Scope::new(Source::Plugin("test".into())).tool(ToolEntry::of::<Ask>("ask", "test"));
         let registry = Registry::new(scope).unwrap();
         let fence = fence.map(Arc::new);
-        Self { dir, runtime, place, backend, fence, host, road, registry }
+        Self { dir, place, section, around, backend, fence, host, road, registry, runtime }
     }
 
     /// The folder commands start in.
@@ -132,8 +173,9 @@ impl Bench {
             variables: variables(self.dir.path()),
             folder: None,
             fence: self.fence.clone(),
+            around: Surroundings { name: "bare".to_owned(), ..self.around.clone() },
         };
-        self.runtime.block_on(self.backend.open(Value::Null, with)).unwrap()
+        self.runtime.block_on(self.backend.open(self.section.clone(), with)).unwrap()
     }
 
     pub(crate) fn run_with(&self, text: &str, run: Run) -> Ran {
@@ -159,6 +201,11 @@ fn variables(home: &Path) -> ChildVariables {
         ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
         ("OPENROUTER_API_KEY".to_owned(), "key".to_owned()),
     ]);
+    let clients = ["DOCKER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"];
+    let process = process
+        .into_iter()
+        .chain(clients.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))))
+        .collect();
     ChildVariables { process, ..ChildVariables::default() }
 }
 

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers here are part of the tests")]
 
 mod bench;
+mod containers;
 mod processes;
 mod suite;
 
@@ -36,28 +37,36 @@ macro_rules! promised {
     };
 }
 
-conforms! {
-    local: {
-        the_code_of_a_command_is_reported,
-        a_signal_is_reported_as_one,
-        both_outputs_are_merged_in_the_order_they_were_written,
-        outputs_can_be_kept_apart,
-        input_is_read_to_its_end,
-        more_input_than_a_pipe_holds_does_not_block,
-        binary_output_arrives_unchanged,
-        huge_output_is_taken_whole,
-        a_timeout_kills_the_whole_tree,
-        endless_output_ends_with_its_time,
-        a_fork_bomb_ends_with_its_time,
-        a_fork_bomb_without_end_stays_in_its_limits,
-        a_cancelled_command_is_gone_in_time,
-        an_abandoned_command_is_gone_in_time,
-        the_directory_stays_for_the_next_command,
-        variables_functions_and_aliases_stay_as_documented,
-        output_cannot_pose_as_state,
-        a_child_that_holds_the_pipe_does_not_hold_the_call,
-        a_terminal_is_one_and_can_be_resized,
-        a_thousand_calls_leave_nothing_behind,
-        what_a_command_inherits_is_what_it_should,
-    }
+/// Every promise there is, by name, for places that are too dear to be opened once for each.
+macro_rules! promises {
+    ($($promise:ident),* $(,)?) => {
+        pub(crate) const PROMISES: &[(&str, fn(&Bench))] =
+            &[$((stringify!($promise), crate::suite::$promise as fn(&Bench))),*];
+
+        conforms! { local: { $($promise),* } }
+    };
+}
+
+promises! {
+    the_code_of_a_command_is_reported,
+    a_signal_is_reported_as_one,
+    both_outputs_are_merged_in_the_order_they_were_written,
+    outputs_can_be_kept_apart,
+    input_is_read_to_its_end,
+    more_input_than_a_pipe_holds_does_not_block,
+    binary_output_arrives_unchanged,
+    huge_output_is_taken_whole,
+    a_timeout_kills_the_whole_tree,
+    endless_output_ends_with_its_time,
+    a_fork_bomb_ends_with_its_time,
+    a_fork_bomb_without_end_stays_in_its_limits,
+    a_cancelled_command_is_gone_in_time,
+    an_abandoned_command_is_gone_in_time,
+    the_directory_stays_for_the_next_command,
+    variables_functions_and_aliases_stay_as_documented,
+    output_cannot_pose_as_state,
+    a_child_that_holds_the_pipe_does_not_hold_the_call,
+    a_terminal_is_one_and_can_be_resized,
+    a_thousand_calls_leave_nothing_behind,
+    what_a_command_inherits_is_what_it_should,
 }

@@ -222,10 +222,7 @@ pub(crate) fn a_cancelled_command_is_gone_in_time(bench: &Bench) {
     let file = bench.work().join("pid");
     let permit = bench.permit("trap '' TERM; echo $$ > pid; while :; do sleep 1000; done");
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| {
-            use hermes_core::environment::Workplace as _;
-            bench.runtime.block_on(bench.place.run(permit, run)).unwrap()
-        });
+        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, run)).unwrap());
         until("it starts", || fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n')));
         let pid = fs::read_to_string(&file).unwrap();
 
@@ -262,8 +259,7 @@ pub(crate) fn the_directory_stays_for_the_next_command(bench: &Bench) {
 
     assert_eq!(ran.cwd, Some(bench.work().join(odd)));
     let permit = bench.permit_in("pwd", &ran.cwd.unwrap());
-    let there =
-        bench.runtime.block_on(hermes_core::environment::Workplace::run(&bench.place, permit, usual()));
+    let there = bench.runtime.block_on(bench.place.run(permit, usual()));
     assert_eq!(there.unwrap().output.head, format!("{}\n", bench.work().join(odd).display()).into_bytes());
 }
 
@@ -319,10 +315,8 @@ pub(crate) fn a_terminal_is_one_and_can_be_resized(bench: &Bench) {
 
 pub(crate) fn a_thousand_calls_leave_nothing_behind(bench: &Bench) {
     let permit = bench.permit("echo x; export N=$((N + 1))");
-    let once = |shell| {
-        use hermes_core::environment::Workplace as _;
-        bench.runtime.block_on(bench.place.run(permit.clone(), Run { shell, ..usual() })).unwrap()
-    };
+    let once =
+        |shell| bench.runtime.block_on(bench.place.run(permit.clone(), Run { shell, ..usual() })).unwrap();
     let mut shell = once(hermes_core::environment::ShellState::default()).shell;
     for _ in 0..10 {
         shell = once(shell).shell;

@@ -34,6 +34,8 @@ pub struct Owner {
     pub toolset: String,
     /// Whether it may stand in for tools of others.
     pub may_override: bool,
+    /// Variables that its code reads: what is missing of them is told when its own check says no.
+    pub reads: Vec<String>,
 }
 
 /// The tools of one source, and the toolsets they are in.
@@ -56,7 +58,7 @@ fn entry(tool: &OfferedTool, owner: &Owner) -> ToolEntry {
     // so nothing else runs beside it and a call that was cut off does not run at all.
     let effects = |_: &Map<String, Value>, _: &_| vec![Effect::WriteSlot(STATE)];
     let mut entry = ToolEntry::from_fn(tool.name.as_str(), toolset, tool.definition(), effects, run)
-        .gate(gate(tool, &owner.subject))
+        .gate(gate(tool, owner))
         .requires_env(tool.requires_env.iter().cloned())
         .trusted()
         .alone();
@@ -82,7 +84,8 @@ fn max_size(chars: f64) -> MaxSize {
 }
 
 /// Its variables first, and only then its own check: a program is not started for what is missing anyway.
-fn gate(tool: &OfferedTool, subject: &Arc<Subject>) -> Gate {
+fn gate(tool: &OfferedTool, owner: &Owner) -> Gate {
+    let (subject, reads) = (&owner.subject, owner.reads.clone());
     let needs = tool.requires_env.clone();
     if !tool.check {
         return match needs.as_slice() {
@@ -95,6 +98,7 @@ fn gate(tool: &OfferedTool, subject: &Arc<Subject>) -> Gate {
     Gate::check(words, move |probe| {
         let missing: Vec<String> =
             needs.iter().filter(|name| !probe.env(name)).map(|name| format!("needs {name}")).collect();
+        let unset: Vec<String> = reads.iter().filter(|name| !probe.env(name)).cloned().collect();
         let (subject, name) = (Arc::clone(&subject), name.clone());
         async move {
             if !missing.is_empty() {
@@ -104,14 +108,19 @@ fn gate(tool: &OfferedTool, subject: &Arc<Subject>) -> Gate {
             let said = said.map_err(|wrong| format!("its check failed: {wrong}"))?;
             match said.get("available").and_then(Value::as_bool) {
                 Some(true) => Ok(()),
-                _ => Err(said
-                    .get("reason")
-                    .and_then(Value::as_str)
-                    .unwrap_or("its own check says no")
-                    .to_owned()),
+                _ => Err(refusal(&said, &unset)),
             }
         }
     })
+}
+
+/// Why a tool's own check keeps it out.
+fn refusal(said: &Value, unset: &[String]) -> String {
+    match (said.get("reason").and_then(Value::as_str), unset) {
+        (Some(reason), _) => reason.to_owned(),
+        (None, []) => "its own check says no".to_owned(),
+        (None, unset) => format!("its own check says no; not set: {}", unset.join(", ")),
+    }
 }
 
 async fn call(

@@ -1,6 +1,7 @@
 //! The hooks of a plugin as one hook of the road, in the plugin's own scope.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -23,12 +24,39 @@ pub const EVENTS: [&str; 3] = [BEFORE, TRANSFORM, AFTER];
 /// How long an observer is waited for; it may take longer, but the call goes on.
 const OBSERVER: Duration = Duration::from_millis(250);
 
+/// All plugins with hooks: they are asked one after another, but got ready at once.
+#[derive(Default)]
+pub struct Crew {
+    members: Mutex<Vec<Weak<Subject>>>,
+    woken: AtomicBool,
+}
+
+impl Crew {
+    fn join(&self, subject: &Arc<Subject>) {
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        members.retain(|member| member.strong_count() > 0);
+        members.push(Arc::downgrade(subject));
+        self.woken.store(false, Ordering::Release);
+    }
+
+    fn wake(&self, doors: &Doors) {
+        if self.woken.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        for member in members.iter().filter_map(Weak::upgrade) {
+            doors.tasks.start(Box::pin(async move { member.warm().await }));
+        }
+    }
+}
+
 /// The hooks of one plugin.
 pub struct PluginHook {
     name: String,
     events: Vec<String>,
     policy: bool,
     subject: Arc<Subject>,
+    crew: Arc<Crew>,
     doors: Doors,
 }
 
@@ -39,15 +67,16 @@ impl PluginHook {
         events: &[String],
         policy: bool,
         subject: &Arc<Subject>,
-        doors: &Doors,
+        (crew, doors): (&Arc<Crew>, &Doors),
     ) -> Option<Arc<dyn Hook>> {
         let events: Vec<String> =
             events.iter().filter(|event| EVENTS.contains(&event.as_str())).cloned().collect();
         if events.is_empty() {
             return None;
         }
-        let (name, subject) = (format!("plugin {plugin}"), Arc::clone(subject));
-        Some(Arc::new(Self { name, events, policy, subject, doors: doors.clone() }))
+        crew.join(subject);
+        let (name, subject, crew) = (format!("plugin {plugin}"), Arc::clone(subject), Arc::clone(crew));
+        Some(Arc::new(Self { name, events, policy, subject, crew, doors: doors.clone() }))
     }
 
     fn hears(&self, event: &str) -> bool {
@@ -56,6 +85,7 @@ impl PluginHook {
 
     /// What its callbacks say, in their order.
     async fn ask(&self, event: &str, payload: Value) -> Result<Vec<Value>, HookFailure> {
+        self.crew.wake(&self.doors);
         let said = self.subject.ask("hook", json!({ "event": event, "payload": payload })).await;
         let mut said = said.map_err(|wrong| HookFailure(wrong.to_string()))?;
         let errors: Vec<String> =

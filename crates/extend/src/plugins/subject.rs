@@ -73,6 +73,11 @@ impl Subject {
         self.worker.request_within(&live, method, params, ANSWER).await
     }
 
+    /// Gets it ready before it is asked anything. What goes wrong is told to whoever asks.
+    pub async fn warm(&self) {
+        let _ = self.ready().await;
+    }
+
     /// A process in which it is loaded.
     async fn ready(&self) -> Result<(Live, Arc<Value>), RpcError> {
         let live = self.worker.live().await?;

@@ -46,6 +46,41 @@ pub fn registrations(text: &str) -> Result<Vec<Registration>, String> {
     Ok(found)
 }
 
+/// The variables that a file reads by a name that is written out: `os.getenv("X")`, `os.environ["X"]`,
+/// `os.environ.get("X")`. A text that is not Python reads none.
+pub fn variables(text: &str) -> Vec<String> {
+    if !text.contains("getenv") && !text.contains("environ") {
+        return Vec::new();
+    }
+    let tokens = tokens(text).unwrap_or_default();
+    let mut found: Vec<String> = (0..tokens.len())
+        .filter_map(|at| variable(tokens.get(at..)?))
+        .filter(|name| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+        .map(str::to_owned)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn variable<'a>(words: &[Token<'a>]) -> Option<&'a str> {
+    let kinds: Vec<Kind<'a>> = words.iter().take(5).map(|token| token.kind).collect();
+    match kinds.as_slice() {
+        [Kind::Name("getenv"), Kind::Sign('('), Kind::Text(Some(name)), ..]
+        | [Kind::Name("environ"), Kind::Sign('['), Kind::Text(Some(name)), ..]
+        | [
+            Kind::Name("environ"),
+            Kind::Sign('.'),
+            Kind::Name("get"),
+            Kind::Sign('('),
+            Kind::Text(Some(name)),
+        ] => Some(name),
+        _ => None,
+    }
+}
+
 /// The call that these words begin with, if it is a statement of its own.
 fn registration(words: &[Token<'_>]) -> Option<Registration> {
     let [receiver, dot, method, open, rest @ ..] = words else { return None };
@@ -170,6 +205,14 @@ mod tests {
         ] {
             assert_eq!(lines(text), [line], "{text}");
         }
+    }
+
+    #[test]
+    fn variables_that_are_read_by_name_are_found() {
+        let text = "import os\nA = os.getenv('A_KEY', '')\n# os.getenv('NOT_ME')\ndef f():\n    \
+                    return os.environ[\"B_KEY\"] + os.environ.get('A_KEY') + os.environ.get(name) + os.getenv('not a name')\n";
+
+        assert_eq!(variables(text), ["A_KEY", "B_KEY"]);
     }
 
     #[test]

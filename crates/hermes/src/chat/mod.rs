@@ -22,6 +22,7 @@ mod open;
 mod references;
 mod relay;
 mod risk;
+mod sampler;
 mod seat;
 mod tools;
 mod wording;

@@ -10,11 +10,13 @@ use hermes_core::model::Message;
 use hermes_core::policy::{Approver, Nobody};
 use hermes_core::toolset::{Selection, SelectionError};
 use hermes_core::watch::Watcher;
+use hermes_extend::mcp::client::Sampler;
 use hermes_store::sessions::{Link, NewSession, SessionError, fresh_id};
 
 use super::conversation::{PassingConversation, StoredConversation};
 use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
+use super::sampler::ModelSampler;
 use super::seat::Seat;
 use super::{Chat, children, facts, hooks, inside};
 use crate::host::Machine;
@@ -66,6 +68,8 @@ pub(crate) struct Terms {
     pub(crate) max_turns: Option<u32>,
     pub(crate) note: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
+    /// The environment its calls work in when they name none.
+    pub(crate) environment: Option<String>,
     /// The session that handed this one a task.
     pub(crate) parent: Option<(String, Link)>,
     /// The session whose grants hold here too.
@@ -93,6 +97,7 @@ impl ChatBuilder {
             max_turns: None,
             note: None,
             cwd: None,
+            environment: None,
             parent: None,
             grants_of: None,
             generation: 0,
@@ -103,6 +108,12 @@ impl ChatBuilder {
     /// Which tools it has; the default is all of them.
     pub fn select(mut self, selection: Selection) -> Self {
         self.terms.selection = selection;
+        self
+    }
+
+    /// The environment its calls work in when they name none, instead of the default.
+    pub fn environment(mut self, name: impl Into<String>) -> Self {
+        self.terms.environment = Some(name.into());
         self
     }
 
@@ -269,6 +280,10 @@ fn session(
     if let Some(risk) = models.risk() {
         builder = builder.risk_model(Arc::new(risk));
     }
+    if let Some(model) = models.list.first() {
+        let sampler: Arc<dyn Sampler> = Arc::new(ModelSampler(Arc::clone(model)));
+        builder = builder.extension(sampler);
+    }
     if let Some(tokens) = models.context_tokens() {
         builder = builder.context_tokens(tokens);
     }
@@ -277,6 +292,9 @@ fn session(
     }
     if let Some(cwd) = &terms.cwd {
         builder = builder.cwd(cwd);
+    }
+    if let Some(environment) = &terms.environment {
+        builder = builder.environment(environment);
     }
     if let Some((parent, _)) = &terms.parent {
         builder = builder.extension(GrantsOf(terms.grants_of.clone().unwrap_or_else(|| parent.clone())));

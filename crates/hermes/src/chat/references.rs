@@ -215,12 +215,11 @@ const CLOSING: [char; 9] = [',', '.', ';', ':', '!', '?', ')', ']', '}'];
 /// A path, in quotes or up to the next space, and what is behind it.
 fn path(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
-    let (path, behind) = match quote {
-        Some(quote) => text.get(1..)?.split_once(quote)?,
-        None => {
-            let word = text.split(char::is_whitespace).next()?;
-            (word.trim_end_matches(CLOSING).trim_end_matches(['"', '\'']), "")
-        }
+    let (path, behind) = if let Some(quote) = quote {
+        text.get(1..)?.split_once(quote)?
+    } else {
+        let word = text.split(char::is_whitespace).next()?;
+        (word.trim_end_matches(CLOSING).trim_end_matches(['"', '\'']), "")
     };
     (!path.is_empty()).then(|| (path.to_owned(), behind))
 }

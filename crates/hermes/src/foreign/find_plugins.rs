@@ -1,11 +1,12 @@
 //! Where plugins are: folders with a manifest in the home and in the project, and entry points of
 //! installed Python packages. Nothing of them is run here.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hermes_extend::plugins::manifest::Manifest;
 use hermes_extend::plugins::start::Code;
-use hermes_store::foreign;
+use hermes_store::foreign::{self, Stamp};
 
 /// The group of entry points that are plugins.
 const GROUP: &str = "hermes_agent.plugins";
@@ -41,18 +42,21 @@ pub(crate) struct Found {
     pub(crate) manifest: Result<Manifest, String>,
 }
 
+/// Manifests that were read before, with the dates of their files.
+pub(crate) type Manifests = BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>;
+
 /// The plugins of a folder: `<name>/plugin.yaml`, or `<category>/<name>/plugin.yaml`.
-pub(crate) fn in_folder(root: &Path, origin: Origin) -> Vec<Found> {
+pub(crate) fn in_folder(root: &Path, origin: Origin, known: &mut Manifests) -> Vec<Found> {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut found = Vec::new();
     for folder in foreign::folders(root) {
-        if let Some(manifest) = manifest(&folder, &name(&folder)) {
+        if let Some(manifest) = manifest(&folder, &name(&folder), known) {
             let key = manifest.as_ref().map_or_else(|_| name(&folder), |manifest| manifest.name.clone());
             found.push(Found { key, origin, code: Code::Folder(folder), manifest });
             continue;
         }
         for inner in foreign::folders(&folder) {
-            if let Some(manifest) = manifest(&inner, &name(&inner)) {
+            if let Some(manifest) = manifest(&inner, &name(&inner), known) {
                 let key = format!("{}/{}", name(&folder), name(&inner));
                 found.push(Found { key, origin, code: Code::Folder(inner), manifest });
             }
@@ -62,13 +66,22 @@ pub(crate) fn in_folder(root: &Path, origin: Origin) -> Vec<Found> {
 }
 
 /// The manifest of a folder; nothing when it has none.
-fn manifest(folder: &Path, name: &str) -> Option<Result<Manifest, String>> {
-    let read = |file: &str| foreign::text(&folder.join(file)).transpose();
-    let text = read("plugin.yaml").or_else(|| read("plugin.yml"))?;
-    Some(text.map_err(|wrong| wrong.to_string()).and_then(|text| {
+fn manifest(folder: &Path, name: &str, known: &mut Manifests) -> Option<Result<Manifest, String>> {
+    let stamped = |file: &&str| {
+        let path = folder.join(file);
+        Some((foreign::stamp(&path)?, path))
+    };
+    let (stamp, path) = ["plugin.yaml", "plugin.yml"].iter().find_map(stamped)?;
+    if let Some((_, manifest)) = known.get(&path).filter(|(before, _)| *before == stamp) {
+        return Some(manifest.clone());
+    }
+    let text = foreign::text(&path).transpose()?;
+    let manifest = text.map_err(|wrong| wrong.to_string()).and_then(|text| {
         let value = foreign::yaml(&text).map_err(|wrong| format!("plugin.yaml: {wrong}"))?;
         Manifest::read(&value, name).map_err(|wrong| format!("plugin.yaml: {wrong}"))
-    }))
+    });
+    known.insert(path, (stamp, manifest.clone()));
+    Some(manifest)
 }
 
 /// The plugins among the packages in these places.

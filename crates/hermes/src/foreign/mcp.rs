@@ -10,7 +10,9 @@ use hermes_core::host::Host;
 use hermes_core::registry::Source;
 use hermes_core::session::Place;
 use hermes_extend::launch::Launch;
-use hermes_extend::mcp::client::{Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers};
+use hermes_extend::mcp::client::{
+    Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers,
+};
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
 use hermes_net::{Http, HttpSettings, ProxySettings};
 use hermes_store::{McpFile, McpHome};
@@ -116,7 +118,12 @@ impl Mcp {
     /// Makes sure that a tool is known if it can be: its server is started when nothing is known of it.
     pub async fn ready_for(&self, tool: &str) {
         let meant = |server: &Server| {
-            let name: String = server.config().name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+            let name: String = server
+                .config()
+                .name
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                .collect();
             tool.strip_prefix("mcp__").is_some_and(|rest| rest.starts_with(&name)) && is_missing(server)
         };
         let missing: Vec<Server> = self.servers().into_iter().filter(meant).collect();
@@ -143,9 +150,16 @@ impl Mcp {
 
     /// Takes a person through the login of a server. `show` gets the address of the page; `pasted` the
     /// address that came back, where the browser runs on another machine.
-    pub fn login_blocking(&self, config: &ServerConfig, show: Show, pasted: Option<Pasted>) -> Result<(), OAuthError> {
+    pub fn login_blocking(
+        &self,
+        config: &ServerConfig,
+        show: Show,
+        pasted: Option<Pasted>,
+    ) -> Result<(), OAuthError> {
         let (Transport::Http(remote) | Transport::Sse(remote)) = &config.transport else {
-            return Err(OAuthError::Wrong("it is a program on this machine, which knows no login".to_owned()));
+            return Err(OAuthError::Wrong(
+                "it is a program on this machine, which knows no login".to_owned(),
+            ));
         };
         let runtime = self.0.machine.handle().ok_or(OAuthError::NeedsPerson)?;
         let wishes = remote.oauth.clone().unwrap_or_default();
@@ -184,7 +198,9 @@ impl State {
     /// Takes over what the configuration says now; the names that went.
     fn reread(&mut self, world: &World, outside: &Arc<Outside>) -> Vec<Source> {
         let section = world.config("mcp_servers");
-        let on = |name: &str| world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"));
+        let on = |name: &str| {
+            world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"))
+        };
         let section = section.filter(|_| !on("HERMES_SAFE_MODE"));
         let read = read_servers(section.as_ref(), &|name| world.variable(name).map(str::to_owned));
         self.misread = read.problems;

@@ -15,10 +15,10 @@
 pub(crate) mod find_plugins;
 mod hooks;
 mod launcher;
-mod mcp;
-pub(crate) mod serve;
 mod learnt;
+mod mcp;
 pub(crate) mod plugins;
+pub(crate) mod serve;
 pub(crate) mod surface;
 mod tasks;
 mod tool_files;

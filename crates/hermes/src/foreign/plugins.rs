@@ -15,7 +15,7 @@ use std::time::Duration;
 use hermes_core::registry::Source;
 use hermes_core::session::Place;
 use hermes_extend::plugins::desk::Desk;
-use hermes_extend::plugins::hook::EVENTS;
+use hermes_extend::plugins::hook::{Crew, EVENTS};
 use hermes_extend::plugins::manifest::{Manifest, PluginKind};
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::start::plugin;
@@ -24,7 +24,7 @@ use hermes_extend::worker::Doors;
 use hermes_store::{Home, Trust, foreign};
 use serde_json::Value;
 
-use super::find_plugins::{Found, Origin};
+use super::find_plugins::{Found, Manifests, Origin};
 use super::learnt::Learnt;
 use super::tool_files::SAFE_MODE;
 use super::{Changes, Kind};
@@ -46,9 +46,17 @@ pub(crate) struct Plugins {
     project: PathBuf,
     doors: Doors,
     desk: Arc<Desk>,
+    crew: Arc<Crew>,
     state: Mutex<State>,
-    /// Digests of folders, with the dates they were made at.
-    digests: Mutex<BTreeMap<PathBuf, (String, String)>>,
+    known: Mutex<Known>,
+}
+
+/// What was read before, with the dates it was read at.
+#[derive(Default)]
+struct Known {
+    manifests: Manifests,
+    stamps: BTreeMap<PathBuf, (Vec<Option<foreign::Stamp>>, String)>,
+    digests: BTreeMap<PathBuf, (String, String)>,
 }
 
 #[derive(Default)]
@@ -86,7 +94,15 @@ impl Plugins {
     /// Those of this home and of the project that `place` is in. Nothing is looked at yet.
     pub(crate) fn new(home: Home, place: &Place, doors: Doors, desk: Arc<Desk>) -> Self {
         let project = place.cwd.join(".hermes/plugins");
-        Self { home, project, doors, desk, state: Mutex::default(), digests: Mutex::default() }
+        Self {
+            home,
+            project,
+            doors,
+            desk,
+            crew: Arc::default(),
+            state: Mutex::default(),
+            known: Mutex::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -102,7 +118,8 @@ impl Kind for Plugins {
         if wanted.enabled.is_empty() && state.running.is_empty() && state.failed.is_empty() {
             return Changes::default();
         }
-        let trust = Trust::read(&self.home).unwrap_or_default();
+        let project = foreign::is_folder(&self.project);
+        let trust = if project { Trust::read(&self.home).unwrap_or_default() } else { Trust::default() };
         let chosen = self.chosen(&wanted, &trust, &mut state.packages);
         if state.last.as_ref() == Some(&self.seen(&chosen, &state.running, world)) {
             return Changes::default();

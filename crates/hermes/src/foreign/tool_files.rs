@@ -14,7 +14,7 @@ use hermes_core::session::Place;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::offer::Offer;
-use hermes_extend::python::scan::{Registration, registrations};
+use hermes_extend::python::scan::{Registration, registrations, variables};
 use hermes_extend::python::{HostKey, Hosts, Root};
 use hermes_store::foreign::{self, Seen, Stamp};
 use hermes_store::{Home, Trust};
@@ -74,6 +74,8 @@ struct File {
     text: String,
     digest: String,
     found: Result<Vec<Registration>, String>,
+    /// Variables it reads by name.
+    reads: Vec<String>,
     offer: Option<Result<Offer, String>>,
 }
 
@@ -229,6 +231,7 @@ impl ToolFiles {
             toolset: name,
             // The person's own file may stand in for a built-in tool; one that came with a project may not.
             may_override: !folder.is_project,
+            reads: file.reads.clone(),
         };
         Some(scope(source(folder, file), &offer.tools, &owner))
     }
@@ -283,8 +286,8 @@ impl File {
         let Some(text) = foreign::text(&seen.path).map_err(|wrong| wrong.to_string())? else {
             return Ok(None);
         };
-        let (found, digest) = (registrations(&text), foreign::digest(&text));
-        Ok(Some(Self { seen: seen.clone(), text, digest, found, offer: None }))
+        let (found, reads, digest) = (registrations(&text), variables(&text), foreign::digest(&text));
+        Ok(Some(Self { seen: seen.clone(), text, digest, found, reads, offer: None }))
     }
 }
 
@@ -307,7 +310,7 @@ fn needs(file: &File) -> Vec<String> {
         .flatten()
         .flat_map(|offer| offer.tools.iter())
         .flat_map(|it| it.requires_env.iter());
-    let mut names: Vec<String> = written.chain(said).cloned().collect();
+    let mut names: Vec<String> = written.chain(said).chain(&file.reads).cloned().collect();
     names.sort();
     names.dedup();
     names

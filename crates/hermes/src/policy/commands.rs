@@ -1,10 +1,11 @@
 //! Commands: what the guard makes of the text, and what a yes to it covers.
 
 use hermes_core::effect::Command;
+use hermes_core::environment::Standing;
 use hermes_core::policy::{self, PolicyRequest, Reason, Verdict};
 use hermes_guard::{Context, Decision, Grant, Judgement, decide, glob_matches};
 
-use crate::policy::{Explained, GuardPolicy, holder, user_home};
+use crate::policy::{Explained, GuardPolicy, elsewhere, holder, user_home};
 
 /// The environment whose commands the fence holds.
 const FENCED: &str = "local";
@@ -67,6 +68,13 @@ pub(super) fn explain(policy: &GuardPolicy, text: &str, context: Context) -> Exp
 }
 
 fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) -> Judgement {
+    let standing = policy.standing(&command.environment);
+    if standing != Standing::Own {
+        let workdir = elsewhere::judged(&command.workdir);
+        let context = Context::new(workdir.to_string_lossy(), elsewhere::home().to_string_lossy())
+            .rules(policy.settings.rules.clone());
+        return elsewhere::relieved(standing, hermes_guard::judge(&command.text, &context));
+    }
     let context = Context::new(command.workdir.to_string_lossy(), user_home(request).to_string_lossy())
         .workspace(request.session.workspace().to_string_lossy())
         .rules(policy.settings.rules.clone());

@@ -5,16 +5,18 @@
 //! per session and end with the process; only "always" is written down, in `config.yaml`.
 
 mod commands;
+mod elsewhere;
 mod fenced;
 mod paths;
 mod settings;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hermes_core::effect::{ActKind, Effect};
+use hermes_core::environment::Standing;
 use hermes_core::policy::{Grant, Policy, PolicyRequest, Reason, Verdict};
 use hermes_guard::{Context, Decision, Grants, Judgement, Mode};
 use hermes_store::config::KeyPath;
@@ -32,6 +34,8 @@ pub struct GuardPolicy {
     home: Option<Home>,
     /// What every command of this machine runs behind.
     fence: Option<Fenced>,
+    /// What the places are to the user, by name.
+    standings: BTreeMap<String, Standing>,
     /// Per session, because a grant ends with it.
     grants: Mutex<HashMap<String, SessionGrants>>,
     /// Whether somebody wants nothing to be asked for now.
@@ -83,7 +87,19 @@ impl Class {
 impl GuardPolicy {
     /// A policy with these settings; without a home nothing can be granted for good.
     pub fn new(settings: PolicySettings, home: Option<Home>) -> Self {
-        Self { settings, home, fence: None, grants: Mutex::default(), unasked: AtomicBool::new(false) }
+        let (grants, unasked) = (Mutex::default(), AtomicBool::new(false));
+        Self { settings, home, fence: None, standings: BTreeMap::new(), grants, unasked }
+    }
+
+    /// The same where these places are what they are to the user.
+    pub(crate) fn places(mut self, standings: BTreeMap<String, Standing>) -> Self {
+        self.standings = standings;
+        self
+    }
+
+    /// What a place is to the user; one that is not known is asked about like any other.
+    fn standing(&self, environment: &str) -> Standing {
+        self.standings.get(environment).copied().unwrap_or_default()
     }
 
     /// The same for commands that run behind this fence: what it makes impossible is not asked about.
@@ -124,6 +140,12 @@ impl GuardPolicy {
             Effect::Exec(command) => commands::judge(self, command, request),
             Effect::Read(path) => paths::judge(self, path, hermes_guard::paths::Access::Read, request),
             Effect::Write(path) => paths::judge(self, path, hermes_guard::paths::Access::Write, request),
+            Effect::ReadIn(spot) => {
+                paths::judge_there(self, spot, hermes_guard::paths::Access::Read, request)
+            }
+            Effect::WriteIn(spot) => {
+                paths::judge_there(self, spot, hermes_guard::paths::Access::Write, request)
+            }
             // Who may be reached is decided by the rules for addresses, at the moment of connecting.
             Effect::ReadSlot(_) | Effect::WriteSlot(_) | Effect::Connect(_) => Verdict::Allow,
             other => self.judge_other(other, request),
@@ -198,6 +220,9 @@ impl Policy for GuardPolicy {
             match effect {
                 Effect::Exec(command) => commands::grant(self, command, request, grant),
                 Effect::Read(path) | Effect::Write(path) => paths::grant(self, path, request, grant),
+                Effect::ReadIn(spot) | Effect::WriteIn(spot) => {
+                    paths::grant_there(self, spot, request, grant);
+                }
                 Effect::ReadSlot(_) | Effect::WriteSlot(_) | Effect::Connect(_) => {}
                 other => {
                     let class = Class::of(other, request.tool);

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use hermes_core::effect::Spot;
+use hermes_core::environment::Standing;
 use hermes_core::policy::{Grant, PolicyRequest, Reason, Verdict};
 use hermes_guard::Mode;
 use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
 
-use crate::policy::{GuardPolicy, holder, user_home};
+use crate::policy::{GuardPolicy, elsewhere, holder, user_home};
 
 /// What was agreed to about paths in one session.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +25,24 @@ pub(super) fn judge(
     access: Access,
     request: &PolicyRequest<'_>,
 ) -> Verdict {
-    match looked_up(policy, path, access, request) {
+    decided(policy, path, looked_up(policy, path, access, request), request)
+}
+
+/// The verdict on a path of another place.
+pub(super) fn judge_there(
+    policy: &GuardPolicy,
+    spot: &Spot,
+    access: Access,
+    request: &PolicyRequest<'_>,
+) -> Verdict {
+    if policy.standing(&spot.environment) == Standing::Disposable {
+        return Verdict::Allow;
+    }
+    decided(policy, &named(spot), looked_up_there(policy, spot, access), request)
+}
+
+fn decided(policy: &GuardPolicy, path: &Path, found: PathVerdict, request: &PolicyRequest<'_>) -> Verdict {
+    match found {
         PathVerdict::Allow => Verdict::Allow,
         PathVerdict::Deny { reason, rule, .. } => Verdict::Deny(Reason::new(rule, words(path, reason))),
         PathVerdict::Ask { reason, rule, .. } => {
@@ -47,13 +66,29 @@ pub(super) fn judge(
 /// Remembers a yes, as far as it reaches.
 pub(super) fn grant(policy: &GuardPolicy, path: &Path, request: &PolicyRequest<'_>, grant: Grant) {
     let asked = looked_up(policy, path, Access::Write, request);
+    remember(policy, path.to_path_buf(), &asked, request, grant);
+}
+
+/// The same for a path of another place.
+pub(super) fn grant_there(policy: &GuardPolicy, spot: &Spot, request: &PolicyRequest<'_>, grant: Grant) {
+    let asked = looked_up_there(policy, spot, Access::Write);
+    remember(policy, named(spot), &asked, request, grant);
+}
+
+fn remember(
+    policy: &GuardPolicy,
+    path: PathBuf,
+    asked: &PathVerdict,
+    request: &PolicyRequest<'_>,
+    grant: Grant,
+) {
     policy.granted_to(holder(request), |grants| match (grant, asked) {
         (Grant::Once, _) => {}
         (Grant::Class, PathVerdict::Ask { rule, .. }) => {
             grants.paths.rules.insert(rule);
         }
         _ => {
-            grants.paths.paths.insert(path.to_path_buf());
+            grants.paths.paths.insert(path);
         }
     });
 }
@@ -64,6 +99,19 @@ fn looked_up(policy: &GuardPolicy, path: &Path, access: Access, request: &Policy
         policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
     let cx = PathCx::new(&home, request.session.workspace(), &hermes_home, &policy.settings.temp);
     judge_path(path, access, &cx)
+}
+
+/// What rules say about a path of another place, whose home is where homes usually are.
+fn looked_up_there(policy: &GuardPolicy, spot: &Spot, access: Access) -> PathVerdict {
+    let home = elsewhere::home();
+    let hermes_home = home.join(".hermes");
+    let cx = PathCx::new(&home, &home, &hermes_home, &policy.settings.temp);
+    judge_path(&elsewhere::judged(&spot.path), access, &cx)
+}
+
+/// A path of another place under a name that no path of this machine has.
+fn named(spot: &Spot) -> PathBuf {
+    PathBuf::from(format!("{}:{}", spot.environment, spot.path.display()))
 }
 
 fn words(path: &Path, reason: &str) -> String {

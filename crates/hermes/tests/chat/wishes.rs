@@ -10,7 +10,8 @@ use crate::{ask, home, open, runtime, said};
 
 #[test]
 fn how_hard_to_think_is_sent_over_every_wire_from_the_next_turn_on() {
-    let wires: [(&str, fn(&Value) -> Value); 3] = [
+    type Sent = fn(&Value) -> Value;
+    let wires: [(&str, Sent); 3] = [
         ("chat_completions", |body| body["reasoning_effort"].clone()),
         ("codex_responses", |body| body["reasoning"]["effort"].clone()),
         ("anthropic_messages", |body| body["thinking"]["type"].clone()),

@@ -27,7 +27,7 @@ const FIRST_PAUSE: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 /// Most of the file kept in memory; taken only as it is needed.
 const CACHE_KB: u32 = 16 * 1024;
-/// The log is folded into the file when it has this many pages, which is what SQLite does by itself.
+/// The log is folded into the file when it has this many pages, which is what the library does by itself.
 const FOLD_PAGES: u32 = 1000;
 /// Statements kept ready.
 const PREPARED: usize = 64;

@@ -18,8 +18,10 @@ class _Line:
     """The way to the tools. One of the threads that wait reads for all of them."""
 
     def __init__(self, place):
-        kind, _, number = place.partition(":")
-        self._fd = int(number) if kind == "fd" and number.isdigit() else None
+        kind, _, where = place.partition(":")
+        self._fd = int(where) if kind == "fd" and where.isdigit() else None
+        self._out = self._fd
+        self._pipes = where if kind == "fifo" else None
         if self._fd is not None:
             _os.set_inheritable(self._fd, False)
         self._owner = _os.getpid()
@@ -33,6 +35,7 @@ class _Line:
         self._rest = b""
 
     def call(self, tool, arguments):
+        self._open()
         if self._fd is None:
             raise RuntimeError("tools can be called only by a script that execute_code runs, in its own process")
         if _os.getpid() != self._owner:
@@ -52,11 +55,18 @@ class _Line:
                 self._waiting.discard(number)
                 self._answers.pop(number, None)
 
+    def _open(self):
+        """Opens the named pipes when they are first needed: somebody waits at their other ends."""
+        with self._sending:
+            if self._pipes is not None and self._fd is None:
+                self._out = _os.open(self._pipes + "/q", _os.O_WRONLY | _os.O_CLOEXEC)
+                self._fd = _os.open(self._pipes + "/a", _os.O_RDONLY | _os.O_CLOEXEC)
+
     def _send(self, data):
         with self._sending:
             view = memoryview(data)
             while view:
-                view = view[_os.write(self._fd, view):]
+                view = view[_os.write(self._out, view):]
 
     def _answer(self, number):
         with self._state:

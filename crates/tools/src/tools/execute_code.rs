@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::command::kept::text;
 use crate::choice::choosable;
+use crate::command::kept::text;
 use crate::script::CALLABLE;
 use crate::script::command::command;
 use crate::script::desk::Calls;

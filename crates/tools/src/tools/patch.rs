@@ -15,8 +15,11 @@ use crate::patching::{self, Replacement};
 use crate::toolsets::file;
 use crate::v4a;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Patch>("patch", &file::TOOLSET).emoji("🔧").max_result(MaxSize::Chars(100_000)).placed().dynamic(choosable);
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Patch>("patch", &file::TOOLSET)
+    .emoji("🔧")
+    .max_result(MaxSize::Chars(100_000))
+    .placed()
+    .dynamic(choosable);
 
 /// Change files. Mode `replace` puts `new_string` in place of `old_string` in one file: `old_string`
 /// must be in the file exactly once (give enough lines around it) unless `replace_all` is true; small

@@ -13,13 +13,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::choice::choosable;
 use crate::command::ansi::plain;
 use crate::command::settings::TerminalSettings;
-use crate::choice::choosable;
 use crate::toolsets::terminal;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Process>("process", &terminal::TOOLSET)
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Process>("process", &terminal::TOOLSET)
     .emoji("⚙️")
     .alone()
     .timeout(LONGEST_CALL)

@@ -29,7 +29,7 @@ const PREVIEW: usize = 500;
 /// person corrected. Not: one-off results, what is easily found. Actions: create (whole SKILL.md in
 /// content: a line `---`, `name:` and `description:`, a line `---`, then numbered steps, pitfalls and
 /// how to check), patch (`old_string` → `new_string`, the usual way to change), edit (whole SKILL.md
-/// again), delete, `write_file` and `remove_file` for files in references/, templates/, scripts/, assets/.
+/// again), delete; the other two write and remove files in references/, templates/, scripts/, assets/.
 #[derive(Deserialize, JsonSchema)]
 struct SkillManage {
     /// What to do
@@ -46,9 +46,9 @@ struct SkillManage {
     replace_all: Option<bool>,
     /// A folder to put the new skill in, for create
     category: Option<String>,
-    /// The file that is meant, for `write_file`, `remove_file` and patch (SKILL.md if left out there)
+    /// The file that is meant, when one is written, removed or patched (SKILL.md if left out for patch)
     file_path: Option<String>,
-    /// The whole text of the file, for `write_file`
+    /// The whole text of a file that is written
     file_content: Option<String>,
     /// The skill that has taken over what this one says, for delete; empty if none has
     absorbed_into: Option<String>,

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::choice::choosable;
 use crate::command::blocking::why_it_blocks;
 use crate::command::endangered::endangered;
 use crate::command::exit::meaning;
@@ -21,7 +22,6 @@ use crate::command::kept::text;
 use crate::command::looking::only_looks;
 use crate::command::settings::TerminalSettings;
 use crate::command::sudo::{HELP, wants_password};
-use crate::choice::choosable;
 use crate::toolsets::terminal;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Terminal>("terminal", &terminal::TOOLSET)

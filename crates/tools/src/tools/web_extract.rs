@@ -55,7 +55,8 @@ impl Tool for WebExtract {
         let (usual, least, most) = CHARS;
         let set = asking.keys.setting("web.char_limit").and_then(|value| value.as_u64());
         let wanted = self.char_limit.map(u64::from).or(set);
-        let budget = wanted.map_or(usual, |wanted| usize::try_from(wanted).unwrap_or(most)).clamp(least, most);
+        let budget =
+            wanted.map_or(usual, |wanted| usize::try_from(wanted).unwrap_or(most)).clamp(least, most);
         let provider = choose(Job::Extract, asking.keys)?;
         let Some(extract) = provider.extract() else {
             return Err(ToolError::Failed(format!("{} does not read pages", provider.name())));
@@ -85,11 +86,14 @@ async fn shown(asking: &Asking<'_>, at: usize, url: &str, page: Extracted, budge
         let kept = asking.cx.keep(&format!("page{at}"), whole).await;
         let note = match kept {
             Some(path) => {
-                format!("{missing} characters are left out; the whole text is in {}, go on from line {line}", path.display())
+                format!(
+                    "{missing} characters are left out; the whole text is in {}, go on from line {line}",
+                    path.display()
+                )
             }
             None => format!("{missing} characters are left out"),
         };
-        content.push_str(&format!("\n\n[{note}]"));
+        content = format!("{content}\n\n[{note}]");
     }
     let mut row = json!({ "url": url, "title": page.title, "content": content, "error": null });
     if page.url != url

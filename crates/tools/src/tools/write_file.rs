@@ -20,8 +20,11 @@ use crate::matching::lines::Ends;
 use crate::text_file::{Encoding, TextFile};
 use crate::toolsets::file;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<WriteFile>("write_file", &file::TOOLSET).emoji("✍️").max_result(MaxSize::Chars(100_000)).placed().dynamic(choosable);
+pub(crate) const TOOL: ToolDef = ToolDef::of::<WriteFile>("write_file", &file::TOOLSET)
+    .emoji("✍️")
+    .max_result(MaxSize::Chars(100_000))
+    .placed()
+    .dynamic(choosable);
 
 /// Write a whole file: a new one, or in place of everything an existing one holds. Missing
 /// directories are made. An existing file keeps its mode, line ends and encoding. The result says

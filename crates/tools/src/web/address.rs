@@ -2,14 +2,38 @@
 
 /// Beginnings of keys that well-known services hand out.
 const KEY_BEGINNINGS: [&str; 14] = [
-    "sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA",
-    "ASIA", "AIza", "hf_",
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "hf_",
 ];
 
 /// Names of values that are nobody's business.
 const SECRET_NAMES: [&str; 14] = [
-    "access_token", "api_key", "apikey", "auth_token", "client_secret", "id_token", "passwd", "password",
-    "private_key", "refresh_token", "secret", "session_token", "token", "x-api-key",
+    "access_token",
+    "api_key",
+    "apikey",
+    "auth_token",
+    "client_secret",
+    "id_token",
+    "passwd",
+    "password",
+    "private_key",
+    "refresh_token",
+    "secret",
+    "session_token",
+    "token",
+    "x-api-key",
 ];
 
 /// Shortest value that can be a key.

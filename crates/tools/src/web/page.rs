@@ -57,7 +57,11 @@ pub(crate) fn text(fetched: Fetched) -> Result<Page, String> {
         Page { title: String::new(), text }
     };
     let text = without_inline_pictures(page.text.trim());
-    let text = if fetched.cut { format!("{text}\n\n[the rest of the page was not read: it is too long]") } else { text };
+    let text = if fetched.cut {
+        format!("{text}\n\n[the rest of the page was not read: it is too long]")
+    } else {
+        text
+    };
     Ok(Page { title: page.title.trim().to_owned(), text })
 }
 
@@ -81,7 +85,9 @@ fn article(html: String, url: &str) -> Result<Page, String> {
 
 fn is_text(kind: &str, body: &[u8]) -> bool {
     let named = kind.starts_with("text/")
-        || ["json", "xml", "javascript", "yaml", "toml", "x-sh", "graphql"].iter().any(|word| kind.ends_with(word));
+        || ["json", "xml", "javascript", "yaml", "toml", "x-sh", "graphql"]
+            .iter()
+            .any(|word| kind.ends_with(word));
     let start = body.get(..body.len().min(1024)).unwrap_or_default();
     named || ((kind.is_empty() || kind == "application/octet-stream") && !start.contains(&0))
 }
@@ -97,7 +103,8 @@ fn looks_like_html(kind: &str, text: &str) -> bool {
 /// The text in the encoding that the server, the first bytes or the page itself name.
 fn decoded(kind: &str, body: &[u8]) -> String {
     let named = charset(kind).or_else(|| {
-        let start = String::from_utf8_lossy(body.get(..body.len().min(2048)).unwrap_or_default()).into_owned();
+        let start =
+            String::from_utf8_lossy(body.get(..body.len().min(2048)).unwrap_or_default()).into_owned();
         charset(&start.to_ascii_lowercase())
     });
     let encoding = named.and_then(|name| Encoding::for_label(name.as_bytes())).unwrap_or(encoding_rs::UTF_8);
@@ -108,7 +115,9 @@ fn decoded(kind: &str, body: &[u8]) -> String {
 fn charset(text: &str) -> Option<String> {
     let (_, after) = text.split_once("charset=")?;
     let after = after.trim_start_matches(['"', '\'', ' ']);
-    let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))).unwrap_or(after.len());
+    let end = after
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')))
+        .unwrap_or(after.len());
     after.get(..end).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
@@ -132,7 +141,12 @@ mod tests {
     use super::{Fetched, Page, text};
 
     fn page(kind: &str, body: impl Into<Vec<u8>>) -> Result<Page, String> {
-        text(Fetched { url: "https://a.example/x".to_owned(), kind: kind.to_owned(), body: body.into(), cut: false })
+        text(Fetched {
+            url: "https://a.example/x".to_owned(),
+            kind: kind.to_owned(),
+            body: body.into(),
+            cut: false,
+        })
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What a provider of the web is, and which one a call takes.
 
+use std::fmt::Write as _;
+
 use futures::future::BoxFuture;
 use hermes_core::cx::{PermittedWeb, ToolCx};
 use hermes_core::error::ToolError;
@@ -230,7 +232,8 @@ pub(crate) fn encoded(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
+            // Writing into a string cannot fail.
+            _ => drop(write!(out, "%{byte:02X}")),
         }
     }
     out

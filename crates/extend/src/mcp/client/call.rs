@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use hermes_core::cx::ToolCx;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
-    ReadResourceRequestParams, ReadResourceResult, Request, ServerResult,
+    CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetPromptResult,
+    InputRequiredResult, ReadResourceRequestParams, ReadResourceResult, Request, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
@@ -64,7 +64,12 @@ enum Broken {
 
 impl Server {
     /// Calls a tool.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, cx: &ToolCx) -> Result<CallToolResult, CallError> {
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        cx: &ToolCx,
+    ) -> Result<CallToolResult, CallError> {
         let repeat = self.inner.listed(tool).is_some_and(|listed| listed.may_repeat());
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         for _ in 0..ROUNDS {
@@ -109,7 +114,12 @@ impl Server {
     }
 
     /// Sends a request; again only when it never left, or when twice is the same as once.
-    pub(super) async fn ask(&self, request: ClientRequest, cx: &ToolCx, repeat: bool) -> Result<ServerResult, CallError> {
+    pub(super) async fn ask(
+        &self,
+        request: ClientRequest,
+        cx: &ToolCx,
+        repeat: bool,
+    ) -> Result<ServerResult, CallError> {
         let mut again = true;
         loop {
             let live = self.inner.live().await?;
@@ -138,11 +148,18 @@ impl Server {
 }
 
 impl Inner {
-    async fn once(&self, live: &Arc<Live>, request: ClientRequest, cx: &ToolCx) -> Result<ServerResult, Broken> {
+    async fn once(
+        &self,
+        live: &Arc<Live>,
+        request: ClientRequest,
+        cx: &ToolCx,
+    ) -> Result<ServerResult, Broken> {
         let not_sent = |_| Broken::NotSent("the connection was closed".to_owned());
         let options = PeerRequestOptions::no_options();
+        let sending = live.client.sending().await;
         let handle = live.service.send_request_with_option(request, options).await.map_err(not_sent)?;
         let mut waiting = Waiting::new(Arc::clone(live), handle, cx, self.outside.host.now());
+        drop(sending);
         let gone = live.gone.clone();
         let answer = tokio::select! {
             biased;
@@ -188,7 +205,12 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(live: Arc<Live>, handle: RequestHandle<RoleClient>, cx: &ToolCx, now: std::time::Duration) -> Self {
+    fn new(
+        live: Arc<Live>,
+        handle: RequestHandle<RoleClient>,
+        cx: &ToolCx,
+        now: std::time::Duration,
+    ) -> Self {
         live.busy.fetch_add(1, Ordering::AcqRel);
         *live.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
         live.client.began(handle.progress_token.clone(), cx.clone());

@@ -100,6 +100,9 @@ pub struct OAuth {
     pub client_name: Option<String>,
     /// An `https` address of a document that describes the client, for servers that take one.
     pub client_metadata_url: Option<String>,
+    /// Whether the client asks in its own name, with its secret and without a person
+    /// (`grant: client_credentials`).
+    pub own_name: bool,
     /// How long the person may take.
     pub timeout: Option<Duration>,
 }
@@ -250,7 +253,11 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
         let oauth = (wanted || map.contains_key("oauth")).then(|| oauth(&section(map, "oauth")));
         let remote = Remote { url, headers: pairs(map, "headers"), oauth };
         let kind = text(map, "transport").or_else(|| text(map, "type")).unwrap_or_default();
-        return Ok(if kind.eq_ignore_ascii_case("sse") { Transport::Sse(remote) } else { Transport::Http(remote) });
+        return Ok(if kind.eq_ignore_ascii_case("sse") {
+            Transport::Sse(remote)
+        } else {
+            Transport::Http(remote)
+        });
     }
     let command = text(map, "command").ok_or("it has neither `command` nor `url`")?;
     let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
@@ -262,11 +269,14 @@ fn oauth(map: &Map<String, Value>) -> OAuth {
         client_id: text(map, "client_id"),
         client_secret: text(map, "client_secret"),
         scope: text(map, "scope"),
-        redirect_port: text(map, "redirect_port").and_then(|port| port.parse().ok()).filter(|port| *port != 0),
+        redirect_port: text(map, "redirect_port")
+            .and_then(|port| port.parse().ok())
+            .filter(|port| *port != 0),
         redirect_uri: text(map, "redirect_uri"),
         redirect_host: text(map, "redirect_host"),
         client_name: text(map, "client_name"),
         client_metadata_url: text(map, "client_metadata_url"),
+        own_name: text(map, "grant").is_some_and(|grant| grant == "client_credentials"),
         timeout: seconds(map, "timeout"),
     }
 }

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     ClientRequest, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestOptionalParam, ServerResult,
-    Tool,
+    SubscriptionFilter, Tool,
 };
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
+};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
@@ -34,30 +37,70 @@ type Service = RunningService<RoleClient, Arc<Client>>;
 
 /// Connects, and learns what the server offers.
 pub(super) async fn connect(server: &Inner, handle: Handle) -> Result<(Live, Known), Trouble> {
+    let mode = lifecycle(server);
+    let probing = mode != ClientLifecycleMode::Initialize;
+    match attempt(server, handle.clone(), mode).await {
+        // Some old servers answer every question, also those they do not know, with something.
+        Err(Failed::Odd(_)) if probing => {
+            attempt(server, handle, ClientLifecycleMode::Initialize).await.map_err(Failed::trouble)
+        }
+        made => made.map_err(Failed::trouble),
+    }
+}
+
+/// Why a connection could not be made.
+enum Failed {
+    /// The answer to the first question makes no sense.
+    Odd(String),
+    For(Trouble),
+}
+
+impl Failed {
+    fn trouble(self) -> Trouble {
+        match self {
+            Self::Odd(why) => Trouble::Unreachable(why),
+            Self::For(trouble) => trouble,
+        }
+    }
+
+    fn of(error: &ClientInitializeError, said: &str) -> Self {
+        match error {
+            ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_) => {
+                Self::Odd("its answer to the first question makes no sense".to_owned())
+            }
+            other => Self::For(remote_trouble(other, said)),
+        }
+    }
+}
+
+impl From<Trouble> for Failed {
+    fn from(trouble: Trouble) -> Self {
+        Self::For(trouble)
+    }
+}
+
+/// One try, begun in this way.
+async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> Result<(Live, Known), Failed> {
     let gone = CancellationToken::new();
     let root = root_of(&server.outside.cwd);
     let host = &server.outside.host;
     let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
-    let mode = lifecycle(server);
-    let (service, keeper) = match &server.config.transport {
+    let us = Arc::clone(&client);
+    let (begun, keeper) = match &server.config.transport {
         Transport::Stdio(program) => {
             let (pipes, keeper) = launch(server, program, gone.clone(), &handle)?;
-            let begun = serve_client_with_lifecycle(Arc::clone(&client), pipes, mode).await;
-            let why = |error| Trouble::Unreachable(format!("{}{}", plain(&error), said(&server.log)));
-            (begun.map_err(why)?, Some(keeper))
+            (serve_client_with_lifecycle(us, pipes, mode).await, Some(keeper))
         }
         Transport::Http(remote) => {
-            let transport = http::transport(server, remote);
-            let begun = serve_client_with_lifecycle(Arc::clone(&client), transport, mode).await;
-            (begun.map_err(|error| remote_trouble(&error))?, None)
+            (serve_client_with_lifecycle(us, http::transport(server, remote), mode).await, None)
         }
         Transport::Sse(remote) => {
-            let transport = sse::open(server, remote, gone.clone(), &handle).await?;
-            let mode = ClientLifecycleMode::Initialize;
-            let begun = serve_client_with_lifecycle(Arc::clone(&client), transport, mode).await;
-            (begun.map_err(|error| remote_trouble(&error))?, None)
+            let transport = sse::open(server, remote, gone.clone()).await?;
+            (serve_client_with_lifecycle(us, transport, ClientLifecycleMode::Initialize).await, None)
         }
     };
+    let last = keeper.as_ref().map(|_| said(&server.log)).unwrap_or_default();
+    let service = begun.map_err(|error| Failed::of(&error, &last))?;
     let known = learn(server, &service).await?;
     let now = host.now();
     let (since, used, busy) = (now, Mutex::new(now), AtomicUsize::new(0));
@@ -96,7 +139,8 @@ fn launch(
         consent: Consent::Configured(format!("mcp_servers.{}", server.config.name)),
     });
     let started = started.map_err(|error| unreachable(error.to_string()))?;
-    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors).map_err(|error| unreachable(error.to_string()))?;
+    let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors)
+        .map_err(|error| unreachable(error.to_string()))?;
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
     let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone);
     Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
@@ -133,7 +177,9 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         None => true,
     };
     let listed = if has_tools {
-        tools(service).await.map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
+        tools(service)
+            .await
+            .map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
     } else {
         Vec::new()
     };
@@ -209,6 +255,26 @@ pub(super) async fn ping(service: &Service) -> bool {
     )
 }
 
+/// Listens for changes of the list of tools, where a server tells of them only to those who listen.
+pub(super) async fn hear_changes(live: Arc<Live>) {
+    let modern = live.service.peer_info().is_some_and(|info| !info.protocol_version.has_initialize());
+    if !modern {
+        return;
+    }
+    let heard = async {
+        let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+        // A server that tells nobody has a list that does not change.
+        let Ok(mut subscription) = live.service.listen(wanted).await else { return };
+        while let Ok(Some(_)) = subscription.next().await {
+            live.client.changed.notify_one();
+        }
+    };
+    tokio::select! {
+        () = heard => {}
+        () = live.gone.cancelled() => {}
+    }
+}
+
 /// The folder as an address.
 fn root_of(path: &Path) -> String {
     use std::fmt::Write as _;
@@ -235,13 +301,16 @@ fn plain(error: &ClientInitializeError) -> String {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => plain(fallback),
         ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
         ClientInitializeError::TransportError { error, .. } => match http::fate(error) {
-            http::Fate::NotSent(why) | http::Fate::Lost(why) | http::Fate::Login(why) | http::Fate::Refused(why) => why,
+            http::Fate::NotSent(why)
+            | http::Fate::Lost(why)
+            | http::Fate::Login(why)
+            | http::Fate::Refused(why) => why,
         },
         other => other.to_string(),
     }
 }
 
-fn remote_trouble(error: &ClientInitializeError) -> Trouble {
+fn remote_trouble(error: &ClientInitializeError, said: &str) -> Trouble {
     if error.auth_challenge().is_some() || error.is_authorization_required() {
         return Trouble::Login("it does not know who asks".to_owned());
     }
@@ -250,7 +319,7 @@ fn remote_trouble(error: &ClientInitializeError) -> Trouble {
     {
         return Trouble::Login(why);
     }
-    Trouble::Unreachable(plain(error))
+    Trouble::Unreachable(format!("{}{said}", plain(error)))
 }
 
 fn words(error: &ServiceError) -> String {

@@ -3,7 +3,10 @@
 //! Every question is asked in the name of a call that runs; without one there is nobody to answer for
 //! it, and the answer is no. Asking the model, and asking the person, are off unless configured.
 
-#![expect(deprecated, reason = "servers of older versions of the protocol ask for roots and samples, and log")]
+#![expect(
+    deprecated,
+    reason = "servers of older versions of the protocol ask for roots and samples, and log"
+)]
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +18,13 @@ use hermes_core::cx::ToolCx;
 use hermes_core::host::Host;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ElicitationAction, ErrorData, Implementation, ListRootsResult, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, InputRequest, Root, SamplingMessage,
+    ElicitResult, ElicitationAction, ErrorData, Implementation, InputRequest, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
+    SamplingMessage,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Map, Value};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 
 use super::config::{Sampling, ServerConfig};
 use super::log::Log;
@@ -38,13 +42,24 @@ pub(crate) struct Client {
     pub(crate) log: Arc<Log>,
     pub(crate) host: Arc<dyn Host>,
     /// Calls that run now, the newest last.
-    pub(crate) running: Mutex<Vec<(ProgressToken, ToolCx)>>,
+    running: Mutex<Vec<Running>>,
+    /// Held while a call is sent and not yet among those that run: a quick server may ask about it
+    /// before we know that it is on its way.
+    sending: RwLock<()>,
     /// The list of tools is not what it was.
     pub(crate) changed: Arc<Notify>,
     /// When the model was asked for it.
     asked: Mutex<VecDeque<Duration>>,
     /// Whether the person said that it may go on asking the model.
     agreed: AtomicBool,
+}
+
+/// A call that runs.
+struct Running {
+    token: ProgressToken,
+    cx: ToolCx,
+    /// How far it was last told to be; what is told out of order is not shown.
+    far: f64,
 }
 
 impl Client {
@@ -57,26 +72,37 @@ impl Client {
             log,
             host,
             running: Mutex::default(),
+            sending: RwLock::default(),
             changed: Arc::new(Notify::new()),
             asked: Mutex::default(),
             agreed: AtomicBool::new(false),
         }
     }
 
+    /// To be held while a call is sent, until it has [begun](Self::began).
+    pub(crate) async fn sending(&self) -> RwLockReadGuard<'_, ()> {
+        self.sending.read().await
+    }
+
     /// A call begins; its progress is told to whoever looks on.
     pub(crate) fn began(&self, token: ProgressToken, cx: ToolCx) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).push((token, cx));
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).push(Running {
+            token,
+            cx,
+            far: f64::MIN,
+        });
     }
 
     /// It is over.
     pub(crate) fn ended(&self, token: &ProgressToken) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != token);
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| call.token != *token);
     }
 
     /// The call in whose name something is asked.
-    fn call(&self) -> Option<ToolCx> {
+    async fn call(&self) -> Option<ToolCx> {
+        drop(self.sending.write().await);
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.last().map(|(_, cx)| cx.clone())
+        running.last().map(|call| call.cx.clone())
     }
 
     /// Whether the budget of this minute has room for another request.
@@ -117,7 +143,7 @@ impl Client {
         if !self.sampling.enabled {
             return Err("it may not ask the model: `sampling.enabled` is not set".to_owned());
         }
-        let cx = self.call().ok_or("no call of its runs now")?;
+        let cx = self.call().await.ok_or("no call of its runs now")?;
         let sampler = cx.service::<Arc<dyn Sampler>>().cloned().ok_or("there is no model to ask")?;
         if !self.within_budget() {
             return Err(format!("it has asked {} times in a minute", self.sampling.per_minute));
@@ -125,7 +151,14 @@ impl Client {
         self.may_sample(&cx, &request).await?;
         let sample = Sample {
             system: request.system_prompt.clone(),
-            messages: request.messages.iter().map(|message| { let (words, role) = text_of(message); (role, words) }).collect(),
+            messages: request
+                .messages
+                .iter()
+                .map(|message| {
+                    let (words, role) = text_of(message);
+                    (role, words)
+                })
+                .collect(),
             max_tokens: request.max_tokens.min(self.sampling.max_tokens),
         };
         let limit = self.host.sleep(self.sampling.timeout);
@@ -142,7 +175,7 @@ impl Client {
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
             return decline();
         };
-        let Some(cx) = self.call() else { return decline() };
+        let Some(cx) = self.call().await else { return decline() };
         let Some(asker) = cx.service::<Arc<dyn Asker>>() else { return decline() };
         let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
         let asked = Box::pin(form(&self.server, &message, &schema, asker.as_ref()));
@@ -249,7 +282,9 @@ impl Client {
                 let answer = answer.map_err(|why| ErrorData::invalid_request(why, None))?;
                 told(serde_json::to_value(answer))
             }
-            InputRequest::Elicitation(request) => told(serde_json::to_value(self.elicit(request.params).await)),
+            InputRequest::Elicitation(request) => {
+                told(serde_json::to_value(self.elicit(request.params).await))
+            }
             InputRequest::ListRoots(_) => told(serde_json::to_value(self.roots())),
             _ => Err(ErrorData::invalid_request("this program does not know the question", None)),
         }
@@ -270,6 +305,7 @@ impl rmcp::ClientHandler for Client {
             capabilities.elicitation = Some(rmcp::model::ElicitationCapability::default());
         }
         ClientConfig::new(capabilities, Implementation::new("hermes", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn list_roots(&self, _cx: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
@@ -297,9 +333,14 @@ impl rmcp::ClientHandler for Client {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _cx: NotificationContext<RoleClient>) {
+        drop(self.sending.write().await);
         let cx = {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            running.iter().find(|(token, _)| *token == progress.progress_token).map(|(_, cx)| cx.clone())
+            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let call = running.iter_mut().find(|call| call.token == progress.progress_token);
+            call.filter(|call| progress.progress > call.far).map(|call| {
+                call.far = progress.progress;
+                call.cx.clone()
+            })
         };
         if let Some(cx) = cx {
             cx.progress(&words(&progress));

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{BoxStream, StreamExt as _};
-use hermes_net::{Call, HeaderName, HeaderValue, Http, HttpError, Limits, Method, Overlong, Reply, SseDecoder, StatusCode, Url};
+use hermes_net::{
+    Call, HeaderName, HeaderValue, Http, HttpError, Limits, Method, Overlong, Reply, SseDecoder, StatusCode,
+    Url,
+};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::{
@@ -81,21 +84,26 @@ fn of_fault(fault: &Fault) -> Fate {
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => {
             Fate::Login("it does not know who asks, or that is not enough".to_owned())
         }
-        StreamableHttpError::HttpStatus(status) if status.status == 429 => Fate::Refused("it is asked too often (HTTP 429)".to_owned()),
-        StreamableHttpError::HttpStatus(status) => Fate::Lost(format!("HTTP {}", status.status)),
-        StreamableHttpError::UnexpectedServerResponse(text) => Fate::Refused(text.chars().take(300).collect()),
-        StreamableHttpError::UnexpectedContentType(kind) => {
-            Fate::Refused(format!("it answers with {}, which is not MCP", kind.as_deref().unwrap_or("something")))
+        StreamableHttpError::HttpStatus(status) if status.status == 429 => {
+            Fate::Refused("it is asked too often (HTTP 429)".to_owned())
         }
+        StreamableHttpError::HttpStatus(status) => Fate::Lost(format!("HTTP {}", status.status)),
+        StreamableHttpError::UnexpectedServerResponse(text) => {
+            Fate::Refused(text.chars().take(300).collect())
+        }
+        StreamableHttpError::UnexpectedContentType(kind) => Fate::Refused(format!(
+            "it answers with {}, which is not MCP",
+            kind.as_deref().unwrap_or("something")
+        )),
         other => Fate::Lost(other.to_string()),
     }
 }
 
 fn of_net(fault: &NetFault) -> Fate {
     match fault {
-        NetFault::Http(error @ (HttpError::Unreachable { .. } | HttpError::Refused { .. } | HttpError::BadRequest(_))) => {
-            Fate::NotSent(error.to_string())
-        }
+        NetFault::Http(
+            error @ (HttpError::Unreachable { .. } | HttpError::Refused { .. } | HttpError::BadRequest(_)),
+        ) => Fate::NotSent(error.to_string()),
         NetFault::Http(error) => Fate::Lost(error.to_string()),
         NetFault::OAuth(error) => Fate::Login(error.to_string()),
         NetFault::Odd(why) => Fate::Refused(why.clone()),
@@ -238,7 +246,8 @@ pub(super) fn events(reply: Reply) -> BoxStream<'static, Result<Sse, SseError>> 
         decoder: Option<SseDecoder>,
         ready: std::collections::VecDeque<Sse>,
     }
-    let state = State { reply, decoder: Some(SseDecoder::default()), ready: std::collections::VecDeque::new() };
+    let state =
+        State { reply, decoder: Some(SseDecoder::default()), ready: std::collections::VecDeque::new() };
     let read = |mut state: State| async move {
         loop {
             if let Some(event) = state.ready.pop_front() {
@@ -312,8 +321,9 @@ impl StreamableHttpClient for Asker {
         _auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
-        let request =
-            Outgoing::new(Method::DELETE, &uri).header("mcp-session-id", session_id.as_ref()).custom(custom_headers);
+        let request = Outgoing::new(Method::DELETE, &uri)
+            .header("mcp-session-id", session_id.as_ref())
+            .custom(custom_headers);
         // A server that keeps its sessions is its own affair.
         self.send(&request).await.map(drop)
     }
@@ -339,7 +349,9 @@ impl StreamableHttpClient for Asker {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if !status.is_success() => Err(http_status(&reply, status)),
             _ if is_kind(&reply, "text/event-stream") => Ok(events(reply)),
-            _ => Err(StreamableHttpError::UnexpectedContentType(reply.header("content-type").map(str::to_owned))),
+            _ => Err(StreamableHttpError::UnexpectedContentType(
+                reply.header("content-type").map(str::to_owned),
+            )),
         }
     }
 }

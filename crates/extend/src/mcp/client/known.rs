@@ -89,7 +89,10 @@ impl Listed {
     pub fn lines(&self) -> String {
         let schema = serde_json::to_string_pretty(&self.schema).unwrap_or_default();
         let Hints { read_only, idempotent } = self.hints;
-        format!("{}\nread only: {read_only}, idempotent: {idempotent}\n{schema}\n", self.description.trim_end())
+        format!(
+            "{}\nread only: {read_only}, idempotent: {idempotent}\n{schema}\n",
+            self.description.trim_end()
+        )
     }
 }
 
@@ -124,7 +127,8 @@ fn depth(value: &Value, at: usize) -> usize {
     if at > MAX_DEPTH {
         return at;
     }
-    let deepest = |inner: &mut dyn Iterator<Item = &Value>| inner.map(|it| depth(it, at + 1)).max().unwrap_or(at);
+    let deepest =
+        |inner: &mut dyn Iterator<Item = &Value>| inner.map(|it| depth(it, at + 1)).max().unwrap_or(at);
     match value {
         Value::Array(items) => deepest(&mut items.iter()),
         Value::Object(map) => deepest(&mut map.values()),

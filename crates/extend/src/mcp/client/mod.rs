@@ -42,7 +42,9 @@ use tokio::runtime::Handle;
 
 use crate::launch::Launch;
 
-pub use config::{Filter, OAuth, Read, Remote, Sampling, ServerConfig, Stdio, Transport, read_servers, server};
+pub use config::{
+    Filter, OAuth, Read, Remote, Sampling, ServerConfig, Stdio, Transport, read_servers, server,
+};
 pub use known::{Changed, Hints, Known, Listed};
 pub use server::{Server, Status};
 

@@ -48,7 +48,10 @@ mod tests {
 
     #[test]
     fn what_providers_do_not_take_becomes_an_underscore() {
-        assert_eq!(names("my.server", ["read-file", "Größe"]), ["mcp__my_server__read_file", "mcp__my_server__Gr__e"]);
+        assert_eq!(
+            names("my.server", ["read-file", "Größe"]),
+            ["mcp__my_server__read_file", "mcp__my_server__Gr__e"]
+        );
     }
 
     #[test]

@@ -34,8 +34,12 @@ pub(crate) fn parts(content: Vec<ContentBlock>) -> Parts {
     for block in content {
         match block {
             ContentBlock::Text(text) => texts.push(text.text),
-            ContentBlock::Image(image) => beside(&image.data, image.mime_type, "image", &mut texts, &mut attachments),
-            ContentBlock::Audio(audio) => beside(&audio.data, audio.mime_type, "audio", &mut texts, &mut attachments),
+            ContentBlock::Image(image) => {
+                beside(&image.data, image.mime_type, "image", &mut texts, &mut attachments)
+            }
+            ContentBlock::Audio(audio) => {
+                beside(&audio.data, audio.mime_type, "audio", &mut texts, &mut attachments)
+            }
             ContentBlock::Resource(embedded) => {
                 let (text, more) = contents(embedded.resource);
                 texts.push(text);
@@ -113,8 +117,10 @@ fn says(text: &str, structured: &Value) -> bool {
         Value::String(words) => words == text,
         Value::Array(items) => {
             // A list is told line by line, each item as text or as JSON.
-            let lines: Vec<String> =
-                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
+            let lines: Vec<String> = items
+                .iter()
+                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+                .collect();
             lines.join("\n") == text || read.as_ref() == Some(only)
         }
         other => read.as_ref() == Some(other),
@@ -169,7 +175,9 @@ mod tests {
     fn a_picture_comes_beside_the_text() {
         let content = json!([{ "type": "text", "text": "look" }, { "type": "image", "data": "AAEC", "mimeType": "image/png" }]);
 
-        let Reply::Attached(value, beside) = reply(result(json!({ "content": content }))).unwrap() else { panic!() };
+        let Reply::Attached(value, beside) = reply(result(json!({ "content": content }))).unwrap() else {
+            panic!()
+        };
 
         assert_eq!(value, json!({ "result": "look\n[image, image/png, 3 bytes]" }));
         assert_eq!((beside[0].media_type.as_str(), beside[0].bytes.as_ref()), ("image/png", &[0, 1, 2][..]));
@@ -177,7 +185,9 @@ mod tests {
 
     #[test]
     fn a_failure_is_a_failure() {
-        let failed = reply(result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })));
+        let failed = reply(result(
+            json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }),
+        ));
 
         assert_eq!(failed, Err(ToolError::Failed("no such file".to_owned())));
     }

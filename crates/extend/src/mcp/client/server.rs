@@ -282,7 +282,9 @@ impl Inner {
                 let limit = self.config.connect_timeout.as_secs_f32();
                 Err(Trouble::Unreachable(format!("it did not begin to talk within {limit} s{said}")))
             }
-            Either::Right((Either::Right(_), _)) => Err(Trouble::Unreachable("it is no longer wanted".to_owned())),
+            Either::Right((Either::Right(_), _)) => {
+                Err(Trouble::Unreachable("it is no longer wanted".to_owned()))
+            }
         };
         let made = made.map(|(live, known)| {
             if let Err(why) = self.keep(known) {
@@ -299,6 +301,7 @@ impl Inner {
                 life.trouble = None;
                 drop(life);
                 self.tasks.spawn_on(Arc::clone(&self).mind(Arc::clone(&live)), &handle);
+                self.tasks.spawn_on(connect::hear_changes(Arc::clone(&live)), &handle);
                 Ok(live)
             }
             Err(trouble) => {
@@ -369,7 +372,10 @@ impl Inner {
 
     /// How long until the next look.
     fn tick(&self) -> Duration {
-        [self.config.idle, self.config.lifetime].into_iter().flatten().fold(self.config.keepalive, Duration::min)
+        [self.config.idle, self.config.lifetime]
+            .into_iter()
+            .flatten()
+            .fold(self.config.keepalive, Duration::min)
     }
 
     /// Whether it has been idle, or there, for long enough.
@@ -404,7 +410,9 @@ impl Inner {
         let asked = Box::pin(connect::tools(&live.service));
         let listed = match select(asked, self.outside.host.sleep(PATIENCE)).await {
             Either::Left((Ok(listed), _)) => listed,
-            Either::Left((Err(why), _)) => return self.log.line(&format!("[its tools could not be listed: {why}]")),
+            Either::Left((Err(why), _)) => {
+                return self.log.line(&format!("[its tools could not be listed: {why}]"));
+            }
             Either::Right(_) => return self.log.line("[its tools could not be listed in time]"),
         };
         let mut known = Known::clone(&self.known());

@@ -10,7 +10,6 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 use sse_stream::Sse;
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::config::Remote;
@@ -32,7 +31,6 @@ pub(super) async fn open(
     server: &Inner,
     remote: &Remote,
     gone: CancellationToken,
-    _handle: &Handle,
 ) -> Result<Stream, Trouble> {
     let asker = Asker::new(server, remote);
     let request = Outgoing::new(Method::GET, &remote.url).header("accept", "text/event-stream");
@@ -47,16 +45,16 @@ pub(super) async fn open(
         return Err(Trouble::Unreachable(format!("HTTP {}", reply.status)));
     }
     let mut events = events(reply);
-    let base = Url::parse(&remote.url).ok_or_else(|| Trouble::Unreachable("its address is no address".to_owned()))?;
+    let base = Url::parse(&remote.url)
+        .ok_or_else(|| Trouble::Unreachable("its address is no address".to_owned()))?;
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| Trouble::Unreachable(error.to_string()))?;
         if event.event.as_deref() != Some("endpoint") {
             continue;
         }
         let told = event.data.unwrap_or_default();
-        let post = post_address(&base, &told).ok_or_else(|| {
-            Trouble::Unreachable(format!("it wants messages sent to another host: {told}"))
-        })?;
+        let post = post_address(&base, &told)
+            .ok_or_else(|| Trouble::Unreachable(format!("it wants messages sent to another host: {told}")))?;
         return Ok(Stream { asker, post: post.into(), events, log: Arc::clone(&server.log), gone });
     }
     Err(Trouble::Unreachable("it never said where to send messages".to_owned()))
@@ -131,7 +129,10 @@ mod tests {
 
         assert_eq!(post_address(&base, "/m?s=1").as_deref(), Some("http://localhost:3000/m?s=1"));
         assert_eq!(post_address(&base, "m?s=1").as_deref(), Some("http://localhost:3000/a/m?s=1"));
-        assert_eq!(post_address(&base, "http://localhost:3000/m").as_deref(), Some("http://localhost:3000/m"));
+        assert_eq!(
+            post_address(&base, "http://localhost:3000/m").as_deref(),
+            Some("http://localhost:3000/m")
+        );
         assert_eq!(post_address(&base, "http://evil.example/m"), None);
     }
 }

@@ -136,7 +136,9 @@ impl Transport<RoleClient> for Pipes {
                     }
                 },
                 Ok(Some(Piece::Cut(edges, total))) => {
-                    self.log.line(&format!("[a message of {total} bytes was dropped: {MAX_MESSAGE} are the most]"));
+                    self.log.line(&format!(
+                        "[a message of {total} bytes was dropped: {MAX_MESSAGE} are the most]"
+                    ));
                     refusal(&edges, total)
                 }
                 Ok(None) | Err(_) => break,

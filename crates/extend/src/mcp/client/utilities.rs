@@ -52,7 +52,9 @@ impl Utility {
     fn definition(self, server: &str) -> Definition {
         let (description, parameters) = match self {
             Self::ListResources => (
-                format!("List what can be read from the MCP server `{server}`: resources, and templates of their addresses."),
+                format!(
+                    "List what can be read from the MCP server `{server}`: resources, and templates of their addresses."
+                ),
                 json!({ "type": "object", "properties": {} }),
             ),
             Self::ReadResource => (
@@ -91,15 +93,16 @@ fn entry(server: &Server, utility: Utility) -> ToolEntry {
     let config = server.config();
     let name = utility_name(&config.name, utility.word());
     let owner = server.clone();
-    let run = move |arguments: Map<String, Value>, cx: ToolCx| -> BoxFuture<'static, Result<Reply, ToolError>> {
-        let server = owner.clone();
-        Box::pin(async move {
-            match answer(&server, utility, arguments, &cx).await {
-                Ok(reply) => Ok(reply),
-                Err(error) => failed(&server, error),
-            }
-        })
-    };
+    let run =
+        move |arguments: Map<String, Value>, cx: ToolCx| -> BoxFuture<'static, Result<Reply, ToolError>> {
+            let server = owner.clone();
+            Box::pin(async move {
+                match answer(&server, utility, arguments, &cx).await {
+                    Ok(reply) => Ok(reply),
+                    Err(error) => failed(&server, error),
+                }
+            })
+        };
     ToolEntry::from_fn(name, toolset(&config.name), utility.definition(&config.name), |_, _| Vec::new(), run)
         .emoji("🔌")
         .timeout(config.timeout)
@@ -171,11 +174,15 @@ async fn list(server: &Server, kind: Kind, cx: &ToolCx) -> Result<Vec<Value>, Ca
         let page = PaginatedRequestParams::default().with_cursor(cursor.take());
         let request = match kind {
             Kind::Resources => ClientRequest::ListResourcesRequest(RequestOptionalParam::with_param(page)),
-            Kind::Templates => ClientRequest::ListResourceTemplatesRequest(RequestOptionalParam::with_param(page)),
+            Kind::Templates => {
+                ClientRequest::ListResourceTemplatesRequest(RequestOptionalParam::with_param(page))
+            }
             Kind::Prompts => ClientRequest::ListPromptsRequest(RequestOptionalParam::with_param(page)),
         };
         let (items, next) = match server.ask(request, cx, true).await? {
-            ServerResult::ListResourcesResult(page) => (serde_json::to_value(page.resources), page.next_cursor),
+            ServerResult::ListResourcesResult(page) => {
+                (serde_json::to_value(page.resources), page.next_cursor)
+            }
             ServerResult::ListResourceTemplatesResult(page) => {
                 (serde_json::to_value(page.resource_templates), page.next_cursor)
             }

@@ -5,9 +5,9 @@ use hermes_net::{Http, Url};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::OAuthError;
 use super::discover::Endpoints;
 use super::web::post;
-use super::OAuthError;
 use crate::mcp::client::OAuth;
 
 /// A client that an authority knows.
@@ -60,14 +60,16 @@ async fn register(
 ) -> Result<Client, OAuthError> {
     let closed = || {
         OAuthError::Wrong(
-            "its authority takes no new clients; set `oauth.client_id` for the server in config.yaml".to_owned(),
+            "its authority takes no new clients; set `oauth.client_id` for the server in config.yaml"
+                .to_owned(),
         )
     };
     let address = authority.registration_endpoint.as_deref().ok_or_else(closed)?;
     let url = Url::parse(address).ok_or_else(closed)?;
     let supported = &authority.token_endpoint_auth_methods_supported;
     let takes = |method: &&str| supported.is_empty() || supported.iter().any(|known| known == method);
-    let method = ["none", "client_secret_basic", "client_secret_post"].into_iter().find(takes).unwrap_or("none");
+    let method =
+        ["none", "client_secret_basic", "client_secret_post"].into_iter().find(takes).unwrap_or("none");
     let mut wish = json!({
         "client_name": config.client_name.as_deref().unwrap_or("hermes"),
         "redirect_uris": [redirect],
@@ -84,10 +86,16 @@ async fn register(
     match text("client_id") {
         Some(id) if status.is_success() => {
             let told_method = text("token_endpoint_auth_method");
-            Ok(Client { id, secret: text("client_secret"), method: told_method.or_else(|| Some(method.to_owned())) })
+            Ok(Client {
+                id,
+                secret: text("client_secret"),
+                method: told_method.or_else(|| Some(method.to_owned())),
+            })
         }
         _ => {
-            let why = text("error_description").or_else(|| text("error")).unwrap_or_else(|| format!("HTTP {status}"));
+            let why = text("error_description")
+                .or_else(|| text("error"))
+                .unwrap_or_else(|| format!("HTTP {status}"));
             Err(OAuthError::Refused(format!("its authority would not register this program: {why}")))
         }
     }

@@ -39,7 +39,7 @@ pub(super) async fn discover(http: &Http, server: &Url, challenge: &Challenge) -
     let Some(told) = resource(http, server, challenge).await? else {
         // Before servers described themselves they were their own authority.
         let base = server.with_path("/");
-        let authority = match endpoints(http, &base).await? {
+        let authority = match endpoints(http, &base, Named::Freely).await? {
             Some(authority) => authority,
             None => usual(&base),
         };
@@ -54,7 +54,7 @@ pub(super) async fn discover(http: &Http, server: &Url, challenge: &Challenge) -
         Some(issuer) => Url::parse(issuer).ok_or_else(|| wrong("its authority has no proper address"))?,
         None => server.with_path("/"),
     };
-    let authority = endpoints(http, &issuer).await?;
+    let authority = endpoints(http, &issuer, Named::Exactly).await?;
     let authority = authority.ok_or_else(|| wrong(&format!("{} does not describe itself", issuer.text())))?;
     Ok(Found { resource: Some(named), scopes: texts(&told, "scopes_supported"), authority })
 }
@@ -62,13 +62,17 @@ pub(super) async fn discover(http: &Http, server: &Url, challenge: &Challenge) -
 /// What the server says of itself; nothing where it says nothing.
 async fn resource(http: &Http, server: &Url, challenge: &Challenge) -> Result<Option<Value>, OAuthError> {
     if let Some(address) = &challenge.resource_metadata {
-        let url = Url::parse(address).ok_or_else(|| wrong("the server's description has no proper address"))?;
+        let url =
+            Url::parse(address).ok_or_else(|| wrong("the server's description has no proper address"))?;
         if let Some(told) = document(http, &url).await? {
             return Ok(Some(told));
         }
     }
     let path = path_of(server);
-    for place in [format!("/.well-known/oauth-protected-resource{path}"), "/.well-known/oauth-protected-resource".to_owned()] {
+    for place in [
+        format!("/.well-known/oauth-protected-resource{path}"),
+        "/.well-known/oauth-protected-resource".to_owned(),
+    ] {
         if let Some(told) = document(http, &server.with_path(&place)).await? {
             return Ok(Some(told));
         }
@@ -81,8 +85,16 @@ fn path_of(url: &Url) -> String {
     url.path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned()
 }
 
+/// Whether an authority has to call itself what it was found as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Exactly,
+    /// Before servers named their authority there was nothing to compare with.
+    Freely,
+}
+
 /// What an authority says of itself; nothing where it says nothing.
-async fn endpoints(http: &Http, issuer: &Url) -> Result<Option<Endpoints>, OAuthError> {
+async fn endpoints(http: &Http, issuer: &Url, named: Named) -> Result<Option<Endpoints>, OAuthError> {
     let path = path_of(issuer);
     let mut places = vec![
         format!("/.well-known/oauth-authorization-server{path}"),
@@ -95,15 +107,15 @@ async fn endpoints(http: &Http, issuer: &Url) -> Result<Option<Endpoints>, OAuth
         let Some(told) = document(http, &issuer.with_path(&place)).await? else { continue };
         let found: Endpoints = serde_json::from_value(told)
             .map_err(|error| wrong(&format!("{} describes itself badly: {error}", issuer.text())))?;
-        return checked(found, issuer).map(Some);
+        return checked(found, issuer, named).map(Some);
     }
     Ok(None)
 }
 
 /// The description is the issuer's own, and complete.
-fn checked(found: Endpoints, issuer: &Url) -> Result<Endpoints, OAuthError> {
+fn checked(found: Endpoints, issuer: &Url, named: Named) -> Result<Endpoints, OAuthError> {
     let same = |a: &str, b: &str| a.trim_end_matches('/') == b.trim_end_matches('/');
-    if !found.issuer.is_empty() && !same(&found.issuer, &issuer.text()) {
+    if named == Named::Exactly && !found.issuer.is_empty() && !same(&found.issuer, &issuer.text()) {
         return Err(wrong(&format!("{} describes itself as {}", issuer.text(), found.issuer)));
     }
     if found.authorization_endpoint.is_empty() || found.token_endpoint.is_empty() {
@@ -155,7 +167,9 @@ mod tests {
     fn a_server_may_name_itself_or_what_is_above_it() {
         let server = Url::parse("https://a.example/x/mcp").unwrap();
 
-        for own in ["https://a.example/x/mcp", "https://a.example/x", "https://a.example/", "https://a.example"] {
+        for own in
+            ["https://a.example/x/mcp", "https://a.example/x", "https://a.example/", "https://a.example"]
+        {
             assert!(covers(own, &server), "{own}");
         }
         for other in ["https://b.example/x/mcp", "http://a.example/x/mcp", "https://a.example/x/mc", "evil"] {
@@ -174,10 +188,10 @@ mod tests {
             ..Endpoints::default()
         };
 
-        assert!(checked(good.clone(), &issuer).is_ok());
+        assert!(checked(good.clone(), &issuer, Named::Exactly).is_ok());
         let other = Endpoints { issuer: "https://evil.example".to_owned(), ..good.clone() };
-        assert!(checked(other, &issuer).is_err());
+        assert!(checked(other, &issuer, Named::Exactly).is_err());
         let unprotected = Endpoints { code_challenge_methods_supported: None, ..good };
-        assert!(checked(unprotected, &issuer).is_err());
+        assert!(checked(unprotected, &issuer, Named::Exactly).is_err());
     }
 }

@@ -23,9 +23,11 @@ impl Authority {
         let scope = scope(self.config.scope.as_deref(), challenge, &found, before);
         let redirect = person.redirect_uri();
         let kept = self.vault.read(&self.server, Kept::Tokens).and_then(|text| Tokens::read(&text));
-        let known = kept.filter(|kept| kept.authority.issuer == found.authority.issuer).map(|kept| kept.client);
+        let known =
+            kept.filter(|kept| kept.authority.issuer == found.authority.issuer).map(|kept| kept.client);
         let known = known.as_ref();
-        let us = client(&self.http, &self.config, &found.authority, &redirect, known, scope.as_deref()).await?;
+        let us =
+            client(&self.http, &self.config, &found.authority, &redirect, known, scope.as_deref()).await?;
         let secrets = Secrets::new()?;
         let mut query = vec![
             ("response_type", "code".to_owned()),
@@ -63,6 +65,21 @@ impl Authority {
     }
 }
 
+impl Authority {
+    /// The right of a client that asks in its own name, with its secret.
+    pub(super) async fn in_own_name(&self, challenge: &Challenge) -> Result<Tokens, OAuthError> {
+        let found = discover(&self.http, &self.url, challenge).await?;
+        let scope = scope(self.config.scope.as_deref(), challenge, &found, None);
+        let us = client(&self.http, &self.config, &found.authority, "", None, scope.as_deref()).await?;
+        let mut given = vec![("grant_type", "client_credentials".to_owned())];
+        given.extend(scope.map(|scope| ("scope", scope)));
+        let resource = found.resource.clone().or_else(|| Some(self.url.text()));
+        let tokens = exchange(&self.http, &found.authority, &us, resource.as_deref(), given).await?;
+        self.keep(&tokens)?;
+        Ok(tokens)
+    }
+}
+
 /// What nobody else knows about this one question.
 struct Secrets {
     verifier: String,
@@ -84,7 +101,12 @@ impl Secrets {
 
 /// What is asked for: what the configuration wants, else what the server wants now together with what
 /// there was before, else what it lists, else nothing in particular.
-fn scope(configured: Option<&str>, challenge: &Challenge, found: &Found, before: Option<&str>) -> Option<String> {
+fn scope(
+    configured: Option<&str>,
+    challenge: &Challenge,
+    found: &Found,
+    before: Option<&str>,
+) -> Option<String> {
     if let Some(scope) = configured {
         return Some(scope.to_owned());
     }
@@ -152,7 +174,8 @@ mod tests {
     fn found(listed: &[&str], offline: bool) -> Found {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let scopes_supported = if offline { words(&["offline_access"]) } else { Vec::new() };
-        let authority = Endpoints { scopes_supported, issuer: "https://a".to_owned(), ..Endpoints::default() };
+        let authority =
+            Endpoints { scopes_supported, issuer: "https://a".to_owned(), ..Endpoints::default() };
         Found { resource: None, scopes: words(listed), authority }
     }
 
@@ -165,7 +188,10 @@ mod tests {
         assert_eq!(scope(Some("c"), &wanted, &found(&["x"], false), None).as_deref(), Some("c"));
         assert_eq!(scope(None, &wanted, &found(&["x"], false), Some("a")).as_deref(), Some("b"));
         assert_eq!(scope(None, &more, &found(&["x"], false), Some("a b")).as_deref(), Some("a b"));
-        assert_eq!(scope(None, &none, &found(&["x", "y"], true), None).as_deref(), Some("x y offline_access"));
+        assert_eq!(
+            scope(None, &none, &found(&["x", "y"], true), None).as_deref(),
+            Some("x y offline_access")
+        );
         assert_eq!(scope(None, &none, &found(&[], false), None), None);
     }
 
@@ -174,8 +200,17 @@ mod tests {
         let found = found(&[], false);
 
         assert_eq!(code("http://localhost/callback?code=x&state=s", "s", &found).unwrap(), "x");
-        assert_eq!(code("http://localhost/callback?code=x&state=s&iss=https%3A%2F%2Fa", "s", &found).unwrap(), "x");
-        for bad in ["?code=x&state=t", "?code=x", "?state=s&error=access_denied", "?state=s", "?code=x&state=s&iss=https%3A%2F%2Fb"] {
+        assert_eq!(
+            code("http://localhost/callback?code=x&state=s&iss=https%3A%2F%2Fa", "s", &found).unwrap(),
+            "x"
+        );
+        for bad in [
+            "?code=x&state=t",
+            "?code=x",
+            "?state=s&error=access_denied",
+            "?state=s",
+            "?code=x&state=s&iss=https%3A%2F%2Fb",
+        ] {
             assert!(code(bad, "s", &found).is_err(), "{bad}");
         }
     }

@@ -108,7 +108,11 @@ impl Authority {
     }
 
     /// Something better than what was just used; nothing when there is none without a person.
-    pub(crate) async fn renew(&self, used: Option<&str>, challenge: &Challenge) -> Result<Option<String>, OAuthError> {
+    pub(crate) async fn renew(
+        &self,
+        used: Option<&str>,
+        challenge: &Challenge,
+    ) -> Result<Option<String>, OAuthError> {
         let mut tokens = self.turn.lock().await;
         // Somebody may have logged in meanwhile, here or in another process.
         let kept = self.vault.read(&self.server, Kept::Tokens).and_then(|text| Tokens::read(&text));
@@ -124,6 +128,12 @@ impl Authority {
             && let Ok(fresh) = self.refreshed(known).await
             && Some(fresh.access.as_str()) != used
         {
+            let access = fresh.access.clone();
+            *tokens = Some(fresh);
+            return Ok(Some(access));
+        }
+        if self.config.own_name {
+            let fresh = self.in_own_name(challenge).await?;
             let access = fresh.access.clone();
             *tokens = Some(fresh);
             return Ok(Some(access));

@@ -32,7 +32,10 @@ pub struct Tokens {
 /// Leaves out everything secret.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tokens").field("until", &self.until).field("scope", &self.scope).finish_non_exhaustive()
+        f.debug_struct("Tokens")
+            .field("until", &self.until)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
     }
 }
 
@@ -82,7 +85,8 @@ pub(super) async fn exchange(
     let (status, told) = post(http, &url, headers, form(&fields), kind).await?;
     let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
     let Some(access) = text("access_token").filter(|_| status.is_success()) else {
-        let why = text("error_description").or_else(|| text("error")).unwrap_or_else(|| format!("HTTP {status}"));
+        let why =
+            text("error_description").or_else(|| text("error")).unwrap_or_else(|| format!("HTTP {status}"));
         return Err(OAuthError::Refused(format!("its authority said no: {why}")));
     };
     let lasts = told.get("expires_in").and_then(|it| it.as_u64().or_else(|| it.as_str()?.parse().ok()));
@@ -101,7 +105,8 @@ pub(super) async fn exchange(
 pub(super) async fn refresh(http: &Http, known: &Tokens) -> Result<Tokens, OAuthError> {
     let token = known.refresh.clone().ok_or(OAuthError::NeedsPerson)?;
     let fields = vec![("grant_type", "refresh_token".to_owned()), ("refresh_token", token.clone())];
-    let mut fresh = exchange(http, &known.authority, &known.client, known.resource.as_deref(), fields).await?;
+    let mut fresh =
+        exchange(http, &known.authority, &known.client, known.resource.as_deref(), fields).await?;
     // An authority that gives no new one means the old one to be used again.
     fresh.refresh = fresh.refresh.or(Some(token));
     fresh.scope = fresh.scope.or_else(|| known.scope.clone());

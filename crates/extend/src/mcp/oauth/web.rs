@@ -9,8 +9,11 @@ use serde_json::Value;
 
 use super::{Challenge, OAuthError};
 
-const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(15), idle: Duration::from_secs(30), total: Duration::from_secs(60) };
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(15),
+    idle: Duration::from_secs(30),
+    total: Duration::from_secs(60),
+};
 
 /// Longest document that is read.
 const MAX_DOCUMENT: usize = 1024 * 1024;
@@ -18,7 +21,9 @@ const MAX_DOCUMENT: usize = 1024 * 1024;
 /// A JSON document; nothing when there is none at this address.
 pub(super) async fn document(http: &Http, url: &Url) -> Result<Option<Value>, OAuthError> {
     safe(url)?;
-    let call = Call::get(url, LIMITS).header("accept", "application/json").header("mcp-protocol-version", "2025-11-25");
+    let call = Call::get(url, LIMITS)
+        .header("accept", "application/json")
+        .header("mcp-protocol-version", "2025-11-25");
     let mut reply = http.send(call).await.map_err(|error| OAuthError::Unreachable(error.to_string()))?;
     if !reply.status.is_success() {
         return Ok(None);

@@ -1,6 +1,6 @@
 //! Which plugins run: those that are switched on, and of a project those that were accepted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use futures::future::{Either, select};
@@ -45,25 +45,30 @@ impl Wanted {
 impl Plugins {
     /// The plugins in folders.
     pub(super) fn in_folders(&self) -> Vec<Found> {
-        let mut found = in_folder(&self.home.plugins(), Origin::User);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = in_folder(&self.home.plugins(), Origin::User, &mut known.manifests);
         if self.project != self.home.plugins() {
-            found.extend(in_folder(&self.project, Origin::Project));
+            found.extend(in_folder(&self.project, Origin::Project, &mut known.manifests));
         }
         found
     }
 
     /// The plugins among installed Python packages, looked for once.
-    pub(super) fn in_packages(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
-        known.get_or_insert_with(|| in_packages(&self.python_paths())).clone()
+    fn in_packages(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
+        let places = || {
+            let kept = foreign::learnt(&self.home, PATHS).and_then(|text| serde_json::from_str(&text).ok());
+            kept.unwrap_or_else(|| self.python_paths())
+        };
+        known.get_or_insert_with(|| in_packages(&places())).clone()
     }
 
-    /// Where Python looks for packages; Python itself is asked the first time.
+    /// The same, for somebody who wants to know them all: Python is asked again.
+    pub(super) fn in_packages_now(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
+        known.insert(in_packages(&self.python_paths())).clone()
+    }
+
+    /// Where Python looks for packages, by asking it; kept for the next time.
     fn python_paths(&self) -> Vec<PathBuf> {
-        if let Some(kept) =
-            foreign::learnt(&self.home, PATHS).and_then(|text| serde_json::from_str(&text).ok())
-        {
-            return kept;
-        }
         let asked = Box::pin(paths(&self.doors, &self.desk, self.home.path()));
         let found = match wait(select(asked, self.doors.host.sleep(FIRST))) {
             Either::Left((found, _)) => found,
@@ -109,20 +114,33 @@ impl Plugins {
                 let digest = self.digest(folder)?;
                 trust.accepts(folder, &digest).then_some(digest)
             }
-            (Code::Folder(folder), _) => Some(foreign::tree_stamp(folder)),
+            (Code::Folder(folder), _) => Some(self.stamp(folder)),
             (Code::EntryPoint(target), _) => Some(format!("{target} {:?}", found.manifest)),
         }
     }
 
-    /// The digest of a folder; read again only when something in it has other dates.
-    fn digest(&self, folder: &PathBuf) -> Option<String> {
+    /// The stamp of a plugin of the home. Every file of it counts when the program starts, and while it
+    /// runs those that every plugin has.
+    fn stamp(&self, folder: &Path) -> String {
+        let front = foreign::front_stamp(folder, &["plugin.yaml", "plugin.yml", "__init__.py"]);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, stamp)) = known.stamps.get(folder).filter(|(before, _)| *before == front) {
+            return stamp.clone();
+        }
         let stamp = foreign::tree_stamp(folder);
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, digest)) = digests.get(folder).filter(|(known, _)| *known == stamp) {
+        known.stamps.insert(folder.to_owned(), (front, stamp.clone()));
+        stamp
+    }
+
+    /// The digest of a folder; read again only when something in it has other dates.
+    fn digest(&self, folder: &Path) -> Option<String> {
+        let stamp = foreign::tree_stamp(folder);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, digest)) = known.digests.get(folder).filter(|(before, _)| *before == stamp) {
             return Some(digest.clone());
         }
         let digest = foreign::tree_digest(folder).ok()?;
-        digests.insert(folder.clone(), (stamp, digest.clone()));
+        known.digests.insert(folder.to_owned(), (stamp, digest.clone()));
         Some(digest)
     }
 }

@@ -64,6 +64,7 @@ impl Plugins {
             desk: Arc::clone(&self.desk),
             toolset: running.key.clone(),
             may_override: running.overrides,
+            reads: Vec::new(),
         };
         let scope = scope(Source::Plugin(running.key.clone()), &running.offer.tools, &owner);
         match PluginHook::of(
@@ -71,7 +72,7 @@ impl Plugins {
             &running.offer.hooks,
             running.manifest.policy,
             &running.subject,
-            &self.doors,
+            (&self.crew, &self.doors),
         ) {
             Some(hook) => scope.hook(hook),
             None => scope,

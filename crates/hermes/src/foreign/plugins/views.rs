@@ -50,7 +50,7 @@ impl Plugins {
         let mut state = self.lock();
         let (wanted, trust) = (Wanted::of(world), Trust::read(&self.home).unwrap_or_default());
         let mut found = self.in_folders();
-        found.extend(self.in_packages(&mut state.packages));
+        found.extend(self.in_packages_now(&mut state.packages));
         let mut views: Vec<PluginView> =
             found.into_iter().map(|found| self.view(found, &state, &wanted, &trust)).collect();
         views.sort_by(|a, b| (&a.key, a.origin).cmp(&(&b.key, b.origin)));

@@ -114,9 +114,9 @@ fn listed(entries: &[Entry]) -> String {
         let title = if title.is_empty() { "(no title)".to_owned() } else { title };
         // Writing into a string cannot fail.
         let _ = if entry.link.is_empty() {
-            write!(out, "## {title}\n")
+            writeln!(out, "## {title}")
         } else {
-            write!(out, "## [{title}]({})\n", entry.link)
+            writeln!(out, "## [{title}]({})", entry.link)
         };
         if !entry.date.is_empty() {
             let _ = writeln!(out, "{}", entry.date);
@@ -145,10 +145,18 @@ mod tests {
 
         let found = text(rss).unwrap();
         assert_eq!(found.title, "News");
-        assert!(found.text.contains("## [One & two](https://a.example/1)\nMon, 01 Jan 2026"), "{}", found.text);
+        assert!(
+            found.text.contains("## [One & two](https://a.example/1)\nMon, 01 Jan 2026"),
+            "{}",
+            found.text
+        );
         assert!(found.text.contains("Some **bold** words"), "{}", found.text);
         let found = text(atom).unwrap();
-        assert!(found.text.contains("## [First](https://a.example/f)\n2026-01-01\n\nPlain"), "{}", found.text);
+        assert!(
+            found.text.contains("## [First](https://a.example/f)\n2026-01-01\n\nPlain"),
+            "{}",
+            found.text
+        );
         assert!(is_one("application/xml", atom) && !is_one("text/html", atom));
     }
 

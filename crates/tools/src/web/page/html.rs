@@ -7,8 +7,10 @@ use super::Page;
 use crate::documents::entity;
 
 /// What is never read: machinery and furniture.
-const SKIPPED: [&str; 12] =
-    ["script", "style", "noscript", "template", "svg", "iframe", "nav", "footer", "aside", "form", "head", "canvas"];
+const SKIPPED: [&str; 12] = [
+    "script", "style", "noscript", "template", "svg", "iframe", "nav", "footer", "aside", "form", "head",
+    "canvas",
+];
 
 /// Most elements of a page, and most of them inside of one another, that are weighed against each other to
 /// find the article. Beyond that a page is read from top to bottom: finding costs more than in proportion.
@@ -25,15 +27,13 @@ pub(super) fn article(html: &str, url: &str) -> Page {
         return plain(html);
     }
     let whole = whole(html);
-    let config = Config {
-        text_mode: TextMode::Markdown,
-        ..Config::default()
-    };
+    let config = Config { text_mode: TextMode::Markdown, ..Config::default() };
     let found = Readability::new(html, Some(url), Some(config)).ok().and_then(|mut page| page.parse().ok());
     let Some(found) = found else { return whole };
     let text = found.text_content.trim().to_owned();
     let title = if found.title.trim().is_empty() { whole.title.clone() } else { found.title };
-    let is_fragment = text.chars().count() < SHORTEST_ARTICLE && whole.text.chars().count() > 2 * text.chars().count();
+    let is_fragment =
+        text.chars().count() < SHORTEST_ARTICLE && whole.text.chars().count() > 2 * text.chars().count();
     if is_fragment { Page { title, ..whole } } else { Page { title, text } }
 }
 
@@ -76,8 +76,8 @@ fn size(html: &str) -> Size {
 /// Elements that have no end, or whose end people leave out.
 fn is_void(after: &[u8]) -> bool {
     const NAMES: [&[u8]; 17] = [
-        b"br", b"hr", b"img", b"input", b"link", b"meta", b"p", b"li", b"td", b"tr", b"th", b"dt", b"dd", b"col",
-        b"source", b"option", b"wbr",
+        b"br", b"hr", b"img", b"input", b"link", b"meta", b"p", b"li", b"td", b"tr", b"th", b"dt", b"dd",
+        b"col", b"source", b"option", b"wbr",
     ];
     let end = after.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(after.len());
     let name = after.get(..end).unwrap_or_default();
@@ -91,8 +91,12 @@ fn plain(html: &str) -> Page {
     while let Some((before, after)) = rest.split_once('<') {
         push_words(&mut text, before);
         let (tag, behind) = after.split_once('>').unwrap_or((after, ""));
-        let name: String =
-            tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        let name: String = tag
+            .trim_start_matches('/')
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
         rest = behind;
         if !tag.starts_with('/') && matches!(name.as_str(), "script" | "style" | "title" | "template") {
             let end = format!("</{name}");
@@ -102,7 +106,9 @@ fn plain(html: &str) -> Page {
                 inside.trim().clone_into(&mut title);
             }
             rest = behind;
-        } else if !matches!(name.as_str(), "a" | "b" | "i" | "em" | "strong" | "span" | "code") && !text.ends_with('\n') {
+        } else if !matches!(name.as_str(), "a" | "b" | "i" | "em" | "strong" | "span" | "code")
+            && !text.ends_with('\n')
+        {
             text.push('\n');
         }
     }

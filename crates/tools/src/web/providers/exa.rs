@@ -32,7 +32,11 @@ fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Ext
         let answer = post(asking, "/contents", &json!({ "urls": [url], "text": true })).await?;
         let page = list(&answer, &["results"]).first();
         let page = page.ok_or_else(|| ToolError::Failed("the page could not be read".to_owned()))?;
-        Ok(Extracted { url: text(page, &["url"]), title: text(page, &["title"]), text: text(page, &["text"]) })
+        Ok(Extracted {
+            url: text(page, &["url"]),
+            title: text(page, &["title"]),
+            text: text(page, &["text"]),
+        })
     }
     .boxed()
 }

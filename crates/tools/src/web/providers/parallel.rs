@@ -38,18 +38,16 @@ fn hit(row: &Value) -> Hit {
 fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Extracted, ToolError>> {
     async move {
         let answer = post(asking, "/v1beta/extract", &json!({ "urls": [url], "full_content": true })).await?;
-        match list(&answer, &["results"]).first() {
-            Some(page) => Ok(Extracted {
+        if let Some(page) = list(&answer, &["results"]).first() {
+            return Ok(Extracted {
                 url: text(page, &["url"]),
                 title: text(page, &["title"]),
                 text: text(page, &["full_content"]),
-            }),
-            None => {
-                let why = list(&answer, &["errors"]).first().map(|error| text(error, &["content"]));
-                let why = why.filter(|why| !why.is_empty());
-                Err(ToolError::Failed(why.unwrap_or_else(|| "the page could not be read".to_owned())))
-            }
+            });
         }
+        let why = list(&answer, &["errors"]).first().map(|error| text(error, &["content"]));
+        let why = why.filter(|why| !why.is_empty());
+        Err(ToolError::Failed(why.unwrap_or_else(|| "the page could not be read".to_owned())))
     }
     .boxed()
 }

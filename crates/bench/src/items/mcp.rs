@@ -1,0 +1,87 @@
+//! `mcp`: a call of a server's tool through the whole road, beside the bare pipe to the same program;
+//! four calls of a second at once; the start with twenty servers configured.
+
+use std::path::Path;
+
+use hermes::store::Home;
+use hermes::{Runtime, ToolCall};
+use serde_json::{Map, Value, json};
+
+use crate::item::{ItemDef, Numbers, Work, called, worked};
+use crate::process::{self, PingPong};
+use crate::timing::{micros, millis, per_call, timed};
+
+pub(crate) const ITEM: ItemDef = ItemDef::new("mcp", measure);
+
+/// Calls per batch.
+const CALLS: u32 = 100;
+
+/// A server that says what it is told.
+const SERVER: &str = include_str!("../echo_server.py");
+
+/// Servers that are configured and not needed.
+const MANY: usize = 20;
+
+fn measure(work: &Work) -> Result<Numbers, String> {
+    let home = work.folder.join("home-mcp");
+    configure(&home, &json!({ "bench": server() }))?;
+    let runtime = open(&home, work)?;
+    runtime.mcp().ready_blocking();
+    let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
+    let text = json!({ "text": "hello" });
+    let road = per_call(CALLS, || called(&session, "mcp__bench__echo", &text).map(drop))?;
+
+    let line = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "echo", "arguments": text, "_meta": { "progressToken": 1 } },
+    });
+    let mut pipe = PingPong::start("python3", &["-c", SERVER])?;
+    let bare = per_call(CALLS, || pipe.round(&line.to_string()))?;
+
+    let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
+    let (outcomes, four) = timed(|| session.batch_blocking(calls));
+    for outcome in outcomes {
+        worked(outcome)?;
+    }
+
+    let (none, many) = (work.folder.join("home-mcp-none"), work.folder.join("home-mcp-many"));
+    configure(&none, &json!({}))?;
+    configure(&many, &twenty())?;
+    remember(&many, &home)?;
+    let start = |home: &Path| per_call(20, || open(home, work).map(|runtime| drop(runtime.tools())));
+    Ok(vec![
+        ("echo_us", micros(road)),
+        ("bare_us", micros(bare)),
+        ("echo_ratio", road.as_secs_f64() / bare.as_secs_f64()),
+        ("four_calls_s", four.as_secs_f64()),
+        ("start_0_ms", millis(start(&none)?)),
+        ("start_20_ms", millis(start(&many)?)),
+    ])
+}
+
+fn server() -> Value {
+    json!({ "command": "python3", "args": ["-c", SERVER] })
+}
+
+fn twenty() -> Value {
+    let servers: Map<String, Value> = (0..MANY).map(|n| (format!("s{n}"), server())).collect();
+    Value::Object(servers)
+}
+
+/// Makes what is known of one server known of all: they are the same program.
+fn remember(many: &Path, one: &Path) -> Result<(), String> {
+    let known = process::text(&one.join("mcp/bench.json"))?;
+    process::make(&many.join("mcp"))?;
+    (0..MANY).try_for_each(|n| process::keep(&many.join(format!("mcp/s{n}.json")), &known))
+}
+
+fn configure(home: &Path, servers: &Value) -> Result<(), String> {
+    process::make(home)?;
+    let text = json!({ "mcp_servers": servers, "mcp_discovery_timeout": 20 }).to_string();
+    process::keep(&home.join("config.yaml"), &text)
+}
+
+fn open(home: &Path, work: &Work) -> Result<Runtime, String> {
+    let builder = Runtime::builder().cwd(&work.folder).home(Home::at(home)).env(process::variables());
+    builder.build().map_err(|wrong| wrong.to_string())
+}

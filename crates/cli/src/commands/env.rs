@@ -1,0 +1,134 @@
+//! `hermes env`: the places where commands run.
+
+use hermes::Runtime;
+use hermes::core::environment::{About, Standing};
+use serde_json::json;
+
+use crate::command::{CommandDef, Failure, Run};
+use crate::shell::Shell;
+use crate::table::{Cell, Tone};
+
+pub(crate) const COMMAND: CommandDef =
+    CommandDef::of::<EnvCommand>("env", "List, try, enter and clean the places where commands run");
+
+#[derive(clap::Args)]
+struct EnvCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// List the configured environments
+    List,
+    /// Open one and say what is there; exits 1 when it cannot be used
+    Test(One),
+    /// Open a shell in one
+    Shell(One),
+    /// Remove what an environment of this home has left: its container, its connection, its kept files
+    Clean(One),
+}
+
+#[derive(clap::Args)]
+struct One {
+    /// Its name, as `hermes env list` shows it
+    name: String,
+}
+
+impl Run for EnvCommand {
+    fn run(self, shell: &Shell) -> Result<(), Failure> {
+        let runtime = shell.runtime()?;
+        match self.action {
+            Action::List => list(shell, &runtime),
+            Action::Test(One { name }) => test(shell, &runtime, &name),
+            Action::Shell(One { name }) => enter(&runtime, &name),
+            Action::Clean(One { name }) => clean(shell, &runtime, &name),
+        }
+    }
+}
+
+fn list(shell: &Shell, runtime: &Runtime) -> Result<(), Failure> {
+    let environments = runtime.environments();
+    let faults = runtime.environment_faults();
+    let wrong = |name: &str| {
+        let known = faults.iter().find(|(known, _)| known == name);
+        known.map(|(_, wrong)| wrong.join("; ")).filter(|wrong| !wrong.is_empty())
+    };
+    let is_default = |name: &str| name == environments.default_name();
+    if shell.out.wants_json() {
+        let all: Vec<_> = environments
+            .all()
+            .map(|(name, site)| {
+                let About { backend, location, standing } = &site.about;
+                json!({
+                    "name": name, "default": is_default(name), "backend": backend, "location": location,
+                    "disposable": *standing == Standing::Disposable, "error": wrong(name),
+                })
+            })
+            .collect();
+        return shell.out.json(&all);
+    }
+    let rows: Vec<Vec<Cell>> = environments
+        .all()
+        .map(|(name, site)| {
+            let last = match wrong(name) {
+                Some(wrong) => Cell::new(wrong).tone(Tone::Bad),
+                None => Cell::new(asked(site.about.standing)),
+            };
+            let default = if is_default(name) { "default" } else { "" };
+            vec![
+                Cell::new(name).tone(Tone::Strong),
+                Cell::new(default),
+                Cell::new(site.about.backend.clone()),
+                Cell::new(site.about.location.clone()),
+                last,
+            ]
+        })
+        .collect();
+    shell.out.table(&["name", "", "backend", "where", "approvals"], &rows)
+}
+
+/// How much is asked about in a place.
+fn asked(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Own => "asked",
+        Standing::Shared => "asked as on this machine",
+        Standing::Disposable => "only what leaves it",
+    }
+}
+
+fn test(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
+    known(runtime, name)?;
+    let found = runtime.look_at_environment(name);
+    if shell.out.wants_json() {
+        let wrong = found.as_ref().err().map(ToString::to_string);
+        shell.out.json(
+            &json!({ "name": name, "ok": found.is_ok(), "found": found.as_ref().ok(), "error": wrong }),
+        )?;
+        return if found.is_ok() { Ok(()) } else { Err(Failure::Told(Failure::FAILED)) };
+    }
+    let found = found.map_err(Failure::failed)?;
+    shell.out.line(&format!("{name} works{}{found}", if found.is_empty() { "" } else { ": " }))
+}
+
+fn enter(runtime: &Runtime, name: &str) -> Result<(), Failure> {
+    known(runtime, name)?;
+    let words = runtime.environment_shell(name).map_err(Failure::failed)?;
+    match hermes::env::editor::enter(&words).map_err(Failure::failed)? {
+        0 => Ok(()),
+        code => Err(Failure::Told(u8::try_from(code).unwrap_or(Failure::FAILED))),
+    }
+}
+
+fn clean(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
+    known(runtime, name)?;
+    runtime.close_environment(name, true).map_err(Failure::failed)?;
+    if shell.out.wants_json() {
+        return shell.out.json(&json!({ "name": name, "clean": true }));
+    }
+    shell.out.line(&format!("{name}: nothing of it is left"))
+}
+
+fn known(runtime: &Runtime, name: &str) -> Result<(), Failure> {
+    runtime.environments().site(name).map(drop).map_err(Failure::usage)
+}

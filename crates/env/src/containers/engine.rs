@@ -1,0 +1,99 @@
+//! The engine's client: which program, and what becomes of its words.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hermes_core::environment::EnvError;
+
+use crate::far::client::Client;
+use crate::probe::program_on_path;
+
+/// Which engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Docker,
+    Podman,
+}
+
+/// Where clients are that are not on the search path.
+const ELSEWHERE: [&str; 3] = [
+    "/usr/local/bin/docker",
+    "/opt/homebrew/bin/docker",
+    "/Applications/Docker.app/Contents/Resources/bin/docker",
+];
+
+impl Engine {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Podman => "podman",
+        }
+    }
+
+    /// The client: the one that is set, else by the search path. Where there is no docker, podman
+    /// answers for it.
+    pub(super) fn find(
+        self,
+        environment: &str,
+        set: Option<&str>,
+        variables: &[(OsString, OsString)],
+    ) -> Result<PathBuf, EnvError> {
+        let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+        let path = path.unwrap_or_default();
+        let names: &[&str] = match (set, self) {
+            (Some(set), _) if set.contains('/') => return Ok(Path::new(set).to_path_buf()),
+            (Some(set), _) => &[set],
+            (None, Self::Docker) => &["docker", "podman"],
+            (None, Self::Podman) => &["podman"],
+        };
+        let found = names.iter().find_map(|name| program_on_path(name, &path));
+        let elsewhere = || {
+            let known = ELSEWHERE.iter().map(PathBuf::from).find(|path| crate::probe::file_exists(path));
+            known.filter(|_| self == Self::Docker && set.is_none())
+        };
+        found.or_else(elsewhere).ok_or_else(|| EnvError::Unreachable {
+            environment: environment.to_owned(),
+            why: format!("`{}` is not on the search path; install it, or set `binary`", names.join("` or `")),
+        })
+    }
+}
+
+/// The client with these words.
+pub(super) fn client<'a>(program: &Path, words: impl IntoIterator<Item = &'a str>) -> Client {
+    Client { program: program.to_path_buf(), arguments: words.into_iter().map(str::to_owned).collect() }
+}
+
+/// What can be done about what an engine complains of.
+pub(super) fn advice(complaint: &str) -> Option<&'static str> {
+    let has = |part: &str| complaint.contains(part);
+    if has("Cannot connect to the Docker daemon") || has("connection refused") || has("Is the docker daemon")
+    {
+        return Some("start the engine, or say where it is in DOCKER_HOST");
+    }
+    if has("permission denied while trying to connect") || has("dial unix") && has("permission denied") {
+        return Some("the engine's socket is not yours to use: join its group, or use podman");
+    }
+    if has("No such image")
+        || has("pull access denied")
+        || has("manifest unknown")
+        || has("not found: manifest")
+    {
+        return Some("check `image`, or fetch it by hand");
+    }
+    if has("no space left on device") {
+        return Some("the engine's disk is full; make room and try again");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_complaint_comes_with_what_can_be_done() {
+        assert!(advice("Cannot connect to the Docker daemon at unix:///x").is_some());
+        assert!(advice("write /x: no space left on device").is_some());
+        assert!(advice("something else").is_none());
+    }
+}

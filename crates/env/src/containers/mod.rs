@@ -1,0 +1,18 @@
+//! Containers of docker and podman: what both backends share.
+//!
+//! | file | what |
+//! |---|---|
+//! | `settings.rs` | what can be set, and what follows from it |
+//! | `arguments.rs` | the words a container is made with |
+//! | `engine.rs` | the engine's client, and what it says |
+//! | `kept.rs` | folders of this machine that outlive a container |
+//! | `container.rs` | the one container of a place: found again, made, started, let go of |
+
+mod arguments;
+mod container;
+mod engine;
+mod kept;
+mod settings;
+
+pub(crate) use engine::Engine;
+pub(crate) use settings::ContainerSettings;

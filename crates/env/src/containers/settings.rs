@@ -1,0 +1,169 @@
+//! What can be set about a container, and what follows from it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hermes_core::environment::{EnvError, Standing};
+use serde::Deserialize;
+
+use crate::backends::{FarAbout, Opening};
+use crate::containers::Engine;
+use crate::containers::container::Container;
+use crate::far::Reach;
+
+/// An environment that is a container.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+pub(crate) struct ContainerSettings {
+    /// What it is made from.
+    pub(super) image: String,
+    /// Names of variables whose values here are handed on.
+    pub(super) forward_env: Vec<String>,
+    /// Variables it gets.
+    pub(super) env: BTreeMap<String, String>,
+    /// Folders and volumes it gets, as `source:target[:options]`.
+    pub(super) volumes: Vec<String>,
+    /// More words for the engine's `run`.
+    pub(super) extra_args: Vec<String>,
+    /// Whether the directory the person works in is its `/workspace`.
+    pub(super) mount_cwd: bool,
+    /// Whether it reaches the network.
+    pub(super) network: bool,
+    /// Whether commands run with the user's and group's number of the person.
+    pub(super) run_as_host_user: bool,
+    /// Whether it goes on running when we end, and is found again.
+    pub(super) persist_across_processes: bool,
+    /// Whether what a crash left is removed at the start.
+    pub(super) orphan_reaper: bool,
+    /// The engine's client, where it is not on the search path.
+    pub(super) binary: Option<String>,
+    /// Processors; 0 is as many as there are.
+    pub(super) cpu: f64,
+    /// Memory in megabytes; 0 is as much as there is.
+    pub(super) memory: u64,
+    /// Disk in megabytes; 0 is as much as there is.
+    pub(super) disk: u64,
+    /// Processes at once; 0 is as many as may.
+    pub(super) pids: u32,
+    /// Whether `/root` and `/workspace` outlive it.
+    pub(super) persistent: bool,
+    /// Where sessions begin.
+    pub(super) cwd: Option<String>,
+}
+
+impl Default for ContainerSettings {
+    fn default() -> Self {
+        Self {
+            image: "nikolaik/python-nodejs:python3.11-nodejs20".to_owned(),
+            forward_env: Vec::new(),
+            env: BTreeMap::new(),
+            volumes: Vec::new(),
+            extra_args: Vec::new(),
+            mount_cwd: false,
+            network: true,
+            run_as_host_user: false,
+            persist_across_processes: true,
+            orphan_reaper: true,
+            binary: None,
+            cpu: 1.0,
+            memory: 5120,
+            disk: 51_200,
+            pids: 256,
+            persistent: true,
+            cwd: None,
+        }
+    }
+}
+
+impl ContainerSettings {
+    pub(crate) fn open(self, engine: Engine, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        Ok(Arc::new(Container::new(self, engine, with)?))
+    }
+
+    pub(crate) fn about(&self, engine: Engine) -> FarAbout {
+        FarAbout {
+            location: format!("{} container of {}", engine.name(), self.image),
+            standing: self.standing(),
+            cwd: self.cwd(),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.image.trim().is_empty() || self.image.starts_with('-') {
+            return Err("image: it must name an image".to_owned());
+        }
+        if let Some(volume) = self.volumes.iter().find(|volume| !volume.contains(':')) {
+            return Err(format!("volumes: `{volume}` is not `source:target`"));
+        }
+        let sound = |name: &str| {
+            !name.is_empty()
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        if let Some(name) = self.forward_env.iter().find(|name| !sound(name)) {
+            return Err(format!("forward_env: `{name}` is not the name of a variable"));
+        }
+        if let Some(name) = self.env.keys().find(|name| !sound(name)) {
+            return Err(format!("env: `{name}` is not the name of a variable"));
+        }
+        if !self.cpu.is_finite() || self.cpu < 0.0 {
+            return Err("cpu: it must not be negative".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Where sessions begin there. What looks like a folder of this machine is none there.
+    pub(super) fn cwd(&self) -> String {
+        let usable = |cwd: &&String| {
+            let host_like = ["/home/", "/Users/"].iter().any(|prefix| cwd.starts_with(prefix));
+            (cwd.starts_with('/') || *cwd == "~" || cwd.starts_with("~/")) && !host_like
+        };
+        self.cwd.as_ref().filter(usable).cloned().unwrap_or_else(|| "/workspace".to_owned())
+    }
+
+    /// Whether anything of the person's can be reached from inside.
+    fn standing(&self) -> Standing {
+        let closed = self.volumes.is_empty()
+            && self.extra_args.is_empty()
+            && self.forward_env.is_empty()
+            && !self.mount_cwd;
+        if closed { Standing::Disposable } else { Standing::Shared }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> ContainerSettings {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_container_is_disposable_until_something_of_the_persons_is_in_it() {
+        assert_eq!(read("{}").standing(), Standing::Disposable);
+        for shared in [
+            r#"{"volumes": ["/data:/data"]}"#,
+            r#"{"mount_cwd": true}"#,
+            r#"{"forward_env": ["TOKEN"]}"#,
+            r#"{"extra_args": ["--network", "host"]}"#,
+        ] {
+            assert_eq!(read(shared).standing(), Standing::Shared, "{shared}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_this_machine_is_no_directory_in_there() {
+        assert_eq!(read(r#"{"cwd": "/home/ann/x"}"#).cwd(), "/workspace");
+        assert_eq!(read(r#"{"cwd": "."}"#).cwd(), "/workspace");
+        assert_eq!(read(r#"{"cwd": "/srv"}"#).cwd(), "/srv");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        assert!(read(r#"{"volumes": ["data"]}"#).check().unwrap_err().contains("`data`"));
+        assert!(read(r#"{"forward_env": ["A B"]}"#).check().is_err());
+        assert!(serde_json::from_str::<ContainerSettings>(r#"{"imge": "x"}"#).is_err());
+    }
+}

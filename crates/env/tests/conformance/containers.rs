@@ -1,0 +1,168 @@
+//! The promises in containers of real engines, and what must hold when an engine lets us down.
+//!
+//! `scripts/testbeds/docker` and `scripts/testbeds/podman` say where engines are. A machine that has
+//! none cannot run these tests; they say so and hold nothing up, except where CI wants them run.
+
+use std::process::Command;
+
+use hermes_core::environment::{End, EnvError, Run, Why};
+use serde_json::{Value, json};
+
+use crate::PROMISES;
+use crate::bench::{Bench, usual};
+
+/// The image with bash that tests use, and the engine's client; nothing when there is no engine here.
+fn engine(name: &str) -> Option<(String, String)> {
+    let upper = name.to_uppercase();
+    let image = std::env::var(format!("HERMES_TEST_{upper}_IMAGE")).ok();
+    let client = std::env::var(format!("HERMES_TEST_{upper}")).ok();
+    let found = image.zip(client);
+    assert!(found.is_some() || std::env::var("CI").is_err(), "{name} must be here in CI");
+    if found.is_none() {
+        eprintln!("{name} is not here: nothing was tried (see scripts/testbeds/{name})");
+    }
+    found
+}
+
+/// A place whose processes have the numbers they have outside, and whose folder is the same.
+fn bench(backend: &str, more: Value) -> Option<Bench> {
+    let (image, client) = engine(backend)?;
+    Some(Bench::far(backend, |dir| {
+        let dir = dir.display();
+        let mut section = json!({
+            "image": image,
+            "binary": client,
+            "volumes": [format!("{dir}:{dir}")],
+            "extra_args": ["--pid", "host"],
+            "persist_across_processes": false,
+            "persistent": false,
+            "pids": 0,
+        });
+        section.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        section
+    }))
+}
+
+fn kept(backend: &str) {
+    for (name, promise) in PROMISES {
+        let Some(bench) = bench(backend, json!({})) else { return };
+        // It goes on for a thousand calls, each of which takes a tenth of a second here.
+        if *name == "a_thousand_calls_leave_nothing_behind" && std::env::var("HERMES_TEST_FULL").is_err() {
+            continue;
+        }
+        eprintln!("{backend}: {name}");
+        promise(&bench);
+    }
+}
+
+#[test]
+fn a_docker_container_keeps_every_promise() {
+    kept("docker");
+}
+
+#[test]
+fn a_podman_container_keeps_every_promise() {
+    kept("podman");
+}
+
+/// The engine's client with these words.
+fn told(client: &str, words: &[&str]) -> String {
+    let said = Command::new(client).args(words).output().unwrap();
+    String::from_utf8_lossy(&said.stdout).trim().to_owned()
+}
+
+fn ours(client: &str) -> String {
+    let label = format!("label=hermes-owner=test{}", std::process::id());
+    told(client, &["ps", "-aq", "--filter", &label])
+}
+
+#[test]
+fn a_container_that_is_removed_under_us_is_made_anew_by_the_next_call() {
+    let Some(bench) = bench("docker", json!({})) else { return };
+    let (_, client) = engine("docker").unwrap();
+    let shell = bench.run("export A=1").shell;
+    told(&client, &["rm", "-f", &ours(&client)]);
+
+    let ran = bench.run_with("echo \"[$A]\"", Run { shell, ..usual() });
+
+    assert_eq!(ran.output.head, b"[]\n");
+    assert!(ran.notes.iter().any(|note| note.contains("made anew")), "{:?}", ran.notes);
+}
+
+#[test]
+fn a_container_that_is_removed_while_a_command_runs_is_a_clear_error_and_nothing_runs_twice() {
+    let Some(bench) = bench("docker", json!({ "extra_args": [] })) else { return };
+    let (_, client) = engine("docker").unwrap();
+    bench.run("true");
+    let permit = bench.permit("echo once >> ran; sleep 100");
+
+    let wrong = std::thread::scope(|scope| {
+        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
+        crate::processes::until("it runs", || bench.work().join("ran").exists());
+        told(&client, &["rm", "-f", &ours(&client)]);
+        running.join().unwrap().unwrap_err()
+    });
+
+    assert!(matches!(wrong, EnvError::CutOff { .. }), "{wrong}");
+    assert_eq!(std::fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+}
+
+#[test]
+fn an_image_that_is_not_there_is_named_and_leaves_nothing_behind() {
+    let Some(bench) = bench("docker", json!({ "image": "no-such-image.invalid/x:1" })) else { return };
+    let (_, client) = engine("docker").unwrap();
+    let permit = bench.permit("true");
+
+    let wrong = bench.runtime.block_on(bench.place.run(permit, usual())).unwrap_err().to_string();
+
+    assert!(wrong.contains("no-such-image.invalid/x:1"), "{wrong}");
+    assert_eq!(ours(&client), "");
+}
+
+#[test]
+fn a_full_disk_in_there_loses_nothing_but_what_was_being_written() {
+    let small = json!({ "extra_args": ["--pid", "host", "--tmpfs", "/small:size=1m"] });
+    let Some(bench) = bench("docker", small) else { return };
+    let shell = bench.run("export A=1").shell;
+
+    let full = bench.run_with("head -c 5000000 /dev/zero > /small/x", Run { shell, ..usual() });
+
+    assert!(String::from_utf8_lossy(&full.output.head).contains("No space left"));
+    assert_eq!(bench.output("echo $A", &full.shell), "1\n");
+}
+
+#[test]
+fn a_client_that_is_not_there_is_a_clear_error() {
+    let bench = Bench::far("docker", |_| json!({ "binary": "/no/such/client" }));
+
+    let wrong = bench.runtime.block_on(bench.place.run(bench.permit("true"), usual()));
+
+    assert!(wrong.unwrap_err().to_string().contains("/no/such/client"));
+}
+
+#[test]
+fn a_place_that_closes_leaves_no_container() {
+    let Some(bench) = bench("docker", json!({})) else { return };
+    let (_, client) = engine("docker").unwrap();
+    bench.run("true");
+    assert_ne!(ours(&client), "");
+
+    drop(bench);
+
+    assert_eq!(ours(&client), "");
+}
+
+#[test]
+fn without_bash_variables_and_directory_stay() {
+    let Ok(plain) = std::env::var("HERMES_TEST_DOCKER_PLAIN_IMAGE") else { return };
+    let Some(bench) = bench("docker", json!({ "image": plain })) else { return };
+
+    let ran = bench.run("export A='x y'; cd /tmp");
+
+    assert_eq!(ran.cwd, Some("/tmp".into()));
+    let permit = bench.permit_in("echo \"$A\"; pwd", std::path::Path::new("/tmp"));
+    let run = Run { shell: ran.shell, ..usual() };
+    let next = bench.runtime.block_on(bench.place.run(permit, run)).unwrap();
+    assert_eq!(next.output.head, b"x y\n/tmp\n");
+}

@@ -1,0 +1,124 @@
+//! A client for the official MCP conformance suite: the whole runtime, pointed at the address that the
+//! suite gives it, with a person who agrees to everything.
+//!
+//! The suite appends the address of its server and names the scenario in `MCP_CONFORMANCE_SCENARIO`.
+
+#![expect(clippy::disallowed_methods, reason = "a program of its own, for the suite")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use hermes::core::clarify::{Answer, Asker, Question};
+use hermes::core::policy::{Policy, PolicyRequest, Verdict};
+use hermes::extend::mcp::client::Status;
+use hermes::extend::mcp::oauth::Person;
+use hermes::store::Home;
+use hermes::{Runtime, ToolCall};
+use hermes_net::{Call, Http, HttpSettings, Limits, Url};
+use serde_json::{Value, json};
+
+/// Says yes to everything.
+struct Everything;
+
+impl Policy for Everything {
+    fn judge(&self, _: &PolicyRequest<'_>) -> Verdict {
+        Verdict::Allow
+    }
+}
+
+/// Takes what is offered.
+struct Content;
+
+impl Asker for Content {
+    fn ask(&self, _: Question) -> BoxFuture<'_, Answer> {
+        Box::pin(std::future::ready(Answer::Said(String::new())))
+    }
+}
+
+/// Follows the page's redirect as a browser would, without a browser.
+struct Robot(Http);
+
+impl Person for Robot {
+    fn redirect_uri(&self) -> String {
+        "http://localhost:3000/callback".to_owned()
+    }
+
+    fn visit(&self, page: &str) -> BoxFuture<'_, Result<String, String>> {
+        let page = page.to_owned();
+        Box::pin(async move {
+            let url = Url::parse(&page).ok_or("the page has no address")?;
+            let second = Duration::from_secs(10);
+            let limits = Limits { connect: second, idle: second, total: second };
+            let reply = self.0.send(Call::get(&url, limits)).await.map_err(|error| error.to_string())?;
+            reply
+                .header("location")
+                .map(str::to_owned)
+                .ok_or_else(|| format!("the page answers {}", reply.status))
+        })
+    }
+}
+
+/// The server as the scenario wants it.
+fn server(url: &str, scenario: &str, context: &Value) -> Value {
+    let mut server = json!({ "url": url, "elicitation": { "enabled": true } });
+    if scenario.starts_with("auth/") {
+        let mut oauth =
+            json!({ "client_metadata_url": "https://conformance-test.local/client-metadata.json" });
+        for key in ["client_id", "client_secret"] {
+            if let Some(value) = context.get(key) {
+                oauth[key] = value.clone();
+            }
+        }
+        if scenario.contains("client-credentials") {
+            oauth["grant"] = json!("client_credentials");
+        }
+        server["oauth"] = oauth;
+    }
+    server
+}
+
+/// Arguments for a tool that the suite's servers are known to have.
+fn arguments(tool: &str) -> Value {
+    if tool.ends_with("add_numbers") { json!({ "a": 5, "b": 3 }) } else { json!({}) }
+}
+
+fn main() -> ExitCode {
+    let Some(url) = std::env::args().next_back() else { return ExitCode::from(2) };
+    let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    let context: Value = serde_json::from_str(&context).unwrap_or_default();
+    let Ok(folder) = tempfile::tempdir() else { return ExitCode::FAILURE };
+    let config =
+        json!({ "mcp_servers": { "suite": server(&url, &scenario, &context) }, "mcp_discovery_timeout": 25 });
+    if std::fs::write(folder.path().join("config.yaml"), config.to_string()).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let person = Arc::new(Robot(Http::new(HttpSettings::default())));
+    let home = Home::at(folder.path());
+    let built = Runtime::builder().home(home).cwd(folder.path()).policy(Everything).person(person).build();
+    let Ok(runtime) = built else { return ExitCode::FAILURE };
+    runtime.mcp().ready_blocking();
+    let asker: Arc<dyn Asker> = Arc::new(Content);
+    let Ok(session) = runtime.session().extension(asker).open() else { return ExitCode::FAILURE };
+    let tools: Vec<String> = runtime
+        .tools()
+        .tools()
+        .filter(|tool| tool.toolset().as_ref() == "mcp-suite")
+        .map(|tool| tool.name().to_string())
+        .collect();
+    let mut worked = true;
+    for server in runtime.mcp().servers() {
+        eprintln!("{:?}", server.status());
+        worked &= server.status() == Status::Connected;
+    }
+    for tool in &tools {
+        let outcome = session.call_blocking(ToolCall::new(tool, arguments(tool).to_string()));
+        eprintln!("{tool}: {}", outcome.body);
+        worked &= outcome.status.is_ok();
+    }
+    // Leaves time for what is said at the end.
+    std::thread::sleep(Duration::from_millis(200));
+    if worked { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

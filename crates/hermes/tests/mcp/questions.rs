@@ -1,0 +1,147 @@
+//! What a server may ask of us: where it works, how far it is, the model, the person.
+
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+use hermes::core::call::CallId;
+use hermes::core::clarify::{Answer, Asker, Question};
+use hermes::core::journal::Starting;
+use hermes::core::policy::{Answer as Said, Approver, Grant};
+use hermes::core::watch::Watcher;
+use hermes::extend::mcp::client::{Sample, Sampled, Sampler};
+use hermes::{Outcome, Runtime, Status};
+use hermes_testkit::ScriptedApprover;
+use serde_json::{Value, json};
+
+use crate::support::{Bench, call, told, words};
+
+/// Answers every question with the next of its words.
+struct Ready(Mutex<Vec<&'static str>>, Mutex<Vec<Question>>);
+
+impl Asker for Ready {
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        self.1.lock().unwrap().push(question);
+        let mut words = self.0.lock().unwrap();
+        let said = if words.is_empty() { Answer::Nobody } else { Answer::Said(words.remove(0).to_owned()) };
+        Box::pin(std::future::ready(said))
+    }
+}
+
+fn ready(words: &[&'static str]) -> Arc<Ready> {
+    Arc::new(Ready(Mutex::new(words.to_vec()), Mutex::default()))
+}
+
+struct Four(Mutex<Vec<Sample>>);
+
+impl Sampler for Four {
+    fn sample(&self, request: Sample) -> BoxFuture<'_, Result<Sampled, String>> {
+        self.0.lock().unwrap().push(request);
+        Box::pin(std::future::ready(Ok(Sampled { text: "4".to_owned(), model: "m".to_owned() })))
+    }
+}
+
+fn inner(outcome: &Outcome) -> Value {
+    serde_json::from_str(&words(outcome)).unwrap_or_else(|_| told(outcome))
+}
+
+#[test]
+fn the_folder_of_the_work_is_told_as_what_may_be_looked_at() {
+    let bench = Bench::scripted(&json!({}));
+
+    let outcome = call(&bench.session(), "mcp__s__roots", &json!({}));
+
+    let uri = format!("file://{}", bench.path("work").display());
+    assert_eq!(told(&outcome)["result"].to_string().contains(&uri), true, "{}", outcome.body);
+}
+
+#[test]
+fn how_far_a_call_is_reaches_whoever_looks_on() {
+    struct Seen(Mutex<Vec<String>>);
+    impl Watcher for Seen {
+        fn began(&self, _: &Starting<'_>) {}
+        fn progress(&self, _: &CallId, words: &str) {
+            self.0.lock().unwrap().push(words.to_owned());
+        }
+        fn ended(&self, _: &Outcome) {}
+    }
+    let bench = Bench::scripted(&json!({}));
+    let seen = Arc::new(Seen(Mutex::default()));
+    let watcher: Arc<dyn Watcher> = seen.clone();
+    let session = bench.runtime().session().extension(watcher).open().unwrap();
+
+    drop(call(&session, "mcp__s__progress", &json!({})));
+
+    assert_eq!(*seen.0.lock().unwrap(), ["25 % step 1", "50 % step 2", "75 % step 3"]);
+}
+
+fn asking(runtime: &Runtime, asker: &Arc<Ready>, sampler: &Arc<Four>) -> hermes::Session {
+    let (asker, sampler): (Arc<dyn Asker>, Arc<dyn Sampler>) = (asker.clone(), sampler.clone());
+    runtime.session().extension(asker).extension(sampler).open().unwrap()
+}
+
+#[test]
+fn the_model_and_the_person_are_not_asked_unless_that_was_allowed() {
+    let bench = Bench::scripted(&json!({}));
+    let (asker, four) = (ready(&["Yes, this once"]), Arc::new(Four(Mutex::default())));
+    let session = asking(&bench.runtime(), &asker, &four);
+
+    let sampled = call(&session, "mcp__s__sample", &json!({}));
+    let elicited = call(&session, "mcp__s__elicit", &json!({}));
+
+    assert!(sampled.body.contains("error"), "{}", sampled.body);
+    assert_eq!(inner(&elicited)["action"], "decline");
+    assert!(asker.1.lock().unwrap().is_empty() && four.0.lock().unwrap().is_empty());
+}
+
+#[test]
+fn the_model_is_asked_when_the_person_agrees_and_within_the_budget() {
+    let bench =
+        Bench::scripted(&json!({ "sampling": { "enabled": true, "max_rpm": 2, "max_tokens_cap": 50 } }));
+    let (asker, four) = (ready(&["No", "Yes, this once"]), Arc::new(Four(Mutex::default())));
+    let session = asking(&bench.runtime(), &asker, &four);
+
+    let refused = call(&session, "mcp__s__sample", &json!({ "text": "1" }));
+    let agreed = call(&session, "mcp__s__sample", &json!({ "text": "2" }));
+    let too_often = call(&session, "mcp__s__sample", &json!({ "text": "3" }));
+
+    assert!(refused.body.contains("the person said no"), "{}", refused.body);
+    assert_eq!(inner(&agreed)["content"]["text"], "4");
+    assert!(too_often.body.contains("2 times in a minute"), "{}", too_often.body);
+    let asked = four.0.lock().unwrap();
+    assert_eq!(asked.len(), 1);
+    assert_eq!((asked[0].max_tokens, asked[0].messages[0].1.as_str()), (50, "What is 2 + 2?"));
+}
+
+#[test]
+fn a_form_is_filled_in_by_the_person() {
+    let bench = Bench::scripted(&json!({ "elicitation": { "enabled": true } }));
+    let (asker, four) = (ready(&["Ann", ""]), Arc::new(Four(Mutex::default())));
+    let session = asking(&bench.runtime(), &asker, &four);
+
+    let outcome = call(&session, "mcp__s__elicit", &json!({}));
+
+    assert_eq!(inner(&outcome), json!({ "action": "accept", "content": { "name": "Ann", "age": 7 } }));
+}
+
+#[test]
+fn what_only_reads_runs_unasked_and_the_rest_is_asked_about_tool_by_tool() {
+    let bench = Bench::scripted(&json!({}));
+    let builder = Runtime::builder()
+        .cwd(bench.path("work"))
+        .home(hermes::store::Home::at(&bench.path("home")))
+        .env([("PATH".to_owned(), std::env::var("PATH").unwrap())])
+        .mode(hermes::guard::Mode::Manual);
+    let runtime = builder.build().unwrap();
+    runtime.mcp().ready_blocking();
+    let approver = ScriptedApprover::says(Said::Approved(Grant::Class));
+    let person: Arc<dyn Approver> = approver.clone();
+    let session = runtime.session().approver(person).open().unwrap();
+
+    assert_eq!(call(&session, "mcp__s__echo", &json!({})).status, Status::Ok);
+    assert_eq!(approver.asked().len(), 0);
+    assert_eq!(call(&session, "mcp__s__act", &json!({ "text": "1" })).status, Status::Ok);
+    assert_eq!(call(&session, "mcp__s__act", &json!({ "text": "2" })).status, Status::Ok);
+    assert_eq!(approver.asked().len(), 1, "a yes for the session holds for the same tool");
+    assert_eq!(call(&session, "mcp__s__slow_act", &json!({})).status, Status::Ok);
+    assert_eq!(approver.asked().len(), 2, "and for no other");
+}

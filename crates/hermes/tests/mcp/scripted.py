@@ -1,0 +1,155 @@
+"""An MCP server that misbehaves when asked to. Needs nothing but Python.
+
+    scripted.py NOTES [--delay SECONDS]
+
+Every call that is really carried out leaves a line in the file NOTES, so that a test can tell
+how often something ran.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+NOTES = sys.argv[1]
+DELAY = float(sys.argv[sys.argv.index("--delay") + 1]) if "--delay" in sys.argv else 0.0
+OUT = threading.Lock()
+WAITING = {}
+READS = {"readOnlyHint": True}
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+description = os.environ.get("SCRIPTED_DESCRIPTION", "Say something back.")
+
+
+def note(word):
+    with open(NOTES, "a") as notes:
+        notes.write(word + "\n")
+
+
+def send(message):
+    with OUT:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def ask(method, params):
+    """Asks the client and waits for its answer."""
+    number = f"s{len(WAITING)}"
+    done = threading.Event()
+    WAITING[number] = [done, None]
+    send({"id": number, "method": method, "params": params})
+    done.wait(20)
+    return WAITING[number][1]
+
+
+def tools():
+    def tool(name, words="", schema=TEXT, **hints):
+        return {"name": name, "description": words, "inputSchema": schema, "annotations": hints}
+
+    return [
+        tool("echo", description, **READS),
+        tool("act", "Do something once."),
+        tool("die", "End without an answer."),
+        tool("die_once", "End without an answer the first time.", idempotentHint=True),
+        tool("hang", "Never answer."),
+        tool("slow", "Take a second.", **READS),
+        tool("slow_act", "Take a second to do something."),
+        tool("flood", "Answer with far too much.", **READS),
+        tool("chatter", "Complain a lot.", **READS),
+        tool("garbage", "Print things that are no messages.", **READS),
+        tool("progress", "Tell how far it is.", **READS),
+        tool("change", "Change what echo says about itself.", **READS),
+        tool("grow", "Get one more tool.", **READS),
+        tool("fail", "Answer with an error.", **READS),
+        tool("refuse", "Answer with an error of the protocol.", **READS),
+        tool("roots", "Ask what may be looked at.", **READS),
+        tool("sample", "Ask the model.", **READS),
+        tool("elicit", "Ask the person.", **READS),
+        tool("env", "Tell the names of all variables.", **READS),
+        tool("foo-bar", "One of two.", **READS),
+        tool("foo_bar", "The other.", **READS),
+        {"name": "broken", "description": "Its schema is none.", "inputSchema": {"type": "string"}},
+    ] + ([tool("grown", "Was not there before.", **READS)] if grown else [])
+
+
+grown = False
+answered_once = os.path.exists(NOTES) and "die_once" in open(NOTES).read()
+
+
+def call(number, name, arguments, meta):
+    global description, grown
+    text = arguments.get("text", "")
+
+    def answer(words, **more):
+        send({"id": number, "result": {"content": [{"type": "text", "text": words}], **more}})
+
+    note(f"{name} {text}".strip())
+    if name == "die" or (name == "die_once" and not answered_once):
+        os._exit(3)
+    elif name == "hang":
+        return
+    elif name in ("slow", "slow_act"):
+        time.sleep(1)
+    elif name == "flood":
+        return answer("x" * (40 * 1024 * 1024))
+    elif name == "chatter":
+        for line in range(50_000):
+            sys.stderr.write(f"complaint {line} {'y' * 200}\n")
+        sys.stderr.flush()
+    elif name == "garbage":
+        with OUT:
+            sys.stdout.write("Starting up...\n{\"half\": \n\x00\x01\n[1, 2]\n" + "z" * 100_000 + "\n\n")
+    elif name == "progress":
+        for step in (1, 2, 3):
+            token = (meta or {}).get("progressToken")
+            params = {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}
+            send({"method": "notifications/progress", "params": params})
+            time.sleep(0.2)
+    elif name == "change":
+        description = text
+        send({"method": "notifications/tools/list_changed"})
+    elif name == "grow":
+        grown = True
+        send({"method": "notifications/tools/list_changed"})
+    elif name == "fail":
+        return answer("no such thing", isError=True)
+    elif name == "refuse":
+        return send({"id": number, "error": {"code": -32602, "message": "not with these arguments"}})
+    elif name == "roots":
+        return answer(json.dumps(ask("roots/list", {})))
+    elif name == "sample":
+        message = {"role": "user", "content": {"type": "text", "text": "What is 2 + 2?"}}
+        return answer(json.dumps(ask("sampling/createMessage", {"messages": [message], "maxTokens": 9000})))
+    elif name == "elicit":
+        schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 7}}}
+        return answer(json.dumps(ask("elicitation/create", {"message": "Who are you?", "requestedSchema": schema})))
+    elif name == "env":
+        return answer(" ".join(sorted(os.environ)))
+    answer(f"{name}: {text}")
+
+
+note("started")
+time.sleep(DELAY)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
+    if method is None:
+        done = WAITING[number]
+        done[1] = message.get("result", {"error": message.get("error")})
+        done[0].set()
+    elif method == "initialize":
+        capabilities = {"tools": {"listChanged": True}}
+        info = {"name": "scripted", "version": "1"}
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": info}
+        send({"id": number, "result": result})
+    elif method == "tools/list":
+        send({"id": number, "result": {"tools": tools()}})
+    elif method == "tools/call":
+        given = (number, params["name"], params.get("arguments") or {}, params.get("_meta"))
+        threading.Thread(target=call, args=given, daemon=True).start()
+    elif method == "notifications/cancelled":
+        note(f"cancelled {params.get('requestId')}")
+    elif method == "ping":
+        send({"id": number, "result": {}})
+    elif number is not None:
+        send({"id": number, "error": {"code": -32601, "message": "no such method"}})
