@@ -8,6 +8,8 @@
 mod bench;
 mod containers;
 mod processes;
+#[cfg(target_os = "linux")]
+mod sudo;
 mod suite;
 
 use bench::Bench;
