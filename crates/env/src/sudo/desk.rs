@@ -117,7 +117,8 @@ impl Desk {
     fn grant(&self, wish: Wish, line: &UnixStream) -> Result<(), String> {
         let from = self.checked(&wish)?;
         self.answers().asked(from, &wish.prompt);
-        let (password, source) = match self.answers().next(from, wish.asks) {
+        let next = self.answers().next(from, wish.asks);
+        let (password, source) = match next {
             Next::Give(password, source) => (password, source),
             Next::Refuse(why) => return Err(why),
             Next::Ask { .. } => self.ask(&wish, from, line)?,
@@ -143,7 +144,8 @@ impl Desk {
     fn ask(&self, wish: &Wish, from: From, line: &UnixStream) -> Result<(Password, Source), String> {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         // While others were asked for, the answer may have come.
-        let again = match self.answers().next(from, wish.asks) {
+        let next = self.answers().next(from, wish.asks);
+        let again = match next {
             Next::Give(password, source) => return Ok((password, source)),
             Next::Refuse(why) => return Err(why),
             Next::Ask { again } => again,
