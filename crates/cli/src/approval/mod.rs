@@ -1,8 +1,8 @@
 //! Asking the person at the terminal before something risky runs.
 //!
 //! `card.rs` writes what is asked, `answer.rs` reads what was typed; both are pure. `sudo.rs` asks for
-//! a password. Here the terminal is opened, shown the card and waited for. The question never goes to standard output,
-//! which belongs to the answer of the command.
+//! a password. Here the terminal is opened, shown the card and waited for. The question never goes to
+//! standard output, which belongs to the answer of the command.
 
 #![expect(
     clippy::disallowed_methods,

@@ -276,3 +276,21 @@ fn sudo_is_told_of_the_helper_unless_there_is_a_terminal() {
     assert_eq!(words(&without), ["-A -u bob id", "-S id"]);
     assert_eq!(words(&within), ["-u bob id", "-S id"]);
 }
+
+/// As a user whom the real `sudo` asks, with their password in `HERMES_TEST_SUDO_PASSWORD`.
+#[test]
+fn the_real_sudo_of_this_machine_takes_the_password() {
+    let Ok(right) = std::env::var("HERMES_TEST_SUDO_PASSWORD") else {
+        eprintln!("skipped: HERMES_TEST_SUDO_PASSWORD does not say the password of this user");
+        return;
+    };
+    let typist = Typist::new(&[Some("wrong"), Some(&right)]);
+    let bench = bench(None, Some(&typist));
+
+    let told = said(&bench.run("sudo -k; sudo id -u; sudo -k; sudo -n true || echo asks; sudo whoami"));
+
+    assert!(told.contains("0\n") && told.contains("asks\n") && told.ends_with("root\n"), "{told}");
+    let again: Vec<bool> = typist.questions().iter().map(|question| question.again).collect();
+    assert_eq!(again, [false, true], "{told}");
+    assert!(!told.contains(&right) && typist.warnings().is_empty(), "{told}");
+}
