@@ -12,16 +12,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use hermes::core::policy::{Approver, Nobody};
+use hermes::core::sudo::SudoAsker;
 use hermes::store::{Home, HomeInputs};
 use hermes::{BuildError, Runtime, RuntimeBuilder};
 
-use crate::approval::TerminalApprover;
+use crate::approval::{TerminalApprover, TerminalSudo};
 use crate::command::Failure;
 use crate::output::{self, Output};
 
-/// Becomes a fenced command, when this process was started for that.
+/// Becomes a fenced command or a helper of `sudo`, when this process was started for that.
 pub(crate) fn launched() -> Option<ExitCode> {
-    hermes::env::fence::launched(std::env::args_os())
+    let helper = hermes::env::sudo::called(std::env::args_os());
+    helper.or_else(|| hermes::env::fence::launched(std::env::args_os()))
 }
 
 /// The words this process was started with.
@@ -93,12 +95,30 @@ impl Shell {
         self.built(Runtime::builder().record_calls(), &self.cwd)
     }
 
+    /// The same, with somebody else than the terminal to ask for the password of `sudo`.
+    pub(crate) fn recording_runtime_with(&self, sudo: Arc<dyn SudoAsker>) -> Result<Runtime, Failure> {
+        self.built_with(Runtime::builder().record_calls(), &self.cwd, Some(sudo))
+    }
+
     fn built(&self, builder: RuntimeBuilder, cwd: &Path) -> Result<Runtime, Failure> {
+        let at_terminal = has_person().then(|| Arc::new(TerminalSudo) as Arc<dyn SudoAsker>);
+        self.built_with(builder, cwd, at_terminal)
+    }
+
+    fn built_with(
+        &self,
+        builder: RuntimeBuilder,
+        cwd: &Path,
+        sudo: Option<Arc<dyn SudoAsker>>,
+    ) -> Result<Runtime, Failure> {
         let home = self.home()?;
         let config = home.config();
         let mut builder = builder.cwd(cwd).home(home).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
+        }
+        if let Some(sudo) = sudo {
+            builder = builder.sudo_asker(sudo);
         }
         // Background processes are looked after by this very program.
         if let Some(own) = std::env::current_exe().ok().and_then(|own| own.to_str().map(str::to_owned)) {
@@ -116,8 +136,7 @@ impl Shell {
 
     /// Who is asked when policy wants to know: the person at the terminal, if there is one.
     pub(crate) fn approver(&self, runtime: &Runtime) -> Arc<dyn Approver> {
-        let there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        if there {
+        if has_person() {
             Arc::new(TerminalApprover { host: runtime.host(), colour: self.colour })
         } else {
             Arc::new(Nobody)
@@ -133,4 +152,9 @@ impl Shell {
     pub(crate) fn user_home(&self) -> Option<PathBuf> {
         self.env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
+}
+
+/// Whether somebody sits at the terminal this process was started from.
+fn has_person() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

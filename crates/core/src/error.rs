@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::environment::EnvError;
 use crate::files::FileError;
-use crate::web::WebError;
 use crate::host::WorkerLost;
+use crate::web::WebError;
 
 /// What a handler answers: a JSON value, or why not.
 pub type ToolResult = Result<serde_json::Value, ToolError>;

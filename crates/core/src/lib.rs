@@ -10,6 +10,7 @@
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
+//! | what a person is asked for | [`sudo`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
 //! | what the model reads | [`shape`], [`error`], [`threat`] |
@@ -53,6 +54,7 @@ pub mod session;
 pub mod shape;
 pub mod skills;
 pub mod smart;
+pub mod sudo;
 pub mod suggest;
 pub mod threat;
 pub mod tool;

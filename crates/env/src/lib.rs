@@ -15,6 +15,7 @@
 //! | [`editor`] | the person's own editor, on a file of theirs |
 //! | [`peers`] | programs that stand beside the agent: servers of foreign tools, hosts of plugins |
 //! | [`project`] | what a folder says about itself |
+//! | [`sudo`] | the password of `sudo`, from the person to `sudo` and past everything else |
 //! | [`probe`] | is a program, a file or a service there? |
 
 pub mod backends;
@@ -32,5 +33,6 @@ pub mod project;
 mod script;
 pub mod shell;
 mod ssh;
+pub mod sudo;
 mod wait;
 pub mod workplace;

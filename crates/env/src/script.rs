@@ -21,15 +21,14 @@ use crate::capture::Capture;
 use crate::probe;
 use crate::shell::folder::TempFolder;
 use crate::shell::script::CALLING;
-use crate::workplace::{CANCEL_GRACE, GRACE, LAST_WORDS, Opened, Shared};
+use crate::sudo::Asks;
+use crate::workplace::{CANCEL_GRACE, GRACE, LAST_WORDS, Opened, Pairs, Shared};
 
 /// How long answers that were begun are waited for when the program is over.
 const LAST_ANSWERS: Duration = Duration::from_secs(4);
 
 /// Where a project keeps its own Python, best first.
 const VENVS: [&str; 2] = [".venv", "venv"];
-
-type Pairs = Vec<(OsString, OsString)>;
 
 impl Shared {
     /// Runs a program that calls back.
@@ -50,8 +49,7 @@ impl Shared {
             Stands::InProject => permit.command().workdir.clone(),
             Stands::Apart => empty.path().to_path_buf(),
         };
-        let usual =
-            known.map_or_else(|| self.settings().variables.allowed(), |known| known.variables.clone());
+        let usual = self.variables(&opened, known.as_deref(), Asks::ThePerson);
         let heard = Arc::new(Heard {
             out: Capture::new(
                 script.keep.0,

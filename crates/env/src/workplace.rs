@@ -1,5 +1,6 @@
 //! What all environments share above starting things: limits, stopping, output, shell state.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,6 +28,7 @@ use crate::shell::lasting::leaves_nothing;
 use crate::shell::script::{COMMAND, LOGIN, PLAIN};
 use crate::shell::state::{Known, Login, Start as LoginState};
 use crate::shell::variables::ChildVariables;
+use crate::sudo::{Asks, Sudo, SudoSettings};
 
 /// What a command gets to stop by itself when its time is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
@@ -74,7 +76,11 @@ pub struct Shared {
     opened: futures::lock::Mutex<Option<Opened>>,
     overflow: Option<Arc<dyn Overflow>>,
     notices: Notices,
+    sudo: Option<SudoSettings>,
 }
+
+/// Variables by name.
+pub(crate) type Pairs = Vec<(OsString, OsString)>;
 
 /// An environment in use.
 #[derive(Clone)]
@@ -85,6 +91,8 @@ pub(crate) struct Opened {
     pub(crate) rack: Option<Arc<Rack>>,
     /// What confines its commands.
     pub(crate) fence: Option<Arc<Fence>>,
+    /// Who answers when `sudo` asks for a password.
+    pub(crate) sudo: Option<Arc<Sudo>>,
 }
 
 /// A command with its shell, ready to start.
@@ -113,7 +121,7 @@ impl Shared {
         }
         let notices = Notices::new(Arc::clone(&host));
         let (reading, opened) = (futures::lock::Mutex::new(()), futures::lock::Mutex::new(None));
-        Self { settings, host, login, reading, opened, overflow: None, notices }
+        Self { settings, host, login, reading, opened, overflow: None, notices, sudo: None }
     }
 
     pub(crate) fn host(&self) -> &Arc<dyn Host> {
@@ -135,6 +143,12 @@ impl Shared {
     /// Keeps the whole of outputs that are too long.
     pub fn overflow(mut self, overflow: Arc<dyn Overflow>) -> Self {
         self.overflow = Some(overflow);
+        self
+    }
+
+    /// Answers `sudo` when a command calls it where there is no terminal.
+    pub fn sudo(mut self, settings: SudoSettings) -> Self {
+        self.sudo = Some(settings);
         self
     }
 
@@ -164,7 +178,11 @@ impl Shared {
         if let Some(rack) = &rack {
             self.find_again(rack);
         }
-        Ok(opened.insert(Opened { environment, folder, rack, fence }).clone())
+        // Behind a fence nothing gains rights, and without a folder there is nowhere to ask: then `sudo`
+        // says itself that it cannot.
+        let sudo = self.sudo.clone().zip(folder.as_ref()).filter(|_| fence.is_none());
+        let sudo = sudo.and_then(|(settings, folder)| Sudo::open(settings, folder.path(), &self.host).ok());
+        Ok(opened.insert(Opened { environment, folder, rack, fence, sudo: sudo.map(Arc::new) }).clone())
     }
 
     fn rack(&self, folder: &Arc<Folder>) -> Arc<Rack> {
@@ -240,6 +258,16 @@ impl Shared {
         }
     }
 
+    /// The variables of a command: what the session left, else the usual ones.
+    pub(crate) fn variables(&self, opened: &Opened, known: Option<&Known>, asks: Asks) -> Pairs {
+        let mut given =
+            known.map_or_else(|| self.settings.variables.allowed(), |known| known.variables.clone());
+        if let Some(sudo) = &opened.sudo {
+            sudo.dress(&mut given, asks);
+        }
+        given
+    }
+
     fn prepared(
         &self,
         opened: &Opened,
@@ -268,9 +296,9 @@ impl Shared {
                 _ => Input::Bytes(run.input.clone()),
             },
             streams: run.terminal.map_or(Streams::Merged, Streams::Terminal),
-            variables: match known {
-                Some(known) => Variables::Only(known.variables.clone()),
-                None => Variables::UsualAnd(Vec::new()),
+            variables: match (known, &opened.sudo) {
+                (None, None) => Variables::UsualAnd(Vec::new()),
+                _ => Variables::Only(self.variables(opened, known.map(Arc::as_ref), Asks::ThePerson)),
             },
             line: false,
             output: Arc::clone(&capture) as Arc<_>,

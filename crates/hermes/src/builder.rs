@@ -20,6 +20,7 @@ use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
 use hermes_core::skills::Skills;
+use hermes_core::sudo::SudoAsker;
 use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
@@ -40,6 +41,7 @@ use crate::runtime::{Inner, Runtime};
 use crate::sessions;
 use crate::settings;
 use crate::spill::HomeSpill;
+use crate::sudo;
 use crate::web::WorldWeb;
 use crate::workplace;
 use crate::world::World;
@@ -75,6 +77,7 @@ pub struct RuntimeBuilder {
     keeper: Option<Vec<String>>,
     launcher: Option<PathBuf>,
     person: Option<Arc<dyn Person>>,
+    sudo: Option<Arc<dyn SudoAsker>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -94,6 +97,7 @@ impl Default for RuntimeBuilder {
             keeper: None,
             launcher: None,
             person: None,
+            sudo: None,
         }
     }
 }
@@ -180,6 +184,7 @@ impl RuntimeBuilder {
 
     /// The program that calls [`launched`](hermes_env::fence::launched) first thing in its `main`: it
     /// puts up the fence that `terminal.fence` asks for. Without it no command runs behind one.
+    /// If it calls [`called`](hermes_env::sudo::called) as well, it helps `sudo` to its password.
     pub fn launcher(mut self, program: impl Into<PathBuf>) -> Self {
         self.launcher = Some(program.into());
         self
@@ -189,6 +194,13 @@ impl RuntimeBuilder {
     /// login is not used until somebody has run `hermes mcp login`.
     pub fn person(mut self, person: Arc<dyn Person>) -> Self {
         self.person = Some(person);
+        self
+    }
+
+    /// Asks a person for the password when a command calls `sudo`. Without one, only `SUDO_PASSWORD` of
+    /// the home's `.env` is used. It needs a [`launcher`](Self::launcher).
+    pub fn sudo_asker(mut self, asker: Arc<dyn SudoAsker>) -> Self {
+        self.sudo = Some(asker);
         self
     }
 
@@ -206,6 +218,8 @@ impl RuntimeBuilder {
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();
         let files: Arc<dyn Files> = Arc::new(LocalFiles::new(Arc::clone(&host)));
+        let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
+        let sudo = sudo::settings(&world, self.launcher.clone(), self.sudo, &secrets);
         let fence = fence::wanted(&world, &self.place, self.launcher);
         let environments = workplace::environments(
             &world,
@@ -213,6 +227,7 @@ impl RuntimeBuilder {
             self.home.as_ref(),
             &self.place,
             (self.keeper, fence.as_ref()),
+            sudo.as_ref(),
         );
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
@@ -266,7 +281,6 @@ impl RuntimeBuilder {
         let foreign = Foreign::new(&world, &machine, &self.place, self.person);
         drop(world);
         foreign.hooks().look_at(&shared);
-        let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
         let probe =
             MachineProbe { world: Arc::clone(&shared), host: Arc::clone(&host), place: self.place.clone() };

@@ -34,6 +34,7 @@ mod session;
 mod sessions;
 mod settings;
 mod spill;
+mod sudo;
 mod wait;
 mod web;
 mod workplace;

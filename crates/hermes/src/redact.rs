@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::road::Redact;
+use hermes_core::sudo::Password;
 use hermes_guard::redact::Redactor;
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ const SECRET_WORDS: [&str; 8] =
 pub(crate) struct WorldRedact {
     world: Arc<RwLock<World>>,
     ready: RwLock<Option<Secrets>>,
+    /// What the person typed in the meantime.
+    typed: RwLock<Vec<Password>>,
 }
 
 /// What is known about secrets at one moment.
@@ -29,12 +32,22 @@ enum Secrets {
 
 impl WorldRedact {
     pub(crate) fn new(world: Arc<RwLock<World>>) -> Self {
-        Self { world, ready: RwLock::default() }
+        Self { world, ready: RwLock::default(), typed: RwLock::default() }
     }
 
     /// Forgets the known values: they have changed.
     pub(crate) fn forget(&self) {
         *self.ready.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Takes this out as well, from now on.
+    pub(crate) fn learn(&self, password: &Password) {
+        let mut typed = self.typed.write().unwrap_or_else(PoisonError::into_inner);
+        if !typed.contains(password) {
+            typed.push(password.clone());
+            drop(typed);
+            self.forget();
+        }
     }
 
     fn secrets(&self) -> Secrets {
@@ -52,7 +65,9 @@ impl WorldRedact {
             return Secrets::LeftIn;
         }
         let values = world.variables().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
-        Secrets::TakenOut(Arc::new(Redactor::new(values)))
+        let typed = self.typed.read().unwrap_or_else(PoisonError::into_inner);
+        let typed = typed.iter().filter_map(|password| std::str::from_utf8(password.reveal()).ok());
+        Secrets::TakenOut(Arc::new(Redactor::new(values.chain(typed))))
     }
 }
 

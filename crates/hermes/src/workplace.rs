@@ -13,6 +13,7 @@ use hermes_core::session::Place;
 use hermes_env::backends::BackendDef;
 use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
+use hermes_env::sudo::SudoSettings;
 use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
 use hermes_store::{Home, Processes, Spill};
 use hermes_tools::{ScriptSettings, TerminalSettings};
@@ -32,6 +33,7 @@ pub(crate) fn environments(
     home: Option<&Home>,
     place: &Place,
     (keeper, fence): (Option<Vec<String>>, Option<&FenceMaker>),
+    sudo: Option<&SudoSettings>,
 ) -> Environments {
     let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
     let jobs = JobSettings { folders, keeper };
@@ -48,6 +50,9 @@ pub(crate) fn environments(
             fence: fence.cloned(),
         };
         let mut shared = Shared::new(place_settings, Arc::clone(host));
+        if let Some(sudo) = sudo {
+            shared = shared.sudo(sudo.clone());
+        }
         if let Some(home) = home {
             shared = shared.overflow(HomeOverflow::shared(home, world));
         }

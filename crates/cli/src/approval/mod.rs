@@ -1,8 +1,8 @@
 //! Asking the person at the terminal before something risky runs.
 //!
-//! `card.rs` writes what is asked, `answer.rs` reads what was typed; both are pure. Here the
-//! terminal is opened, shown the card and waited for. The question never goes to standard output,
-//! which belongs to the answer of the command.
+//! `card.rs` writes what is asked, `answer.rs` reads what was typed; both are pure. `sudo.rs` asks for
+//! a password. Here the terminal is opened, shown the card and waited for. The question never goes to
+//! standard output, which belongs to the answer of the command.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,6 +11,7 @@
 
 mod answer;
 mod card;
+mod sudo;
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -25,6 +26,7 @@ use hermes::core::policy::{Answer, ApprovalRequest, Approver};
 pub(crate) use crate::approval::answer::tests;
 pub(crate) use crate::approval::answer::{Typed, typed};
 pub(crate) use crate::approval::card::{card, explanation};
+pub(crate) use crate::approval::sudo::{ScreenSudo, TerminalSudo, card as sudo_card};
 
 /// Asks at the terminal this process was started from.
 pub(crate) struct TerminalApprover {

@@ -8,9 +8,12 @@ use futures::channel::{mpsc::UnboundedSender, oneshot};
 use futures::future::BoxFuture;
 use hermes::core::clarify::{self, Asker};
 use hermes::core::policy::{Answer, ApprovalRequest, Approver, Grant};
+use hermes::core::sudo::{Password, SudoQuestion};
 
 use crate::approval::{self, Typed};
 use crate::chat::happening::Happening;
+use crate::chat::hidden::{Hidden, Typing};
+use crate::chat::keys::Key;
 use crate::chat::text::{Line, Style};
 
 /// Keys that come this soon after a question were meant for something else.
@@ -70,6 +73,8 @@ enum Asked {
     Approval(Box<ApprovalRequest>, oneshot::Sender<Answer>),
     /// What the agent wants to know.
     Clarify(Box<clarify::Question>, oneshot::Sender<clarify::Answer>),
+    /// The password of `sudo`, with what of it is typed.
+    Password(Box<SudoQuestion>, oneshot::Sender<Option<Password>>, Hidden),
 }
 
 impl Questions {
@@ -85,6 +90,32 @@ impl Questions {
         answer: oneshot::Sender<clarify::Answer>,
     ) {
         self.open.push_back(Question { asked: Asked::Clarify(question, answer), since: None });
+    }
+
+    /// Adds a question of `sudo`.
+    pub(crate) fn add_password(
+        &mut self,
+        question: Box<SudoQuestion>,
+        answer: oneshot::Sender<Option<Password>>,
+    ) {
+        let asked = Asked::Password(question, answer, Hidden::default());
+        self.open.push_back(Question { asked, since: None });
+    }
+
+    /// Whether the answer to what stands on the screen must not be shown.
+    pub(crate) fn is_hidden(&self) -> bool {
+        matches!(self.open.front(), Some(Question { asked: Asked::Password(..), .. }))
+    }
+
+    /// Takes a key of an answer that is not shown; what is said about it.
+    pub(crate) fn hidden_key(&mut self, key: Key) -> Vec<Line> {
+        let Some(Question { asked: Asked::Password(_, _, hidden), .. }) = self.open.front_mut() else {
+            return Vec::new();
+        };
+        match hidden.key(key) {
+            Typing::On => Vec::new(),
+            Typing::Sent(typed) => self.hand_over(typed),
+        }
     }
 
     /// Whether a question stands on the screen, or should.
@@ -110,6 +141,10 @@ impl Questions {
                 card.lines().enumerate().map(|(at, line)| styled(at, line)).collect()
             }
             Asked::Clarify(question, _) => question_card(question),
+            Asked::Password(question, ..) => {
+                let card = approval::sudo_card(question);
+                card.iter().map(|line| Line::new(line, Style::BOLD.and(Style::YELLOW))).collect()
+            }
         }
     }
 
@@ -118,6 +153,7 @@ impl Questions {
         let left = self.open.front().map(|first| first.left(now).as_secs()).unwrap_or_default();
         let words = match self.open.front().map(|first| &first.asked) {
             Some(Asked::Clarify(..)) => format!("answer ({left} s, then it decides) ❯ "),
+            Some(Asked::Password(..)) => format!("password (not shown; {left} s, then no) ❯ "),
             _ => format!("approve? ({left} s, then no) ❯ "),
         };
         Line::new(&words, Style::BOLD.and(Style::YELLOW))
@@ -141,6 +177,8 @@ impl Questions {
                 let Some(said) = chosen(line, &question.choices) else { return Vec::new() };
                 return self.tell(clarify::Answer::Said(said));
             }
+            // Its keys are taken one by one, and never seen here.
+            Asked::Password(..) => return Vec::new(),
         };
         match approval::typed(line, request) {
             Typed::Answer(answer) => {
@@ -167,6 +205,7 @@ impl Questions {
     fn give_up(&mut self, refused: Answer, said: &str) -> Vec<Line> {
         match self.open.front().map(|first| &first.asked) {
             Some(Asked::Clarify(..)) => self.tell(clarify::Answer::TimedOut),
+            Some(Asked::Password(..)) => self.hand_over(None),
             _ => self.close(refused, said),
         }
     }
@@ -178,6 +217,19 @@ impl Questions {
             let _ = waiting.send(answer);
         }
         vec![Line::default()]
+    }
+
+    /// Hands a password to `sudo`, or none.
+    fn hand_over(&mut self, typed: Option<Password>) -> Vec<Line> {
+        let said = match &typed {
+            Some(_) => Line::new("✓ handed to sudo", Style::GREEN),
+            None => Line::new("✗ no password", Style::RED),
+        };
+        if let Some(Question { asked: Asked::Password(_, waiting, _), .. }) = self.open.pop_front() {
+            // The command may have ended in the meantime.
+            let _ = waiting.send(typed);
+        }
+        vec![said, Line::default()]
     }
 
     /// The turn is over: nobody waits for the rest.
@@ -202,6 +254,7 @@ impl Question {
         let patience = match &self.asked {
             Asked::Approval(request, _) => request.expires_after,
             Asked::Clarify(..) => clarify::USUAL_PATIENCE,
+            Asked::Password(question, ..) => question.patience,
         };
         patience.saturating_sub(now.saturating_sub(since))
     }
@@ -211,6 +264,7 @@ impl Question {
         match &self.asked {
             Asked::Approval(_, waiting) => waiting.is_canceled(),
             Asked::Clarify(_, waiting) => waiting.is_canceled(),
+            Asked::Password(_, waiting, _) => waiting.is_canceled(),
         }
     }
 }
@@ -298,6 +352,32 @@ mod tests {
         let (mut wait, mut questions) = ask();
         questions.expire(Duration::from_mins(2));
         assert_eq!(wait.try_recv().unwrap(), Some(clarify::Answer::TimedOut));
+    }
+
+    #[test]
+    fn a_password_is_handed_over_and_no_letter_of_it_is_shown() {
+        let mut questions = Questions::default();
+        let (answer, mut wait) = oneshot::channel();
+        let question = SudoQuestion {
+            command: "sudo id".to_owned(),
+            prompt: "[sudo] password for ann:".to_owned(),
+            again: false,
+            patience: Duration::from_mins(1),
+        };
+        questions.add_password(Box::new(question), answer);
+        let mut shown = questions.next_card(Duration::ZERO);
+
+        for key in "hunter2".chars().map(Key::Char).chain([Key::Enter]) {
+            assert!(questions.is_hidden());
+            shown.push(questions.prompt(Duration::ZERO));
+            shown.extend(questions.hidden_key(key));
+        }
+
+        assert_eq!(wait.try_recv().unwrap(), Some(Password::new("hunter2")));
+        let shown: Vec<_> = shown.iter().map(Line::text).collect();
+        assert!(shown.iter().any(|line| line.contains("sudo id")), "{shown:?}");
+        assert!(!shown.iter().any(|line| line.contains("hunter")), "{shown:?}");
+        assert!(!questions.is_open());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use futures::channel::oneshot;
 use hermes::agent::Event;
 use hermes::core::clarify;
 use hermes::core::policy::{Answer, ApprovalRequest};
+use hermes::core::sudo::{Password, SudoQuestion};
 
 use crate::chat::keys::Key;
 use crate::chat::screen::Size;
@@ -30,6 +31,10 @@ pub(crate) enum Happening {
     Ask(Box<ApprovalRequest>, oneshot::Sender<Answer>),
     /// The agent wants to know something.
     Clarify(Box<clarify::Question>, oneshot::Sender<clarify::Answer>),
+    /// `sudo` wants a password.
+    Password(Box<SudoQuestion>, oneshot::Sender<Option<Password>>),
+    /// The person should know this.
+    Warning(String),
 }
 
 /// What the chat asks of the terminal besides drawing.

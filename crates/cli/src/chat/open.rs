@@ -9,6 +9,7 @@ use hermes::chat::{Chat, ModelWish, OpenError, Opening};
 use hermes::core::clarify::Asker;
 use hermes::core::model::{Message, Part, Usage};
 use hermes::core::policy::Approver;
+use hermes::core::sudo::SudoAsker;
 use hermes::core::toolset::Selection;
 use tokio_util::sync::CancellationToken;
 
@@ -32,12 +33,17 @@ pub(crate) struct Person {
     pub(crate) approver: Arc<dyn Approver>,
     /// Asked what the agent wants to know.
     pub(crate) asker: Arc<dyn Asker>,
+    /// Asked for the password of `sudo`.
+    pub(crate) sudo: Arc<dyn SudoAsker>,
 }
 
 /// Opens the conversation that was asked for. Without a `person` risky calls are asked about through
 /// the terminal, if there is one.
 pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Result<Box<dyn Talk>, Failure> {
-    let runtime = shell.recording_runtime()?;
+    let runtime = match &person {
+        Some(person) => shell.recording_runtime_with(Arc::clone(&person.sudo))?,
+        None => shell.recording_runtime()?,
+    };
     if args.accept_hooks {
         runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
     }

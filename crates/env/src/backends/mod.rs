@@ -188,12 +188,7 @@ impl BackendDef {
     }
 
     /// A far place with everything around it; it is opened by the first command.
-    pub fn place(
-        &self,
-        settings: Value,
-        with: Opening,
-        far: FarSettings,
-    ) -> Result<FarPlace, EnvError> {
+    pub fn place(&self, settings: Value, with: Opening, far: FarSettings) -> Result<FarPlace, EnvError> {
         let place = self.far_place(settings, with, far)?;
         Ok(FarPlace { files: Arc::clone(&place) as Arc<dyn Files>, place })
     }

@@ -1,4 +1,4 @@
-//! A launcher of the fence and nothing else: for the tests of this crate, and for programs that would
+//! A launcher of the fence and a helper of `sudo`, and nothing else: for the tests of this crate, and for programs that would
 //! rather not be their own.
 
 #![expect(clippy::disallowed_methods, reason = "the words this process was started with")]
@@ -6,6 +6,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let launched = hermes_env::fence::launched(std::env::args_os());
+    let called = hermes_env::sudo::called(std::env::args_os());
+    let launched = called.or_else(|| hermes_env::fence::launched(std::env::args_os()));
     launched.unwrap_or_else(|| ExitCode::from(hermes_env::fence::NOT_RUN))
 }

@@ -16,6 +16,7 @@ use crate::fence::{Fence, Wrapped};
 use crate::jobs::{Found, Launch, Rack, now, own_identity, to_bytes, wait};
 use crate::probe::{is_directory, program_on_path};
 use crate::process::secret_word;
+use crate::sudo::Asks;
 use crate::workplace::Shared;
 
 impl Jobs for Shared {
@@ -30,9 +31,7 @@ impl Jobs for Shared {
             let cancel = CancellationToken::new();
             let known = self.known(&opened, &permit, &job.shell, &cancel, &mut Vec::new()).await?;
             let mark = if rack.outlives_us() { None } else { opened.environment.mark() };
-            let variables = known
-                .as_ref()
-                .map_or_else(|| self.settings().variables.allowed(), |known| known.variables.clone());
+            let variables = self.variables(&opened, known.as_deref(), Asks::Nobody);
             let shell = self.bash()?;
             let launch = Launch {
                 folder: PathBuf::new(),

@@ -28,6 +28,7 @@ use hermes_env::fence::{Fence, Ground, Level};
 use hermes_env::files::LocalFiles;
 use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
+use hermes_env::sudo::SudoSettings;
 use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -78,6 +79,14 @@ impl Bench {
         Self::with(backend, dir, fence, Value::Null)
     }
 
+    /// This machine, with somebody who answers `sudo`.
+    pub(crate) fn answering(sudo: SudoSettings) -> Self {
+        let bench = Self::behind("local", Level::Off);
+        let settings = near(bench.backend, bench.dir.path(), None);
+        let place = Arc::new(Shared::new(settings, Arc::clone(&bench.host)).sudo(sudo));
+        Self { place, ..bench }
+    }
+
     /// A far backend, whose place sees the folder under the same path.
     pub(crate) fn far(backend: &str, section: impl FnOnce(&Path) -> Value) -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -117,17 +126,7 @@ impl Bench {
             };
             backend.place(section.clone(), opening, far).unwrap().place
         } else {
-            let settings = PlaceSettings {
-                backend,
-                section: Value::Null,
-                variables: variables(dir.path()),
-                login: true,
-                init_files: Vec::new(),
-                scratch: vec!["/dev/shm".into(), "/tmp".into()],
-                jobs: JobSettings::default(),
-                fence: fence.clone().map(|fence| Arc::new(move || Ok(fence.clone())) as FenceMaker),
-            };
-            Arc::new(Shared::new(settings, Arc::clone(&host)))
+            Arc::new(Shared::new(near(backend, dir.path(), fence.clone()), Arc::clone(&host)))
         };
         let files = Arc::new(LocalFiles::new(Arc::clone(&host)));
         let (give, take) = mpsc::channel();
@@ -192,6 +191,19 @@ impl Bench {
         let ran = self.run_with(text, Run { shell: shell.clone(), ..usual() });
         assert_eq!(ran.why, Why::Ended(hermes_core::environment::End::Code(0)));
         String::from_utf8(ran.output.head).unwrap()
+    }
+}
+
+fn near(backend: &'static BackendDef, dir: &Path, fence: Option<Fence>) -> PlaceSettings {
+    PlaceSettings {
+        backend,
+        section: Value::Null,
+        variables: variables(dir),
+        login: true,
+        init_files: Vec::new(),
+        scratch: vec!["/dev/shm".into(), "/tmp".into()],
+        jobs: JobSettings::default(),
+        fence: fence.map(|fence| Arc::new(move || Ok(fence.clone())) as FenceMaker),
     }
 }
 

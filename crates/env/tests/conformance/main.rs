@@ -10,6 +10,8 @@ mod containers;
 mod processes;
 mod ssh;
 mod sshd;
+#[cfg(target_os = "linux")]
+mod sudo;
 mod suite;
 
 use bench::Bench;

@@ -53,6 +53,11 @@ impl<W: Write> Chat<'_, W> {
         if key != Key::Ctrl('c') && self.questions.is_fresh(self.desk.now()) {
             return Step::On;
         }
+        if self.questions.is_hidden() && !matches!(key, Key::Escape | Key::Ctrl('c' | 'd')) {
+            let lines = self.questions.hidden_key(key);
+            self.staying.extend(lines);
+            return Step::On;
+        }
         match self.answer.key(key, &self.outside) {
             Edited::Sent { text, .. } => {
                 self.staying.push(self.questions.prompt(self.desk.now()).with(&text, Style::PLAIN));

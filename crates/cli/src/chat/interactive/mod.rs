@@ -19,6 +19,7 @@ use futures::executor::block_on;
 use hermes::core::model::Part;
 use tokio_util::sync::CancellationToken;
 
+use crate::approval::ScreenSudo;
 use crate::chat::args::ChatArgs;
 use crate::chat::ask::{Questions, ScreenApprover, ScreenAsker};
 use crate::chat::editor::{Editor, History, Offers};
@@ -38,6 +39,7 @@ use crate::command::Failure;
 use crate::output;
 use crate::shell::Shell;
 use crate::slash::COMMANDS;
+use crate::table::on_one_line;
 
 /// Talks until the person leaves.
 pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
@@ -47,6 +49,7 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
     let person = Person {
         approver: Arc::new(ScreenApprover { queue: queue.clone() }),
         asker: Arc::new(ScreenAsker { queue: queue.clone() }),
+        sudo: Arc::new(ScreenSudo { queue: queue.clone() }),
     };
     let talk = open(shell, args, Some(person))?;
     let mut settings = Settings::read(shell);
@@ -250,6 +253,14 @@ impl<'a, W: Write> Chat<'a, W> {
             }
             Happening::Clarify(question, answer) => {
                 self.questions.add_clarify(question, answer);
+                Ok(Step::On)
+            }
+            Happening::Password(question, answer) => {
+                self.questions.add_password(question, answer);
+                Ok(Step::On)
+            }
+            Happening::Warning(what) => {
+                self.staying.push(Line::new(&on_one_line(&format!("⚠ {what}")), Style::YELLOW));
                 Ok(Step::On)
             }
         }
