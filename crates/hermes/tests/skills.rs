@@ -254,9 +254,11 @@ fn what_commands_the_reader_or_is_too_large_or_pinned_is_refused() {
     let pinned = manage(json!({ "action": "delete", "name": "kept" }));
     assert!(pinned["error"].as_str().unwrap().contains("is pinned"), "{pinned}");
     let big = "b".repeat(1024 * 1024 + 1);
-    manage(json!({ "action": "create", "name": "y", "content": text("y", "") }));
-    let big =
-        manage(json!({ "action": "write_file", "name": "y", "file_path": "assets/b", "file_content": big }));
+    let made = manage(json!({ "action": "create", "name": "bulky", "content": text("bulky", "") }));
+    assert_eq!(made["success"], true, "{made}");
+    let big = manage(
+        json!({ "action": "write_file", "name": "bulky", "file_path": "assets/b", "file_content": big }),
+    );
     assert!(big["error"].as_str().unwrap().contains("larger than"), "{big}");
 }
 

@@ -141,9 +141,16 @@ fn every_shown_configuration_is_taken_without_a_word() {
         for (language, lines, _) in blocks(&std::fs::read_to_string(&page).unwrap()) {
             if language == "yaml" {
                 let home = Home::configured(&lines.join("\n"));
-                home.say(&["tools", "list"]);
-                home.say(&["tools", "list", "--platform", "telegram"]);
-                home.say(&["policy", "explain", "ls"]);
+                for words in [
+                    &["tools", "list"][..],
+                    &["tools", "list", "--platform", "telegram"],
+                    &["policy", "explain", "ls"],
+                ] {
+                    let said = home.run(words);
+                    // Hooks that nobody has accepted yet are spoken of until somebody does.
+                    let odd = said.err.lines().find(|line| !line.starts_with("warning: hooks."));
+                    assert_eq!((said.code, odd), (Some(0), None), "{}: {words:?}: {said:?}", page.display());
+                }
                 seen += 1;
             }
         }

@@ -19,7 +19,7 @@ fn post(served: &Served, headers: &[&str], body: &str) -> (u16, String) {
         request.push_str("\r\n");
     }
     let length = body.len();
-    request += &format!("Content-Length: {length}\r\n\r\n{body}");
+    let request = format!("{request}Content-Length: {length}\r\n\r\n{body}");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -3,8 +3,6 @@
 //! A helper sends one byte together with the pipe, says whether somebody may be asked, lets go of the
 //! pipe, sends what `sudo` asks and closes its side. It gets back `+`, or `-` and why not.
 
-#![expect(clippy::disallowed_methods, reason = "a socket in the private folder")]
-
 use std::io::{self, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -128,7 +126,7 @@ impl Desk {
             return Err("another process asks now".to_owned());
         }
         self.answers().gave(from, &wish.prompt, &password, source);
-        pipe::deliver(wish.pipe, &password).map_err(|error| format!("sudo does not read it: {error}"))
+        pipe::deliver(&wish.pipe, &password).map_err(|error| format!("sudo does not read it: {error}"))
     }
 
     /// Whom the password would go to; the person hears of everybody else who asks.
@@ -165,17 +163,15 @@ impl Desk {
                     Either::Left((typed, _)) => return Ok(typed),
                     Either::Right(_) if is_gone(line) => return Err("the command has ended".to_owned()),
                     Either::Right(_) if self.host.now() >= until => return Ok(None),
-                    Either::Right((_, still)) => typing = still,
+                    Either::Right(((), still)) => typing = still,
                 }
             }
         });
-        match typed? {
-            Some(password) => Ok((password, Source::Person)),
-            None => {
-                self.answers().declined(from);
-                Err("no password was given".to_owned())
-            }
+        if let Some(password) = typed? {
+            return Ok((password, Source::Person));
         }
+        self.answers().declined(from);
+        Err("no password was given".to_owned())
     }
 
     fn answers(&self) -> MutexGuard<'_, Answers> {

@@ -43,12 +43,12 @@ fn holds(process: &Path, pipe: &Path, own: &Path) -> bool {
 }
 
 /// Writes the password as `sudo` wants it: a line.
-pub(super) fn deliver(pipe: OwnedFd, password: &Password) -> io::Result<()> {
-    fcntl_setfl(&pipe, fcntl_getfl(&pipe)? | OFlags::NONBLOCK)?;
+pub(super) fn deliver(pipe: &OwnedFd, password: &Password) -> io::Result<()> {
+    fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
     let mut line = Vec::with_capacity(password.reveal().len() + 1);
     line.extend_from_slice(password.reveal());
     line.push(b'\n');
-    let written = rustix::io::write(&pipe, &line);
+    let written = rustix::io::write(pipe, &line);
     let whole = line.len();
     wipe(&mut line);
     // An empty pipe takes a line whole, or something is in it that is not ours.

@@ -25,7 +25,7 @@ fn engine(name: &str) -> Option<(String, String)> {
 }
 
 /// A place whose processes have the numbers they have outside, and whose folder is the same.
-fn bench(backend: &str, more: Value) -> Option<Bench> {
+fn bench(backend: &str, more: &Value) -> Option<Bench> {
     let (image, client) = engine(backend)?;
     Some(Bench::far(backend, |dir| {
         let dir = dir.display();
@@ -45,7 +45,7 @@ fn bench(backend: &str, more: Value) -> Option<Bench> {
 
 fn kept(backend: &str) {
     for (name, promise) in PROMISES {
-        let Some(bench) = bench(backend, json!({})) else { return };
+        let Some(bench) = bench(backend, &json!({})) else { return };
         // It goes on for a thousand calls, each of which takes a tenth of a second here.
         if *name == "a_thousand_calls_leave_nothing_behind" && std::env::var("HERMES_TEST_FULL").is_err() {
             continue;
@@ -78,7 +78,7 @@ fn ours(client: &str) -> String {
 
 #[test]
 fn a_container_that_is_removed_under_us_is_made_anew_by_the_next_call() {
-    let Some(bench) = bench("docker", json!({})) else { return };
+    let Some(bench) = bench("docker", &json!({})) else { return };
     let (_, client) = engine("docker").unwrap();
     let shell = bench.run("export A=1").shell;
     told(&client, &["rm", "-f", &ours(&client)]);
@@ -91,7 +91,7 @@ fn a_container_that_is_removed_under_us_is_made_anew_by_the_next_call() {
 
 #[test]
 fn a_container_that_is_removed_while_a_command_runs_is_a_clear_error_and_nothing_runs_twice() {
-    let Some(bench) = bench("docker", json!({ "extra_args": [] })) else { return };
+    let Some(bench) = bench("docker", &json!({ "extra_args": [] })) else { return };
     let (_, client) = engine("docker").unwrap();
     bench.run("true");
     let permit = bench.permit("echo once >> ran; sleep 100");
@@ -110,7 +110,7 @@ fn a_container_that_is_removed_while_a_command_runs_is_a_clear_error_and_nothing
 
 #[test]
 fn an_image_that_is_not_there_is_named_and_leaves_nothing_behind() {
-    let Some(bench) = bench("docker", json!({ "image": "no-such-image.invalid/x:1" })) else { return };
+    let Some(bench) = bench("docker", &json!({ "image": "no-such-image.invalid/x:1" })) else { return };
     let (_, client) = engine("docker").unwrap();
     let permit = bench.permit("true");
 
@@ -123,7 +123,7 @@ fn an_image_that_is_not_there_is_named_and_leaves_nothing_behind() {
 #[test]
 fn a_full_disk_in_there_loses_nothing_but_what_was_being_written() {
     let small = json!({ "extra_args": ["--pid", "host", "--tmpfs", "/small:size=1m"] });
-    let Some(bench) = bench("docker", small) else { return };
+    let Some(bench) = bench("docker", &small) else { return };
     let shell = bench.run("export A=1").shell;
 
     let full = bench.run_with("head -c 5000000 /dev/zero > /small/x", Run { shell, ..usual() });
@@ -143,7 +143,7 @@ fn a_client_that_is_not_there_is_a_clear_error() {
 
 #[test]
 fn a_place_that_closes_leaves_no_container() {
-    let Some(bench) = bench("docker", json!({})) else { return };
+    let Some(bench) = bench("docker", &json!({})) else { return };
     let (_, client) = engine("docker").unwrap();
     bench.run("true");
     assert_ne!(ours(&client), "");
@@ -156,7 +156,7 @@ fn a_place_that_closes_leaves_no_container() {
 #[test]
 fn without_bash_variables_and_directory_stay() {
     let Ok(plain) = std::env::var("HERMES_TEST_DOCKER_PLAIN_IMAGE") else { return };
-    let Some(bench) = bench("docker", json!({ "image": plain })) else { return };
+    let Some(bench) = bench("docker", &json!({ "image": plain })) else { return };
 
     let ran = bench.run("export A='x y'; cd /tmp");
 

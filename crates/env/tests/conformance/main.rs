@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests look at real files, processes and the clock")]
 #![expect(clippy::unwrap_used, reason = "the helpers here are part of the tests")]
+#![expect(clippy::print_stderr, reason = "what cannot be tried on this machine is said loudly")]
 
 mod bench;
 mod containers;

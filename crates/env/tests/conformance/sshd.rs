@@ -1,7 +1,5 @@
 //! A real ssh server on loopback, with keys of its own, in a folder that goes with it.
 
-#![expect(clippy::print_stderr, reason = "a test that could not run has to say so")]
-
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

@@ -164,7 +164,6 @@ pub(crate) fn endless_output_ends_with_its_time(bench: &Bench) {
 }
 
 /// A bomb that grows as far as it is let: to a few processes, which a user of its own is allowed.
-#[expect(clippy::print_stderr, reason = "a part that was not tried is said so")]
 pub(crate) fn a_fork_bomb_without_end_stays_in_its_limits(bench: &Bench) {
     let limited = "setpriv --reuid=64321 --clear-groups bash -c 'ulimit -u 150 && [ $(ulimit -u) = 150 ] && echo limited'";
     if bench.run(limited).output.head != b"limited\n" {
