@@ -103,7 +103,7 @@ fn serve(desk: &Arc<Desk>, listener: &UnixListener, over: &OwnedFd) {
 
 impl Desk {
     fn meet(&self, mut line: UnixStream) {
-        let answer = match hear(&mut line).and_then(|wish| self.grant(wish, &line)) {
+        let answer = match hear(&mut line).and_then(|wish| self.grant(&wish, &line)) {
             Ok(()) => vec![DONE],
             Err(why) => [&[REFUSED], why.as_bytes()].concat(),
         };
@@ -112,7 +112,7 @@ impl Desk {
     }
 
     /// Sees to it that `sudo` gets its password, or says why not.
-    fn grant(&self, wish: Wish, line: &UnixStream) -> Result<(), String> {
+    fn grant(&self, wish: &Wish, line: &UnixStream) -> Result<(), String> {
         let from = self.checked(&wish)?;
         self.answers().asked(from, &wish.prompt);
         let next = self.answers().next(from, wish.asks);

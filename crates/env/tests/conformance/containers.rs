@@ -17,7 +17,9 @@ fn engine(name: &str) -> Option<(String, String)> {
     let image = std::env::var(format!("HERMES_TEST_{upper}_IMAGE")).ok();
     let client = std::env::var(format!("HERMES_TEST_{upper}")).ok();
     let found = image.zip(client);
-    assert!(found.is_some() || std::env::var("CI").is_err(), "{name} must be here in CI");
+    // podman is one of the slow testbeds, which are brought only when everything is tried.
+    let wanted = std::env::var(if name == "podman" { "HERMES_TEST_FULL" } else { "CI" }).is_ok();
+    assert!(found.is_some() || !wanted, "{name} must be here");
     if found.is_none() {
         eprintln!("{name} is not here: nothing was tried (see scripts/testbeds/{name})");
     }
