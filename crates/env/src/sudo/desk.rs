@@ -113,16 +113,16 @@ impl Desk {
 
     /// Sees to it that `sudo` gets its password, or says why not.
     fn grant(&self, wish: &Wish, line: &UnixStream) -> Result<(), String> {
-        let from = self.checked(&wish)?;
+        let from = self.checked(wish)?;
         self.answers().asked(from, &wish.prompt);
         let next = self.answers().next(from, wish.asks);
         let (password, source) = match next {
             Next::Give(password, source) => (password, source),
             Next::Refuse(why) => return Err(why),
-            Next::Ask { .. } => self.ask(&wish, from, line)?,
+            Next::Ask { .. } => self.ask(wish, from, line)?,
         };
         // It may have taken a while.
-        if self.checked(&wish)? != from {
+        if self.checked(wish)? != from {
             return Err("another process asks now".to_owned());
         }
         self.answers().gave(from, &wish.prompt, &password, source);
