@@ -21,18 +21,35 @@ fn parse(span: &Span<'_>) -> Parsed {
             return if more { Parsed::More } else { finish(span, calls, rest) };
         }
         let Some((name, after)) = until(rest.strip_prefix("<function=").unwrap_or(rest), ">") else {
-            return Parsed::More;
+            return so_far(span, calls, rest);
         };
         if !span.accepts(name.trim_matches('"')) {
-            return Parsed::No;
+            return before_other(span, calls, rest);
         }
-        let Some((body, after)) = until(after, "</function>") else { return Parsed::More };
+        let Some((body, after)) = until(after, "</function>") else { return so_far(span, calls, rest) };
         match call(span, name.trim_matches('"'), body) {
             Some(call) => calls.push(call),
-            None => return Parsed::No,
+            None => return before_other(span, calls, rest),
         }
         rest = after.trim_start();
     }
+}
+
+/// The whole calls before one that is not whole yet; where more may come that closes all of them, it is
+/// waited for.
+fn so_far(span: &Span<'_>, calls: Vec<ModelCall>, rest: &str) -> Parsed {
+    if calls.is_empty() || (span.text.starts_with("<tool_call>") && !span.ended) {
+        return Parsed::More;
+    }
+    Parsed::Calls { calls, used: span.text.len() - rest.len() }
+}
+
+/// The calls before something that is none; inside of one pair of tags they go with it.
+fn before_other(span: &Span<'_>, calls: Vec<ModelCall>, rest: &str) -> Parsed {
+    if calls.is_empty() || span.text.starts_with("<tool_call>") {
+        return Parsed::No;
+    }
+    Parsed::Calls { calls, used: span.text.len() - rest.len() }
 }
 
 fn finish(span: &Span<'_>, calls: Vec<ModelCall>, rest: &str) -> Parsed {
