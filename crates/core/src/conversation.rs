@@ -3,12 +3,21 @@
 //!
 //! The store implements it, for one session at a time. A turn whose record cannot be written stops.
 
+use std::any::Any;
+
 use futures::future::BoxFuture;
 
 use crate::model::{Message, Usage};
 
+/// The right to speak in a conversation, given back when it is dropped.
+pub type Floor = Box<dyn Any + Send + Sync>;
+
 /// Keeps one session's conversation.
 pub trait Conversation: Send + Sync {
+    /// The floor, unless another turn holds it, in this program or another. What a program that was
+    /// killed in a turn left unanswered is answered before the floor is given.
+    fn floor(&self) -> BoxFuture<'_, Result<Option<Floor>, String>>;
+
     /// Adds messages; they are kept when this returns.
     fn append<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<(), String>>;
 

@@ -348,9 +348,18 @@ pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>, StoreError> {
     let mut open = OpenOptions::new();
     let file = open.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(Lock { _file: file })),
+        // A file that its last holder has removed since it was opened locks nothing any more.
+        Ok(()) => Ok(is_at(&file, path).then_some(Lock { _file: file })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
+}
+
+/// Whether an open file is the one with this name.
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
     }
 }
 

@@ -8,6 +8,7 @@
 //! from a power cut when a turn has ended. A record that cannot be written stops the turn.
 
 mod ask;
+mod floor;
 mod run;
 mod shorten;
 
@@ -27,6 +28,7 @@ use crate::settings::AgentSettings;
 use crate::steering::Steering;
 use crate::tools::Tools;
 use crate::turn::{End, Turn, TurnSettings};
+use floor::NoFloor;
 use run::Running;
 
 pub use shorten::Shortened;
@@ -66,21 +68,43 @@ impl Driver {
         let first = self.first_model();
         let model = self.models.get(first).map(|model| model.name().to_owned()).unwrap_or_default();
         events(Event::TurnBegan { session: session.to_owned(), model: model.clone() });
-        let ended = match self.open(session, first, input, began).await {
-            Ok((turn, request)) => {
-                let mut running = Running::new(self, turn, request, steering, events, cancel, began);
-                let mut end = running.drive().await;
-                if let Err(error) = self.log.sync().await {
-                    end.status = TurnStatus::Failed;
-                    end.error = Some(format!("the conversation could not be made safe: {error}"));
-                }
-                steering.put_back(running.unread());
-                running.summed_up(session, end)
+        let ended = match self.floor(events, cancel).await {
+            Ok(_floor) => self.speak(session, first, input, steering, events, cancel).await,
+            Err(NoFloor::Cancelled) => {
+                self.not_begun(session, model, TurnStatus::Interrupted, "interrupted".to_owned(), began)
             }
-            Err(error) => self.not_begun(session, model, error, began),
+            Err(NoFloor::Failed(why)) => self.not_begun(session, model, TurnStatus::Failed, why, began),
         };
         events(Event::TurnEnded(ended.clone()));
         ended
+    }
+
+    /// The turn itself, for whoever has the floor.
+    async fn speak(
+        &self,
+        session: &str,
+        first: usize,
+        input: Vec<Part>,
+        steering: &Steering,
+        events: EventSink<'_>,
+        cancel: &CancellationToken,
+    ) -> TurnEnd {
+        let began = self.host.now();
+        let (turn, request) = match self.open(session, first, input, began).await {
+            Ok(opened) => opened,
+            Err(error) => {
+                let model = self.models.get(first).map(|model| model.name().to_owned()).unwrap_or_default();
+                return self.not_begun(session, model, TurnStatus::Failed, error, began);
+            }
+        };
+        let mut running = Running::new(self, turn, request, steering, events, cancel, began);
+        let mut end = running.drive().await;
+        if let Err(error) = self.log.sync().await {
+            end.status = TurnStatus::Failed;
+            end.error = Some(format!("the conversation could not be made safe: {error}"));
+        }
+        steering.put_back(running.unread());
+        running.summed_up(session, end)
     }
 
     /// The conversation as it is sent, and the machine at its start.
@@ -136,9 +160,16 @@ impl Driver {
         self.models.iter().position(|model| !self.learnt.rests(model.name(), now)).unwrap_or(0)
     }
 
-    fn not_begun(&self, session: &str, model: String, error: String, began: Duration) -> TurnEnd {
+    fn not_begun(
+        &self,
+        session: &str,
+        model: String,
+        status: TurnStatus,
+        error: String,
+        began: Duration,
+    ) -> TurnEnd {
         TurnEnd {
-            status: TurnStatus::Failed,
+            status,
             text: String::new(),
             error: Some(error),
             session: session.to_owned(),

@@ -10,6 +10,7 @@ use hermes_core::model::{Message, Model, ModelRequest};
 use tokio_util::sync::CancellationToken;
 
 use super::Driver;
+use super::floor::NoFloor;
 use super::run::Running;
 use crate::context::build::{build, earlier, pages};
 use crate::context::check::check;
@@ -39,6 +40,10 @@ impl Driver {
         cancel: &CancellationToken,
     ) -> Result<Shortened, String> {
         let model = self.models.get(self.first_model()).ok_or("there is no model to ask")?;
+        let _floor = self.floor(events, cancel).await.map_err(|none| match none {
+            NoFloor::Cancelled => "interrupted".to_owned(),
+            NoFloor::Failed(why) => why,
+        })?;
         let messages = history::tidy(self.log.messages().await?);
         let before = tokens::of_messages(&messages);
         let new = self.shortened(&messages, before / 3, &**model, topic, cancel).await?;

@@ -1,6 +1,7 @@
 //! Turns from end to end, with a scripted model, a record in memory and a clock that stands still.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::support::{Stage, shape};
@@ -18,7 +19,7 @@ fn a_question_is_answered_and_recorded() {
 
     assert_eq!((end.status, end.text.as_str(), end.model_calls), (TurnStatus::Answered, "Hello.", 1));
     assert_eq!(shape(&stage.log.now()), "ua");
-    assert_eq!(stage.log.synced.load(std::sync::atomic::Ordering::SeqCst), 1);
+    assert_eq!(stage.log.synced.load(Ordering::SeqCst), 1);
     assert_eq!(stage.log.spent.lock().unwrap().len(), 1);
     assert_eq!(stage.text_events(), "Hello.");
     let events = stage.events.lock().unwrap();
@@ -385,4 +386,38 @@ fn a_model_that_stands_in_reads_its_own_name() {
     assert_eq!((end.status, end.model.as_str()), (TurnStatus::Answered, "two/b"));
     assert_eq!(&*stage.models[0].asked()[0].system, "You are a test.\n\nModel: a\nProvider: one");
     assert_eq!(&*stage.models[1].asked()[0].system, "You are a test.\n\nModel: b\nProvider: two");
+}
+
+#[test]
+fn another_programs_turn_is_waited_for_and_said_once() {
+    let stage = Stage::saying([Line::text("Hello.")]);
+    stage.log.busy_for.store(5, Ordering::SeqCst);
+    let end = stage.turn_with_time("Hi");
+
+    assert_eq!((end.status, end.text.as_str()), (TurnStatus::Answered, "Hello."));
+    assert_eq!(stage.notices(), ["another program is in a turn of this session; waiting for its end"]);
+}
+
+#[test]
+fn a_turn_of_another_program_that_does_not_end_is_not_waited_for_for_ever() {
+    let stage = Stage::saying([Line::text("Hello.")]);
+    stage.log.busy_for.store(u32::MAX, Ordering::SeqCst);
+    let end = stage.turn_with_time("Hi");
+
+    assert_eq!(end.status, TurnStatus::Failed);
+    let why = "another program has been in a turn of this session for 5 minutes: wait for its end, or begin \
+               another session";
+    assert_eq!(end.error.as_deref(), Some(why));
+    assert_eq!(shape(&stage.log.now()), "");
+}
+
+#[test]
+fn waiting_for_another_programs_turn_can_be_interrupted() {
+    let stage = Stage::saying([Line::text("Hello.")]);
+    stage.log.busy_for.store(u32::MAX, Ordering::SeqCst);
+    stage.cancel.cancel();
+    let end = stage.turn_now("Hi");
+
+    assert_eq!(end.status, TurnStatus::Interrupted);
+    assert_eq!(shape(&stage.log.now()), "");
 }

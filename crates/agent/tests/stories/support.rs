@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hermes_agent::{AgentSettings, Driver, Event, Learnt, Steering, Tools, TurnEnd};
 use hermes_core::call::ToolCall;
-use hermes_core::conversation::{Conversation, Spent};
+use hermes_core::conversation::{Conversation, Floor, Spent};
 use hermes_core::model::{Message, Model, Part};
 use hermes_core::outcome::{Outcome, Status};
 use hermes_testkit::{FakeHost, Line, ScriptedModel};
@@ -27,6 +27,8 @@ pub(crate) struct MemoryLog {
     pub(crate) works_for: Mutex<Option<u32>>,
     pub(crate) cannot_replace: AtomicBool,
     pub(crate) cannot_page: AtomicBool,
+    /// How often somebody else still has the floor when it is asked for.
+    pub(crate) busy_for: AtomicU32,
 }
 
 impl MemoryLog {
@@ -36,6 +38,11 @@ impl MemoryLog {
 }
 
 impl Conversation for MemoryLog {
+    fn floor(&self) -> BoxFuture<'_, Result<Option<Floor>, String>> {
+        let busy = self.busy_for.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        Box::pin(async move { Ok(busy.is_err().then(|| Box::new(()) as Floor)) })
+    }
+
     fn append<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
             if let Some(left) = &mut *self.works_for.lock().unwrap() {

@@ -34,5 +34,7 @@ mod kill;
 mod real_model;
 mod screen;
 mod stage;
+#[path = "../cli/sudo.rs"]
+mod sudo;
 mod tls;
 mod together;

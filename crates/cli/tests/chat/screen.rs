@@ -8,6 +8,7 @@ use hermes_testkit::Answer;
 
 use crate::home::HERMES;
 use crate::stage::{Stage, shell};
+use crate::sudo;
 
 /// A terminal in which a shell of the test's user runs.
 struct Terminal<'a> {
@@ -146,6 +147,31 @@ fn a_risky_call_is_asked_about_on_the_screen() {
     let ran = terminal.until_shown("It ran.");
     assert!(ran.contains("✓ approved, this once"), "{ran}");
     assert!(stage.project().join("ran").exists());
+}
+
+#[test]
+fn the_password_of_sudo_is_asked_for_on_the_screen_and_never_shown() {
+    let password = ["vErY", "s3cret"].join("-");
+    let asks = sudo::asking();
+    let stage = Stage::saying([shell("c1", &asks), Answer::text("Done.")]);
+    if !sudo::play(&stage.project()) {
+        return;
+    }
+    let Some(terminal) = Terminal::open(&stage) else { return };
+    terminal.chat("--yolo");
+
+    terminal.type_line("Do it as root");
+    let asked = terminal.until_shown("[sudo] password for ann:");
+    // What is typed the moment a question appears does not count.
+    std::thread::sleep(Duration::from_millis(700));
+    terminal.type_line(&password);
+    let shown = terminal.until_shown("Done.");
+
+    assert!(asked.contains("sudo asks for your password, to run:"), "{asked}");
+    assert!(shown.contains("✓ handed to sudo") && !shown.contains(&password), "{shown}");
+    let read = stage.server.bodies()[1]["messages"].to_string();
+    assert!(read.contains(&format!("length {}", password.len())) && !read.contains(&password), "{read}");
+    assert_eq!(sudo::files_with(stage.path(), &password), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn texts(stage: &Stage, id: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn two_programs_go_on_with_one_session_at_once_and_both_are_kept() {
+fn two_programs_that_go_on_with_one_session_take_turns() {
     // The model repeats what was last asked, and takes its time, so that the two overlap.
     let server = ModelServer::deciding(|body| {
         let asked = body["messages"].as_array().unwrap().iter().rev().find(|one| one["role"] == "user");
@@ -45,9 +45,13 @@ fn two_programs_go_on_with_one_session_at_once_and_both_are_kept() {
     for asked in ["Hello", "first", "second"] {
         assert_eq!(count("user", asked), 1, "{kept:?}");
     }
-    // Who comes second cannot know whose answer is still to come; both answers are kept all the same.
-    let answers = kept.iter().filter(|one| one.0 == "assistant" && one.1.starts_with("You said: "));
-    assert_eq!(answers.count(), 3, "{kept:?}");
+    // Each waits for the other's turn to end, and goes on from there.
+    let said: Vec<_> = kept.iter().map(|one| (one.0.as_str(), one.1.clone())).collect();
+    assert_eq!(said.len(), 6, "{kept:?}");
+    for turn in said.chunks(2) {
+        assert_eq!((turn[0].0, turn[1].0), ("user", "assistant"), "{kept:?}");
+        assert_eq!(turn[1].1, format!("You said: {}", turn[0].1), "{kept:?}");
+    }
     assert_eq!(stage.store().check().unwrap(), Vec::<String>::new());
 
     // And a third goes on from what both left.

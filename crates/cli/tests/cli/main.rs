@@ -13,6 +13,7 @@
 //! | `python_tools` | Python tool files, dropped in |
 //! | `sessions` | sessions, import, recorded calls |
 //! | `setting_up` | from nothing to a home that works: setup, model, doctor |
+//! | `sudo` | a stand-in for it, for the prompts that ask for its password |
 //! | `switch` | enable and disable, on files with comments and all at once |
 //! | `terminal` | colours, widths, pipes that close, completion scripts |
 //! | `wrong` | what happens when something is wrong: words and exit codes |
@@ -39,6 +40,7 @@ mod python_tools;
 mod sessions;
 mod setting_up;
 mod skills;
+mod sudo;
 mod switch;
 mod terminal;
 mod wrong;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::home::{HERMES, Home};
+use crate::sudo;
 
 /// One command of each main category, with the part that must be marked.
 const DANGERS: [(&str, &str); 24] = [
@@ -218,6 +219,27 @@ fn whoever_asks_why_is_told_and_asked_again() {
     let screen = tmux.screen("why", "ended with");
     assert!(screen.contains("ended with 1") && screen.matches("approve?").count() == 2, "{screen}");
     assert!(!home.project().join("ran").exists());
+}
+
+#[test]
+fn the_password_of_sudo_is_asked_for_at_the_terminal_and_never_shown() {
+    let home = Home::new();
+    let password = ["vErY", "s3cret"].join("-");
+    if !sudo::play(&home.project()) {
+        return;
+    }
+    let Some(tmux) = Tmux::start(&home) else { return };
+    for (name, typed, code) in [("right", password.as_str(), 0), ("nothing", "", 1)] {
+        tmux.call(name, &sudo::asking());
+        let asked = tmux.screen(name, "[sudo] password for ann:");
+        tmux.types(name, typed);
+
+        assert!(asked.contains("sudo asks for your password, to run:"), "{asked}");
+        let screen = tmux.screen(name, "ended with");
+        assert!(screen.contains(&format!("code {code} length {}", typed.len())), "{screen}");
+        assert!(!screen.contains(&password), "{screen}");
+    }
+    assert_eq!(sudo::files_with(home.path(), &password), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

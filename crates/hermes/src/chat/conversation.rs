@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use hermes_core::conversation::{Conversation, Spent};
+use hermes_core::conversation::{Conversation, Floor, Spent};
 use hermes_core::model::Message;
 use hermes_core::road::Spill;
 use hermes_store::sessions::{NewSession, SessionError, SessionStore, Sessions, Spender, Tokens};
@@ -93,6 +93,17 @@ fn told(wrong: SessionError) -> String {
 }
 
 impl Conversation for StoredConversation {
+    fn floor(&self) -> BoxFuture<'_, Result<Option<Floor>, String>> {
+        Box::pin(async {
+            let Some(floor) = self.store.floor(&self.id).map_err(told)? else { return Ok(None) };
+            if !self.is_new() {
+                let id = self.id.clone();
+                self.store.change(move |sessions| sessions.mend(&id)).await.map_err(told)?;
+            }
+            Ok(Some(Box::new(floor) as Floor))
+        })
+    }
+
     fn append<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<(), String>> {
         let kept: Vec<_> = messages.iter().map(to_store).collect();
         Box::pin(self.change(move |sessions, id| sessions.append(id, &kept).map(drop)))
@@ -187,6 +198,11 @@ impl PassingConversation {
 }
 
 impl Conversation for PassingConversation {
+    fn floor(&self) -> BoxFuture<'_, Result<Option<Floor>, String>> {
+        // Nobody else can see it.
+        self.with(|_| Some(Box::new(()) as Floor))
+    }
+
     fn append<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<(), String>> {
         self.with(|passing| passing.messages.extend_from_slice(messages))
     }

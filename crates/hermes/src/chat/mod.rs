@@ -162,6 +162,7 @@ impl Chat {
     /// Takes the last turns back. Gives the earliest thing the person had said in them.
     pub async fn undo(&self, turns: u32) -> Result<Option<String>, String> {
         let seat = self.seat();
+        let Some(_floor) = seat.log.floor().await? else { return Err(OTHERS_TURN.to_owned()) };
         let id = seat.id.clone();
         let taken = self.change(move |sessions| sessions.undo(&id, turns)).await?;
         seat.session.context_shortened();
@@ -291,6 +292,7 @@ fn share(part: u64, whole: u64) -> f64 {
     (part as f64 / whole.max(1) as f64).min(1.0)
 }
 
+const OTHERS_TURN: &str = "another program is in a turn of this session";
 const NO_HOME: &str = "there is no home to keep sessions in";
 
 /// The model that a conversation would use.

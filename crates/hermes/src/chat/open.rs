@@ -232,8 +232,11 @@ async fn existing(runtime: &Runtime, opening: Opening) -> Result<Option<String>,
             None => sessions.latest(Some("cli"))?,
         };
         if let Some(record) = &record {
-            // What a killed process left unanswered is answered before anybody goes on.
-            sessions.mend(&record.id)?;
+            // What a killed process left unanswered is answered, so that it is there to be seen. A
+            // living one that is in a turn answers by itself.
+            if let Some(_floor) = sessions.floor(&record.id)? {
+                sessions.mend(&record.id)?;
+            }
             sessions.reopen(&record.id)?;
         }
         Ok(record.map(|record| record.id))

@@ -6,6 +6,7 @@
 //! | `record`, `title`, `lineage`, `upkeep` | sessions: make, find, list, rename, fork, end, delete, prune |
 //! | `message`, `log` | messages: append, read, take back |
 //! | `calls`, `owner`, `mend` | the journal, who is alive, and what to do after a kill |
+//! | `floor` | whose turn it is, where several programs share a session |
 //! | `usage` | tokens and cost |
 //! | `query`, `search`, `snippet`, `indexing` | finding messages by what they say |
 //! | `recall` | earlier conversations as a model asks for them |
@@ -20,6 +21,7 @@ mod clock;
 mod db;
 mod error;
 mod export;
+mod floor;
 mod fold;
 mod import;
 mod indexing;
@@ -48,6 +50,7 @@ pub use clock::Clock;
 pub use db::{Durability, Sessions};
 pub use error::SessionError;
 pub use export::Export;
+pub use floor::Floor;
 pub use import::Imported;
 pub use log::Window;
 pub use mend::Mended;

@@ -22,6 +22,7 @@ use hermes_core::host::Host;
 use super::clock::Clock;
 use super::db::{Durability, Sessions, sync_log};
 use super::error::SessionError;
+use super::floor::{self, Floor};
 
 /// Most changes committed together.
 const MAX_GROUP: usize = 64;
@@ -96,6 +97,11 @@ impl SessionStore {
         work: impl FnOnce(&Sessions) -> Result<T, SessionError> + Send + 'static,
     ) -> Result<T, SessionError> {
         self.looks.run(work).await
+    }
+
+    /// The floor of a session, unless somebody else has it. No connection is opened for it.
+    pub fn floor(&self, id: &str) -> Result<Option<Floor>, SessionError> {
+        floor::take(&self.changes.place.path, id)
     }
 
     /// Makes everything committed so far survive a power cut. Meant for the end of a turn; no
