@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-WORDS = "alpha beta gamma delta parser socket kernel query module server stream retry budget quota cache".split()
+WORDS = "alpha beta gamma delta parser socket kernel query module server stream retry budget quota cache omega".split()
 SEARCHES = 5
 
 
@@ -33,10 +33,10 @@ def generate(data):
     for folder in range(200):
         place = data / "tree" / f"d{folder:03}"
         place.mkdir(parents=True, exist_ok=True)
-        for file in range(50):
+        for file in range(100):
             lines = [sentence() for _ in range(chance.randrange(10, 70))]
-            if (folder * 50 + file) % 997 == 0:
-                lines.append("fn needle() { treeneedle }")
+            if (folder * 100 + file) % 997 == 0:
+                lines.append(f"fn needle_{folder}() {{ treeneedle }}")
             ending = ("rs", "py", "md", "ts", "txt")[file % 5]
             (place / f"f{file:03}.{ending}").write_text("\n".join(lines) + "\n")
     (data / "done").touch()
