@@ -290,32 +290,91 @@ impl Registry {
 
     /// Installs a scope whole, in place of the one the same source had before.
     pub fn install(&self, scope: Scope) -> Result<Installed, RegisterError> {
-        scope.check()?;
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
-        let scope = Arc::new(scope);
-        let mut scopes = before.scopes.clone();
-        match scopes.iter_mut().find(|known| known.source == scope.source) {
-            Some(known) => *known = Arc::clone(&scope),
-            None => scopes.push(Arc::clone(&scope)),
+        let mut next = Next::after(&before, &[]);
+        let scope = next.join(scope)?;
+        let after = self.swap(&before, next);
+        Ok(report(&before, &after, &scope))
+    }
+
+    /// Takes sources away and installs scopes, each whole or not at all, as one change: who looks sees
+    /// all of it or nothing. Says what became of each scope.
+    pub fn change(&self, gone: &[Source], new: Vec<Scope>) -> Vec<Result<Installed, RegisterError>> {
+        if gone.is_empty() && new.is_empty() {
+            return Vec::new();
         }
-        refuse_clashes(&scopes, &scope.source)?;
-        let after = Snapshot::of(before.generation + 1, scopes);
-        let installed = report(&before, &after, &scope);
-        self.current.store(Arc::new(after));
-        Ok(installed)
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.snapshot();
+        let mut next = Next::after(&before, gone);
+        let joined: Vec<_> = new.into_iter().map(|scope| next.join(scope)).collect();
+        let after = self.swap(&before, next);
+        joined.into_iter().map(|done| done.map(|scope| report(&before, &after, &scope))).collect()
     }
 
     /// Takes a source's scope away; `false` when it had none.
     pub fn remove(&self, source: &Source) -> bool {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
-        let scopes: Vec<_> = before.scopes.iter().filter(|scope| scope.source != *source).cloned().collect();
-        if scopes.len() == before.scopes.len() {
-            return false;
+        let next = Next::after(&before, std::slice::from_ref(source));
+        let known = next.scopes.len() < before.scopes.len();
+        if known {
+            self.swap(&before, next);
         }
-        self.current.store(Arc::new(Snapshot::of(before.generation + 1, scopes)));
-        true
+        known
+    }
+
+    fn swap(&self, before: &Snapshot, next: Next) -> Arc<Snapshot> {
+        let after = Arc::new(Snapshot::of(before.generation + 1, next.scopes));
+        self.current.store(Arc::clone(&after));
+        after
+    }
+}
+
+/// The scopes of the next snapshot, while they are put together.
+struct Next {
+    scopes: Vec<Arc<Scope>>,
+    tools: Tools,
+}
+
+impl Next {
+    /// Those of a snapshot without some sources.
+    fn after(before: &Snapshot, gone: &[Source]) -> Self {
+        let scopes: Vec<_> =
+            before.scopes.iter().filter(|scope| !gone.contains(&scope.source)).cloned().collect();
+        let (tools, _) = Snapshot::owners(&scopes);
+        Self { scopes, tools }
+    }
+
+    /// Adds a scope, or puts it in place of the one its source had. A scope that is refused leaves
+    /// nothing behind.
+    fn join(&mut self, scope: Scope) -> Result<Arc<Scope>, RegisterError> {
+        scope.check()?;
+        let scope = Arc::new(scope);
+        if let Some(at) = self.scopes.iter().position(|known| known.source == scope.source) {
+            let mut scopes = self.scopes.clone();
+            if let Some(known) = scopes.get_mut(at) {
+                *known = Arc::clone(&scope);
+            }
+            refuse_clashes(&scopes, &scope.source)?;
+            (self.tools, _) = Snapshot::owners(&scopes);
+            self.scopes = scopes;
+            return Ok(scope);
+        }
+        // The last in the row can only clash with those before it.
+        for entry in &scope.tools {
+            if let Some(owner) = self.tools.get(entry.name())
+                && !may_replace(owner, entry, &scope.source)
+            {
+                return Err(taken(owner, &scope.source));
+            }
+        }
+        for entry in &scope.tools {
+            let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
+            self.tools.insert(Arc::clone(entry.name()), registered);
+        }
+        self.scopes.push(Arc::clone(&scope));
+        Ok(scope)
     }
 }
 
@@ -328,14 +387,15 @@ fn refuse_clashes(scopes: &[Arc<Scope>], newcomer: &Source) -> Result<(), Regist
         source if *source == owner.source => Some(later),
         _ => None,
     });
-    match other {
-        None => Ok(()),
-        Some(other) => Err(RegisterError::Taken {
-            name: other.entry.name().to_string(),
-            source_name: newcomer.clone(),
-            owner_toolset: other.entry.toolset().to_string(),
-            owner: other.source,
-        }),
+    other.map_or(Ok(()), |other| Err(taken(&other, newcomer)))
+}
+
+fn taken(owner: &Registered, newcomer: &Source) -> RegisterError {
+    RegisterError::Taken {
+        name: owner.entry.name().to_string(),
+        source_name: newcomer.clone(),
+        owner_toolset: owner.entry.toolset().to_string(),
+        owner: owner.source.clone(),
     }
 }
 

@@ -71,6 +71,34 @@ fn a_scope_with_one_bad_tool_leaves_nothing_behind_and_stops_nobody() {
 }
 
 #[test]
+fn many_scopes_are_one_change_and_one_that_is_refused_stops_nobody() {
+    let registry = registry();
+    registry.install(Scope::new(plugin("old")).tool(entry("one", "old"))).unwrap();
+
+    let done = registry.change(
+        &[plugin("old"), plugin("nobody")],
+        vec![
+            Scope::new(plugin("a")).tool(entry("one", "a")).tool(entry("two", "a")),
+            Scope::new(plugin("b")).tool(entry("fine", "b")).tool(entry("two", "b")),
+            Scope::new(plugin("c")).tool(entry("three", "c")),
+        ],
+    );
+
+    let [first, second, third] = done.as_slice() else { panic!("{done:?}") };
+    let installed = |added: &[&str], replaced: Vec<(String, Source)>| {
+        let added = added.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Installed { generation: 3, added, replaced })
+    };
+    assert_eq!(*first, installed(&["two"], vec![("one".to_owned(), plugin("old"))]));
+    assert!(matches!(second, Err(RegisterError::Taken { name, .. }) if name == "two"), "{second:?}");
+    assert_eq!(*third, installed(&["three"], vec![]));
+    assert_eq!(names(&registry.snapshot()), ["one", "read_file", "terminal", "three", "two"]);
+    assert_eq!(toolset_of(&registry, "one"), "a");
+    assert_eq!(registry.change(&[], Vec::new()), []);
+    assert_eq!(registry.snapshot().generation(), 3);
+}
+
+#[test]
 fn shadowing_is_refused_in_words_that_name_both_sides() {
     let refused = registry().install(Scope::new(plugin("p")).tool(entry("terminal", "p"))).unwrap_err();
 

@@ -158,14 +158,8 @@ impl Foreign {
             if let Some(fresh) = changes.problems {
                 *complaints = fresh;
             }
-            for source in &changes.removed {
-                registry.remove(source);
-            }
-            for scope in changes.installed {
-                if let Err(refused) = registry.install(scope) {
-                    complaints.push(refused.to_string());
-                }
-            }
+            let done = registry.change(&changes.removed, changes.installed);
+            complaints.extend(done.into_iter().filter_map(Result::err).map(|refused| refused.to_string()));
         }
     }
 
