@@ -12,7 +12,7 @@ use hermes_core::web::{
 };
 use hermes_guard::urls::{self, HostRule, UrlPolicy};
 use hermes_net::{
-    AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, Url,
+    AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, TlsSettings, Url,
 };
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ impl WorldWeb {
             let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
             let variable = |name: &str| world.variable(name).map(str::to_owned);
             let ca_file = variable("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
-            Http::new(HttpSettings { proxy: ProxySettings::from_env(variable), ca_file })
+            Http::new(HttpSettings { proxy: ProxySettings::from_env(variable), tls: TlsSettings { ca_file, ..Default::default() } })
         })
     }
 

@@ -5,7 +5,6 @@
 //! this machine touches neither certificates nor the resolver. Redirects are not followed; a key
 //! never reaches a host it was not meant for.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +15,7 @@ use tokio::time::Instant;
 use crate::connect::{self, AddressRule, NetStream};
 use crate::exchange::{Exchange, Reply, SendError};
 use crate::proxy::ProxySettings;
-use crate::tls::Tls;
+use crate::tls::{Tls, TlsSettings};
 use crate::url::Url;
 
 /// Connections kept for the next request.
@@ -30,8 +29,8 @@ const MAX_IDLE_TIME: Duration = Duration::from_secs(50);
 pub struct HttpSettings {
     /// Proxies.
     pub proxy: ProxySettings,
-    /// A file of certificate authorities to trust beyond the usual ones (`SSL_CERT_FILE`).
-    pub ca_file: Option<PathBuf>,
+    /// Encryption.
+    pub tls: TlsSettings,
 }
 
 /// Asks servers. Cheap to make: nothing is loaded or opened before the first request. Clones share
@@ -198,8 +197,15 @@ pub enum HttpError {
 impl Http {
     /// With these settings.
     pub fn new(settings: HttpSettings) -> Self {
-        let tls = Tls::new(settings.ca_file.clone());
+        let tls = Tls::new(settings.tls.clone());
         Self(Arc::new(Inner { settings, tls, idle: Mutex::new(Vec::new()) }))
+    }
+
+    /// The same network, encrypted in another way. It has connections of its own.
+    pub fn with_tls(&self, change: impl FnOnce(&mut TlsSettings)) -> Self {
+        let mut settings = self.0.settings.clone();
+        change(&mut settings.tls);
+        Self::new(settings)
     }
 
     /// Sends a request and waits for the head of the answer.

@@ -24,6 +24,7 @@ mod proxy;
 mod random;
 mod sse;
 mod tls;
+mod unverified;
 mod url;
 mod websocket;
 
@@ -37,5 +38,6 @@ pub use listen::Listener;
 pub use proxy::ProxySettings;
 pub use random::{NoRandom, random_bytes, random_hex};
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
+pub use tls::{Identity, TlsSettings};
 pub use url::Url;
 pub use websocket::{Frame, Socket, SocketReceiver, SocketSender};

@@ -3,23 +3,48 @@
 //! The usual certificate authorities are compiled in, which costs microseconds; those of the machine
 //! are read only when a server's certificate comes from none of them, as behind a company's proxy.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustls::pki_types::ServerName;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::unverified::AnyCertificate;
+
+/// How connections are encrypted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// A file of certificate authorities to trust beyond the usual ones (`SSL_CERT_FILE`).
+    pub ca_file: Option<PathBuf>,
+    /// Whether any certificate is taken for good: whoever sits on the way can then read along.
+    pub unverified: bool,
+    /// Who we say we are, where a server wants to know.
+    pub identity: Option<Identity>,
+}
+
+/// A certificate of ours and its key, in PEM; both may be in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate, and those that lead from it to an authority.
+    pub certificate: PathBuf,
+    /// Its key, not encrypted.
+    pub key: PathBuf,
+}
+
 /// Makes encrypted connections.
 #[derive(Debug, Default)]
 pub(crate) struct Tls {
-    /// A file of certificate authorities to trust as well.
-    ca_file: Option<PathBuf>,
-    usual: OnceLock<Option<Arc<ClientConfig>>>,
-    machine: OnceLock<Option<Arc<ClientConfig>>>,
+    settings: TlsSettings,
+    usual: OnceLock<Made>,
+    machine: OnceLock<Made>,
 }
+
+/// A configuration, or why there is none.
+type Made = Result<Arc<ClientConfig>, String>;
 
 /// Why a connection could not be encrypted.
 pub(crate) enum TlsError {
@@ -30,8 +55,8 @@ pub(crate) enum TlsError {
 }
 
 impl Tls {
-    pub(crate) fn new(ca_file: Option<PathBuf>) -> Self {
-        Self { ca_file, ..Self::default() }
+    pub(crate) fn new(settings: TlsSettings) -> Self {
+        Self { settings, ..Self::default() }
     }
 
     /// Encrypts a connection, trusting the usual authorities, or the machine's as well.
@@ -44,7 +69,7 @@ impl Tls {
         let failed = |text: String| TlsError::Failed(text);
         let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
         let config = if machine { self.machine() } else { self.usual() };
-        let config = config.ok_or_else(|| failed("encryption is not available".into()))?;
+        let config = config.map_err(failed)?;
         TlsConnector::from(config).connect(name, tcp).await.map_err(|error| {
             let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
             match cause {
@@ -56,32 +81,60 @@ impl Tls {
         })
     }
 
-    fn usual(&self) -> Option<Arc<ClientConfig>> {
-        self.usual.get_or_init(|| config(usual_roots())).clone()
+    fn usual(&self) -> Made {
+        self.usual.get_or_init(|| self.config(usual_roots())).clone()
     }
 
-    fn machine(&self) -> Option<Arc<ClientConfig>> {
+    fn machine(&self) -> Made {
         let load = || {
             let mut roots = usual_roots();
-            let found = match &self.ca_file {
+            let found = match &self.settings.ca_file {
                 Some(file) => rustls_native_certs::load_certs_from_paths(Some(file), None),
                 None => rustls_native_certs::load_native_certs(),
             };
             roots.add_parsable_certificates(found.certs);
-            config(roots)
+            self.config(roots)
         };
         self.machine.get_or_init(load).clone()
+    }
+
+    fn config(&self, roots: RootCertStore) -> Made {
+        let ring = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&ring))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| format!("encryption is not available: {error}"))?;
+        let builder = if self.settings.unverified {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(ring)))
+        } else {
+            builder.with_root_certificates(roots)
+        };
+        let mut config = match &self.settings.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (chain, key) = identity.read()?;
+                let unusable = |error| format!("{}: {error}", identity.certificate.display());
+                builder.with_client_auth_cert(chain, key).map_err(unusable)?
+            }
+        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+impl Identity {
+    fn read(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
+        let told = |path: &Path, error: rustls::pki_types::pem::Error| format!("{}: {error}", path.display());
+        let chain: Result<Vec<_>, _> =
+            CertificateDer::pem_file_iter(&self.certificate).and_then(Iterator::collect);
+        let chain = chain.map_err(|error| told(&self.certificate, error))?;
+        if chain.is_empty() {
+            return Err(format!("{}: there is no certificate in it", self.certificate.display()));
+        }
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| told(&self.key, error))?;
+        Ok((chain, key))
     }
 }
 
 fn usual_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
-}
-
-fn config(roots: RootCertStore) -> Option<Arc<ClientConfig>> {
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions().ok()?;
-    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Some(Arc::new(config))
 }

@@ -284,7 +284,8 @@ fn session(
         builder = builder.risk_model(Arc::new(risk));
     }
     if let Some(model) = models.list.first() {
-        let sampler: Arc<dyn Sampler> = Arc::new(ModelSampler(Arc::clone(model)));
+        let (runtime, own) = (runtime.clone(), Arc::clone(model));
+        let sampler: Arc<dyn Sampler> = Arc::new(ModelSampler { runtime, own });
         builder = builder.extension(sampler);
     }
     if let Some(tokens) = models.context_tokens() {

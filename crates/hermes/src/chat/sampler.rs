@@ -6,12 +6,24 @@ use futures::future::BoxFuture;
 use hermes_core::model::{Message, Model, ModelRequest};
 use hermes_extend::mcp::client::{Sample, Sampled, Sampler};
 
+use super::models::{self, ModelWish};
+use crate::runtime::Runtime;
+
 /// Asks a model in the name of a server.
-pub(crate) struct ModelSampler(pub(crate) Arc<dyn Model>);
+pub(crate) struct ModelSampler {
+    pub(crate) runtime: Runtime,
+    /// The conversation's own.
+    pub(crate) own: Arc<dyn Model>,
+}
 
 impl Sampler for ModelSampler {
     fn sample(&self, request: Sample) -> BoxFuture<'_, Result<Sampled, String>> {
         Box::pin(async move {
+            let model = self.model(request.model.as_deref()).await?;
+            if !may_answer(model.name(), &request.allowed_models) {
+                let name = model.name();
+                return Err(format!("{name} may not answer it: it is not in `sampling.allowed_models`"));
+            }
             let asked = ModelRequest {
                 system: request.system.unwrap_or_default().into(),
                 messages: vec![Message::user(as_one(&request.messages))],
@@ -20,10 +32,25 @@ impl Sampler for ModelSampler {
                 effort: None,
                 session: None,
             };
-            let reply = self.0.ask(&asked, &|_| {}).await.map_err(|wrong| wrong.to_string())?;
-            Ok(Sampled { text: reply.message.text, model: self.0.name().to_owned() })
+            let reply = model.ask(&asked, &|_| {}).await.map_err(|wrong| wrong.to_string())?;
+            Ok(Sampled { text: reply.message.text, model: model.name().to_owned() })
         })
     }
+}
+
+impl ModelSampler {
+    async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, String> {
+        let Some(name) = name else { return Ok(Arc::clone(&self.own)) };
+        let wish = ModelWish { model: Some(name.to_owned()), ..ModelWish::default() };
+        let chosen = models::choose(&self.runtime, &wish).await.map_err(|wrong| wrong.to_string())?;
+        chosen.list.first().cloned().ok_or_else(|| format!("there is no model `{name}`"))
+    }
+}
+
+/// Whether a model is on the list, by its name with or without its provider; an empty list has all.
+fn may_answer(name: &str, allowed: &[String]) -> bool {
+    let bare = name.split_once('/').map_or(name, |(_, bare)| bare);
+    allowed.is_empty() || allowed.iter().any(|one| one == name || one == bare)
 }
 
 /// What was said so far, as one text: a server's messages are never taken for the model's own.
@@ -34,5 +61,19 @@ fn as_one(messages: &[(String, String)]) -> String {
             let told: Vec<String> = several.iter().map(|(who, words)| format!("{who}: {words}")).collect();
             told.join("\n\n")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_answer;
+
+    #[test]
+    fn a_model_on_the_list_may_answer_and_an_empty_list_has_all() {
+        let list = ["gpt-4o-mini".to_owned(), "anthropic/claude".to_owned()];
+
+        assert!(may_answer("openai/gpt-4o-mini", &list) && may_answer("anthropic/claude", &list));
+        assert!(!may_answer("openai/gpt-4o", &list) && !may_answer("other/claude", &list));
+        assert!(may_answer("anything/at-all", &[]));
     }
 }

@@ -14,7 +14,7 @@ use hermes_extend::mcp::client::{
     Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
-use hermes_net::{Http, HttpSettings, ProxySettings};
+use hermes_net::{Http, HttpSettings, ProxySettings, TlsSettings};
 use hermes_store::{McpFile, McpHome};
 use serde_json::Value;
 
@@ -71,11 +71,11 @@ impl Mcp {
         let runtime = Arc::downgrade(machine);
         let outside = Outside {
             launcher,
-            http: Http::new(HttpSettings { proxy: ProxySettings::from_env(env), ca_file }),
+            http: Http::new(HttpSettings { proxy: ProxySettings::from_env(env), tls: TlsSettings { ca_file, ..Default::default() } }),
             host,
             runtime: Box::new(move || runtime.upgrade()?.handle()),
             vault: Arc::new(HomeVault(home)),
-            cwd: place.cwd.clone(),
+            place: place.clone(),
             person,
         };
         let (outside, machine) = (Arc::new(outside), Arc::clone(machine));
@@ -173,7 +173,7 @@ impl Mcp {
                 host: Arc::clone(&outside.host),
                 runtime: Box::new(|| None),
                 vault: Arc::clone(&outside.vault),
-                cwd: outside.cwd.clone(),
+                place: outside.place.clone(),
                 person: Some(Arc::new(browser)),
             };
             let login = Box::pin(oauth::log_in(&config.name, remote, &outside));

@@ -72,6 +72,20 @@ pub struct Remote {
     pub headers: BTreeMap<String, String>,
     /// How the right to ask is got; without it none is sought.
     pub oauth: Option<OAuth>,
+    /// `ssl_verify`, `client_cert` and `client_key`.
+    pub tls: RemoteTls,
+}
+
+/// How a connection to a server is encrypted, where it is not in the usual way. Paths are as they were
+/// written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemoteTls {
+    /// Whether any certificate of the server is taken for good.
+    pub unverified: bool,
+    /// A file of certificate authorities that may have given it.
+    pub ca_file: Option<String>,
+    /// A file with our certificate, and one with its key.
+    pub identity: Option<(String, String)>,
 }
 
 /// Leaves out the headers, which may hold keys.
@@ -137,7 +151,9 @@ pub struct Sampling {
     pub per_minute: u32,
     /// How long one answer may take.
     pub timeout: Duration,
-    /// Models it may name; any when empty.
+    /// The model that answers, whatever the server would like.
+    pub model: Option<String>,
+    /// Models that may answer; any when empty.
     pub allowed_models: Vec<String>,
 }
 
@@ -251,7 +267,7 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
         }
         let wanted = text(map, "auth").is_some_and(|auth| auth.eq_ignore_ascii_case("oauth"));
         let oauth = (wanted || map.contains_key("oauth")).then(|| oauth(&section(map, "oauth")));
-        let remote = Remote { url, headers: pairs(map, "headers"), oauth };
+        let remote = Remote { url, headers: pairs(map, "headers"), oauth, tls: tls(map)? };
         let kind = text(map, "transport").or_else(|| text(map, "type")).unwrap_or_default();
         return Ok(if kind.eq_ignore_ascii_case("sse") {
             Transport::Sse(remote)
@@ -262,6 +278,24 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
     let command = text(map, "command").ok_or("it has neither `command` nor `url`")?;
     let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
     Ok(Transport::Stdio(Stdio { command, args, env, cwd }))
+}
+
+fn tls(map: &Map<String, Value>) -> Result<RemoteTls, String> {
+    // A word that is neither yes nor no is the path of a file.
+    let verify = text(map, "ssl_verify").filter(|word| {
+        !["true", "yes", "on", "1", "false", "no", "off", "0"].contains(&word.to_ascii_lowercase().as_str())
+    });
+    let identity = match words(map, "client_cert").as_slice() {
+        [] => None,
+        [both] => Some((both.clone(), text(map, "client_key").unwrap_or_else(|| both.clone()))),
+        [certificate, key] => Some((certificate.clone(), key.clone())),
+        _ => return Err("`client_cert` with a password is not supported: give a key without one".to_owned()),
+    };
+    if identity.is_none() && map.contains_key("client_key") {
+        return Err("`client_key` is set, but `client_cert` is not".to_owned());
+    }
+    let unverified = verify.is_none() && !flag(map, "ssl_verify", true);
+    Ok(RemoteTls { unverified, ca_file: verify, identity })
 }
 
 fn oauth(map: &Map<String, Value>) -> OAuth {
@@ -288,6 +322,7 @@ fn sampling(map: &Map<String, Value>) -> Sampling {
         max_tokens: number("max_tokens_cap", 4096),
         per_minute: number("max_rpm", 10),
         timeout: seconds(map, "timeout").unwrap_or(Duration::from_secs(30)),
+        model: text(map, "model"),
         allowed_models: words(map, "allowed_models"),
     }
 }
@@ -419,6 +454,40 @@ mod tests {
         assert_eq!(read.servers.iter().map(ServerConfig::kind).collect::<Vec<_>>(), ["http", "sse"]);
         assert!(!read.servers[1].enabled);
         assert_eq!(read.servers[1].timeout, Duration::from_millis(2500));
+    }
+
+    #[test]
+    fn encryption_is_as_usual_unless_something_else_is_said() {
+        let one = |more: Value| {
+            let mut server = json!({ "url": "https://a.example/mcp" });
+            server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let read = read(&json!({ "a": server }));
+            match read.servers.into_iter().next().map(|server| server.transport) {
+                Some(Transport::Http(remote)) => Ok(remote.tls),
+                _ => Err(read.problems.concat()),
+            }
+        };
+        let pair = |certificate: &str, key: &str| RemoteTls {
+            identity: Some((certificate.to_owned(), key.to_owned())),
+            ..RemoteTls::default()
+        };
+
+        assert_eq!(one(json!({})), Ok(RemoteTls::default()));
+        assert_eq!(one(json!({ "ssl_verify": "yes" })), Ok(RemoteTls::default()));
+        assert_eq!(
+            one(json!({ "ssl_verify": false })),
+            Ok(RemoteTls { unverified: true, ..RemoteTls::default() })
+        );
+        let ca_file = Some("/etc/ca.pem".to_owned());
+        assert_eq!(
+            one(json!({ "ssl_verify": "/etc/ca.pem" })),
+            Ok(RemoteTls { ca_file, ..RemoteTls::default() })
+        );
+        assert_eq!(one(json!({ "client_cert": "a.pem" })), Ok(pair("a.pem", "a.pem")));
+        assert_eq!(one(json!({ "client_cert": "a.pem", "client_key": "b.pem" })), Ok(pair("a.pem", "b.pem")));
+        assert_eq!(one(json!({ "client_cert": ["a.pem", "b.pem"] })), Ok(pair("a.pem", "b.pem")));
+        assert!(one(json!({ "client_cert": ["a", "b", "c"] })).unwrap_err().contains("without one"));
+        assert!(one(json!({ "client_key": "b" })).unwrap_err().contains("client_cert"));
     }
 
     #[test]

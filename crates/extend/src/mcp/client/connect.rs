@@ -82,7 +82,7 @@ impl From<Trouble> for Failed {
 /// One try, begun in this way.
 async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> Result<(Live, Known), Failed> {
     let gone = CancellationToken::new();
-    let root = root_of(&server.outside.cwd);
+    let root = root_of(&server.outside.place.cwd);
     let host = &server.outside.host;
     let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
     let us = Arc::clone(&client);
@@ -128,8 +128,8 @@ fn launch(
 ) -> Result<(stdio::Pipes, Box<dyn Keeper>), Trouble> {
     let unreachable = |why: String| Trouble::Unreachable(why);
     let directory = match &program.cwd {
-        Some(cwd) => server.outside.cwd.join(cwd),
-        None => server.outside.cwd.clone(),
+        Some(cwd) => server.outside.place.resolve(cwd),
+        None => server.outside.place.cwd.clone(),
     };
     let started = server.outside.launcher.launch(&Program {
         program: program.command.clone(),

@@ -139,6 +139,14 @@ impl Client {
         }
     }
 
+    /// The model the server would like best of those it may have. Without a list it has no choice: a
+    /// name of its own would be somebody's money.
+    fn wished(&self, request: &CreateMessageRequestParams) -> Option<String> {
+        let hints = request.model_preferences.as_ref()?.hints.as_ref()?;
+        let names = hints.iter().filter_map(|hint| hint.name.as_ref());
+        names.filter(|name| self.sampling.allowed_models.contains(name)).next().cloned()
+    }
+
     async fn sample(&self, request: CreateMessageRequestParams) -> Result<CreateMessageResult, String> {
         if !self.sampling.enabled {
             return Err("it may not ask the model: `sampling.enabled` is not set".to_owned());
@@ -160,6 +168,8 @@ impl Client {
                 })
                 .collect(),
             max_tokens: request.max_tokens.min(self.sampling.max_tokens),
+            model: self.sampling.model.clone().or_else(|| self.wished(&request)),
+            allowed_models: self.sampling.allowed_models.clone(),
         };
         let limit = self.host.sleep(self.sampling.timeout);
         let answer = match futures::future::select(sampler.sample(sample), limit).await {

@@ -134,7 +134,7 @@ impl Asker {
         let authority = Authority::of(&server.config.name, remote, outside).map(Arc::new);
         let connect = server.config.connect_timeout.min(Duration::from_secs(30));
         Self(Arc::new(Parts {
-            http: outside.http.clone(),
+            http: outside.http_to(remote),
             headers: remote.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
             authority,
             limits: Limits { connect, idle: STREAM, total: STREAM },

@@ -32,18 +32,18 @@ mod stdio;
 mod tools;
 mod utilities;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use hermes_core::host::Host;
-use hermes_net::Http;
+use hermes_core::session::Place;
+use hermes_net::{Http, Identity};
 use tokio::runtime::Handle;
 
 use crate::launch::Launch;
 
 pub use config::{
-    Filter, OAuth, Read, Remote, Sampling, ServerConfig, Stdio, Transport, read_servers, server,
+    Filter, OAuth, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, read_servers, server,
 };
 pub use known::{Changed, Hints, Known, Listed};
 pub use server::{Server, Status};
@@ -60,10 +60,30 @@ pub struct Outside {
     pub runtime: Box<dyn Fn() -> Option<Handle> + Send + Sync>,
     /// Where what is learnt is kept.
     pub vault: Arc<dyn Vault>,
-    /// Where the work is done; servers are told that this is what they may look at.
-    pub cwd: PathBuf,
+    /// Where the work is done; servers are told that this is what they may look at. Paths of the
+    /// configuration start here.
+    pub place: Place,
     /// Takes the person to a page and brings back what came of it; nobody when there is none.
     pub person: Option<Arc<dyn crate::mcp::oauth::Person>>,
+}
+
+impl Outside {
+    /// The way over the network to this server.
+    pub(crate) fn http_to(&self, remote: &Remote) -> Http {
+        if remote.tls == RemoteTls::default() {
+            return self.http.clone();
+        }
+        let path = |text: &String| self.place.resolve(text);
+        self.http.with_tls(|tls| {
+            tls.unverified = remote.tls.unverified;
+            if let Some(file) = &remote.tls.ca_file {
+                tls.ca_file = Some(path(file));
+            }
+            let identity = remote.tls.identity.as_ref();
+            tls.identity =
+                identity.map(|(certificate, key)| Identity { certificate: path(certificate), key: path(key) });
+        })
+    }
 }
 
 /// What is kept of a server.
@@ -106,6 +126,10 @@ pub struct Sample {
     pub messages: Vec<(String, String)>,
     /// Most tokens of the answer.
     pub max_tokens: u32,
+    /// The model that is to answer; the conversation's own when there is no name.
+    pub model: Option<String>,
+    /// Models that may answer; any when empty.
+    pub allowed_models: Vec<String>,
 }
 
 /// What the model said.

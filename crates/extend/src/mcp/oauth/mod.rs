@@ -82,7 +82,7 @@ impl Authority {
             server: name.to_owned(),
             url: Url::parse(&remote.url)?,
             config,
-            http: outside.http.clone(),
+            http: outside.http_to(remote),
             vault: Arc::clone(&outside.vault),
             person: outside.person.clone(),
             turn: Mutex::new(kept),
@@ -165,6 +165,6 @@ pub async fn log_in(name: &str, remote: &Remote, outside: &Outside) -> Result<()
     let wrong = || OAuthError::Wrong("its address is no address".to_owned());
     let authority = Authority::of(name, &wanted, outside).ok_or_else(wrong)?;
     let person = outside.person.clone().ok_or(OAuthError::NeedsPerson)?;
-    let challenge = web::challenge_of(&outside.http, &authority.url, &remote.headers).await?;
+    let challenge = web::challenge_of(&authority.http, &authority.url, &remote.headers).await?;
     authority.log_in(person.as_ref(), &challenge, None).await.map(drop)
 }
