@@ -5,7 +5,8 @@ use std::path::Path;
 
 use hermes::agent::TurnStatus;
 use hermes::chat::Opening;
-use hermes_testkit::{Answer, ModelServer, TempHome};
+use hermes::core::toolset::Selection;
+use hermes_testkit::{Answer, ModelServer, ScriptedApprover, TempHome};
 use serde_json::{Value, json};
 
 use crate::{ask, config, open, runtime, weather};
@@ -71,25 +72,79 @@ fn hooks_are_told_about_turns_requests_and_sessions() {
 
 #[test]
 fn a_hook_is_told_about_the_question_and_the_answer() {
+    let command = "pkill no-such-process-zz";
+    for (approver, choice) in
+        [(ScriptedApprover::agrees(), "once"), (ScriptedApprover::refuses("not now"), "deny")]
+    {
+        let server = ModelServer::saying([
+            Answer::call("c1", "terminal", &json!({ "command": command })),
+            Answer::text("Done."),
+        ]);
+        let home = hooked(&server, &["pre_approval_request", "post_approval_response", "pre_tool_call"]);
+        let runtime = runtime(&home, Vec::new());
+        let chat = runtime.chat().select(Selection::of(["terminal"])).approver(approver.clone());
+        let chat = chat.open_blocking().unwrap();
+
+        ask(&chat, "End it");
+        drop(chat);
+
+        assert_eq!(approver.asked().len(), 1);
+        assert_eq!(seen(home.path(), "pre_tool_call")[0]["tool_input"]["command"], command);
+        let (asked, answered) =
+            (seen(home.path(), "pre_approval_request"), seen(home.path(), "post_approval_response"));
+        assert_eq!((asked.len(), answered.len()), (1, 1), "{asked:?} {answered:?}");
+        assert_eq!(asked[0]["extra"]["command"], command);
+        assert_eq!(answered[0]["extra"]["choice"], choice);
+    }
+}
+
+#[test]
+fn hooks_are_told_about_agents_that_work_for_another_and_about_requests_that_fail() {
+    let server = ModelServer::deciding(|body| {
+        let asked = body["messages"].to_string();
+        let results = body["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").count();
+        match (asked.contains("Another agent hands you this task"), results) {
+            (false, 0) => Answer::call("d1", "delegate_task", &json!({ "goal": "look at PEARS" })),
+            (false, _) => Answer::text("It came back."),
+            (true, _) => Answer::error(400, "pears are not for me"),
+        }
+    });
+    let home = hooked(&server, &["subagent_start", "subagent_stop", "api_request_error"]);
+    let runtime = runtime(&home, Vec::new());
+    let chat = open(&runtime, &["delegation"], Opening::New);
+    let id = chat.session_id();
+
+    assert_eq!(ask(&chat, "Look at pears.").status, TurnStatus::Answered);
+    drop(chat);
+
+    let (began, ended) = (seen(home.path(), "subagent_start"), seen(home.path(), "subagent_stop"));
+    assert_eq!((began.len(), ended.len()), (1, 1), "{began:?} {ended:?}");
+    assert_eq!(began[0]["extra"]["child_goal"], "look at PEARS");
+    assert_eq!(began[0]["extra"]["parent_session_id"], json!(id));
+    assert_eq!((&ended[0]["extra"]["child_status"], &ended[0]["extra"]["completed"]), (&json!("failed"), &json!(false)));
+    let wrong = seen(home.path(), "api_request_error");
+    assert!(wrong[0]["extra"]["error"].as_str().unwrap().contains("pears are not for me"), "{wrong:?}");
+}
+
+#[test]
+fn a_hook_changes_what_a_command_printed_before_the_model_reads_it() {
     let server = ModelServer::saying([
-        Answer::call("c1", "terminal", &json!({ "command": "rm -rf /usr/lib" })),
-        Answer::text("I may not."),
+        Answer::call("c1", "terminal", &json!({ "command": "echo The door code is 4711" })),
+        Answer::text("I see."),
     ]);
-    let home = hooked(&server, &["pre_approval_request", "post_approval_response", "pre_tool_call"]);
+    let home = TempHome::new();
+    let script = home.path().join("hide.sh");
+    std::fs::write(&script, "sed 's/.*/{\"output\": \"nothing to see\"}/'\n").unwrap();
+    let hooks = format!("  transform_terminal_output:\n    - command: sh {}\n", script.display());
+    let text = config(&server.url(), "chat_completions") + "hooks_auto_accept: true\nhooks:\n" + &hooks;
+    home.write("config.yaml", &text);
     let runtime = runtime(&home, Vec::new());
     let chat = open(&runtime, &["terminal"], Opening::New);
 
-    ask(&chat, "Remove it");
-    drop(chat);
+    ask(&chat, "Say it");
 
-    assert_eq!(seen(home.path(), "pre_tool_call")[0]["tool_input"]["command"], "rm -rf /usr/lib");
-    let (asked, answered) =
-        (seen(home.path(), "pre_approval_request"), seen(home.path(), "post_approval_response"));
-    // What is never allowed is not asked about at all.
-    assert_eq!(asked.len(), answered.len());
-    for told in &answered {
-        assert_eq!(told["extra"]["choice"], json!("deny"));
-    }
+    let read = server.bodies()[1]["messages"].to_string();
+    assert!(read.contains("nothing to see") && !read.contains("code is 4711\\n"), "{read}");
 }
 
 #[test]
