@@ -14,7 +14,8 @@ use crate::{ask, config, open, runtime, weather};
 /// A home with a hook at each of these events; each writes what it is told into a file of its own.
 fn hooked(server: &ModelServer, events: &[&str]) -> TempHome {
     let home = TempHome::new();
-    let mut text = config(&server.url(), "chat_completions") + "hooks_auto_accept: true\nhooks:\n";
+    let mut text = config(&server.url(), "chat_completions");
+    text += "approvals:\n  mode: manual\nhooks_auto_accept: true\nhooks:\n";
     for event in events {
         let script = home.path().join(format!("{event}.sh"));
         let answer = if *event == "pre_llm_call" { r#"{"context": "it is raining"}"# } else { "{}" };
@@ -85,7 +86,7 @@ fn a_hook_is_told_about_the_question_and_the_answer() {
         let chat = runtime.chat().select(Selection::of(["terminal"])).approver(approver.clone());
         let chat = chat.open_blocking().unwrap();
 
-        ask(&chat, "End it");
+        assert_eq!(ask(&chat, "End it").text, "Done.");
         drop(chat);
 
         assert_eq!(approver.asked().len(), 1);
