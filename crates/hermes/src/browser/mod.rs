@@ -35,6 +35,9 @@ use crate::world::World;
 /// How long a browser that nobody uses stays open, if the settings do not say.
 const IDLE: Duration = Duration::from_mins(2);
 
+/// How long a browser may take to say its first word without counting as unused.
+const START: Duration = Duration::from_mins(1);
+
 /// Largest message of a browser: the tree of a very large page, or a picture of it.
 const MAX_MESSAGE: usize = 128 * 1024 * 1024;
 
@@ -142,7 +145,7 @@ struct Line {
 
 impl BrowserLine for Line {
     fn send(&self, message: String) {
-        self.used.now();
+        self.used.asked();
         // What is sent to one that has ended is lost, and whoever waits is told of the end.
         let _ = self.outgoing.send(message);
     }
@@ -166,13 +169,18 @@ struct Used {
 impl Used {
     fn new(machine: &Arc<Machine>) -> Self {
         let used = Self { host: machine.clone(), at: Arc::default() };
-        used.now();
+        used.at.store(millis(used.host.now() + START), Ordering::Relaxed);
         used
     }
 
-    fn now(&self) {
-        let now = u64::try_from(self.host.now().as_millis()).unwrap_or(u64::MAX);
-        self.at.store(now, Ordering::Relaxed);
+    /// Something was said to it.
+    fn asked(&self) {
+        self.at.fetch_max(millis(self.host.now()), Ordering::Relaxed);
+    }
+
+    /// It said something.
+    fn heard(&self) {
+        self.at.store(millis(self.host.now()), Ordering::Relaxed);
     }
 
     /// Ends when nobody has used it for so long.
@@ -186,6 +194,10 @@ impl Used {
             self.host.sleep(left).await;
         }
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Why a browser that nobody used was closed.

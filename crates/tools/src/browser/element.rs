@@ -59,7 +59,7 @@ const PREPARE: &str = r"function (text) {
         chosen.removeAllRanges();
         chosen.addRange(all);
     } else return 'none';
-    return 'ready';
+    return it.type === 'password' ? 'secret' : 'ready';
 }";
 
 #[derive(Deserialize)]
@@ -97,6 +97,14 @@ struct Object {
 #[derive(Deserialize)]
 struct Called {
     result: Value,
+}
+
+/// A field that was filled in.
+pub(crate) struct Filled {
+    /// How far the page came.
+    pub(crate) settled: Settled,
+    /// Whether it does not show what it holds.
+    pub(crate) secret: bool,
 }
 
 impl Browser {
@@ -198,44 +206,30 @@ impl Browser {
         reference: &str,
         element: &Element,
         text: &str,
-    ) -> Result<Settled, ToolError> {
+    ) -> Result<Filled, ToolError> {
+        let done = |settled| Ok(Filled { settled, secret: false });
         let prepared = match self.call_on(element, PREPARE, json!([{ "value": text }])).await {
             Ok(prepared) => prepared,
-            Err(WireError::Dialog) => return Ok(Settled::Dialog),
+            Err(WireError::Dialog) => return done(Settled::Dialog),
             Err(WireError::Said(why)) if is_gone(&why) => return Err(gone(reference)),
             Err(wrong) => return Err(wrong.into()),
         };
-        let failed = |why: String| Err(ToolError::Failed(why));
-        let session = &*element.session;
-        let written = match prepared.as_str().unwrap_or_default() {
-            "ready" if text.is_empty() => {
-                let key = json!({ "type": "keyDown", "key": "Delete", "code": "Delete", "windowsVirtualKeyCode": 46 });
-                self.ask::<IgnoredAny>(session, "Input.dispatchKeyEvent", key).await
-            }
-            "ready" => self.ask::<IgnoredAny>(session, "Input.insertText", json!({ "text": text })).await,
-            "done" => return self.after_act().await,
-            "locked" => return failed(format!("{reference} is disabled or can only be read")),
-            "value" => {
-                return failed(format!(
-                    "{reference} does not take this value; dates are YYYY-MM-DD, colours #rrggbb"
-                ));
-            }
-            "file" => {
-                return failed(format!(
-                    "{reference} takes files: use browser_cdp with method DOM.setFileInputFiles and params \
-                     {{\"files\": [\"path\"], \"backendNodeId\": \"{reference}\"}}"
-                ));
-            }
-            other => {
-                return failed(match other.strip_prefix("options:") {
-                    Some(options) => format!("{reference} has no such entry; it has: {options}"),
-                    None => format!("{reference} is nothing that text can be written into"),
-                });
-            }
+        let secret = match prepared.as_str().unwrap_or_default() {
+            "ready" => false,
+            "secret" => true,
+            "done" => return done(self.after_act().await?),
+            other => return Err(ToolError::Failed(unfit(reference, other))),
         };
-        match written {
-            Ok(_) => self.after_act().await,
-            Err(WireError::Dialog) => Ok(Settled::Dialog),
+        let (method, params) = if text.is_empty() {
+            let key =
+                json!({ "type": "keyDown", "key": "Delete", "code": "Delete", "windowsVirtualKeyCode": 46 });
+            ("Input.dispatchKeyEvent", key)
+        } else {
+            ("Input.insertText", json!({ "text": text }))
+        };
+        match self.ask::<IgnoredAny>(&element.session, method, params).await {
+            Ok(_) => Ok(Filled { settled: self.after_act().await?, secret }),
+            Err(WireError::Dialog) => Ok(Filled { settled: Settled::Dialog, secret }),
             Err(wrong) => Err(wrong.into()),
         }
     }
@@ -276,6 +270,22 @@ impl Browser {
         });
         let called: Called = self.ask(session, "Runtime.callFunctionOn", params).await?;
         Ok(called.result.get("value").cloned().unwrap_or_default())
+    }
+}
+
+/// Why nothing was written into an element.
+fn unfit(reference: &str, why: &str) -> String {
+    match why {
+        "locked" => format!("{reference} is disabled or can only be read"),
+        "value" => format!("{reference} does not take this value; dates are YYYY-MM-DD, colours #rrggbb"),
+        "file" => format!(
+            "{reference} takes files: use browser_cdp with method DOM.setFileInputFiles and params \
+             {{\"files\": [\"path\"], \"backendNodeId\": \"{reference}\"}}"
+        ),
+        _ => match why.strip_prefix("options:") {
+            Some(options) => format!("{reference} has no such entry; it has: {options}"),
+            None => format!("{reference} is nothing that text can be written into"),
+        },
     }
 }
 

@@ -25,3 +25,46 @@ fn is_there(probe: &dyn Probe) -> bool {
         || NAMES.iter().any(|name| probe.program(name))
         || PLACES.iter().any(|path| probe.file(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::future::BoxFuture;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A machine with one variable, one program, one file or one setting.
+    struct Machine(&'static str);
+
+    impl Probe for Machine {
+        fn env(&self, name: &str) -> bool {
+            self.0 == name
+        }
+
+        fn program(&self, name: &str) -> bool {
+            self.0 == name
+        }
+
+        fn file(&self, path: &str) -> bool {
+            self.0 == path
+        }
+
+        fn config(&self, key: &str) -> Option<Value> {
+            (self.0 == key).then(|| json!("x"))
+        }
+
+        fn service(&self, _: &str) -> BoxFuture<'static, bool> {
+            Box::pin(std::future::ready(false))
+        }
+    }
+
+    #[test]
+    fn a_program_a_path_or_an_address_is_enough() {
+        for one in
+            ["chromium", "google-chrome", "BROWSER_PATH", "BROWSER_CDP_URL", "browser.cdp_url", PLACES[1]]
+        {
+            assert!(is_there(&Machine(one)), "{one}");
+        }
+        assert!(!is_there(&Machine("firefox")));
+    }
+}

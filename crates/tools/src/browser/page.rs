@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::browser::console::shown;
+use crate::browser::state::State;
 use crate::browser::wire::WireError;
 
 /// Longest wait for a page to answer at all, and to be complete after that.
@@ -59,6 +60,14 @@ struct Evaluated {
     exception_details: Option<Value>,
 }
 
+impl Evaluated {
+    /// Whether nothing was run, because it is no script.
+    fn is_syntax_error(&self) -> bool {
+        let thrown = self.exception_details.as_ref().and_then(|it| it.pointer("/exception/className"));
+        thrown.and_then(Value::as_str) == Some("SyntaxError")
+    }
+}
+
 impl Browser {
     /// Opens an address and waits for the page.
     pub(crate) async fn open(&self, url: &str) -> Result<Settled, ToolError> {
@@ -85,7 +94,7 @@ impl Browser {
             return Err(ToolError::Failed(self.not_loaded(url, &why)));
         }
         if let Some(document) = answer.loader_id {
-            let come = |state: &mut crate::browser::state::State| {
+            let come = |state: &mut State| {
                 let here = state.page()?;
                 (here.session != page.session || here.document == document).then_some(())
             };
@@ -127,12 +136,12 @@ impl Browser {
     /// Waits until the page is complete, for no longer than `limit`.
     pub(crate) async fn settle(&self, limit: Duration) -> Result<Settled, ToolError> {
         // One that asked to leave may not leave after all: then nothing more is told.
-        let leaving = |state: &mut crate::browser::state::State| {
+        let leaving = |state: &mut State| {
             let waits = state.page().is_some_and(|page| page.leaving && !page.loading);
             (!waits || state.dialog().is_some()).then_some(())
         };
         self.wire.until_within(BEGIN, leaving).await?;
-        let settled = |state: &mut crate::browser::state::State| {
+        let settled = |state: &mut State| {
             if state.dialog().is_some() {
                 return Some(Settled::Dialog);
             }
@@ -152,7 +161,7 @@ impl Browser {
             Err(WireError::Dialog) => return Ok(Some(Settled::Dialog)),
             other => other?,
         };
-        let moved = |state: &mut crate::browser::state::State| {
+        let moved = |state: &mut State| {
             let here = state.page()?;
             let moved = here.url != page.url || here.document != page.document || state.dialog().is_some();
             moved.then_some(())
@@ -163,16 +172,18 @@ impl Browser {
 
     /// Runs a script in a page or frame; what it came to, as JSON where it can be said so.
     pub(crate) async fn evaluate(&self, session: &str, script: &str) -> Result<Value, ToolError> {
-        let ask = |by_value: bool| {
+        let ask = |by_value: bool, as_console: bool| {
             let params = json!({
                 "expression": script, "returnByValue": by_value, "awaitPromise": true,
-                "userGesture": true, "replMode": true,
+                "userGesture": true, "replMode": as_console,
             });
             self.ask::<Evaluated>(session, "Runtime.evaluate", params)
         };
-        let answer = match ask(true).await {
+        let answer = match ask(true, false).await {
+            // What is no script by itself may be one as a console takes it, with `await` on the outside.
+            Ok(answer) if answer.is_syntax_error() => ask(true, true).await?,
             // What cannot be written as JSON is told in words.
-            Err(WireError::Said(_)) => ask(false).await?,
+            Err(WireError::Said(_)) => ask(false, false).await?,
             other => other?,
         };
         if let Some(details) = answer.exception_details {

@@ -14,7 +14,7 @@ use serde_json::Value;
 pub(crate) const OPT_IN: &str = "browser.allow_unsafe_evaluate";
 
 /// Domains whose commands are about a page.
-const DOMAINS: [&str; 31] = [
+const DOMAINS: [&str; 30] = [
     "Accessibility",
     "Animation",
     "Audits",
@@ -25,7 +25,6 @@ const DOMAINS: [&str; 31] = [
     "DOMDebugger",
     "DOMSnapshot",
     "DOMStorage",
-    "Debugger",
     "DeviceOrientation",
     "Emulation",
     "HeapProfiler",
@@ -68,11 +67,10 @@ const ALSO: [&str; 15] = [
 ];
 
 /// Commands that are not for tools: each would undo what a browser is held by.
-const NEVER: [&str; 6] = [
+const NEVER: [&str; 5] = [
     "Page.crash",
     "Page.setInterceptFileChooserDialog",
     "Network.setRequestInterception",
-    "Debugger.setBreakpointsActive",
     "Page.handleJavaScriptDialog",
     "Page.close",
 ];
@@ -98,12 +96,11 @@ const SIGN_IN_WORDS: [&str; 6] = [
 ];
 
 /// Commands whose parameters hold a script, and where.
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 4] = [
     ("Runtime.evaluate", "expression"),
     ("Runtime.callFunctionOn", "functionDeclaration"),
     ("Runtime.compileScript", "expression"),
     ("Page.addScriptToEvaluateOnNewDocument", "source"),
-    ("Debugger.evaluateOnCallFrame", "expression"),
 ];
 
 /// Why a command is not sent; nothing when it may be. `opted_in`: the person lets sign-ins be looked at.
@@ -212,6 +209,7 @@ mod tests {
             "Fetch.disable",
             "FileSystem.getDirectory",
             "Tracing.start",
+            "Debugger.pause",
             "Page.crash",
             "nonsense",
             "",

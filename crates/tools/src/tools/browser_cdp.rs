@@ -18,6 +18,7 @@ use crate::browser::answer::{with, with_news};
 use crate::browser::page::Settled;
 use crate::browser::rules::{OPT_IN, download_folder, file_effects, leads_to, refusal, uploads};
 use crate::browser::{self, Browser, current, opened};
+use crate::web::address::carries_secret;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<BrowserCdp>("browser_cdp", &browser::CLOSER)
     .emoji("🧪")
@@ -98,6 +99,9 @@ impl Tool for BrowserCdp {
         }
         let leads = leads_to(&self.method, &params).map(str::to_owned);
         if let Some(url) = &leads {
+            if let Some(why) = carries_secret(url) {
+                return Err(ToolError::Failed(why));
+            }
             browser::browsers(cx)?.judge(url)?;
         }
         let browser = if leads.is_some() { opened(cx).await? } else { current(cx).await? };

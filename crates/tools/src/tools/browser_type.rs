@@ -38,10 +38,12 @@ impl Tool for BrowserType {
         let browser = current(cx).await?;
         browser.page()?;
         let (element, words) = browser.element(&self.reference)?;
-        let settled = browser.fill(&self.reference, &element, &self.text).await?;
+        let filled = browser.fill(&self.reference, &element, &self.text).await?;
+        // What a field hides is not repeated.
+        let typed = if filled.secret { "••••" } else { self.text.as_str() };
         let answer = json!({
-            "success": true, "typed": self.text, "element": self.reference, "field": words,
+            "success": true, "typed": typed, "element": self.reference, "field": words,
         });
-        Ok(with_news(answer, &browser, settled))
+        Ok(with_news(answer, &browser, filled.settled))
     }
 }
