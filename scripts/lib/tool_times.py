@@ -90,6 +90,19 @@ def mcp(bench, work):
     }
 
 
+def browser(bench, work):
+    """A click and a snapshot by the tools, as a multiple of a bare client that sends the same commands."""
+    try:
+        found = item(bench, "browser", work)
+    except subprocess.CalledProcessError as wrong:
+        print(f"browser_ratio not measured: {wrong.stderr.strip()}", file=sys.stderr)
+        return {}
+    if "ratio" not in found:
+        print("browser_ratio not measured: there is no browser", file=sys.stderr)
+        return {}
+    return {"browser_ratio": [found["ratio"], "×"]}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bench", required=True, help="the binary hermes-bench")
@@ -102,6 +115,7 @@ def main():
     found = {"read_file_page": [read["random_ms"], "ms"], "patch_slowest": [slowest, "ms"]}
     found["python_call_ms"] = [item(asked.bench, "python", asked.work)["call_ms"], "ms"]
     found |= mcp(asked.bench, asked.work)
+    found |= browser(asked.bench, asked.work)
     found |= search_ratio(asked.bench, asked.work)
     found |= terminal_ratio(pathlib.Path(asked.terminal).read_text(encoding="utf-8"))
     print(json.dumps(found, ensure_ascii=False))

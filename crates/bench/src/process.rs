@@ -6,7 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that looks at the process and the disk")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -87,6 +87,67 @@ impl Drop for PingPong {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A browser that is talked to over bare pipes, in messages that end with a zero.
+pub(crate) struct ZeroPipe {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl ZeroPipe {
+    /// Starts it; it reads from its descriptor 3 and writes to 4.
+    pub(crate) fn start(program: &str, arguments: &[String]) -> Result<Self, String> {
+        let on_pipes = r#"exec "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>&1"#;
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", on_pipes, "sh", program]).args(arguments);
+        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = started.map_err(|wrong| format!("{program}: {wrong}"))?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else { return Err(format!("{program}: no pipes")) };
+        Ok(Self { child, input, output: BufReader::new(output) })
+    }
+
+    /// Sends a message.
+    pub(crate) fn send(&mut self, message: &str) -> Result<(), String> {
+        let sent = self.input.write_all(message.as_bytes()).and_then(|()| self.input.write_all(b"\0"));
+        sent.and_then(|()| self.input.flush()).map_err(|wrong| wrong.to_string())
+    }
+
+    /// The next message.
+    pub(crate) fn next(&mut self) -> Result<Vec<u8>, String> {
+        let mut message = Vec::new();
+        self.output.read_until(0, &mut message).map_err(|wrong| wrong.to_string())?;
+        match message.pop() {
+            Some(0) => Ok(message),
+            _ => Err("it ended".to_owned()),
+        }
+    }
+}
+
+impl Drop for ZeroPipe {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Serves one page to whoever asks, for as long as this process runs; on which port.
+pub(crate) fn serve(page: String) -> Result<u16, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|wrong| wrong.to_string())?;
+    let port = listener.local_addr().map_err(|wrong| wrong.to_string())?.port();
+    std::thread::spawn(move || {
+        for mut link in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            // Whoever breaks off needs no answer.
+            let _ = link.read(&mut request);
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
+            let _ = write!(link, "{head}content-length: {}\r\n\r\n{page}", page.len());
+        }
+    });
+    Ok(port)
 }
 
 /// Sends a request to a server of this machine, and waits for its answer.

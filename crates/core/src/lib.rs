@@ -10,6 +10,7 @@
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
+//! | the network | [`web`], [`browser`] |
 //! | what a person is asked for | [`sudo`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
@@ -19,6 +20,7 @@
 pub mod approval_queue;
 pub mod availability;
 pub mod bridge;
+pub mod browser;
 pub mod call;
 pub mod checkpoint;
 pub mod clarify;

@@ -23,6 +23,7 @@ use crate::process::pump::how;
 use crate::process::spawn::{Child, Program, spawn, variable, word};
 use crate::process::tree::{self, Root};
 use crate::process::{MARK, secret_word};
+use crate::shell::folder::{Folder, TempFolder};
 
 /// Goes to the directory in `$1`, then becomes the rest.
 const IN_DIRECTORY: &str = r#"cd -- "$1" && shift && exec "$@""#;
@@ -46,6 +47,19 @@ pub struct Peers {
     owner: String,
     started: AtomicU64,
     guardian: OnceLock<Option<Guardian>>,
+    places: Vec<PathBuf>,
+    folder: OnceLock<Option<Arc<Folder>>>,
+}
+
+/// A folder of one peer, which only we can look into. It is removed with everything in it when this
+/// is dropped, or when we end in any other way.
+pub struct PeerFolder(TempFolder);
+
+impl PeerFolder {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
 }
 
 /// A running peer and our ends of its descriptors, none of which block. Dropping the [`PeerKeeper`]
@@ -72,12 +86,39 @@ pub struct PeerKeeper {
 impl Peers {
     /// None so far.
     pub fn new(host: Arc<dyn Host>) -> Self {
-        Self { host, owner: secret_word(), started: AtomicU64::new(0), guardian: OnceLock::new() }
+        Self {
+            host,
+            owner: secret_word(),
+            started: AtomicU64::new(0),
+            guardian: OnceLock::new(),
+            places: Vec::new(),
+            folder: OnceLock::new(),
+        }
+    }
+
+    /// The same, where peers can have folders: in the first of these places that can hold them.
+    pub fn with_folders_in(mut self, places: Vec<PathBuf>) -> Self {
+        self.places = places;
+        self
+    }
+
+    /// A new folder for a peer.
+    pub fn folder(&self) -> Result<PeerFolder, EnvError> {
+        let failed = |why: String| EnvError::Files { doing: "make a private folder".to_owned(), why };
+        let around = self.around().ok_or_else(|| failed("there is no place for it".to_owned()))?;
+        TempFolder::make(around).map(PeerFolder).map_err(|error| failed(error.to_string()))
+    }
+
+    fn around(&self) -> Option<&Arc<Folder>> {
+        self.folder.get_or_init(|| Folder::make(&self.places).ok()).as_ref()
     }
 
     /// Starts one.
     pub fn start(&self, peer: &PeerProgram) -> Result<Peer, EnvError> {
-        self.guardian.get_or_init(|| Guardian::start(&self.owner, None).ok());
+        self.guardian.get_or_init(|| {
+            let folder = self.around().map(|folder| folder.path());
+            Guardian::start(&self.owner, folder).ok()
+        });
         let mark = format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed));
         let (path, arguments) = words(peer)?;
         let named = peer.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -30,6 +30,11 @@ pub fn program_on_path(name: &str, path_var: &OsStr) -> Option<PathBuf> {
         .find(|path| runnable(path))
 }
 
+/// Whether we run as the machine's administrator.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Whether something is at this path.
 pub fn file_exists(path: &Path) -> bool {
     path.exists()

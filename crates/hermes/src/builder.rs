@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::Availability;
+use hermes_core::browser::Browsers;
 use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::DefinitionCache;
@@ -27,6 +28,7 @@ use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
 use hermes_store::{Home, StoreError};
 
+use crate::browser::WorldBrowsers;
 use crate::checkpoints;
 use crate::environments;
 use crate::fence;
@@ -229,12 +231,15 @@ impl RuntimeBuilder {
             (self.keeper, fence.as_ref()),
             sudo.as_ref(),
         );
+        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
+        let browsers = WorldBrowsers::new(&shared, &machine, &web, self.home.clone());
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
             .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine))) as Arc<dyn Web>);
+            .with(web as Arc<dyn Web>)
+            .with(Arc::new(browsers) as Arc<dyn Browsers>);
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));

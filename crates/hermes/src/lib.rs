@@ -14,6 +14,7 @@
 //!
 //! Everything here is wiring: the crates below do not know each other, this one knows them all.
 
+mod browser;
 mod builder;
 pub mod chat;
 mod checkpoints;

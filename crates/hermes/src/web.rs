@@ -43,7 +43,7 @@ impl WorldWeb {
     }
 
     /// Work with sockets, inside of the runtime they belong to.
-    fn inside<'a, T: Send + 'a>(
+    pub(crate) fn inside<'a, T: Send + 'a>(
         &'a self,
         work: impl Future<Output = Result<T, WebError>> + Send + 'a,
     ) -> BoxFuture<'a, Result<T, WebError>> {
@@ -55,7 +55,7 @@ impl WorldWeb {
         }
     }
 
-    fn http(&self) -> &Http {
+    pub(crate) fn http(&self) -> &Http {
         self.http.get_or_init(|| {
             let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
             let variable = |name: &str| world.variable(name).map(str::to_owned);

@@ -53,15 +53,8 @@ pub(crate) async fn open(
     limit: Duration,
     rule: Option<&AddressRule>,
 ) -> Result<NetStream, HttpError> {
-    let unreachable = |why: String| HttpError::Unreachable { host: url.authority(), why };
     let work = async {
-        let proxy = proxies.proxy_for(url);
-        let tcp = || async {
-            match &proxy {
-                Some(proxy) => tunnel(proxy, url, rule).await,
-                None => dial(url, rule).await,
-            }
-        };
+        let tcp = || tcp(proxies, url, rule);
         if !url.tls {
             return Ok(Box::new(tcp().await?) as NetStream);
         }
@@ -77,11 +70,38 @@ pub(crate) async fn open(
             Err(TlsError::Failed(why)) => Err(Fault::Failed(why)),
         }
     };
+    within(limit, url, work).await
+}
+
+/// Opens a connection to `url` and says nothing over it.
+pub(crate) async fn bare(
+    proxies: &ProxySettings,
+    url: &Url,
+    limit: Duration,
+    rule: &AddressRule,
+) -> Result<TcpStream, HttpError> {
+    within(limit, url, tcp(proxies, url, Some(rule))).await
+}
+
+async fn within<T>(
+    limit: Duration,
+    url: &Url,
+    work: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, HttpError> {
+    let unreachable = |why: String| HttpError::Unreachable { host: url.authority(), why };
     match timeout(limit, work).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(Fault::Refused(why))) => Err(HttpError::Refused { host: url.host.clone(), why }),
         Ok(Err(Fault::Failed(why))) => Err(unreachable(why)),
         Err(_) => Err(unreachable(format!("no connection within {} s", limit.as_secs_f32()))),
+    }
+}
+
+/// A bare connection, through the proxy where there is one.
+async fn tcp(proxies: &ProxySettings, url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
+    match &proxies.proxy_for(url) {
+        Some(proxy) => tunnel(proxy, url, rule).await,
+        None => dial(url, rule).await,
     }
 }
 

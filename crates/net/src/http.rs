@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use hyper::Method;
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::connect::{self, AddressRule, NetStream};
@@ -246,6 +247,16 @@ impl Http {
         rule: Option<&AddressRule>,
     ) -> Result<NetStream, HttpError> {
         connect::open(&self.0.tls, &self.0.settings.proxy, url, limit, rule).await
+    }
+
+    /// A connection to `url` just as it is, for somebody who encrypts it or not.
+    pub(crate) async fn bare_stream(
+        &self,
+        url: &Url,
+        limit: Duration,
+        rule: &AddressRule,
+    ) -> Result<TcpStream, HttpError> {
+        connect::bare(&self.0.settings.proxy, url, limit, rule).await
     }
 
     fn take(&self, place: &Place) -> Option<Exchange> {

@@ -9,6 +9,7 @@
 //! | an answer that a browser brings | [`Callback`], on this machine only |
 //! | a stream of bytes for other protocols | [`Http::stream`] |
 //! | being asked | [`Listener`] |
+//! | connections of another program, each one checked | [`Gate`] |
 //!
 //! Who may be asked what is decided elsewhere; this crate keeps limits, follows no redirect by
 //! itself, and never sends a key to a host it was not meant for.
@@ -18,6 +19,7 @@
 mod callback;
 mod connect;
 mod exchange;
+mod gate;
 mod http;
 mod listen;
 mod proxy;
@@ -31,6 +33,7 @@ mod websocket;
 pub use callback::Callback;
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
+pub use gate::{Gate, GateRule, Refusals};
 pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, within};
 pub use hyper::header::{HeaderName, HeaderValue};
 pub use hyper::{HeaderMap, Method, StatusCode};

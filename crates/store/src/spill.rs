@@ -75,7 +75,24 @@ impl Spill {
         }
         self.make_folders()?;
         self.make_room(bytes)?;
-        self.free_name(&name, |path| Ok(disk::create_new(path, text)?.then_some(()))).map(|(path, ())| path)
+        let put = |path: &Path| Ok(disk::create_new(path, text)?.then_some(()));
+        self.free_name(&name, "txt", put).map(|(path, ())| path)
+    }
+
+    /// Keeps something that is no text, in a file with this ending, and says where.
+    pub fn keep_bytes(&self, id: &str, ending: &str, bytes: &[u8]) -> Result<PathBuf, StoreError> {
+        use std::io::Write as _;
+        let name = safe_name(id);
+        if bytes.len() as u64 > self.limit {
+            return Err(StoreError::TooLarge { path: self.folder.join(name), limit: self.limit });
+        }
+        self.make_folders()?;
+        self.make_room(bytes.len() as u64)?;
+        let (path, mut file) = self.free_name(&name, ending, disk::open_new)?;
+        match file.write_all(bytes) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(StoreError::Io { doing: "write", path, source }),
+        }
     }
 
     /// Opens a file for a text whose length is not known yet, and says how long it may become. The
@@ -83,7 +100,7 @@ impl Spill {
     pub fn stream(&self, id: &str) -> Result<Stream, StoreError> {
         self.make_folders()?;
         self.make_room(self.limit / 2)?;
-        let (path, file) = self.free_name(&safe_name(id), disk::open_new)?;
+        let (path, file) = self.free_name(&safe_name(id), "txt", disk::open_new)?;
         Ok(Stream { path, file, limit: self.limit / 2 })
     }
 
@@ -97,10 +114,11 @@ impl Spill {
     fn free_name<T>(
         &self,
         name: &str,
+        ending: &str,
         take: impl Fn(&Path) -> Result<Option<T>, StoreError>,
     ) -> Result<(PathBuf, T), StoreError> {
         for n in 1..=MAX_TRIES {
-            let file = if n == 1 { format!("{name}.txt") } else { format!("{name}-{n}.txt") };
+            let file = if n == 1 { format!("{name}.{ending}") } else { format!("{name}-{n}.{ending}") };
             let path = self.folder.join(file);
             if let Some(taken) = take(&path)? {
                 return Ok((path, taken));

@@ -6,6 +6,7 @@ use hermes_core::session::Session;
 use hermes_core::tool::ToolDef;
 use hermes_core::toolset::Toolset;
 
+mod browser;
 mod choice;
 mod command;
 mod core_tools;

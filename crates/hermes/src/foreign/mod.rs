@@ -20,7 +20,7 @@ mod mcp;
 pub(crate) mod plugins;
 pub(crate) mod serve;
 pub(crate) mod surface;
-mod tasks;
+pub(crate) mod tasks;
 mod tool_files;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

@@ -1,0 +1,159 @@
+//! `browser`: a click and the snapshot after it, beside a bare client of the protocol that sends the same
+//! commands to the same browser. Where there is no browser nothing is measured.
+
+use std::path::{Path, PathBuf};
+
+use hermes::env::probe::program_on_path;
+use hermes::store::Home;
+use hermes::{Runtime, Session};
+use serde_json::{Value, json};
+
+use crate::item::{ItemDef, Numbers, Work, called};
+use crate::process::{self, ZeroPipe};
+use crate::timing::{millis, per_call};
+
+pub(crate) const ITEM: ItemDef = ItemDef::new("browser", measure);
+
+/// Rounds per batch.
+const ROUNDS: u32 = 10;
+
+/// Rows of the page.
+const ROWS: usize = 200;
+
+fn measure(work: &Work) -> Result<Numbers, String> {
+    let path = process::variable("PATH").unwrap_or_default();
+    let names = hermes::core::browser::NAMES;
+    let Some(program) = names.iter().find_map(|name| program_on_path(name, path.as_ref())) else {
+        return Ok(Numbers::new());
+    };
+    let rows: String = (0..ROWS).map(|n| format!("<li><a href='/{n}'>row {n}</a> of many</li>")).collect();
+    let page = format!(
+        "<title>Bench</title><button onclick='n.textContent++'>More</button><p id=n>0</p><ul>{rows}</ul>"
+    );
+    let port = process::serve(page)?;
+    let url = format!("http://127.0.0.1:{port}/");
+
+    let session = session(work, &program, &path, port)?;
+    called(&session, "browser_navigate", &json!({ "url": url }))?;
+    let button = json!({ "ref": "@e1" });
+    let ours = per_call(ROUNDS, || {
+        session.new_turn();
+        called(&session, "browser_click", &button)?;
+        called(&session, "browser_snapshot", &json!({})).map(drop)
+    })?;
+    drop(session);
+
+    let mut bare = Bare::start(&program, &work.folder.join("bare-profile"), &url)?;
+    let theirs = per_call(ROUNDS, || bare.round())?;
+    Ok(vec![
+        ("click_snapshot_ms", millis(ours)),
+        ("bare_ms", millis(theirs)),
+        ("ratio", ours.as_secs_f64() / theirs.as_secs_f64()),
+    ])
+}
+
+fn session(work: &Work, program: &Path, path: &str, port: u16) -> Result<Session, String> {
+    let home = work.folder.join("home-browser");
+    process::make(&home)?;
+    let config = json!({ "browser": { "allow_private_urls": [format!("127.0.0.1:{port}")] } });
+    process::keep(&home.join("config.yaml"), &config.to_string())?;
+    let env = [("PATH", path.to_owned()), ("BROWSER_PATH", program.display().to_string())];
+    let env = env.map(|(name, value)| (name.to_owned(), value));
+    let builder = Runtime::builder().cwd(&work.folder).home(Home::at(&home)).env(env);
+    let runtime = builder.build().map_err(|wrong| wrong.to_string())?;
+    runtime.session().open().map_err(|wrong| wrong.to_string())
+}
+
+/// A client that does nothing but ask and read.
+struct Bare {
+    pipe: ZeroPipe,
+    session: String,
+    button: i64,
+    asked: u64,
+}
+
+impl Bare {
+    fn start(program: &Path, profile: &Path, url: &str) -> Result<Self, String> {
+        let folder: PathBuf = profile.to_path_buf();
+        let arguments = [
+            "--headless".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--remote-debugging-pipe".to_owned(),
+            "--no-first-run".to_owned(),
+            "--window-size=1280,900".to_owned(),
+            format!("--user-data-dir={}", folder.display()),
+        ];
+        let pipe = ZeroPipe::start(&program.display().to_string(), &arguments)?;
+        let mut bare = Self { pipe, session: String::new(), button: 0, asked: 0 };
+        let made = bare.ask(&[("Target.createTarget", json!({ "url": url }))])?;
+        let target = pick(&made, "/result/targetId");
+        let attached =
+            bare.ask(&[("Target.attachToTarget", json!({ "targetId": target, "flatten": true }))])?;
+        pick(&attached, "/result/sessionId").as_str().unwrap_or_default().clone_into(&mut bare.session);
+        for domain in ["Page.enable", "DOM.enable", "Runtime.enable", "Log.enable"] {
+            bare.ask(&[(domain, json!({}))])?;
+        }
+        // Until the button is there.
+        for _ in 0..1000 {
+            let tree = bare.ask(&[("Accessibility.getFullAXTree", json!({}))])?;
+            let nodes = pick(&tree, "/result/nodes");
+            let is_button =
+                |node: &&Value| node.pointer("/role/value").and_then(Value::as_str) == Some("button");
+            if let Some(node) = nodes.as_array().and_then(|nodes| nodes.iter().find(is_button)) {
+                bare.button = node.get("backendDOMNodeId").and_then(Value::as_i64).unwrap_or_default();
+                return Ok(bare);
+            }
+        }
+        Err("the page did not come".to_owned())
+    }
+
+    /// A click, and everything that a snapshot asks for.
+    fn round(&mut self) -> Result<(), String> {
+        let node = json!({ "backendNodeId": self.button });
+        let measured =
+            self.ask(&[("DOM.scrollIntoViewIfNeeded", node.clone()), ("DOM.getContentQuads", node)])?;
+        let corner = |at: usize| {
+            let value = measured.iter().find_map(|answer| answer.pointer(&format!("/result/quads/0/{at}")));
+            value.and_then(Value::as_f64).ok_or("the button has no place")
+        };
+        let (x, y) = (f64::midpoint(corner(0)?, corner(4)?), f64::midpoint(corner(1)?, corner(5)?));
+        let event = |kind: &str, button: &str, count: u8| {
+            let params = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": count });
+            ("Input.dispatchMouseEvent", params)
+        };
+        self.ask(&[
+            event("mouseMoved", "none", 0),
+            event("mousePressed", "left", 1),
+            event("mouseReleased", "left", 1),
+        ])?;
+        self.ask(&[("Page.getFrameTree", json!({})), ("Accessibility.getFullAXTree", json!({}))])?;
+        Ok(())
+    }
+
+    /// Sends commands together and waits for all answers.
+    fn ask(&mut self, commands: &[(&str, Value)]) -> Result<Vec<Value>, String> {
+        let first = self.asked + 1;
+        for (method, params) in commands {
+            self.asked += 1;
+            let mut message = json!({ "id": self.asked, "method": method, "params": params });
+            if let Some(fields) = message.as_object_mut().filter(|_| !self.session.is_empty()) {
+                fields.insert("sessionId".to_owned(), json!(self.session));
+            }
+            self.pipe.send(&message.to_string())?;
+        }
+        let mut answers = Vec::new();
+        while answers.len() < commands.len() {
+            let message: Value =
+                serde_json::from_slice(&self.pipe.next()?).map_err(|wrong| wrong.to_string())?;
+            if message.get("id").and_then(Value::as_u64).is_some_and(|id| id >= first) {
+                answers.push(message);
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// What the first answer that has it says.
+fn pick(answers: &[Value], at: &str) -> Value {
+    answers.iter().find_map(|answer| answer.pointer(at)).cloned().unwrap_or_default()
+}

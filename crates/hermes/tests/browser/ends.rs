@@ -1,0 +1,128 @@
+//! A browser ends with its session, when nobody uses it, and however we end; nothing of it is left.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::server::{Seat, Server, chromium};
+
+/// Tells a test that it is to open a browser for another, on this port and in this folder.
+const CHILD: &str = "HERMES_TEST_BROWSER_CHILD";
+
+/// Processes that have this folder in their words, but for the guardian that looks after it.
+fn running(folder: &Path) -> usize {
+    let holds = |words: &[u8], part: &[u8]| words.windows(part.len()).any(|it| it == part);
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let words = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    let ours = words.filter(|words| holds(words, folder.as_os_str().as_encoded_bytes()));
+    ours.filter(|words| !holds(words, b"hermes-guardian")).count()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+fn within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < limit, "{what}: not within {limit:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn it_ends_with_its_session_and_its_profile_goes() {
+    let server = Server::pages(&[("/", "<title>One</title>")]);
+    let Some(seat) = Seat::at(&[&server]) else { return };
+    seat.open(&server.url("/"));
+    let tmp = seat.folder.path().join("tmp");
+    assert!(running(&tmp) > 0 && !is_empty(&tmp));
+    let other = seat.runtime.session().open().unwrap();
+    let alone = hermes::ToolCall::new("browser_snapshot", "{}");
+    assert!(other.call_blocking(alone).body.contains("no page is open"), "sessions do not share a browser");
+
+    let Seat { session, runtime, folder } = seat;
+    drop((session, other));
+
+    within(Duration::from_secs(10), "no browser runs", || running(&tmp) == 0);
+    drop(runtime);
+    within(Duration::from_secs(10), "no profile is left", || is_empty(&tmp));
+    drop(folder);
+}
+
+#[test]
+fn it_ends_when_nobody_uses_it_and_says_so() {
+    let server = Server::pages(&[("/", "<title>One</title>")]);
+    let Some(seat) = Seat::set_up(&[&server], "  inactivity_timeout: 1\n") else { return };
+    seat.open(&server.url("/"));
+    let tmp = seat.folder.path().join("tmp");
+
+    within(Duration::from_secs(15), "no browser runs", || running(&tmp) == 0);
+
+    let answer = seat.call("browser_snapshot", json!({}));
+    let error = answer["error"].as_str().unwrap();
+    assert!(error.contains("1 s without use") && error.contains(&server.url("/")), "{error}");
+    assert_eq!(seat.open(&server.url("/"))["title"], "One");
+}
+
+#[test]
+fn a_browser_that_cannot_start_says_why() {
+    if chromium().is_none() {
+        return;
+    }
+    let server = Server::pages(&[]);
+    let seat = Seat::set_up(&[&server], "").unwrap();
+    let program = seat.folder.path().join("broken");
+    std::fs::write(&program, "#!/bin/sh\necho 'no display today' >&2\nexit 7\n").unwrap();
+    Command::new("chmod").arg("+x").arg(&program).status().unwrap();
+    seat.runtime.set_env("BROWSER_PATH", program.to_str());
+
+    let answer = seat.call("browser_navigate", json!({ "url": server.url("/") }));
+
+    let error = answer["error"].as_str().unwrap();
+    assert!(error.contains("exit code 7") && error.contains("no display today"), "{error}");
+}
+
+#[test]
+fn nothing_is_left_when_we_are_killed() {
+    if chromium().is_none() {
+        return;
+    }
+    let server = Server::pages(&[("/", "<title>One</title>")]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "ends::a_browser_for_another_test", "--nocapture"])
+        .env(CHILD, format!("{} {}", server.port, folder.path().display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let ready = told.into_iter().any(|line| line.contains("the page is open"));
+    assert!(ready && running(folder.path()) > 0 && !is_empty(folder.path()));
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    within(Duration::from_secs(15), "no browser runs", || running(folder.path()) == 0);
+    within(Duration::from_secs(15), "no profile is left", || is_empty(folder.path()));
+}
+
+/// Opens a browser and stays, when another test asks for it.
+#[test]
+#[expect(clippy::print_stdout, reason = "how it tells the other test")]
+fn a_browser_for_another_test() {
+    let Ok(told) = std::env::var(CHILD) else { return };
+    let (port, folder) = told.split_once(' ').unwrap();
+    let server = Server::pages(&[]);
+    let seat = Seat::at(&[&server]).unwrap();
+    let config = format!("browser:\n  allow_private_urls: [\"127.0.0.1:{port}\"]\n");
+    std::fs::write(seat.folder.path().join("home/config.yaml"), config).unwrap();
+    seat.runtime.refresh().unwrap();
+    seat.runtime.set_env("TMPDIR", Some(folder));
+    seat.open(&format!("http://127.0.0.1:{port}/"));
+    println!("the page is open");
+    std::thread::sleep(Duration::from_secs(60));
+}
