@@ -11,6 +11,7 @@ mod doctor;
 mod fence;
 mod input;
 mod interrupt;
+mod kanban;
 mod mcp;
 mod output;
 mod person;

@@ -9,8 +9,8 @@
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
-//! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
 //! | the network | [`web`], [`browser`] |
+//! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`], [`kanban`], [`project`], [`panes`] |
 //! | what a person is asked for | [`sudo`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
@@ -40,6 +40,7 @@ pub mod host;
 pub mod jobs;
 pub mod journal;
 pub mod json;
+pub mod kanban;
 mod keeping;
 pub mod keys;
 pub mod loop_guard;
@@ -47,8 +48,10 @@ pub mod memory;
 pub mod model;
 pub mod names;
 pub mod outcome;
+pub mod panes;
 pub mod permit;
 pub mod policy;
+pub mod project;
 pub mod recall;
 pub mod registry;
 pub mod road;

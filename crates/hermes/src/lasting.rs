@@ -1,4 +1,4 @@
-//! What lasts beyond a session, for the tools that ask for it: notes, skills and
+//! What lasts beyond a session, for the tools that ask for it: notes, skills, tasks and
 //! earlier conversations.
 
 use std::collections::BTreeMap;
@@ -6,11 +6,14 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 
 use hermes_core::host::Host;
+use hermes_core::kanban::KanbanError;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::skills::Here;
-use hermes_store::{Home, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError};
+use hermes_store::{
+    Boards, Home, HomeKanban, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError,
+};
 
 use crate::host::Machine;
 use crate::probe::MachineProbe;
@@ -27,6 +30,17 @@ pub(crate) fn memory(home: &Home, settings: &Settings, machine: &Arc<Machine>) -
 pub(crate) fn recall(home: &Home, sessions: &SessionStore, machine: &Arc<Machine>) -> Arc<dyn Recall> {
     let (host, clock) = doors(machine);
     Arc::new(HomeRecall::new(home, sessions, &host, &clock))
+}
+
+/// The task boards of a home.
+pub(crate) fn kanban(home: &Home, machine: &Arc<Machine>) -> HomeKanban {
+    let (host, clock) = doors(machine);
+    HomeKanban::new(home, &host, &clock)
+}
+
+/// The task boards of a home, for code that just waits; made where there are none.
+pub fn open_boards(home: &Home) -> Result<Boards, KanbanError> {
+    Boards::open(home, Arc::new(Machine::new()))
 }
 
 /// The skills that can be seen from a home and a place.

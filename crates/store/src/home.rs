@@ -68,6 +68,8 @@ places! {
     hooks_allowlist = "shell-hooks-allowlist.json";
     /// Background processes that were running.
     processes = "processes.json";
+    /// Folders with a name.
+    projects = "projects.json";
     /// What the agent remembers.
     memories = "memories";
     /// Skills.
@@ -114,6 +116,11 @@ impl Home {
     /// Whether somebody beside the owner can read one of its files.
     pub fn others_can_read(&self, file: &Path) -> bool {
         disk::open_to_others(file)
+    }
+
+    /// The task boards; all profiles of a root share them.
+    pub fn kanban(&self) -> PathBuf {
+        self.root.join("kanban")
     }
 
     /// What `SOUL.md` says; nothing when there is none.

@@ -9,6 +9,8 @@
 //! | [`skills`] | written-down know-how, in folders |
 //! | [`hooks_consent`] | shell hooks that somebody agreed to |
 //! | [`processes`] | background processes that outlive the program |
+//! | [`kanban`] | the board of tasks that all profiles share |
+//! | [`projects`] | folders with a name |
 //! | [`checkpoints`] | what files held before a call changed them |
 //! | [`spill`] | tool results too long for the model, one private folder per session |
 //! | [`sessions`] | conversations and the journal of calls, in one database |
@@ -33,9 +35,11 @@ pub mod foreign;
 pub mod history;
 pub mod home;
 pub mod hooks_consent;
+pub mod kanban;
 pub mod mcp;
 pub mod memory;
 pub mod processes;
+pub mod projects;
 pub mod recall;
 pub mod secrets;
 pub mod sessions;
@@ -49,9 +53,11 @@ pub use config::{Change, Config, ConfigFile, Settings};
 pub use error::StoreError;
 pub use history::History;
 pub use home::{Home, HomeInputs};
+pub use kanban::{Boards, HomeKanban};
 pub use mcp::{McpFile, McpHome};
 pub use memory::HomeMemory;
 pub use processes::Processes;
+pub use projects::HomeProjects;
 pub use recall::HomeRecall;
 pub use secrets::{EnvView, Secrets};
 pub use skills::HomeSkills;

@@ -7,6 +7,7 @@
 //! | `config` | the configuration, looked at and changed |
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
+//! | `kanban` | the task board |
 //! | `memory` | notes and earlier conversations |
 //! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
@@ -33,6 +34,7 @@ mod contract;
 mod docs;
 mod home;
 mod hooks;
+mod kanban;
 mod memory;
 mod plugins;
 mod prompt;

@@ -1,0 +1,79 @@
+//! The task board from the command line.
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+fn make(home: &Home, words: &[&str]) -> String {
+    let made = home.json(&[&["kanban", "create"], words].concat());
+    made["task"]["id"].as_str().unwrap().to_owned()
+}
+
+fn status(home: &Home, id: &str) -> Value {
+    home.json(&["kanban", "show", id])["task"]["status"].clone()
+}
+
+#[test]
+fn a_person_hands_out_follows_and_finishes_tasks() {
+    let home = Home::new().file("body.md", "All of it.\n");
+    let first = make(&home, &["Collect", "--assignee", "analyst", "--priority", "2", "--body", "@body.md"]);
+    let second = make(&home, &["Report", "--parent", &first, "--max-runtime", "2h"]);
+
+    assert_eq!((status(&home, &first), status(&home, &second)), (json!("ready"), json!("todo")));
+    assert!(home.say(&["kanban", "claim", &first, "--ttl", "60"]).contains("claimed (run 1), running"));
+    home.say(&["kanban", "heartbeat", &first, "--note", "half"]);
+    home.say(&["kanban", "comment", &first, "see the wiki"]);
+    home.say(&["kanban", "block", &first, "no access", "--kind", "needs_input"]);
+    assert_eq!(home.json(&["kanban", "ls", "--status", "blocked"])[0]["block_reason"], "no access");
+    home.say(&["kanban", "unblock", &first]);
+    let done = home.json(&["kanban", "complete", &first, "--summary", "42", "--metadata", r#"{"n": 42}"#]);
+    assert_eq!(done[0]["task"]["metadata"], json!({ "n": 42 }));
+    assert_eq!(status(&home, &second), "ready");
+    let page = home.say(&["kanban", "show", &first]);
+    for piece in ["Collect", "All of it.", "run 1 by", "blocked: no access", "see the wiki", "before t_"] {
+        assert!(page.contains(piece), "{piece}: {page}");
+    }
+    home.say(&["kanban", "assign", &second, "writer"]);
+    home.say(&["kanban", "archive", &first]);
+    let left = home.json(&["kanban", "list"]);
+    assert_eq!((left.as_array().unwrap().len(), &left[0]["assignee"]), (1, &json!("writer")));
+}
+
+#[test]
+fn the_board_says_why_it_refuses() {
+    let home = Home::new();
+    let (first, second) = (make(&home, &["a"]), make(&home, &["b"]));
+    home.say(&["kanban", "link", &first, &second]);
+
+    let circle = home.run(&["kanban", "link", &second, &first]);
+    let early = home.run(&["kanban", "complete", &second]);
+    let missing = home.run(&["kanban", "show", "t_0"]);
+    let board = home.run(&["kanban", "list", "--board", "lab"]);
+
+    assert_eq!((circle.code, early.code, missing.code, board.code), (Some(1), Some(1), Some(2), Some(2)));
+    assert!(circle.err.contains("which waits for it"), "{circle:?}");
+    assert!(early.err.contains("have to be done first"), "{early:?}");
+    home.say(&["kanban", "unlink", &first, &second]);
+    home.say(&["kanban", "complete", &first, &second]);
+    home.say(&["kanban", "boards", "create", "lab", "--title", "Trials"]);
+    make(&home, &["c", "--board", "lab", "--triage", "--workspace", "dir:src"]);
+    assert_eq!(
+        home.json(&["kanban", "boards"]),
+        json!([
+            { "name": "default", "title": null, "tasks": [["done", 2]] },
+            { "name": "lab", "title": "Trials", "tasks": [["triage", 1]] },
+        ])
+    );
+}
+
+#[test]
+fn a_key_makes_a_task_once_and_profiles_share_the_board() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.state().join("profiles/coder")).unwrap();
+
+    let first = make(&home, &["a", "--idempotency-key", "k"]);
+    let again = home.json(&["-p", "coder", "kanban", "create", "b", "--idempotency-key", "k"]);
+
+    assert_eq!((&again["created"], &again["task"]["id"]), (&json!(false), &json!(first)));
+    assert!(home.state().join("kanban/tasks.db").exists());
+}
