@@ -10,6 +10,8 @@
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
+//! | what services know us by | [`keys`], [`logins`] |
+//! | what a gateway keeps open | [`yuanbao`] |
 //! | what a person is asked for | [`sudo`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
@@ -40,6 +42,7 @@ pub mod journal;
 pub mod json;
 mod keeping;
 pub mod keys;
+pub mod logins;
 pub mod loop_guard;
 pub mod memory;
 pub mod model;
@@ -63,3 +66,4 @@ pub mod toolset;
 pub mod watch;
 pub mod web;
 mod words;
+pub mod yuanbao;

@@ -246,6 +246,9 @@ impl RuntimeBuilder {
         if let Some(skills) = &skills {
             services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
         }
+        if let Some(home) = &self.home {
+            services = services.with(lasting::logins(home, &machine));
+        }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = services.with(lasting::recall(home, sessions, &machine));
         }

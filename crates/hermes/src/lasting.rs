@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 
 use hermes_core::host::Host;
+use hermes_core::logins::Logins;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::skills::Here;
-use hermes_store::{Home, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError};
+use hermes_store::{Home, HomeLogins, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError};
 
 use crate::host::Machine;
 use crate::probe::MachineProbe;
@@ -27,6 +28,12 @@ pub(crate) fn memory(home: &Home, settings: &Settings, machine: &Arc<Machine>) -
 pub(crate) fn recall(home: &Home, sessions: &SessionStore, machine: &Arc<Machine>) -> Arc<dyn Recall> {
     let (host, clock) = doors(machine);
     Arc::new(HomeRecall::new(home, sessions, &host, &clock))
+}
+
+/// What services have given the person who agreed, as a home keeps it.
+pub(crate) fn logins(home: &Home, machine: &Arc<Machine>) -> Arc<dyn Logins> {
+    let (host, _) = doors(machine);
+    Arc::new(HomeLogins::new(home, &host))
 }
 
 /// The skills that can be seen from a home and a place.
