@@ -86,6 +86,11 @@ pub trait Probe: Send + Sync {
     /// The value at a dotted key of the configuration.
     fn config(&self, key: &str) -> Option<Value>;
 
+    /// Whether somebody has logged in to this service, and the login is kept.
+    fn login(&self, _service: &str) -> bool {
+        false
+    }
+
     /// Whether something answers at the address.
     fn service(&self, address: &str) -> BoxFuture<'static, bool>;
 }

@@ -11,6 +11,8 @@
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | the network | [`web`], [`browser`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`], [`kanban`], [`project`], [`panes`] |
+//! | what services know us by | [`keys`], [`logins`] |
+//! | what a gateway keeps open | [`yuanbao`] |
 //! | what a person is asked for | [`sudo`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
@@ -43,6 +45,7 @@ pub mod json;
 pub mod kanban;
 mod keeping;
 pub mod keys;
+pub mod logins;
 pub mod loop_guard;
 pub mod memory;
 pub mod model;
@@ -68,3 +71,4 @@ pub mod toolset;
 pub mod watch;
 pub mod web;
 mod words;
+pub mod yuanbao;

@@ -256,7 +256,8 @@ impl RuntimeBuilder {
         if let Some(home) = &self.home {
             services = services
                 .with(Arc::new(lasting::kanban(home, &machine)) as Arc<dyn Kanban>)
-                .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>);
+                .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>)
+                .with(lasting::logins(home, &machine));
         }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = services.with(lasting::recall(home, sessions, &machine));

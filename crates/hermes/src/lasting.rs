@@ -7,12 +7,13 @@ use std::sync::{Arc, RwLock};
 
 use hermes_core::host::Host;
 use hermes_core::kanban::KanbanError;
+use hermes_core::logins::Logins;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::skills::Here;
 use hermes_store::{
-    Boards, Home, HomeKanban, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError,
+    Boards, Home, HomeKanban, HomeLogins, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError,
 };
 
 use crate::host::Machine;
@@ -41,6 +42,12 @@ pub(crate) fn kanban(home: &Home, machine: &Arc<Machine>) -> HomeKanban {
 /// The task boards of a home, for code that just waits; made where there are none.
 pub fn open_boards(home: &Home) -> Result<Boards, KanbanError> {
     Boards::open(home, Arc::new(Machine::new()))
+}
+
+/// What services have given the person who agreed, as a home keeps it.
+pub(crate) fn logins(home: &Home, machine: &Arc<Machine>) -> Arc<dyn Logins> {
+    let (host, _) = doors(machine);
+    Arc::new(HomeLogins::new(home, &host))
 }
 
 /// The skills that can be seen from a home and a place.

@@ -9,6 +9,7 @@ use hermes_core::effect::lexical;
 use hermes_core::gate::Probe;
 use hermes_core::host::{self, Host};
 use hermes_core::session::Place;
+use hermes_store::HomeLogins;
 use serde_json::Value;
 
 use crate::world::World;
@@ -45,6 +46,11 @@ impl Probe for MachineProbe {
 
     fn config(&self, key: &str) -> Option<Value> {
         self.look(|world| world.config(key))
+    }
+
+    fn login(&self, service: &str) -> bool {
+        let home = self.look(|world| world.home().cloned());
+        home.is_some_and(|home| matches!(HomeLogins::read(&home, service), Ok(Some(_))))
     }
 
     fn service(&self, address: &str) -> BoxFuture<'static, bool> {

@@ -5,6 +5,7 @@
 //! | [`home`] | which folder is the home, and where its files are |
 //! | [`config`] | `config.yaml`: read with positions, edited without losing comments |
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
+//! | [`logins`] | `auth.json`: what services have given a person who agreed |
 //! | [`memory`] | notes that last beyond a session |
 //! | [`skills`] | written-down know-how, in folders |
 //! | [`hooks_consent`] | shell hooks that somebody agreed to |
@@ -36,6 +37,7 @@ pub mod history;
 pub mod home;
 pub mod hooks_consent;
 pub mod kanban;
+pub mod logins;
 pub mod mcp;
 pub mod memory;
 pub mod processes;
@@ -54,6 +56,7 @@ pub use error::StoreError;
 pub use history::History;
 pub use home::{Home, HomeInputs};
 pub use kanban::{Boards, HomeKanban};
+pub use logins::HomeLogins;
 pub use mcp::{McpFile, McpHome};
 pub use memory::HomeMemory;
 pub use processes::Processes;
