@@ -11,8 +11,9 @@
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
 //! | what a person is asked for | [`sudo`] |
+//! | messages to people | [`deliver`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
-//! | a model and what is said | [`model`], [`conversation`] |
+//! | a model and what is said | [`model`], [`conversation`], [`side`] |
 //! | what the model reads | [`shape`], [`error`], [`threat`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
@@ -26,6 +27,7 @@ pub mod conversation;
 pub mod cx;
 pub mod definitions;
 pub mod delegate;
+pub mod deliver;
 mod digest;
 pub mod effect;
 pub mod environment;
@@ -52,6 +54,7 @@ pub mod registry;
 pub mod road;
 pub mod session;
 pub mod shape;
+pub mod side;
 pub mod skills;
 pub mod smart;
 pub mod sudo;

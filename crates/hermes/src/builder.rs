@@ -19,6 +19,7 @@ use hermes_core::policy::Policy;
 use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
+use hermes_core::side::SideModels;
 use hermes_core::skills::Skills;
 use hermes_core::sudo::SudoAsker;
 use hermes_core::web::Web;
@@ -26,6 +27,7 @@ use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
 use hermes_store::{Home, StoreError};
+use hermes_tools::MediaSettings;
 
 use crate::checkpoints;
 use crate::environments;
@@ -40,6 +42,7 @@ use crate::redact::WorldRedact;
 use crate::runtime::{Inner, Runtime};
 use crate::sessions;
 use crate::settings;
+use crate::side::WorldSideModels;
 use crate::spill::HomeSpill;
 use crate::sudo;
 use crate::web::WorldWeb;
@@ -229,12 +232,17 @@ impl RuntimeBuilder {
             (self.keeper, fence.as_ref()),
             sudo.as_ref(),
         );
+        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
         let mut services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
             .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine))) as Arc<dyn Web>);
+            .with(Arc::clone(&web) as Arc<dyn Web>)
+            .with(Arc::new(WorldSideModels::new(&shared, &machine)) as Arc<dyn SideModels>);
+        if let Some(home) = &self.home {
+            services = services.with(MediaSettings { cache: home.cache() });
+        }
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -304,6 +312,7 @@ impl RuntimeBuilder {
             memory,
             skills,
             foreign,
+            web,
         }))
     }
 }

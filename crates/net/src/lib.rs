@@ -7,7 +7,7 @@
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
 //! | events of a server | [`SseDecoder`] |
 //! | an answer that a browser brings | [`Callback`], on this machine only |
-//! | a stream of bytes for other protocols | [`Http::stream`] |
+//! | a stream of bytes for other protocols | [`Http::stream`], [`Http::wire`] |
 //! | being asked | [`Listener`] |
 //!
 //! Who may be asked what is decided elsewhere; this crate keeps limits, follows no redirect by
@@ -26,6 +26,7 @@ mod sse;
 mod tls;
 mod url;
 mod websocket;
+mod wire;
 
 pub use callback::Callback;
 pub use connect::{AddressRule, Duplex, NetStream};
@@ -39,3 +40,4 @@ pub use random::{NoRandom, random_bytes, random_hex};
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
 pub use url::Url;
 pub use websocket::{Frame, Socket, SocketReceiver, SocketSender};
+pub use wire::Wire;

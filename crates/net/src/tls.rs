@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -19,6 +19,18 @@ pub(crate) struct Tls {
     ca_file: Option<PathBuf>,
     usual: OnceLock<Option<Arc<ClientConfig>>>,
     machine: OnceLock<Option<Arc<ClientConfig>>>,
+    other: OnceLock<Option<Arc<ClientConfig>>>,
+}
+
+/// Which authorities are trusted, and what is to be spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// The usual ones, for http.
+    Usual,
+    /// The machine's as well, for http.
+    Machine,
+    /// The machine's as well, for another protocol, which is not announced.
+    MachineOther,
 }
 
 /// Why a connection could not be encrypted.
@@ -34,16 +46,20 @@ impl Tls {
         Self { ca_file, ..Self::default() }
     }
 
-    /// Encrypts a connection, trusting the usual authorities, or the machine's as well.
-    pub(crate) async fn over(
+    /// Encrypts a connection.
+    pub(crate) async fn over<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
-        tcp: TcpStream,
+        tcp: S,
         host: &str,
-        machine: bool,
-    ) -> Result<TlsStream<TcpStream>, TlsError> {
+        trust: Trust,
+    ) -> Result<TlsStream<S>, TlsError> {
         let failed = |text: String| TlsError::Failed(text);
         let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
-        let config = if machine { self.machine() } else { self.usual() };
+        let config = match trust {
+            Trust::Usual => self.usual(),
+            Trust::Machine => self.machine(),
+            Trust::MachineOther => self.other(),
+        };
         let config = config.ok_or_else(|| failed("encryption is not available".into()))?;
         TlsConnector::from(config).connect(name, tcp).await.map_err(|error| {
             let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
@@ -71,6 +87,15 @@ impl Tls {
             config(roots)
         };
         self.machine.get_or_init(load).clone()
+    }
+
+    fn other(&self) -> Option<Arc<ClientConfig>> {
+        let make = || {
+            let mut config = ClientConfig::clone(self.machine()?.as_ref());
+            config.alpn_protocols.clear();
+            Some(Arc::new(config))
+        };
+        self.other.get_or_init(make).clone()
     }
 }
 

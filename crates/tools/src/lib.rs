@@ -11,23 +11,33 @@ mod command;
 mod core_tools;
 pub mod diff;
 mod documents;
+mod drawing;
 mod edited;
+mod filming;
 mod guard_rails;
+mod hash;
 mod lint;
 pub mod matching;
+mod media;
+mod mixture;
+mod multipart;
 mod patching;
 mod pictures;
 mod read_log;
 mod script;
+pub mod senders;
 mod skill_books;
+mod speech;
 mod tell;
 mod text_file;
 mod tools;
 mod toolsets;
+pub mod transcribe;
 pub mod v4a;
 mod web;
 
 pub use command::settings::TerminalSettings;
+pub use media::MediaSettings;
 pub use script::settings::ScriptSettings;
 
 /// Every built-in tool, sorted by name.
