@@ -28,7 +28,7 @@ use crate::permit::{Clearance, Connect, Exec, Permit, Write};
 use crate::road::{Caller, Road};
 use crate::session::{Place, Session, Slot};
 use crate::watch::Watcher;
-use crate::web::{Reach, Web, WebError, WebReply, WebRequest, WebSocket};
+use crate::web::{Dial, Reach, Web, WebError, WebReply, WebRequest, WebSocket, Wire};
 
 /// The context of one running call. Clones belong to the same call.
 #[derive(Clone)]
@@ -323,6 +323,13 @@ impl PermittedWeb<'_> {
     pub async fn socket(&self, request: WebRequest) -> Result<WebSocket, ToolError> {
         let permit = self.permit(&request.url, request.reach)?;
         let answer = std::pin::pin!(self.web.socket(permit, request));
+        self.unless_cancelled(answer).await
+    }
+
+    /// Opens a connection to a declared service, for a protocol of its own.
+    pub async fn connect(&self, dial: Dial) -> Result<Box<dyn Wire>, ToolError> {
+        let permit = self.cx.may_connect(dial.service)?;
+        let answer = std::pin::pin!(self.web.connect(permit, dial));
         self.unless_cancelled(answer).await
     }
 

@@ -14,8 +14,9 @@
 //! | what services know us by | [`keys`], [`logins`] |
 //! | what a gateway keeps open | [`yuanbao`] |
 //! | what a person is asked for | [`sudo`] |
+//! | messages to people | [`deliver`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
-//! | a model and what is said | [`model`], [`conversation`] |
+//! | a model and what is said | [`model`], [`conversation`], [`side`] |
 //! | what the model reads | [`shape`], [`error`], [`threat`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
@@ -30,6 +31,7 @@ pub mod conversation;
 pub mod cx;
 pub mod definitions;
 pub mod delegate;
+pub mod deliver;
 mod digest;
 pub mod effect;
 pub mod environment;
@@ -60,6 +62,7 @@ pub mod registry;
 pub mod road;
 pub mod session;
 pub mod shape;
+pub mod side;
 pub mod skills;
 pub mod smart;
 pub mod sudo;

@@ -51,7 +51,7 @@ pub enum Part {
         /// The words.
         text: String,
     },
-    /// A picture: a URL, or a `data:` URL.
+    /// A picture: a URL, or a `data:` URL. A film is one too, for the providers that look at films.
     Image {
         /// Where it is.
         url: String,

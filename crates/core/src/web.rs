@@ -35,6 +35,42 @@ pub trait Web: Send + Sync {
         permit: Permit<Connect>,
         request: WebRequest,
     ) -> BoxFuture<'_, Result<WebSocket, WebError>>;
+
+    /// Opens a connection for a protocol of its own, such as that of mail.
+    fn connect(&self, _: Permit<Connect>, dial: Dial) -> BoxFuture<'_, Result<Box<dyn Wire>, WebError>> {
+        let why = format!("{} cannot be reached from here: only http is spoken", dial.host);
+        Box::pin(std::future::ready(Err(WebError::Failed(why))))
+    }
+}
+
+/// Whom to connect to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dial {
+    /// The host.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// Whether the connection is encrypted from its first byte.
+    pub encrypted: bool,
+    /// The service it is declared as: only services that the settings name are connected to so.
+    pub service: &'static str,
+    /// Longest wait for the connection, and for each answer.
+    pub timeout: Duration,
+}
+
+/// An open connection: bytes both ways. Dropping it closes it.
+pub trait Wire: Send {
+    /// Writes all of it.
+    fn write(&mut self, bytes: Vec<u8>) -> BoxFuture<'_, Result<(), WebError>>;
+
+    /// The next bytes; none when the other side has closed.
+    fn read(&mut self) -> BoxFuture<'_, Result<Vec<u8>, WebError>>;
+
+    /// Encrypts from here on, and checks that the other side is who it was meant to be.
+    fn encrypt(&mut self) -> BoxFuture<'_, Result<(), WebError>>;
+
+    /// When it was opened by the clock on the wall, since 1970.
+    fn opened(&self) -> Duration;
 }
 
 /// How far a request may go.

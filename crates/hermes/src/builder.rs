@@ -22,6 +22,7 @@ use hermes_core::project::Projects;
 use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
+use hermes_core::side::SideModels;
 use hermes_core::skills::Skills;
 use hermes_core::sudo::SudoAsker;
 use hermes_core::web::Web;
@@ -29,6 +30,7 @@ use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
 use hermes_store::{Home, HomeProjects, StoreError};
+use hermes_tools::MediaSettings;
 
 use crate::browser::WorldBrowsers;
 use crate::checkpoints;
@@ -44,6 +46,7 @@ use crate::redact::WorldRedact;
 use crate::runtime::{Inner, Runtime};
 use crate::sessions;
 use crate::settings;
+use crate::side::WorldSideModels;
 use crate::spill::HomeSpill;
 use crate::sudo;
 use crate::web::WorldWeb;
@@ -241,7 +244,11 @@ impl RuntimeBuilder {
             .with(workplace::script_settings(&world))
             .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
             .with(web as Arc<dyn Web>)
-            .with(Arc::new(browsers) as Arc<dyn Browsers>);
+            .with(Arc::new(browsers) as Arc<dyn Browsers>)
+            .with(Arc::new(WorldSideModels::new(&shared, &machine)) as Arc<dyn SideModels>);
+        if let Some(home) = &self.home {
+            services = services.with(MediaSettings { cache: home.cache() });
+        }
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -317,6 +324,7 @@ impl RuntimeBuilder {
             memory,
             skills,
             foreign,
+            web,
         }))
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
+use hermes_core::deliver::{Deliver, DeliverError, Letter, Sent, Target};
 use hermes_core::environment::{EnvError, Environments};
 use hermes_core::extensions::Extensions;
 use hermes_core::host::Host;
@@ -20,10 +21,13 @@ use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
+use hermes_tools::senders::Post;
+use hermes_tools::transcribe::{TranscribeError, Transcript, transcribe};
 
 use crate::builder::RuntimeBuilder;
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
 use crate::checkpoints::HomeCheckpoints;
+use crate::courier::WorldCourier;
 use crate::environments;
 use crate::foreign::{Foreign, Mcp};
 use crate::host::Machine;
@@ -33,6 +37,7 @@ use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
 use crate::settings;
 use crate::wait::wait;
+use crate::web::WorldWeb;
 use crate::world::World;
 
 /// The tools runtime. Clones are the same runtime.
@@ -57,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) memory: Option<HomeMemory>,
     pub(crate) skills: Option<HomeSkills>,
     pub(crate) foreign: Foreign,
+    pub(crate) web: Arc<WorldWeb>,
 }
 
 impl Runtime {
@@ -267,6 +273,21 @@ impl Runtime {
     pub fn notices(&self) -> Vec<Notice> {
         let environments = &self.0.road.services().environments;
         environments.all().filter_map(|(_, site)| site.place.jobs()).flat_map(Jobs::notices).collect()
+    }
+
+    /// Carries messages to people, in the name of whoever holds it: the platforms that the settings know.
+    pub fn deliver(&self) -> Arc<dyn Deliver> {
+        Arc::new(Post(WorldCourier::new(&self.0.world, &self.0.web)))
+    }
+
+    /// What is said in a recording, written down by the service that the settings name (`stt`).
+    pub async fn transcribe(&self, recording: &[u8]) -> Result<Transcript, TranscribeError> {
+        transcribe(&WorldCourier::new(&self.0.world, &self.0.web), recording).await
+    }
+
+    /// Sends one message, from code that just waits.
+    pub fn send_blocking(&self, target: &Target, letter: &Letter) -> Result<Sent, DeliverError> {
+        wait(async { self.deliver().send(target, letter).await })
     }
 
     /// The places where commands run, sorted by name.

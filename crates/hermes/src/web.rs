@@ -2,13 +2,14 @@
 
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use futures::lock::Mutex;
 use hermes_core::permit::{Connect, Permit};
 use hermes_core::web::{
-    Reach, SocketMessage, SocketReceiver, SocketSender, Web, WebError, WebReply, WebRequest, WebSocket,
+    Dial, Reach, SocketMessage, SocketReceiver, SocketSender, Web, WebError, WebReply, WebRequest, WebSocket,
+    Wire,
 };
 use hermes_guard::urls::{self, HostRule, UrlPolicy};
 use hermes_net::{
@@ -47,12 +48,7 @@ impl WorldWeb {
         &'a self,
         work: impl Future<Output = Result<T, WebError>> + Send + 'a,
     ) -> BoxFuture<'a, Result<T, WebError>> {
-        match self.machine.handle() {
-            Some(runtime) => Box::pin(Inside { runtime, work: Box::pin(work) }),
-            None => Box::pin(std::future::ready(Err(WebError::Failed(
-                "the system gives us no threads to wait with".to_owned(),
-            )))),
-        }
+        inside(&self.machine, work)
     }
 
     pub(crate) fn http(&self) -> &Http {
@@ -69,18 +65,43 @@ impl WorldWeb {
         Arc::new(url_policy(&world))
     }
 
+    /// Asks, and reads the whole answer. Whether it may be asked was decided before.
+    pub(crate) fn exchange(&self, request: WebRequest) -> BoxFuture<'_, Result<WebReply, WebError>> {
+        self.inside(async move {
+            let (mut reply, url) = self.ask(&request).await?;
+            // One byte more than wanted tells whether there was more.
+            let mut body = reply.read(request.max_bytes.saturating_add(1)).await.map_err(told)?;
+            let cut = body.len() > request.max_bytes;
+            body.truncate(request.max_bytes);
+            Ok(WebReply { body, cut, ..head(&reply, &url) })
+        })
+    }
+
+    /// Opens a connection. Whether it may be opened was decided before.
+    pub(crate) fn dial(&self, dial: Dial) -> BoxFuture<'_, Result<Box<dyn Wire>, WebError>> {
+        self.inside(async move {
+            let wire = self.http().wire(&dial.host, dial.port, dial.encrypted, dial.timeout).await;
+            let opened = Machine::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let machine = Arc::clone(&self.machine);
+            Ok(Box::new(Line { wire: wire.map_err(told)?, opened, machine }) as Box<dyn Wire>)
+        })
+    }
+
     /// Asks, following redirects as far as they may be followed.
-    async fn ask(&self, permit: &Permit<Connect>, request: &WebRequest) -> Result<(Reply, Url), WebError> {
+    async fn ask(&self, request: &WebRequest) -> Result<(Reply, Url), WebError> {
         let rules = self.rules();
-        let mut here = Here::at(permit, request, &rules)?;
+        let mut here = Here::at(request, &rules)?;
         let mut headers = request.headers.clone();
         let mut left = request.redirects;
         loop {
-            let limits = Limits { connect: CONNECT.min(request.timeout), idle: IDLE, total: request.timeout };
+            let idle = if here.judged.is_some() { IDLE } else { request.timeout };
+            let limits = Limits { connect: CONNECT.min(request.timeout), idle, total: request.timeout };
             let mut call = Call::post(&here.url, request.body.clone(), limits)
                 .method(Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET))
                 .headers(with_agent(&headers));
             call.rule = here.rule(&rules);
+            // What sends, spends or changes something must not arrive twice.
+            call.once = !is_repeatable(request.method);
             let reply = self.http().send(call).await.map_err(told)?;
             let location = reply.status.is_redirection().then(|| reply.header("location")).flatten();
             let Some(location) = location.filter(|_| left > 0 && is_repeatable(request.method)) else {
@@ -94,9 +115,31 @@ impl WorldWeb {
     }
 }
 
+/// Work with sockets, inside of the runtime they belong to.
+fn inside<'a, T: Send + 'a>(
+    machine: &Machine,
+    work: impl Future<Output = Result<T, WebError>> + Send + 'a,
+) -> BoxFuture<'a, Result<T, WebError>> {
+    match machine.handle() {
+        Some(runtime) => Box::pin(Inside { runtime, work: Box::pin(work) }),
+        None => Box::pin(std::future::ready(Err(WebError::Failed(
+            "the system gives us no threads to wait with".to_owned(),
+        )))),
+    }
+}
+
 /// A request whose answer may send us elsewhere without anything being done twice.
 fn is_repeatable(method: &str) -> bool {
     matches!(method, "GET" | "HEAD")
+}
+
+/// Whether the permit is one for this request.
+fn permitted(permit: &Permit<Connect>, request: &WebRequest) -> Result<(), WebError> {
+    if request.reach.declares(&request.url).as_deref() == Some(permit.host()) {
+        return Ok(());
+    }
+    let why = format!("the call was permitted to reach {} only", permit.host());
+    Err(WebError::Refused { url: request.url.clone(), why })
 }
 
 /// Where a request stands.
@@ -107,11 +150,8 @@ struct Here {
 }
 
 impl Here {
-    fn at(permit: &Permit<Connect>, request: &WebRequest, rules: &UrlPolicy) -> Result<Self, WebError> {
+    fn at(request: &WebRequest, rules: &UrlPolicy) -> Result<Self, WebError> {
         let refused = |why: String| WebError::Refused { url: request.url.clone(), why };
-        if request.reach.declares(&request.url).as_deref() != Some(permit.host()) {
-            return Err(refused(format!("the call was permitted to reach {} only", permit.host())));
-        }
         let judged = match request.reach {
             Reach::Configured(_) => None,
             Reach::Open => {
@@ -165,14 +205,10 @@ impl Web for WorldWeb {
         permit: Permit<Connect>,
         request: WebRequest,
     ) -> BoxFuture<'_, Result<WebReply, WebError>> {
-        self.inside(async move {
-            let (mut reply, url) = self.ask(&permit, &request).await?;
-            // One byte more than wanted tells whether there was more.
-            let mut body = reply.read(request.max_bytes.saturating_add(1)).await.map_err(told)?;
-            let cut = body.len() > request.max_bytes;
-            body.truncate(request.max_bytes);
-            Ok(WebReply { body, cut, ..head(&reply, &url) })
-        })
+        if let Err(refused) = permitted(&permit, &request) {
+            return Box::pin(std::future::ready(Err(refused)));
+        }
+        self.exchange(request)
     }
 
     fn stream<'a>(
@@ -182,7 +218,8 @@ impl Web for WorldWeb {
         each: &'a mut (dyn FnMut(&[u8]) + Send),
     ) -> BoxFuture<'a, Result<WebReply, WebError>> {
         self.inside(async move {
-            let (mut reply, url) = self.ask(&permit, &request).await?;
+            permitted(&permit, &request)?;
+            let (mut reply, url) = self.ask(&request).await?;
             let mut left = request.max_bytes;
             while let Some(bytes) = reply.next().await.map_err(told)? {
                 let piece = bytes.get(..left.min(bytes.len())).unwrap_or_default();
@@ -202,8 +239,9 @@ impl Web for WorldWeb {
         request: WebRequest,
     ) -> BoxFuture<'_, Result<WebSocket, WebError>> {
         self.inside(async move {
+            permitted(&permit, &request)?;
             let rules = self.rules();
-            let here = Here::at(&permit, &request, &rules)?;
+            let here = Here::at(&request, &rules)?;
             let rule = here.rule(&rules);
             let opened = self
                 .http()
@@ -215,6 +253,14 @@ impl Web for WorldWeb {
                 receiver: Box::new(Receiver(socket.receiver)),
             })
         })
+    }
+
+    fn connect(&self, permit: Permit<Connect>, dial: Dial) -> BoxFuture<'_, Result<Box<dyn Wire>, WebError>> {
+        if permit.host() != dial.service {
+            let why = format!("the call was permitted to reach {} only", permit.host());
+            return Box::pin(std::future::ready(Err(WebError::Refused { url: dial.host, why })));
+        }
+        self.dial(dial)
     }
 }
 
@@ -241,6 +287,34 @@ impl SocketReceiver for Receiver {
                 Frame::Binary(bytes) => SocketMessage::Binary(bytes),
             }))
         })
+    }
+}
+
+/// A connection of another protocol, used inside of the runtime it belongs to.
+struct Line {
+    wire: hermes_net::Wire,
+    opened: Duration,
+    machine: Arc<Machine>,
+}
+
+impl Wire for Line {
+    fn write(&mut self, bytes: Vec<u8>) -> BoxFuture<'_, Result<(), WebError>> {
+        let machine = Arc::clone(&self.machine);
+        inside(&machine, async move { self.wire.write(&bytes).await.map_err(told) })
+    }
+
+    fn read(&mut self) -> BoxFuture<'_, Result<Vec<u8>, WebError>> {
+        let machine = Arc::clone(&self.machine);
+        inside(&machine, async move { self.wire.read().await.map_err(told) })
+    }
+
+    fn encrypt(&mut self) -> BoxFuture<'_, Result<(), WebError>> {
+        let machine = Arc::clone(&self.machine);
+        inside(&machine, async move { self.wire.encrypt().await.map_err(told) })
+    }
+
+    fn opened(&self) -> Duration {
+        self.opened
     }
 }
 

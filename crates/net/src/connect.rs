@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::http::HttpError;
 use crate::proxy::ProxySettings;
-use crate::tls::{Tls, TlsError};
+use crate::tls::{Tls, TlsError, Trust};
 use crate::url::Url;
 
 /// The next address of a host is tried when the one before has not answered for so long.
@@ -58,9 +58,9 @@ pub(crate) async fn open(
         if !url.tls {
             return Ok(Box::new(tcp().await?) as NetStream);
         }
-        match tls.over(tcp().await?, &url.host, false).await {
+        match tls.over(tcp().await?, &url.host, Trust::Usual).await {
             Ok(stream) => Ok(Box::new(stream) as NetStream),
-            Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, true).await {
+            Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, Trust::Machine).await {
                 Ok(stream) => Ok(Box::new(stream) as NetStream),
                 Err(TlsError::UnknownIssuer) => {
                     Err(Fault::Failed("its certificate comes from no trusted authority".into()))
@@ -102,6 +102,16 @@ async fn tcp(proxies: &ProxySettings, url: &Url, rule: Option<&AddressRule>) -> 
     match &proxies.proxy_for(url) {
         Some(proxy) => tunnel(proxy, url, rule).await,
         None => dial(url, rule).await,
+    }
+}
+
+/// Encrypts an open connection from here on, for a protocol other than http.
+pub(crate) async fn encrypt(tls: &Tls, stream: NetStream, host: &str) -> Result<NetStream, HttpError> {
+    let failed = |why: String| HttpError::Unreachable { host: host.to_owned(), why };
+    match tls.over(stream, host, Trust::MachineOther).await {
+        Ok(stream) => Ok(Box::new(stream) as NetStream),
+        Err(TlsError::UnknownIssuer) => Err(failed("its certificate comes from no trusted authority".into())),
+        Err(TlsError::Failed(why)) => Err(failed(why)),
     }
 }
 

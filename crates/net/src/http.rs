@@ -259,6 +259,18 @@ impl Http {
         connect::bare(&self.0.settings.proxy, url, limit, rule).await
     }
 
+    /// Encrypts a connection of another protocol from here on. The certificate must be one of `host`.
+    pub(crate) async fn encrypt(
+        &self,
+        stream: NetStream,
+        host: &str,
+        limit: Duration,
+    ) -> Result<NetStream, HttpError> {
+        let late = || HttpError::TooLong { host: host.to_owned(), after: limit };
+        let work = connect::encrypt(&self.0.tls, stream, host);
+        tokio::time::timeout(limit, work).await.map_err(|_| late())?
+    }
+
     fn take(&self, place: &Place) -> Option<Exchange> {
         let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|kept| kept.since.elapsed() < MAX_IDLE_TIME);

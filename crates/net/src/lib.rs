@@ -7,7 +7,7 @@
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
 //! | events of a server | [`SseDecoder`] |
 //! | an answer that a browser brings | [`Callback`], on this machine only |
-//! | a stream of bytes for other protocols | [`Http::stream`] |
+//! | a stream of bytes for other protocols | [`Http::stream`], [`Http::wire`] |
 //! | being asked | [`Listener`] |
 //! | connections of another program, each one checked | [`Gate`] |
 //!
@@ -29,6 +29,7 @@ mod tls;
 mod unverified;
 mod url;
 mod websocket;
+mod wire;
 
 pub use callback::Callback;
 pub use connect::{AddressRule, Duplex, NetStream};
@@ -44,3 +45,4 @@ pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
 pub use tls::{Identity, TlsSettings};
 pub use url::Url;
 pub use websocket::{Frame, Socket, SocketReceiver, SocketSender};
+pub use wire::Wire;

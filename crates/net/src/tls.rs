@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -41,6 +41,18 @@ pub(crate) struct Tls {
     settings: TlsSettings,
     usual: OnceLock<Made>,
     machine: OnceLock<Made>,
+    other: OnceLock<Made>,
+}
+
+/// Which authorities are trusted, and what is to be spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// The usual ones, for http.
+    Usual,
+    /// The machine's as well, for http.
+    Machine,
+    /// The machine's as well, for another protocol, which is not announced.
+    MachineOther,
 }
 
 /// A configuration, or why there is none.
@@ -59,16 +71,20 @@ impl Tls {
         Self { settings, ..Self::default() }
     }
 
-    /// Encrypts a connection, trusting the usual authorities, or the machine's as well.
-    pub(crate) async fn over(
+    /// Encrypts a connection.
+    pub(crate) async fn over<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
-        tcp: TcpStream,
+        tcp: S,
         host: &str,
-        machine: bool,
-    ) -> Result<TlsStream<TcpStream>, TlsError> {
+        trust: Trust,
+    ) -> Result<TlsStream<S>, TlsError> {
         let failed = |text: String| TlsError::Failed(text);
         let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
-        let config = if machine { self.machine() } else { self.usual() };
+        let config = match trust {
+            Trust::Usual => self.usual(),
+            Trust::Machine => self.machine(),
+            Trust::MachineOther => self.other(),
+        };
         let config = config.map_err(failed)?;
         TlsConnector::from(config).connect(name, tcp).await.map_err(|error| {
             let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
@@ -96,6 +112,15 @@ impl Tls {
             self.config(roots)
         };
         self.machine.get_or_init(load).clone()
+    }
+
+    fn other(&self) -> Made {
+        let make = || {
+            let mut config = ClientConfig::clone(self.machine()?.as_ref());
+            config.alpn_protocols.clear();
+            Ok(Arc::new(config))
+        };
+        self.other.get_or_init(make).clone()
     }
 
     fn config(&self, roots: RootCertStore) -> Made {

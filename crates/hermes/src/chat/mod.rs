@@ -17,7 +17,7 @@ mod children;
 mod conversation;
 mod facts;
 mod hooks;
-mod models;
+pub(crate) mod models;
 mod open;
 mod references;
 mod relay;

@@ -192,7 +192,7 @@ async fn measure(runtime: &Runtime, http: &Http, endpoint: &mut Endpoint) {
 }
 
 /// A side job that names only a model has it from the main provider.
-fn completed(way: &ModelSettings, settings: &Settings) -> ModelSettings {
+pub(crate) fn completed(way: &ModelSettings, settings: &Settings) -> ModelSettings {
     let mut way = way.clone();
     if way.provider.is_none() && way.base_url.is_none() {
         let main = settings.model.clone();
@@ -205,7 +205,7 @@ fn completed(way: &ModelSettings, settings: &Settings) -> ModelSettings {
     way
 }
 
-fn wanted(way: &ModelSettings, env: &dyn Fn(&str) -> Option<String>) -> Wanted {
+pub(crate) fn wanted(way: &ModelSettings, env: &dyn Fn(&str) -> Option<String>) -> Wanted {
     let from_env = || way.key_env.as_deref().and_then(env);
     let key = way.api_key.as_ref().map(|key| key.reveal().to_owned()).or_else(from_env);
     Wanted {
@@ -221,7 +221,7 @@ fn wanted(way: &ModelSettings, env: &dyn Fn(&str) -> Option<String>) -> Wanted {
     }
 }
 
-fn endpoint_of(settings: &EndpointSettings) -> NamedEndpoint {
+pub(crate) fn endpoint_of(settings: &EndpointSettings) -> NamedEndpoint {
     let body = settings.extra_body.as_ref().and_then(|body| serde_json::from_str(body.reveal()).ok());
     NamedEndpoint {
         name: settings.name.clone(),

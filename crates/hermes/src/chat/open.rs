@@ -8,6 +8,7 @@ use hermes_core::clarify::Asker;
 use hermes_core::conversation::Conversation;
 use hermes_core::model::Message;
 use hermes_core::policy::{Approver, Nobody};
+use hermes_core::side::Answering;
 use hermes_core::toolset::{Selection, SelectionError};
 use hermes_core::watch::Watcher;
 use hermes_extend::mcp::client::Sampler;
@@ -284,9 +285,9 @@ fn session(
         builder = builder.risk_model(Arc::new(risk));
     }
     if let Some(model) = models.list.first() {
-        let (runtime, own) = (runtime.clone(), Arc::clone(model));
-        let sampler: Arc<dyn Sampler> = Arc::new(ModelSampler { runtime, own });
-        builder = builder.extension(sampler);
+        let sampler: Arc<dyn Sampler> =
+            Arc::new(ModelSampler { runtime: runtime.clone(), own: Arc::clone(model) });
+        builder = builder.extension(sampler).extension(Answering(Arc::clone(model)));
     }
     if let Some(tokens) = models.context_tokens() {
         builder = builder.context_tokens(tokens);

@@ -123,7 +123,9 @@ fn user(endpoint: &Endpoint, mut content: Vec<Value>, parts: &[&Part]) -> Value 
 }
 
 fn picture(endpoint: &Endpoint, url: &str) -> Value {
-    if endpoint.sees {
+    if endpoint.sees && url.starts_with("data:video/") {
+        json!({ "type": "video_url", "video_url": { "url": url } })
+    } else if endpoint.sees {
         json!({ "type": "image_url", "image_url": { "url": url } })
     } else {
         json!({ "type": "text", "text": NOT_SHOWN })

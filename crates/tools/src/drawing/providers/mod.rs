@@ -1,0 +1,10 @@
+//! Who draws, one file each. A file here is a provider; nothing else lists it.
+
+use super::Provider;
+
+include!(concat!(env!("OUT_DIR"), "/drawing.providers.rs"));
+
+gathered! {
+    /// Every provider, sorted by name.
+    pub(crate) static PROVIDERS: [&Provider] = PROVIDER;
+}

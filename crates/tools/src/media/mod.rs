@@ -1,0 +1,20 @@
+//! Pictures, films and sounds as tools see them.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`kind_of`] | what bytes are, by looking at them |
+//! | [`source`] | where a model says that something is → its bytes |
+//! | [`shelf`] | where what was made is kept |
+//! | [`look`] | having a model look at them |
+//! | [`fal`] | the queue that several of these services share |
+//! | [`service`] | asking the services that make such things |
+
+pub(crate) mod fal;
+mod kind;
+pub(crate) mod look;
+pub(crate) mod service;
+pub(crate) mod shelf;
+pub(crate) mod source;
+
+pub(crate) use kind::{ending, kind_of};
+pub use shelf::MediaSettings;

@@ -1,0 +1,220 @@
+//! `text_to_speech`: a text as a sound file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::cx::{Services, ToolCx};
+use hermes_core::effect::{Command, Effect};
+use hermes_core::environment::{EnvError, Environments, Ran, Run, ShellState, Why};
+use hermes_core::error::{ToolError, ToolResult};
+use hermes_core::gate::Gate;
+use hermes_core::keys::Keys;
+use hermes_core::session::Place;
+use hermes_core::tool::{Tool, ToolDef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::media::service::Asking;
+use crate::media::{ending, kind_of, shelf};
+use crate::speech::plan::{Order, Plan};
+use crate::speech::voice::{self, Voice, Way, Wish};
+use crate::speech::wave::mended;
+use crate::toolsets::tts;
+
+pub(crate) const TOOL: ToolDef = ToolDef::of::<TextToSpeech>("text_to_speech", &tts::TOOLSET)
+    .emoji("🔊")
+    .gate(|| Gate::check("tts", |probe| async move { voice::ready(probe.as_ref()) }))
+    .timeout(Duration::from_mins(6));
+
+/// Most bytes that a program may write as sound.
+const MOST: usize = 128 * 1024 * 1024;
+
+/// How long a program may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// What a shell answers when there is no such program.
+const NOT_FOUND: i32 = 127;
+
+/// Speak a text: it becomes a sound file. The answer names the file and a MEDIA tag; put the tag into your
+/// reply where the person should get the sound.
+#[derive(Deserialize, JsonSchema)]
+struct TextToSpeech {
+    /// What to say, in plain words without markup
+    text: String,
+    /// Where to put the file; its ending says which kind (.mp3, .ogg, .wav, .flac). Usually left out
+    output_path: Option<String>,
+}
+
+/// Where commands run, and where files go.
+struct Surroundings {
+    environment: String,
+    folder: PathBuf,
+}
+
+impl Surroundings {
+    fn of(environments: &Environments, settings: Option<&shelf::MediaSettings>, place: &Place) -> Self {
+        // Only sound comes back, so any place will do; one on this machine is nearer.
+        let near = environments.all().find(|(_, site)| site.there.is_none()).map(|(name, _)| name);
+        let environment = near.unwrap_or(environments.default_name()).to_owned();
+        Self { environment, folder: shelf::folder(settings, place, "audio") }
+    }
+}
+
+impl TextToSpeech {
+    fn plan(&self, keys: &dyn Keys, place: &Place, around: &Surroundings) -> Result<Plan, String> {
+        Plan::of(&Order {
+            text: &self.text,
+            output: self.output_path.as_deref(),
+            keys,
+            place,
+            folder: &around.folder,
+            environment: &around.environment,
+        })
+    }
+}
+
+impl Tool for TextToSpeech {
+    fn effects(&self, _place: &Place) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn effects_with(&self, place: &Place, services: &Services) -> Vec<Effect> {
+        let around = Surroundings::of(&services.environments, services.service(), place);
+        let Some(keys) = services.service::<Arc<dyn Keys>>() else { return Vec::new() };
+        // What cannot be planned does nothing but say why.
+        self.plan(keys.as_ref(), place, &around).map(|plan| plan.effects()).unwrap_or_default()
+    }
+
+    async fn call(self, cx: &ToolCx) -> ToolResult {
+        let around = Surroundings::of(cx.environments(), cx.service(), &cx.place());
+        let plan = match self.plan(cx.keys()?, &cx.place(), &around) {
+            Ok(plan) => plan,
+            Err(why) => return Ok(json!({ "success": false, "error": why })),
+        };
+        match speak(cx, &plan).await {
+            Ok((file, note)) => Ok(told(&plan, &file, note)),
+            Err(ToolError::Failed(why)) => {
+                Ok(json!({ "success": false, "error": why, "provider": plan.voice.name() }))
+            }
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// Speaks, and keeps the sound; where it is, and what is not as it was wanted.
+async fn speak(cx: &ToolCx, plan: &Plan) -> Result<(PathBuf, Option<String>), ToolError> {
+    let sound = match &plan.voice {
+        Voice::Own(_) => return own_command(cx, plan).await.map(|file| (file, None)),
+        Voice::Known(provider) => match provider.way() {
+            Way::Service(_, speak) => {
+                let asking = Asking::new(cx)?;
+                speak(&asking, Wish { text: &plan.text, format: plan.format }).await?
+            }
+            Way::Program(program, _) => {
+                let command = plan.speak.as_ref().ok_or_else(|| failed("there is no command"))?;
+                mended(output(cx, command, plan.text.clone().into_bytes(), program).await?)
+            }
+        },
+    };
+    let kind = kind_of(&sound).filter(|kind| kind.starts_with("audio/"));
+    let kind = kind.ok_or_else(|| failed("what came back is no sound"))?;
+    let is = ending(kind);
+    if is == plan.format.ending() {
+        return Ok((shelf::put(cx, &plan.file, sound).await?, None));
+    }
+    let converted = match &plan.convert {
+        Some(command) => output(cx, command, sound.clone(), "ffmpeg").await,
+        None => Err(failed("nothing here makes it a WAV file")),
+    };
+    match converted {
+        Ok(converted) if kind_of(&converted).is_some_and(|kind| ending(kind) == plan.format.ending()) => {
+            Ok((shelf::put(cx, &plan.file, converted).await?, None))
+        }
+        Err(ToolError::Cancelled) => Err(ToolError::Cancelled),
+        other => {
+            let why =
+                other.err().map_or_else(|| "ffmpeg made something else".to_owned(), |why| why.to_string());
+            let note = format!("it is a {is} file and not {}: {why}", plan.format.ending());
+            Ok((shelf::put(cx, &plan.file.with_extension(is), sound).await?, Some(note)))
+        }
+    }
+}
+
+/// A command of the person's own: it reads a file and writes one.
+async fn own_command(cx: &ToolCx, plan: &Plan) -> Result<PathBuf, ToolError> {
+    let (Some(command), Some(input)) = (&plan.speak, &plan.input) else {
+        return Err(failed("there is no command"));
+    };
+    shelf::put(cx, input, plan.text.clone().into_bytes()).await?;
+    output(cx, command, Vec::new(), "the command").await?;
+    let file = cx.files().real_path(&plan.file.to_string_lossy());
+    let written = cx.files().whole(&file, u64::try_from(MOST).unwrap_or(u64::MAX)).await;
+    match written {
+        Ok(sound) if !sound.bytes.is_empty() => Ok(file),
+        _ => Err(failed(&format!("the command did not write {}", file.display()))),
+    }
+}
+
+/// What a command writes when it is given this to read.
+async fn output(cx: &ToolCx, command: &Command, input: Vec<u8>, program: &str) -> Result<Vec<u8>, ToolError> {
+    let permit = cx.may_run(command)?;
+    let run = Run {
+        session: cx.session_id().to_owned(),
+        shell: ShellState::default(),
+        input,
+        terminal: None,
+        timeout: PATIENCE,
+        keep: MOST,
+        cancel: cx.cancelled().clone(),
+    };
+    let ran = cx
+        .workplace(&permit)?
+        .run(permit, run)
+        .await
+        .map_err(|wrong: EnvError| failed(&wrong.to_string()))?;
+    wrote(ran, program)
+}
+
+fn wrote(ran: Ran, program: &str) -> Result<Vec<u8>, ToolError> {
+    match ran.why {
+        Why::Cancelled => Err(ToolError::Cancelled),
+        Why::TimedOut(limit) => Err(failed(&format!("{program} was not done after {} s", limit.as_secs()))),
+        Why::Ended(end) if end.code() == NOT_FOUND => Err(failed(&format!("{program} is not installed"))),
+        Why::Ended(end) if end.code() != 0 => {
+            let said: String = String::from_utf8_lossy(&ran.output.head).trim().chars().take(300).collect();
+            Err(failed(&format!("{program} ended with {}: {said}", end.code())))
+        }
+        Why::Ended(_) if ran.output.left_out() > 0 => Err(failed("the sound is too long")),
+        Why::Ended(_) => Ok([ran.output.head, ran.output.tail].concat()),
+    }
+}
+
+fn failed(why: &str) -> ToolError {
+    ToolError::Failed(why.to_owned())
+}
+
+fn told(plan: &Plan, file: &Path, note: Option<String>) -> Value {
+    let path = file.to_string_lossy();
+    let tag = if path.contains(char::is_whitespace) {
+        format!("MEDIA:\"{path}\"")
+    } else {
+        format!("MEDIA:{path}")
+    };
+    let is_voice = file.extension().is_some_and(|ending| ending == "ogg");
+    let mut answer = json!({
+        "success": true,
+        "file_path": path,
+        "media_tag": tag,
+        "provider": plan.voice.name(),
+        "voice_compatible": is_voice,
+    });
+    let cut = (plan.left_out > 0)
+        .then(|| format!("the last {} characters were left out: the text is too long", plan.left_out));
+    let notes: Vec<String> = note.into_iter().chain(cut).collect();
+    if let (Some(fields), false) = (answer.as_object_mut(), notes.is_empty()) {
+        fields.insert("note".to_owned(), json!(notes.join("; ")));
+    }
+    answer
+}

@@ -1,0 +1,54 @@
+//! `xai_video_edit`: a film, changed as words say.
+
+use std::time::Duration;
+
+use hermes_core::cx::{Services, ToolCx};
+use hermes_core::effect::Effect;
+use hermes_core::error::ToolResult;
+use hermes_core::gate::Gate;
+use hermes_core::session::Place;
+use hermes_core::tool::{Tool, ToolDef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::filming::xai::{Change, ready};
+use crate::toolsets::video_gen;
+
+pub(crate) const TOOL: ToolDef = ToolDef::of::<XaiVideoEdit>("xai_video_edit", &video_gen::TOOLSET)
+    .emoji("video")
+    .gate(|| Gate::check("xai_video", |probe| async move { ready(probe.as_ref()) }))
+    .timeout(Duration::from_mins(17))
+    .waits();
+
+/// Change a video as the words say: style, objects, surroundings. The video has at most 8.7 seconds; MP4.
+/// Answers with the address of the new one, which passes away after a while.
+#[derive(Deserialize, JsonSchema)]
+struct XaiVideoEdit {
+    /// What is to be different
+    prompt: String,
+    /// The video: http(s) address, path, or data: URL
+    video_url: String,
+    /// The model, where another than the usual one is wanted
+    model: Option<String>,
+}
+
+impl XaiVideoEdit {
+    fn change(&self) -> Change<'_> {
+        let (prompt, video, model) = (self.prompt.as_str(), self.video_url.as_str(), self.model.as_deref());
+        Change { what: "edits", prompt, video, model, duration: None }
+    }
+}
+
+impl Tool for XaiVideoEdit {
+    fn effects(&self, _place: &Place) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn effects_with(&self, place: &Place, services: &Services) -> Vec<Effect> {
+        self.change().effects(place, services)
+    }
+
+    async fn call(self, cx: &ToolCx) -> ToolResult {
+        self.change().make(cx).await
+    }
+}
