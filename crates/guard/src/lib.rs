@@ -29,6 +29,7 @@ pub mod paths;
 mod place;
 mod places;
 mod programs;
+mod rebuilt;
 pub mod redact;
 mod reveal;
 pub mod rules;

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::places;
 use crate::walk::{HOLE, HOLE_STR, glob_matches};
+use crate::{places, rebuilt};
 
 /// The kinds of place rules tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -172,13 +172,13 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return inside_workspace(path, all, ground);
     }
     if path.starts_with(HOLE) {
-        return if places::rebuilt(path) { Place::Rebuilt } else { Place::Unseen };
+        return if rebuilt::rebuilt(path) { Place::Rebuilt } else { Place::Unseen };
     }
     if places::TEMP.iter().any(|top| within(path, top) && path.len() > top.len()) {
         return Place::Temp;
     }
     if within(path, ground.home) || path.starts_with("/home/") || path.starts_with("/Users/") {
-        return if places::rebuilt_folder(path) { Place::Rebuilt } else { Place::Home };
+        return if rebuilt::rebuilt_folder(path) { Place::Rebuilt } else { Place::Home };
     }
     if path == ground.cwd && ground.cwd != workspace {
         return Place::Elsewhere;
@@ -350,14 +350,14 @@ fn is_workspace(ground: Ground<'_>) -> bool {
 
 fn inside_workspace(path: &str, all: bool, ground: Ground<'_>) -> Place {
     if path == ground.workspace || (path == ground.cwd && within(ground.workspace, path)) {
-        return if places::rebuilt(path.strip_prefix(ground.workspace).unwrap_or(path)) && !all {
+        return if rebuilt::rebuilt(path.strip_prefix(ground.workspace).unwrap_or(path)) && !all {
             Place::Rebuilt
         } else {
             Place::WorkspaceTop
         };
     }
     let inner = path.get(ground.workspace.len()..).unwrap_or(path);
-    if places::rebuilt(inner) {
+    if rebuilt::rebuilt(inner) {
         return Place::Rebuilt;
     }
     Place::Workspace

@@ -1,5 +1,6 @@
 //! The lists behind [`crate::place`]: names of folders and files that mean something.
 
+use crate::paths::{secret_in_home, secret_of_system};
 use crate::place::{Ground, Place, within};
 
 /// Folders a system does not survive losing.
@@ -34,152 +35,6 @@ pub(crate) const HOME_TOPS: [&str; 4] = ["/home", "/root", "/Users", "/var/root"
 /// Folders for temporary files.
 pub(crate) const TEMP: [&str; 6] =
     ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/var/folders", "/run/user"];
-
-/// Folder names whose content can be made again.
-const REBUILT: [&str; 72] = [
-    "target",
-    "node_modules",
-    "dist",
-    "build",
-    "out",
-    "output",
-    ".next",
-    ".nuxt",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".tox",
-    ".nox",
-    ".venv",
-    "venv",
-    ".cache",
-    "coverage",
-    "htmlcov",
-    ".coverage",
-    ".gradle",
-    ".parcel-cache",
-    ".turbo",
-    ".eggs",
-    ".terraform",
-    ".svelte-kit",
-    "tmp",
-    "temp",
-    ".tmp",
-    ".temp",
-    "obj",
-    "Debug",
-    "Release",
-    ".angular",
-    "bower_components",
-    ".sass-cache",
-    ".output",
-    ".vite",
-    "storybook-static",
-    "_build",
-    ".stack-work",
-    "dist-newstyle",
-    "elm-stuff",
-    ".dart_tool",
-    "Pods",
-    "DerivedData",
-    ".serverless",
-    ".aws-sam",
-    "cdk.out",
-    "_site",
-    "test-results",
-    "playwright-report",
-    ".nyc_output",
-    "cache",
-    "caches",
-    ".docusaurus",
-    ".expo",
-    ".yarn",
-    ".pnpm-store",
-    "zig-cache",
-    ".zig-cache",
-    "zig-out",
-    "CMakeFiles",
-    ".ipynb_checkpoints",
-    "_cacache",
-    ".hypothesis",
-    "lcov-report",
-    "deps",
-    ".astro",
-    ".wrangler",
-    "env",
-    ".DS_Store",
-];
-
-/// File endings of things that can be made again.
-const REBUILT_ENDINGS: [&str; 22] = [
-    ".pyc",
-    ".pyo",
-    ".o",
-    ".obj",
-    ".class",
-    ".log",
-    ".tmp",
-    ".swp",
-    ".swo",
-    ".bak",
-    ".orig",
-    ".rej",
-    ".egg-info",
-    ".tsbuildinfo",
-    ".gcda",
-    ".gcno",
-    ".elc",
-    "~",
-    ".cache",
-    ".pid",
-    ".lock",
-    ".DS_Store",
-];
-
-/// Whether a component of the path says that it can be made again.
-pub(crate) fn rebuilt_folder(path: &str) -> bool {
-    for part in path.split('/') {
-        if part.is_empty() {
-            continue;
-        }
-        if part.starts_with("cmake-build-") || part.starts_with("bazel-") || REBUILT.contains(&part) {
-            return true;
-        }
-        if part == "vendor" && path.contains("/vendor/bundle") {
-            return true;
-        }
-        let lower = part.trim_start_matches(['.', '_']);
-        for sign in ["tmp", "temp", "scratch", "build"] {
-            if let Some(rest) = lower.strip_prefix(sign)
-                && (rest.is_empty()
-                    || rest.starts_with(['-', '_', '.', '*'])
-                    || rest.bytes().all(|b| b.is_ascii_digit()))
-            {
-                return true;
-            }
-            if let Some(rest) = lower.strip_suffix(sign)
-                && rest.ends_with(['-', '_', '.'])
-            {
-                return true;
-            }
-        }
-        if ["-cache", "_cache", "-output", "_output"].iter().any(|end| part.ends_with(end)) {
-            return true;
-        }
-    }
-    false
-}
-
-/// The same, or a file ending that says so.
-pub(crate) fn rebuilt(path: &str) -> bool {
-    if rebuilt_folder(path) {
-        return true;
-    }
-    let last = path.rsplit('/').next().unwrap_or(path);
-    matches!(last, "package-lock.json" | "yarn.lock" | "pnpm-lock.yaml")
-        || last.len() > 2 && REBUILT_ENDINGS.iter().any(|end| last.ends_with(end))
-}
 
 /// Whether a file is one that programs keep their data in.
 pub(crate) fn keeps_data(path: &str) -> bool {
@@ -396,7 +251,10 @@ fn home_file(inside: &str) -> Option<Place> {
     if SECRETS.iter().any(|known| within(inside, known)) {
         return Some(Place::Credential);
     }
-    RUNS.iter().any(|known| within(inside, known)).then_some(Place::Startup)
+    if RUNS.iter().any(|known| within(inside, known)) {
+        return Some(Place::Startup);
+    }
+    (inside.starts_with(['.', 'L', 'A', 's']) && secret_in_home(inside)).then_some(Place::Credential)
 }
 
 fn agent_file(inside: &str) -> Option<Place> {
@@ -450,5 +308,8 @@ fn system_file(path: &str) -> Option<Place> {
         || path.starts_with("/usr/local/share/ca-certificates/")
         || path.starts_with("/Library/LaunchDaemons")
         || path.starts_with("/Library/LaunchAgents");
-    runs.then_some(Place::Startup)
+    if runs {
+        return Some(Place::Startup);
+    }
+    (path.starts_with("/etc/") && secret_of_system(path)).then_some(Place::Credential)
 }

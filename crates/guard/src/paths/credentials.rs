@@ -1,9 +1,10 @@
 //! Files that hold keys, tokens and passwords.
 
+use super::Access;
 use super::PathClass::{Credential, ProjectEnv};
 use super::rule::Anchor;
 use super::rule::Answer::{Allow, Ask, Deny};
-use super::rule::Rule;
+use super::rule::{Rule, matches as fits};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -87,31 +88,7 @@ pub(super) const RULES: &[Rule] = &[
         anchor: Anchor::Root,
         read: Deny,
         write: Deny,
-        patterns: &[
-            "etc/shadow*",
-            "etc/gshadow*",
-            "etc/master.passwd",
-            "etc/security/opasswd",
-            "etc/sudoers",
-            "etc/sudoers.d/**",
-            "etc/ssh/ssh_host_*_key",
-            "etc/ssl/private/**",
-            "etc/letsencrypt/archive/**",
-            "etc/letsencrypt/live/*/privkey.pem",
-            "etc/krb5.keytab",
-            "etc/kubernetes/*.conf",
-            "etc/kubernetes/pki/**",
-            "etc/rancher/**",
-            "etc/wireguard/**",
-            "etc/networkmanager/system-connections/**",
-            "etc/ppp/*-secrets",
-            "var/db/dslocal/**",
-            "var/lib/kubelet/**",
-            "run/secrets/**",
-            "var/run/secrets/**",
-            "library/keychains/**",
-            "c:/windows/system32/config/**",
-        ],
+        patterns: SYSTEM,
     },
     Rule {
         name: "env-example",
@@ -192,6 +169,71 @@ pub(super) const RULES: &[Rule] = &[
             "terraform.tfstate*",
         ],
     },
+];
+
+/// Whether a path below a home folder is one that holds credentials; for shell text, which may
+/// also name settings that lie beside them.
+pub(crate) fn secret_in_home(inside: &str) -> bool {
+    const BESIDE: [&str; 10] = [
+        ".aws/config",
+        ".config/gcloud/configurations",
+        ".gnupg/gpg.conf",
+        ".docker/",
+        ".cursor/",
+        ".minikube/",
+        ".wrangler/",
+        ".supabase/",
+        ".terraform.d/",
+        ".config/helm/",
+    ];
+    if BESIDE.iter().any(|settings| inside.starts_with(settings)) {
+        return false;
+    }
+    let lower = inside.to_ascii_lowercase();
+    let near = |pattern: &&&str| pattern.as_bytes().get(..2) == lower.as_bytes().get(..2);
+    let mut patterns = [CLOUD, LOGINS, KEYCHAINS, BROWSERS].into_iter().flatten().filter(near).peekable();
+    if patterns.peek().is_none() {
+        return false;
+    }
+    let parts: Vec<String> = lower.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    patterns.any(|pattern| fits(pattern, &parts, Access::Read))
+}
+
+/// Whether an absolute path is a file of the system that holds passwords or keys.
+pub(crate) fn secret_of_system(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let parts: Vec<String> = lower.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    SYSTEM.iter().any(|pattern| fits(pattern, &parts, Access::Read))
+}
+
+/// Password hashes, host keys and secrets of the system; from the root on.
+const SYSTEM: &[&str] = &[
+    "etc/shadow*",
+    "etc/gshadow*",
+    "etc/master.passwd",
+    "etc/security/opasswd",
+    "etc/sudoers",
+    "etc/sudoers.d/**",
+    "etc/ssh/ssh_host_*_key",
+    "etc/ssl/private/**",
+    "etc/letsencrypt/archive/**",
+    "etc/letsencrypt/live/*/privkey.pem",
+    "etc/krb5.keytab",
+    "etc/kubernetes/*.conf",
+    "etc/kubernetes/pki/**",
+    "etc/rancher/**",
+    "etc/wireguard/**",
+    "etc/networkmanager/system-connections/**",
+    "etc/wpa_supplicant/**",
+    "etc/ppp/*-secrets",
+    "etc/openvpn/**",
+    "etc/ipsec.secrets",
+    "var/db/dslocal/**",
+    "var/lib/kubelet/**",
+    "run/secrets/**",
+    "var/run/secrets/**",
+    "library/keychains/**",
+    "c:/windows/system32/config/**",
 ];
 
 /// Clouds, clusters, registries; below a home folder.
@@ -302,6 +344,12 @@ const LOGINS: &[&str] = &[
     ".config/solana/**",
     ".ethereum/**",
     ".bitcoin/**",
+    ".litecoin/**",
+    ".dogecoin/**",
+    ".monero/**",
+    ".electrum/**",
+    ".config/exodus/**",
+    ".config/atomic/**",
 ];
 
 /// Key rings and password stores; below a home folder.

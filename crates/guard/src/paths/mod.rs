@@ -26,6 +26,7 @@ mod tests;
 
 use std::path::Path;
 
+pub(crate) use credentials::{secret_in_home, secret_of_system};
 pub use lexical::{LexicalError, lexical};
 use names::Names;
 use rule::{Answer, Rule};

@@ -57,7 +57,7 @@ impl Rule {
 }
 
 /// Whether the parts of a path fit a pattern from its first to its last part.
-fn matches(pattern: &str, parts: &[String], access: Access) -> bool {
+pub(super) fn matches(pattern: &str, parts: &[String], access: Access) -> bool {
     let mut parts = parts.iter();
     for want in pattern.split('/') {
         if want == "**" {

@@ -96,7 +96,10 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         );
     }
     if extracts {
-        if call.stdin.origin.network {
+        let fetched = |arg: &Arg<'_>| {
+            walk.scope.files.get(&walk.path(&arg.text)).is_some_and(|flow| flow.origin.network)
+        };
+        if call.stdin.origin.network || call.args.iter().any(fetched) {
             // What runs out of there next was fetched.
             let path = walk.path(folder.unwrap_or("."));
             walk.scope.cloned.insert(path);
@@ -137,6 +140,14 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
+/// Whether a place is all there is of a project, a home or a system.
+pub(super) fn is_whole(place: Place) -> bool {
+    matches!(
+        place,
+        Place::WorkspaceTop | Place::HomeTop | Place::Root | Place::SystemTop | Place::SystemConfig
+    )
+}
+
 /// Whether a folder is one where people keep keys and tokens.
 fn keeps_secrets(path: &str) -> bool {
     let name = path.trim_end_matches(['/', '*']).trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -158,6 +169,7 @@ fn moved_in(walk: &mut Walk<'_>, packed: &[&Arg<'_>], span: Span) {
 /// Reading what goes into an archive; an archive on standard output carries it on.
 fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut credential = false;
+    let mut whole = false;
     let archive = call
         .args
         .iter()
@@ -171,6 +183,7 @@ fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             continue;
         }
         let place = walk.target(&arg.text).place;
+        whole |= is_whole(place) || place == Place::Home;
         if place == Place::Credential || keeps_secrets(&arg.text) {
             credential = true;
             walk.read_file(&arg.text, arg.span);
@@ -186,7 +199,7 @@ fn packed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
         }
     }
-    Flow::unknown(Origin { credential, local: true, ..Origin::default() })
+    Flow::unknown(Origin { credential, whole, local: true, ..Origin::default() })
 }
 
 fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -217,7 +230,11 @@ fn zip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if parsed.text(0) == "-" {
-        return Flow::unknown(Origin { local: true, ..Origin::default() });
+        let whole = parsed.rest().skip(1).any(|arg| {
+            let place = walk.target(&arg.text).place;
+            is_whole(place) || place == Place::Home
+        });
+        return Flow::unknown(Origin { whole, local: true, ..Origin::default() });
     }
     Flow::none()
 }
@@ -243,7 +260,10 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if parsed.text(0) == "a" {
-        packed(walk, call);
+        let flow = packed(walk, call);
+        if call.args.iter().any(|arg| &*arg.text == "-so") {
+            return flow;
+        }
     }
     if call.args.iter().any(|arg| &*arg.text == "-sdel") {
         let packed: Vec<&Arg<'_>> = parsed.rest().skip(2).collect();

@@ -28,6 +28,9 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if args.is_empty() {
         return stdin;
     }
+    if stdin.origin.endless && parsed.has("P", "max-procs") {
+        walk.emit(Kind::ForkBomb, "starts processes for data without end", call.span);
+    }
     let delimiter = parsed.value("d", "delimiter").and_then(|d| d.chars().next());
     let zero = parsed.has("0", "null");
     let text = if stdin.present() { stdin.seen().to_owned() } else { HOLE.to_string() };

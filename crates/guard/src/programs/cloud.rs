@@ -1,9 +1,10 @@
-//! Cloud accounts and infrastructure tools: deleting what runs elsewhere.
+//! Cloud accounts: deleting what runs elsewhere, opening it, sending files there.
 
+use super::archive::is_whole;
 use super::{Handler, signs, verbs};
 use crate::effect::Kind;
 use crate::place::Place;
-use crate::walk::{Call, Flow, Origin, Walk, secret_name};
+use crate::walk::{Call, Flow, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -14,15 +15,13 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "civo" | "vultr-cli" | "pscale" | "neonctl" | "turso" | "ngrok" | "cloudflared" | "openstack"
         | "chisel" | "frpc" | "bore" | "gost" | "rathole" | "pagekite.py" | "serverless" | "sls" | "sam"
         | "cdk" | "copilot" | "s5cmd" | "amplify" => Some(run),
-        "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdktf" | "ansible" | "ansible-playbook"
-        | "packer" | "nomad" | "salt" | "puppet" => Some(infrastructure),
         _ => None,
     }
 }
 
 /// Whether a word is a verb that deletes or stops.
 fn destroys(word: &str) -> bool {
-    const VERBS: [&str; 20] = [
+    const VERBS: [&str; 30] = [
         "delete",
         "remove",
         "rm",
@@ -43,6 +42,16 @@ fn destroys(word: &str) -> bool {
         "detach",
         "revoke",
         "deallocate",
+        "deactivate",
+        "disable",
+        "reboot",
+        "suspend",
+        "disassociate",
+        "clear",
+        "unbind",
+        "uninstall",
+        "wipe",
+        "erase",
     ];
     let lower = word.to_ascii_lowercase();
     let head = lower.split([':', '-', '_']).next().unwrap_or_default();
@@ -52,21 +61,81 @@ fn destroys(word: &str) -> bool {
         || VERBS.contains(&lower.as_str())
         || VERBS.contains(&head)
         || matches!(tail, "destroy" | "delete" | "remove")
-        || lower.contains(':') && tail == "disable"
+        || lower.contains(':') && matches!(tail, "disable" | "unset")
         || lower == "apps:destroy"
         || lower == "pg:reset"
 }
+
+/// Verbs of AWS that change who may do what, or what is kept.
+const WEIGHTY: [&str; 33] = [
+    "put-bucket-policy",
+    "put-bucket-acl",
+    "attach-user-policy",
+    "create-access-key",
+    "put-user-policy",
+    "authorize-security-group-ingress",
+    "schedule-key-deletion",
+    "attach-role-policy",
+    "put-role-policy",
+    "create-login-profile",
+    "update-assume-role-policy",
+    "change-resource-record-sets",
+    "put-bucket-lifecycle-configuration",
+    "put-public-access-block",
+    "reboot-instances",
+    "disable-key",
+    "update-function-code",
+    "modify-db-instance",
+    "create-user",
+    "add-user-to-group",
+    "put-group-policy",
+    "attach-group-policy",
+    "update-login-profile",
+    "create-policy-version",
+    "set-default-policy-version",
+    "stop-logging",
+    "close-account",
+    "disable-rule",
+    "put-bucket-versioning",
+    "put-bucket-encryption",
+    "update-access-key",
+    "assume-role",
+    "modify-instance-attribute",
+];
 
 /// Whether the words tell an account to delete, stop or open something.
 fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
     let verbs = plain
         .iter()
         .take(if matches!(call.name, "gcloud" | "az" | "oci" | "ibmcloud" | "openstack") { 6 } else { 4 });
-    verbs.clone().any(|word| destroys(word) && !word.contains('/'))
+    let reads = call.name == "gcloud" && plain.contains(&"read");
+    !reads && verbs.clone().any(|word| destroys(word) && !word.contains('/'))
+        || plain.windows(2).any(|pair| {
+            matches!(
+                pair,
+                ["secret" | "secrets" | "env" | "variable" | "variables", "unset" | "rm" | "remove"]
+            )
+        })
+        || released(call.name, words, plain)
         || words.contains(&"--delete") && words.contains(&"sync")
         || words.windows(2).any(|pair| {
-            matches!(pair, ["--desired-count" | "--desired-capacity" | "--min-size" | "--num-nodes", "0"])
+            matches!(
+                pair,
+                ["--desired-count" | "--desired-capacity" | "--min-size" | "--num-nodes" | "count", "0"]
+            )
         })
+        || words.iter().any(|word| {
+            matches!(
+                *word,
+                "--num-nodes=0"
+                    | "--desired-count=0"
+                    | "--min-size=0"
+                    | "access:add"
+                    | "maintenance:on"
+                    | "auth:export"
+            ) || word.starts_with("--add-permissions")
+        })
+        || plain.contains(&"mv") && words.contains(&"--recursive")
         || plain.windows(2).any(|pair| {
             matches!(
                 pair,
@@ -99,40 +168,29 @@ fn destroys_resources(call: Call<'_>, words: &[&str], plain: &[&str]) -> bool {
         || call.name == "gsutil"
             && plain.contains(&"rsync")
             && words.iter().any(|word| word.starts_with('-') && word.contains('d'))
-        || matches!(call.name, "aws")
-            && plain.iter().any(|word| {
-                matches!(
-                    *word,
-                    "put-bucket-policy"
-                        | "put-bucket-acl"
-                        | "attach-user-policy"
-                        | "create-access-key"
-                        | "put-user-policy"
-                        | "authorize-security-group-ingress"
-                        | "schedule-key-deletion"
-                        | "attach-role-policy"
-                        | "put-role-policy"
-                        | "create-login-profile"
-                        | "update-assume-role-policy"
-                        | "change-resource-record-sets"
-                        | "put-bucket-lifecycle-configuration"
-                        | "put-public-access-block"
-                        | "reboot-instances"
-                        | "disable-key"
-                        | "update-function-code"
-                        | "modify-db-instance"
-                        | "create-user"
-                        | "add-user-to-group"
-                        | "put-group-policy"
-                        | "attach-group-policy"
-                        | "update-login-profile"
-                        | "create-policy-version"
-                        | "set-default-policy-version"
-                        | "stop-logging"
-                        | "close-account"
-                        | "disable-rule"
-                )
-            })
+        || call.name == "aws" && plain.iter().any(|word| WEIGHTY.contains(word))
+}
+
+/// Whether a new version goes before everybody without a look at it.
+fn released(name: &str, words: &[&str], plain: &[&str]) -> bool {
+    let production = words.iter().any(|word| matches!(*word, "--prod" | "--production"));
+    match name {
+        "vercel" => {
+            production
+                && !matches!(plain.first(), Some(&("env" | "ls" | "list" | "inspect" | "pull" | "build")))
+                || plain.first() == Some(&"promote")
+        }
+        "sam" => plain.first() == Some(&"deploy") && words.contains(&"--no-confirm-changeset"),
+        "serverless" | "sls" => plain.first() == Some(&"deploy") && words.contains(&"--force"),
+        "netlify" => production && plain.first() == Some(&"deploy"),
+        "cdk" => {
+            plain.first() == Some(&"deploy")
+                && (words.windows(2).any(|pair| pair == ["--require-approval", "never"])
+                    || words.contains(&"--require-approval=never"))
+        }
+        "firebase" => plain.first() == Some(&"deploy") && words.iter().any(|word| word.contains("rules")),
+        _ => false,
+    }
 }
 
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -151,6 +209,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .or_else(|| words.iter().find_map(|word| word.strip_prefix("--command=")))
     {
         walk.run_text(command, &Flow::none(), call.span);
+        super::sql::judge(walk, command, call.span);
     }
     if let Some(command) = words
         .iter()
@@ -192,7 +251,11 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         })
         || plain
             .windows(2)
-            .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]));
+            .any(|pair| matches!(pair, ["secret", "show"] | ["versions", "access"] | ["keys", "list"]))
+        || matches!(
+            (call.name, plain.as_slice()),
+            ("vercel", ["env", "pull", ..]) | ("railway", ["variables"])
+        );
     if secret {
         if !plain.contains(&"get-parameter") && !plain.contains(&"get-parameters")
             || words.contains(&"--with-decryption")
@@ -220,8 +283,11 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
     let remote = |word: &str| word.contains("://");
     if plain.iter().any(|word| word.starts_with("upload") || *word == "put-object") {
         for word in plain {
-            if walk.target(word).place == Place::Credential {
+            let place = walk.target(word).place;
+            if place == Place::Credential {
                 walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[word]);
+            } else if is_whole(place) {
+                walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[word]);
             }
         }
     }
@@ -235,7 +301,9 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
         && !remote(from)
     {
         let source = walk.target(from);
-        if matches!(source.place, Place::HomeTop | Place::Root | Place::SystemTop | Place::SystemConfig) {
+        let tree = plain.iter().any(|word| matches!(*word, "sync" | "rsync"))
+            || call.args.iter().any(|arg| matches!(&*arg.text, "-r" | "-R" | "--recursive"));
+        if is_whole(source.place) || tree && source.place == Place::Home {
             walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[from, to]);
         }
         let flow = walk.read_file(from, call.span);
@@ -243,103 +311,4 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
             walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[to]);
         }
     }
-}
-
-fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    match call.name {
-        "ansible" => return ansible(walk, call, &words),
-        "ansible-playbook" => {
-            let named = |word: &&&str| {
-                let stem = super::base_name(word).trim_end_matches(".yml").trim_end_matches(".yaml");
-                verbs::named_for_loss(stem)
-            };
-            if let Some(play) = words.iter().find(named).filter(|_| !words.contains(&"--check")) {
-                walk.emit_names(Kind::Cloud, "runs a play made to remove things", call.span, &[play]);
-            }
-            for verb in ["shell: ", "command: ", "raw: "] {
-                if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
-                    walk.run_text(
-                        rest.split(['}', '\n', ',']).next().unwrap_or_default(),
-                        &Flow::none(),
-                        call.span,
-                    );
-                }
-            }
-            return Flow::none();
-        }
-        "salt" => {
-            if let Some(at) = words.iter().position(|word| *word == "cmd.run") {
-                walk.run_text(words.get(at + 1).copied().unwrap_or_default(), &Flow::none(), call.span);
-            }
-            return Flow::none();
-        }
-        "puppet" => {
-            if let Some(at) = words.iter().position(|word| *word == "-e")
-                && let Some((_, rest)) = words.get(at + 1).copied().unwrap_or_default().split_once("exec")
-            {
-                let command = rest.split(['\'', '"']).nth(1).unwrap_or_default();
-                walk.run_text(command, &Flow::none(), call.span);
-            }
-            return Flow::none();
-        }
-        _ => {}
-    }
-    let bad = plain.iter().take(3).any(|word| {
-        matches!(
-            *word,
-            "destroy" | "taint" | "force-unlock" | "down" | "cancel" | "refresh-destroy" | "purge"
-        )
-    }) || words.iter().any(|word| *word == "-destroy" || *word == "--destroy")
-        && plain.first() == Some(&"apply")
-        || plain.windows(2).any(|pair| {
-            matches!(
-                pair,
-                ["state" | "stack", "rm"]
-                    | ["state", "push" | "delete"]
-                    | ["workspace", "delete"]
-                    | ["job", "stop"]
-                    | ["run-all", "destroy"]
-            )
-        })
-        || (plain.first() == Some(&"stop") && call.name == "nomad")
-        || (plain.first() == Some(&"apply") || plain.first() == Some(&"up"))
-            && words.iter().any(|word| matches!(*word, "-auto-approve" | "--auto-approve" | "--yes" | "-y"));
-    if plain.first() == Some(&"output") && plain.iter().skip(1).any(|word| secret_name(word)) {
-        walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &plain);
-    }
-    if bad && !verbs::only_shows(call.args) {
-        walk.emit_names(Kind::Cloud, "destroys or changes infrastructure without asking", call.span, &plain);
-    }
-    Flow::none()
-}
-
-/// `ansible hosts -m shell -a 'command'`.
-fn ansible(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
-    let value =
-        |flag: &str| words.iter().position(|word| *word == flag).and_then(|at| words.get(at + 1)).copied();
-    let module = value("-m").or_else(|| value("--module-name")).unwrap_or("command");
-    let text = value("-a").or_else(|| value("--args")).unwrap_or_default();
-    match module {
-        "shell" | "command" | "raw" | "ansible.builtin.shell" | "ansible.builtin.command" | "script" => {
-            walk.run_text(text, &Flow::none(), call.span);
-        }
-        "file" if text.contains("state=absent") => {
-            if let Some(path) = text
-                .split_whitespace()
-                .find_map(|word| word.strip_prefix("path=").or_else(|| word.strip_prefix("dest=")))
-            {
-                let command = format!("rm -rf {path}");
-                walk.run_text(&command, &Flow::none(), call.span);
-            }
-        }
-        "reboot" => walk.emit_grave(Kind::Power, "restarts machines", call.span),
-        "service" | "systemd" if text.contains("stopped") || text.contains("restarted") => {
-            walk.emit(Kind::Service, "stops or restarts services", call.span);
-        }
-        "user" if text.contains("absent") => walk.emit(Kind::Users, "removes an account", call.span),
-        _ => {}
-    }
-    Flow::none()
 }

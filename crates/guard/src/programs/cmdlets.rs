@@ -21,7 +21,7 @@ pub(super) fn windows_place(path: &str) -> Place {
     let inside = lower.replace('\\', "/");
     if relative
         && !inside.contains("..")
-        && crate::places::rebuilt(&format!("/work/{}", inside.trim_start_matches("./")))
+        && crate::rebuilt::rebuilt(&format!("/work/{}", inside.trim_start_matches("./")))
     {
         return Place::Rebuilt;
     }

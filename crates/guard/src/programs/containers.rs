@@ -1,8 +1,9 @@
-//! Containers and clusters.
+//! Containers and virtual machines.
 
-use super::opts::{Parsed, Spec, parse};
-use super::{Handler, code, verbs};
-use crate::effect::{How, Kind};
+use super::opts::{Spec, parse};
+use super::{Handler, verbs};
+use crate::effect::{How, Kind, Span};
+use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 /// The program with that name.
@@ -11,9 +12,6 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "buildah" | "crictl"
         | "lxc" | "incus" | "machinectl" | "ctr" => docker,
         "lxc-destroy" | "lxc-stop" | "istioctl" | "cilium" | "linkerd" => machine,
-        "kubectl" | "oc" | "k" | "k9s" | "k3s" | "microk8s" | "minikube" | "kind" | "k3d" | "eksctl"
-        | "kubeadm" | "kops" | "rke" | "talosctl" | "kubectl-ns" | "clusterctl" | "k0s" => kubectl,
-        "helm" | "helmfile" | "argocd" | "flux" => helm,
         "vagrant" | "virsh" | "VBoxManage" | "qm" | "pct" | "multipass" | "limactl" | "colima" | "tart"
         | "orb" => machine,
         _ => return None,
@@ -160,31 +158,48 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
             walk.emit(Kind::ReadCredential, "prints the environment of a container", call.span);
         }
+        "build"
+            if args.iter().any(|arg| {
+                arg.text.starts_with("http://")
+                    || arg.text.starts_with("https://")
+                    || arg.text.starts_with("git@")
+            }) =>
+        {
+            walk.emit(Kind::RunDownloaded, "builds what an address says", call.span);
+        }
         "unshare" => return super::run(walk, args, call.stdin, call.span),
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
-        "cp" => {
-            if let [from, to] = args {
-                if from.text.contains(':') {
-                    walk.write_file(
-                        &to.text,
-                        Flow::unknown(Origin::default()),
-                        false,
-                        "copies out of a container",
-                        call.span,
-                    );
-                } else {
-                    walk.read_file(&from.text, from.span);
-                }
-            }
-        }
+        "cp" => copied(walk, args, call.span),
         _ => {}
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
+/// A file copied into a container or out of one.
+fn copied(walk: &mut Walk<'_>, args: &[Arg<'_>], span: Span) {
+    let [from, to] = args else { return };
+    if from.text.contains(':') {
+        walk.write_file(&to.text, Flow::unknown(Origin::default()), false, "copies out of a container", span);
+    } else {
+        walk.read_file(&from.text, from.span);
+        placed_inside(walk, to);
+    }
+}
+
+/// What is put where a container runs things by itself.
+fn placed_inside(walk: &mut Walk<'_>, to: &Arg<'_>) {
+    if let Some((_, path)) = to.text.split_once(':') {
+        let target = walk.target(path);
+        if matches!(target.place, Place::Startup | Place::Credential) {
+            let how = How::default();
+            walk.emit_on(Kind::Write, "copies into a container", to.span, vec![target], how);
+        }
+    }
+}
+
 /// Whether a command line only asks for help or a rehearsal, and does not hand those words on to
 /// a program inside.
-fn shows(call: Call<'_>) -> bool {
+pub(super) fn shows(call: Call<'_>) -> bool {
     verbs::only_shows(call.args)
         && !call
             .args
@@ -210,8 +225,8 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
                 walk.scope.links.push((inner.trim_end_matches('/').to_owned(), source));
             }
             if source == "/"
-                || target.place >= crate::place::Place::SystemTop
-                || matches!(target.place, crate::place::Place::Credential)
+                || target.place >= Place::SystemTop
+                || matches!(target.place, Place::Credential)
                 || target.text.ends_with("/.ssh")
                 || target.text.ends_with("/.aws")
                 || target.text.ends_with("docker.sock")
@@ -226,7 +241,14 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
             }
         }
     }
-    if parsed.has("", "privileged") || parsed.value("", "pid").is_some_and(|pid| pid == "host") {
+    let caps = parsed.values("", "cap-add").any(|(cap, _)| {
+        let cap = cap.to_ascii_uppercase();
+        matches!(
+            cap.trim_start_matches("CAP_"),
+            "ALL" | "SYS_ADMIN" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "SYS_BOOT"
+        )
+    });
+    if caps || parsed.has("", "privileged") || parsed.value("", "pid").is_some_and(|pid| pid == "host") {
         walk.emit(Kind::Privilege, "runs a container with the rights of this machine", call.span);
         host = true;
     }
@@ -259,7 +281,7 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
                     | Kind::Cloud
                     | Kind::Cluster
                     | Kind::Database
-            ) || effect.targets.iter().any(|target| target.place >= crate::place::Place::SystemTop)
+            ) || effect.targets.iter().any(|target| target.place >= Place::SystemTop)
         }));
     }
     flow
@@ -271,150 +293,6 @@ fn mounted_at(mount: &str) -> Option<&str> {
         .split(',')
         .find_map(|part| ["target=", "dst=", "destination="].iter().find_map(|key| part.strip_prefix(key)));
     keyed.or_else(|| mount.split(':').nth(1)).filter(|inner| inner.starts_with('/') && inner.len() > 1)
-}
-
-fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let spec = Spec {
-        short: "nfclospLkv",
-        long: &[
-            "namespace",
-            "context",
-            "kubeconfig",
-            "cluster",
-            "user",
-            "filename",
-            "selector",
-            "output",
-            "container",
-            "replicas",
-            "server",
-            "token",
-            "as",
-            "name",
-        ],
-        stops: false,
-    };
-    let dashes = call.args.iter().position(|arg| &*arg.text == "--");
-    let (own, command) = match dashes {
-        Some(at) => (call.args.get(..at).unwrap_or_default(), call.args.get(at + 1..).unwrap_or_default()),
-        None => (call.args, &[][..]),
-    };
-    let parsed = parse(own, spec);
-    let mut words: Vec<&str> = parsed.rest().map(|arg| &*arg.text).collect();
-    if words.first() == Some(&"kubectl") {
-        words.remove(0);
-    }
-    let verb = words.first().copied().unwrap_or_default();
-    let dry = shows(call);
-    match verb {
-        "exec" | "run" | "debug" if !command.is_empty() => {
-            let cwd = std::mem::replace(&mut walk.scope.cwd, "/container".to_owned());
-            super::run(walk, command, call.stdin, call.span);
-            walk.scope.cwd = cwd;
-        }
-        "exec" => {
-            // Old form without `--`: the pod first, then the command.
-            let rest: Vec<Arg<'_>> = parsed.rest().skip(2).map(Arg::shared).collect();
-            super::run(walk, &rest, call.stdin, call.span);
-        }
-        _ if dry => {}
-        _ if cluster_secrets(call, &words, &parsed) => {
-            walk.emit_names(Kind::ReadCredential, "prints credentials of a cluster", call.span, &words);
-            return Flow::unknown(Origin { credential: true, ..Origin::default() });
-        }
-        _ if !matches!(call.name, "kubectl" | "oc" | "k")
-            && words.iter().take(3).any(|word| {
-                matches!(*word, "delete" | "stop" | "reset" | "drain" | "remove" | "destroy" | "upgrade")
-            }) =>
-        {
-            walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
-        }
-        "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict" | "taint"
-            if (verb != "replace" || parsed.has("", "force")) =>
-        {
-            walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
-        }
-        "scale"
-            if call.args.iter().any(|arg| &*arg.text == "--replicas=0")
-                || parsed.value("", "replicas") == Some("0") =>
-        {
-            walk.emit_names(Kind::Cluster, "scales something down to nothing", call.span, &words);
-        }
-        "rollout" if matches!(words.get(1), Some(&("restart" | "undo"))) => {
-            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words);
-        }
-        "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
-            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
-        }
-        "create" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
-            walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
-        }
-        "patch"
-            if call.args.iter().any(|arg| {
-                let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
-                text.contains("finalizers")
-                    || text.contains("null")
-                    || text.contains("\"Delete\"")
-                    || text.contains("\"replicas\":0")
-            }) =>
-        {
-            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
-        }
-        _ => {}
-    }
-    if !dry {
-        applied(walk, call, verb, &parsed);
-    }
-    Flow::unknown(Origin { local: true, ..Origin::default() })
-}
-
-/// Whether a command prints what lets one into a cluster.
-fn cluster_secrets(call: Call<'_>, words: &[&str], parsed: &Parsed<'_>) -> bool {
-    match words {
-        ["config", "view", ..] => parsed.has("", "raw"),
-        ["create", "token", ..] => true,
-        ["whoami", ..] => parsed.has("t", "show-token"),
-        ["get", rest @ ..] => {
-            let whole =
-                |arg: &Arg<'_>| ["yaml", "json", "template"].iter().any(|form| arg.text.contains(form));
-            rest.iter().any(|word| word.starts_with("secret")) && call.args.iter().any(whole)
-        }
-        _ => false,
-    }
-}
-
-/// What a file from elsewhere sets up.
-fn applied(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, parsed: &Parsed<'_>) {
-    if matches!(verb, "apply" | "create" | "replace") {
-        for (file, span) in parsed.values("f", "filename").filter(|(file, _)| file.contains("://")) {
-            walk.emit_names(Kind::RunDownloaded, "sets up what an address says", span, &[file]);
-        }
-    }
-    if verb == "apply"
-        && parsed.value("f", "filename").is_some_and(|file| file == "-")
-        && call.stdin.origin.network
-    {
-        code::fed(walk, &Flow::none(), call.span);
-    }
-}
-
-fn helm(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
-    if !shows(call)
-        && words
-            .iter()
-            .any(|word| matches!(*word, "uninstall" | "delete" | "rollback" | "destroy" | "del" | "un"))
-    {
-        walk.emit_names(Kind::Cluster, "removes or rolls back a release", call.span, &words);
-    }
-    for (at, word) in words.iter().enumerate() {
-        if *word == "--post-renderer"
-            && let Some(program) = words.get(at + 1)
-        {
-            walk.emit_names(Kind::ToolProgram, "makes helm run a program", call.span, &[program]);
-        }
-    }
-    Flow::none()
 }
 
 fn machine(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

@@ -1,7 +1,8 @@
 //! Stores of secrets and the tools that print them.
 
 use super::Handler;
-use crate::effect::Kind;
+use crate::effect::{How, Kind};
+use crate::place::Place;
 use crate::walk::{Call, Flow, Origin, Walk};
 
 /// The program with that name.
@@ -81,8 +82,19 @@ fn keys(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if call.args.iter().any(|arg| matches!(&*arg.text, "-y" | "-p")) {
             walk.emit(Kind::ReadCredential, "reads or changes a private key", call.span);
         }
-        // With `-y` a private key is only turned into its public half; with `-f` an existing key
-        // may be replaced, which the program itself asks about.
+        // With `-f` an existing key may be replaced, which the program itself asks about, unless
+        // the answer is already there.
+        if call.stdin.present()
+            && let Some(file) = call
+                .args
+                .iter()
+                .position(|arg| &*arg.text == "-f")
+                .and_then(|at| call.args.get(at + 1))
+                .filter(|file| walk.target(&file.text).place == Place::Credential)
+        {
+            let target = walk.target(&file.text);
+            walk.emit_on(Kind::Write, "replaces a key", file.span, vec![target], How::default());
+        }
         for (at, arg) in call.args.iter().enumerate() {
             if &*arg.text == "-D"
                 && let Some(library) = call.args.get(at + 1)

@@ -12,7 +12,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
         | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
         | "impala-shell" | "rman" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
-        "pg_dump" | "pg_dumpall" | "mysqldump" | "mariadb-dump" | "mongodump" => dump,
+        "pg_dump" | "pg_dumpall" | "mysqldump" | "mariadb-dump" | "mongodump" | "mongoexport" => dump,
+        "flask" => flask,
         "dropdb" | "dropuser" => drop_database,
         "mysqladmin" => mysqladmin,
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis,
@@ -121,15 +122,29 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if unseen && call.args.iter().any(|arg| production(&arg.text)) || loss {
         walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
     }
+    let before = walk.effects.len();
     for text in texts {
         sql::judge(walk, &text, call.span);
+    }
+    if matches!(call.name, "sqlite3" | "sqlite" | "duckdb") && scratch(walk, parsed.operand(0)) {
+        // Nothing is kept there; only what its shell runs counts.
+        let found = walk.effects.drain(before.min(walk.effects.len())..).collect::<Vec<_>>();
+        walk.effects.extend(found.into_iter().filter(|effect| effect.kind != Kind::Database));
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
+/// Whether a database lives in memory or in a temporary file.
+fn scratch(walk: &Walk<'_>, file: Option<&crate::walk::Arg<'_>>) -> bool {
+    file.is_some_and(|file| {
+        &*file.text == ":memory:"
+            || matches!(walk.target(&file.text).place, crate::place::Place::Temp | crate::place::Place::Made)
+    })
+}
+
 /// A copy of a whole database, on its way to wherever its output goes.
 fn dump(_: &mut Walk<'_>, _: Call<'_>) -> Flow {
-    Flow::unknown(Origin { local: true, ..Origin::default() })
+    Flow::unknown(Origin { whole: true, local: true, ..Origin::default() })
 }
 
 /// A file's name without its folder and ending.
@@ -200,6 +215,8 @@ fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "remove({}",
         "dropIndexes(",
         "shutdownServer(",
+        "{shutdown:",
+        "dropConnections",
         "dropUser(",
         ".deleteMany()",
         "dropAllUsers(",
@@ -289,6 +306,16 @@ fn kept(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
+/// `flask db …` is the migration tool by another name.
+fn flask(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    match call.args.split_first() {
+        Some((first, rest)) if &*first.text == "db" => {
+            super::named(walk, "alembic", rest, call.stdin, call.span)
+        }
+        _ => super::stranger::run(walk, call, false),
+    }
+}
+
 fn restore(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.args.iter().any(|arg| matches!(&*arg.text, "-c" | "--clean" | "--drop" | "-f" | "--force"))
         || call.name == "pg_dropcluster"
@@ -323,6 +350,9 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 | "reset_db"
                 | "sqlflush"
         )
+    }) || words.iter().any(|word| {
+        word.contains(':')
+            && word.split(':').any(|part| matches!(part, "drop" | "wipe" | "replant" | "truncate_all"))
     }) || words.windows(2).any(|pair| {
         matches!(
             pair,
@@ -341,7 +371,8 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             && words.iter().any(|word| matches!(*word, "drop" | "reset"))
         || call.name == "dbmate" && words.contains(&"drop")
         || (words.contains(&"push") && words.contains(&"--force-reset"))
-        || (call.name == "alembic" && words.windows(2).any(|pair| pair == ["downgrade", "base"]));
+        || words.windows(2).any(|pair| matches!(pair, ["downgrade", "base"] | ["ecto.rollback", "--all"]))
+        || call.name == "alembic" && words.contains(&"--purge");
     // Only for flyway does `clean` mean the database.
     let bad = bad && (call.name == "flyway" || !words.contains(&"clean"));
     if bad {
@@ -360,6 +391,9 @@ fn migrate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .or_else(|| words.iter().find_map(|word| word.strip_prefix("--execute=")));
         let language = if words.first() == Some(&"tinker") { "php" } else { "python" };
         super::inline::judge(walk, language, code.unwrap_or_default(), call.span);
+    }
+    if matches!(words.first(), Some(&("console" | "c" | "shell" | "tinker"))) && call.stdin.present() {
+        super::inline::judge(walk, "ruby", call.stdin.seen(), call.span);
     }
     if matches!(call.name, "rails") && matches!(words.first(), Some(&("runner" | "r"))) {
         super::inline::judge(walk, "ruby", words.get(1).copied().unwrap_or_default(), call.span);

@@ -1,7 +1,7 @@
 //! Disks: formatting, partitioning, overwriting.
 
-use super::Handler;
 use super::opts::{Spec, parse};
+use super::{Handler, amount};
 use crate::effect::{How, Kind, Target};
 use crate::place::Place;
 use crate::walk::{Call, Flow, HOLE, Origin, Walk};
@@ -110,7 +110,12 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         "mdadm" => has(&["--zero-superblock", "--stop", "-S", "--fail", "--remove", "--create", "-C"]),
         "zpool" => has(&["destroy", "labelclear", "remove", "detach", "create", "replace", "split"]),
-        "zfs" => has(&["destroy", "rollback"]),
+        "zfs" => {
+            has(&["destroy", "rollback"])
+                && !words
+                    .iter()
+                    .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('n'))
+        }
         "btrfs" => {
             has(&["delete", "remove"])
                 || has(&["balance"]) && has(&["--force", "-f"])
@@ -126,7 +131,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 || verb.starts_with("randomdisk")
                 || verb == "apfs"
         }),
-        "debugfs" => has(&["-w"]),
+        "debugfs" => has(&["-w"]) || !targets.is_empty(),
         "asr" => has(&["restore", "--erase"]),
         "ddrescue" | "e2image" => {
             targets.len() > 1
@@ -190,14 +195,21 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             output = Some((path.to_owned(), arg.span));
         }
     }
+    let value = |name: &str| call.args.iter().rev().find_map(|arg| arg.text.strip_prefix(name));
+    if let Some(count) = value("count=").or_else(|| value("size=")) {
+        // What is copied has an end, but that may lie beyond any disk.
+        let block = value("bs=").or_else(|| value("obs=")).unwrap_or("512");
+        input.origin.endless &= amount::is_huge_product(block, count);
+    }
     let Some((path, span)) = output else { return input };
     let target = walk.target(&path);
-    let endless = call
-        .args
-        .iter()
-        .any(|arg| matches!(&*arg.text, "if=/dev/zero" | "if=/dev/urandom" | "if=/dev/random"))
-        && !call.args.iter().any(|arg| arg.text.starts_with("count=") || arg.text.starts_with("size="));
-    if endless && target.place != Place::Device {
+    let kept = value("conv=").is_some_and(|conv| conv.contains("notrunc"))
+        && value("if=").is_some_and(|from| matches!(from, "/dev/urandom" | "/dev/random" | "/dev/zero"))
+        && ![".img", ".bin", ".raw", ".iso", ".qcow2", ".vmdk"].iter().any(|end| path.ends_with(end));
+    if (kept || input.text.as_deref() == Some("")) && target.place == Place::Workspace {
+        super::files::emptied(walk, &[path.as_str()], span);
+    }
+    if input.origin.endless && matches!(target.place, Place::Elsewhere | Place::Home) {
         walk.emit_on(Kind::Device, "fills the disk without end", span, vec![target.clone()], How::default());
     }
     match target.place {

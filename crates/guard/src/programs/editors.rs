@@ -10,11 +10,32 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "vi" | "vim" | "nvim" | "ex" | "view" | "vimdiff" | "gvim" | "rvim" => vim,
         "ed" | "red" => ed,
         "emacs" | "emacsclient" => emacs,
+        "nano" | "pico" | "micro" | "joe" | "mcedit" | "hx" | "helix" | "kak" | "ne" | "jed" | "gedit"
+        | "kate" | "mousepad" | "xed" | "leafpad" => plain,
         _ => return None,
     })
 }
 
+/// An editor that somebody types into: with more rights, whatever it opens may be changed.
+fn plain(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    opened(walk, call);
+    Flow::none()
+}
+
+/// What an editor opens with more rights is there to be changed.
+fn opened(walk: &mut Walk<'_>, call: Call<'_>) {
+    let looks = call.name == "view" || call.args.iter().any(|arg| matches!(&*arg.text, "-R" | "-v"));
+    if !walk.elevated || looks {
+        return;
+    }
+    for file in call.args.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+        let target = walk.target(&file.text);
+        walk.emit_on(Kind::Write, "edits a file with more rights", file.span, vec![target], How::default());
+    }
+}
+
 fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    opened(walk, call);
     let mut next = false;
     let mut files: Vec<String> = Vec::new();
     let mut saves = false;
@@ -43,6 +64,10 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for line in &script {
         saves |= command(walk, line, call.span);
     }
+    if saves && call.args.iter().any(|arg| wipes(&arg.text)) {
+        let names: Vec<&str> = files.iter().map(String::as_str).collect();
+        super::files::emptied(walk, &names, call.span);
+    }
     if saves {
         for file in files {
             let target = walk.target(&file);
@@ -50,6 +75,13 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     Flow::none()
+}
+
+/// Whether an editor command takes every line away.
+fn wipes(text: &str) -> bool {
+    text.split('|').any(|part| {
+        matches!(part.trim_start_matches(['+', ':', ' ']).trim_end(), "%d" | "1,$d" | "%delete" | "%d_")
+    })
 }
 
 /// One editor command; answers whether it saves.
@@ -115,6 +147,7 @@ fn command(walk: &mut Walk<'_>, text: &str, span: Span) -> bool {
 }
 
 fn ed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    opened(walk, call);
     let lines: Vec<String> = call.stdin.seen().lines().take(200).map(str::to_owned).collect();
     let mut saves = false;
     for line in &lines {
@@ -150,6 +183,7 @@ fn ed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn emacs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    opened(walk, call);
     for (at, arg) in call.args.iter().enumerate() {
         let text = match arg.text.split_once('=') {
             Some(("--eval" | "--execute", value)) => value.to_owned(),

@@ -1,5 +1,6 @@
 //! Encodings: undone when the input is known, remembered as decoded when it is not.
 
+use super::amount;
 use super::filters::source;
 use super::opts::{Spec, parse};
 use crate::effect::Kind;
@@ -103,6 +104,10 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         walk.emit(Kind::ToolProgram, "makes openssl load code", call.span);
     }
+    if words.first() == Some(&"rand") {
+        let endless = words.iter().skip(1).any(|size| amount::is_huge(size));
+        return Flow::unknown(Origin { endless, ..Origin::default() });
+    }
     let flow = if words.first().is_some_and(|verb| {
         matches!(
             *verb,
@@ -124,7 +129,7 @@ pub(crate) fn openssl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.stdin.clone()
     };
     if let Some(file) = words.iter().position(|word| *word == "-out").and_then(|at| call.args.get(at + 1))
-        && walk.target(&file.text).place != Place::Credential
+        && (walk.target(&file.text).place != Place::Credential || file.text.starts_with("/etc/"))
     {
         walk.write_file(&file.text, Flow::unknown(Origin::default()), false, "writes its output", file.span);
     }

@@ -1,7 +1,7 @@
-//! Files: deleting, moving, copying, linking, emptying, making.
+//! Files: deleting, emptying, making.
 
 use super::Handler;
-use super::opts::{Parsed, Spec, parse};
+use super::opts::{Spec, parse};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
@@ -12,9 +12,6 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "rm" | "grm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "trash-empty" | "gvfs-trash"
         | "gio" | "kioclient" | "kioclient5" | "rimraf" | "del-cli" | "wipe" | "safe-rm" => remove,
         "shred" | "scrub" | "nwipe" => shred,
-        "mv" | "gmv" => relocate,
-        "cp" | "gcp" | "install" | "ginstall" | "ditto" => copy,
-        "ln" | "gln" | "link" | "symlink" => link,
         "tee" | "gtee" => tee,
         "truncate" | "fallocate" => truncate,
         "mkdir" | "touch" => make,
@@ -86,6 +83,19 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
     }
 }
 
+/// Notes that nothing is left in these files, unless that is no loss.
+pub(crate) fn emptied(walk: &mut Walk<'_>, paths: &[&str], span: Span) {
+    for path in paths.iter().take(64) {
+        let target = walk.target(path);
+        if matches!(target.place, Place::Workspace | Place::Elsewhere | Place::Home)
+            && !target.text.ends_with(".log")
+        {
+            let how = How { all: true, ..How::default() };
+            walk.emit_on(Kind::Delete, "empties a file", span, vec![target], how);
+        }
+    }
+}
+
 fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(
         call.args,
@@ -115,245 +125,6 @@ fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
-/// Sources and destination of `mv`, `cp`, `install`, `ln`.
-fn ends<'a>(parsed: &Parsed<'a>) -> (Vec<&'a Arg<'a>>, Option<String>) {
-    let mut sources: Vec<&Arg<'_>> = parsed.rest().collect();
-    if let Some(folder) = parsed.value("t", "target-directory") {
-        return (sources, Some(format!("{}/", folder.trim_end_matches('/'))));
-    }
-    if sources.len() < 2 {
-        return (sources, None);
-    }
-    let last = sources.pop().map(|arg| arg.text.to_string());
-    (sources, last)
-}
-
-const COPY: Spec = Spec {
-    short: "tSmogZ",
-    long: &["target-directory", "suffix", "mode", "owner", "group", "backup"],
-    stops: false,
-};
-
-/// The paths a destination stands for: the destination itself and, if it is a folder, the names
-/// of the sources in it.
-fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool) -> Vec<String> {
-    let mut out = vec![destination.to_owned()];
-    if exact {
-        return out;
-    }
-    let target = walk.target(destination);
-    if target.place == Place::Sink {
-        return Vec::new();
-    }
-    let folder = destination.ends_with('/')
-        || matches!(
-            target.place,
-            Place::HomeTop
-                | Place::WorkspaceTop
-                | Place::SystemTop
-                | Place::Root
-                | Place::Startup
-                | Place::SystemConfig
-                | Place::GitData
-        )
-        || !target.text.rsplit('/').next().unwrap_or_default().contains('.')
-        || matches!(destination, "." | "..");
-    if folder {
-        for source in sources.iter().take(64) {
-            let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            out.push(format!("{}/{name}", destination.trim_end_matches('/')));
-        }
-    }
-    out
-}
-
-fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, COPY);
-    let (sources, destination) = ends(&parsed);
-    let Some(destination) = destination else { return Flow::none() };
-    let away = walk.target(&destination);
-    let nowhere = away.text == "/dev/null";
-    for source in &sources {
-        let target = walk.target(&source.text);
-        let weighty = matches!(
-            target.place,
-            Place::Root
-                | Place::SystemTop
-                | Place::HomeTop
-                | Place::System
-                | Place::SystemConfig
-                | Place::Device
-                | Place::WorkspaceTop
-                | Place::GitData
-                | Place::Credential
-                | Place::AgentConfig
-                | Place::Startup
-        );
-        if nowhere || matches!(target.place, Place::Root | Place::SystemTop | Place::HomeTop) {
-            walk.emit_on(
-                Kind::Delete,
-                "moves things away",
-                source.span,
-                vec![target],
-                How { recursive: true, ..How::default() },
-            );
-        } else if weighty {
-            let place = Place::SystemConfig;
-            walk.emit_on(
-                Kind::Write,
-                "moves things away",
-                source.span,
-                vec![Target { place, ..target }],
-                How::default(),
-            );
-        } else if away.place == Place::Temp && matches!(target.place, Place::Home | Place::Elsewhere) {
-            walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
-        }
-    }
-    place_all(
-        walk,
-        &sources,
-        &destination,
-        parsed.has("T", "no-target-directory"),
-        "moves a file onto another",
-        call.span,
-    );
-    for source in &sources {
-        let from = walk.path(&source.text);
-        if let Some(flow) = walk.scope.files.remove(&from) {
-            let to = walk.path(&destination);
-            walk.scope.files.insert(to, flow);
-        }
-    }
-    Flow::known(String::new())
-}
-
-fn place_all(
-    walk: &mut Walk<'_>,
-    sources: &[&Arg<'_>],
-    destination: &str,
-    exact: bool,
-    what: &'static str,
-    span: Span,
-) {
-    let template = sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
-    for path in landing(walk, sources, destination, exact) {
-        let target = walk.target(&path);
-        if target.place == Place::Sink || (template && target.place == Place::ProjectEnv) {
-            continue;
-        }
-        walk.emit_on(Kind::Write, what, span, vec![target], How::default());
-    }
-}
-
-/// `.env.example` and its kin, which are there to be copied.
-fn is_template(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    ["example", "sample", "template", "dist", "default"].iter().any(|sign| name.contains(sign))
-        && !name.contains("credential")
-}
-
-fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, COPY);
-    if call.name == "install" && parsed.has("d", "directory") {
-        if let Some(mode) = parsed.value("m", "mode").filter(|mode| super::perms::world_writable(mode)) {
-            walk.emit_names(Kind::Permissions, "makes a folder everybody may write to", call.span, &[mode]);
-        }
-        return Flow::none();
-    }
-    let (sources, destination) = ends(&parsed);
-    let Some(destination) = destination else { return Flow::none() };
-    let mut flow = Flow::none();
-    for source in &sources {
-        flow = walk.read_file(&source.text, source.span);
-        if &*source.text == "/dev/null" {
-            walk.write_file(
-                &destination,
-                Flow::known(String::new()),
-                false,
-                "empties a file by redirection of nothing",
-                call.span,
-            );
-        }
-    }
-    place_all(
-        walk,
-        &sources,
-        &destination,
-        parsed.has("T", "no-target-directory"),
-        "copies a file onto another",
-        call.span,
-    );
-    let to = walk.path(&destination);
-    if sources.len() == 1 && flow.exact().is_some() || flow.origin.network || flow.origin.decoded {
-        walk.scope.files.insert(to.clone(), flow);
-    }
-    if call.name == "install" || parsed.has("p", "preserve") {
-        let mode = parsed.value("m", "mode").unwrap_or("755");
-        if call.name == "install" {
-            super::perms::mode(walk, mode, &[destination.as_str()], false, call.span);
-        }
-    }
-    if let [source] = sources.as_slice() {
-        let name = super::base_name(&source.text).to_owned();
-        if source.text.contains("bin/") && super::lookup(&name).is_some() {
-            // A copied program keeps its teeth under its new name.
-            let new = super::base_name(&destination).to_owned();
-            walk.scope.aliases.insert(destination.clone(), name.clone().into());
-            walk.scope.aliases.entry(new).or_insert_with(|| name.into());
-        }
-    }
-    Flow::known(String::new())
-}
-
-fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "tS", long: &["target-directory", "suffix"], stops: false });
-    let (sources, destination) = ends(&parsed);
-    let Some(destination) = destination else { return Flow::none() };
-    let forced = parsed.has("f", "force");
-    for path in landing(walk, &sources, &destination, parsed.has("T", "") || parsed.has("n", "")) {
-        let target = walk.target(&path);
-        let place = target.place;
-        if forced || matches!(place, Place::Startup | Place::SystemConfig) {
-            walk.emit_on(
-                Kind::Write,
-                "puts a link in place of a file",
-                call.span,
-                vec![target],
-                How::default(),
-            );
-        }
-    }
-    if !parsed.has("s", "symbolic") {
-        for source in &sources {
-            walk.read_file(&source.text, source.span);
-        }
-    }
-    if let [source] = sources.as_slice() {
-        let from = walk.target(&source.text);
-        let to = walk.path(&destination);
-        // Through a link to a sensitive place, a harmless name reaches it.
-        if matches!(
-            from.place,
-            Place::Root
-                | Place::SystemTop
-                | Place::HomeTop
-                | Place::Credential
-                | Place::Startup
-                | Place::SystemConfig
-                | Place::Device
-                | Place::AgentConfig
-        ) {
-            walk.scope.links.push((to, walk.path(&source.text)));
-        } else if from.text.contains("/bin/") {
-            let name = super::base_name(&source.text).to_owned();
-            walk.scope.aliases.insert(destination.clone(), name.clone().into());
-            walk.scope.aliases.insert(super::base_name(&destination).to_owned(), name.into());
-        }
-    }
-    Flow::known(String::new())
-}
-
 fn tee(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec::default());
     let append = parsed.has("a", "append");
@@ -369,11 +140,14 @@ fn truncate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "srlon", long: &["size", "reference", "length", "offset"], stops: false },
     );
+    if call.name == "fallocate" && parsed.value("l", "length").is_some_and(super::amount::is_huge) {
+        walk.emit(Kind::Device, "takes more room than a disk has", call.span);
+    }
     let holes = call.name == "fallocate" && ["p", "z", "c"].iter().any(|flag| parsed.has(flag, ""))
         || ["punch-hole", "zero-range", "collapse-range"].iter().any(|flag| parsed.has("", flag));
     for file in parsed.rest() {
         let target = walk.target(&file.text);
-        if matches!(target.place, Place::Elsewhere | Place::Home)
+        if matches!(target.place, Place::Elsewhere | Place::Home | Place::Unseen)
             && (holes || parsed.value("s", "size").is_some_and(|size| size == "0"))
             && !target.text.ends_with(".log")
         {

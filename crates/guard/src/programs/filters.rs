@@ -2,7 +2,8 @@
 
 use super::opts::{Parsed, Spec, parse};
 use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
-use super::{Handler, encode};
+use super::search::grep;
+use super::{Handler, amount, encode};
 use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
@@ -97,9 +98,17 @@ fn ends(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Spec { short: "ncs", long: &["lines", "bytes", "pid", "sleep-interval"], stops: false },
     );
     let files: Vec<&Arg<'_>> = parsed.rest().collect();
-    let flow = source(walk, &files, call.stdin);
-    let Some(text) = flow.exact() else { return flow };
+    let mut flow = source(walk, &files, call.stdin);
     let first = call.name == "head";
+    if flow.origin.endless {
+        if first {
+            // What comes out has an end, but that may lie beyond any disk.
+            flow.origin.endless = parsed.value("c", "bytes").is_some_and(amount::is_huge);
+        } else {
+            walk.emit(crate::effect::Kind::Kernel, "keeps data without end in memory", call.span);
+        }
+    }
+    let Some(text) = flow.exact() else { return flow };
     let digits =
         call.args.first().and_then(|arg| arg.text.strip_prefix('-')).and_then(|n| n.parse::<usize>().ok());
     let out = if let Some(count) = parsed.value("c", "bytes") {
@@ -192,78 +201,6 @@ fn in_list(list: &str, number: usize) -> bool {
             number >= low.parse().unwrap_or(1) && number <= high.parse().unwrap_or(usize::MAX)
         }
     })
-}
-
-fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let spec = Spec {
-        short: "efmABCdDgtTjE",
-        long: &[
-            "regexp",
-            "file",
-            "max-count",
-            "after-context",
-            "before-context",
-            "context",
-            "include",
-            "exclude",
-            "exclude-dir",
-            "glob",
-            "type",
-            "pre",
-            "pager",
-            "hostname-bin",
-            "pre-glob",
-        ],
-        stops: false,
-    };
-    let parsed = parse(call.args, spec);
-    for option in ["pre", "pager", "hostname-bin"] {
-        for (program, span) in parsed.values("", option) {
-            walk.emit_names(
-                crate::effect::Kind::ToolProgram,
-                "makes a search run a program",
-                span,
-                &[program],
-            );
-            walk.run_text(program, &Flow::none(), span);
-        }
-    }
-    let skip =
-        usize::from(!parsed.has("e", "regexp") && !parsed.has("f", "file") && !parsed.has("", "files"));
-    let recursive =
-        parsed.has("r", "recursive") || parsed.has("R", "") || matches!(call.name, "rg" | "ag" | "ack");
-    let quiet = parsed.has("q", "quiet") || parsed.has("l", "files-with-matches") || parsed.has("c", "count");
-    let files: Vec<&Arg<'_>> = if quiet { Vec::new() } else { parsed.rest().skip(skip).collect() };
-    if recursive && parsed.has("", "files") {
-        let folder = parsed.text(0);
-        return Flow {
-            text: Some(format!("{folder}/{HOLE}\n").into()),
-            origin: Origin { local: true, ..Origin::default() },
-        };
-    }
-    if recursive
-        && skip == 1
-        && parsed.text(0).split(['|', '\\', '.', '*']).any(crate::walk::secret_name)
-        && files.iter().any(|file| {
-            let target = walk.target(&file.text);
-            target.place == Place::HomeTop || target.place == Place::Home && target.text.ends_with("/.config")
-        })
-    {
-        let what = "searches the home folder for secrets";
-        walk.emit_names(crate::effect::Kind::ReadCredential, what, call.span, &[parsed.text(0)]);
-    }
-    let flow = source(walk, &files, call.stdin);
-    let before = walk.programs.iter().rev().nth(1).map_or("", |(name, _)| name.as_str());
-    if skip == 1
-        && !parsed.has("v", "invert-match")
-        && matches!(before, "env" | "printenv" | "set" | "export" | "declare")
-        && call.stdin.present()
-        && parsed.text(0).split(['|', '\\', '.', '*']).any(crate::walk::secret_name)
-    {
-        let what = "picks secrets out of the environment";
-        walk.emit_names(crate::effect::Kind::ReadCredential, what, call.span, &[parsed.text(0)]);
-    }
-    Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin }
 }
 
 /// What `jq` and `paste` make of text that is known.

@@ -36,8 +36,9 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || matches!((parsed.text(0), verb), ("pr", "merge") if parsed.has("", "admin"))
         || matches!(
             (parsed.text(0), verb),
-            ("ssh-key" | "gpg-key" | "deploy-key", "add") | ("workflow", "run")
+            ("ssh-key" | "gpg-key" | "deploy-key", "add") | ("workflow", "run") | ("extension", "install")
         )
+        || parsed.text(0) == "delete"
         || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")
         || (parsed.text(0) == "api"
             && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))

@@ -12,7 +12,7 @@ use crate::walk::{Arg, Call, Flow, Origin, Walk};
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     match name {
         "git" | "hub" => Some(git),
-        "gh" | "glab" => Some(forge),
+        "gh" | "glab" | "tea" => Some(forge),
         "hg" | "svn" | "jj" | "bzr" | "brz" | "fossil" | "p4" | "cvs" | "darcs" | "pijul" | "sl"
         | "sapling" => Some(other),
         "git-filter-repo" | "bfg" => Some(rewrite),

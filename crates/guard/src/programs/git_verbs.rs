@@ -3,6 +3,7 @@
 use super::git::{config, lost, transport};
 use super::opts::{Parsed, Spec, parse};
 use crate::effect::{How, Kind};
+use crate::place::Place;
 use crate::walk::{Call, Flow, Walk};
 
 /// Notes what a verb with these arguments does.
@@ -53,6 +54,7 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         "reflog" if matches!(parsed.text(0), "expire" | "delete") => {
             lost(walk, "throws away the record of old commits", call);
         }
+        "filter-repo" if parsed.has("", "analyze") || parsed.has("", "dry-run") => {}
         "filter-branch" | "filter-repo" => {
             lost(walk, "rewrites history", call);
             for (at, arg) in call.args.iter().enumerate() {
@@ -191,7 +193,26 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
         {
             walk.emit(Kind::ReadCredential, "prints stored credentials", call.span);
         }
-        "replace" if parsed.has("f", "force") || parsed.has("d", "delete") => {
+        "add" | "stage" => {
+            for file in parsed.rest().take(64) {
+                let place = walk.target(&file.text).place;
+                if place == Place::Credential || place == Place::ProjectEnv && parsed.has("f", "force") {
+                    walk.emit_names(
+                        Kind::SendOut,
+                        "puts credentials into the history",
+                        call.span,
+                        &[&file.text],
+                    );
+                }
+            }
+        }
+        "delete" => lost(walk, "deletes a repository", call),
+        "symbolic-ref" if parsed.has("d", "delete") => lost(walk, "deletes a ref", call),
+        "replace"
+            if ["force", "delete", "graft", "edit"].iter().any(|flag| parsed.has("", flag))
+                || parsed.has("f", "")
+                || parsed.has("d", "") =>
+        {
             lost(walk, "replaces history", call);
         }
         "read-tree" if parsed.has("", "reset") => lost(walk, "throws away uncommitted work", call),
@@ -237,7 +258,7 @@ fn push(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
     if parsed.has("", "mirror") || parsed.has("", "prune") {
         lost(walk, "makes the remote equal to this copy, deleting what it lacks", call);
     }
-    let named = parsed.text(0);
+    let named = Some(parsed.text(0)).filter(|name| !name.is_empty()).unwrap_or("origin");
     let added = walk.scope.aliases.get(&format!("git remote {named}")).map(ToString::to_string);
     let whole = added.is_some() && (parsed.has("", "all") || parsed.has("", "tags"));
     let address = added.as_deref().unwrap_or(named);

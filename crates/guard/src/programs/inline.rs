@@ -66,6 +66,9 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         return flow;
     }
+    if call.args.iter().any(|arg| arg.text.starts_with("-S") || &*arg.text == "httpd") {
+        super::sockets::served(walk, call);
+    }
     let mut texts: Vec<(String, Span)> = Vec::new();
     let found = find_code(call.args, language, &mut texts);
     let args = call.args;
@@ -86,22 +89,15 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         texts.push((text.text.to_string(), text.span));
     }
-    if call.name == "nim" {
-        let given = args.iter().filter_map(|arg| Some((arg.text.strip_prefix("--eval:")?, arg.span)));
-        texts.extend(given.map(|(code, span)| (code.to_owned(), span)));
-    }
-    if matches!(call.name, "erl" | "matlab") {
-        for (at, arg) in args.iter().enumerate() {
-            if matches!(&*arg.text, "-eval" | "-batch")
-                && let Some(text) = args.get(at + 1)
-            {
-                texts.push((text.text.to_string(), text.span));
-            }
-        }
-    }
+    own_code(call, &mut texts);
     let edits = matches!(language, "perl" | "ruby") && args.iter().any(|arg| is_in_place(&arg.text));
     if edits {
         edit_files(walk, args, found);
+        if !texts.is_empty() && drops_lines(args, &texts) {
+            let files: Vec<&str> =
+                args.iter().skip(found).map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+            super::files::emptied(walk, &files, call.span);
+        }
     }
     let filters = matches!(language, "perl" | "ruby")
         && args.iter().any(|arg| {
@@ -280,6 +276,32 @@ fn find_code(args: &[Arg<'_>], language: &str, texts: &mut Vec<(String, Span)>) 
         at += 1;
     }
     at
+}
+
+/// Code given to interpreters that name it in ways of their own.
+fn own_code(call: Call<'_>, texts: &mut Vec<(String, Span)>) {
+    let args = call.args;
+    if call.name == "nim" {
+        let given = args.iter().filter_map(|arg| Some((arg.text.strip_prefix("--eval:")?, arg.span)));
+        texts.extend(given.map(|(code, span)| (code.to_owned(), span)));
+    }
+    if matches!(call.name, "erl" | "matlab") {
+        for (at, arg) in args.iter().enumerate() {
+            if matches!(&*arg.text, "-eval" | "-batch")
+                && let Some(text) = args.get(at + 1)
+            {
+                texts.push((text.text.to_string(), text.span));
+            }
+        }
+    }
+}
+
+/// Whether lines are read one by one and nothing is printed in their place.
+fn drops_lines(args: &[Arg<'_>], texts: &[(String, Span)]) -> bool {
+    let flag = |letter: char| {
+        args.iter().any(|arg| arg.text.starts_with('-') && arg.text.len() < 6 && arg.text.contains(letter))
+    };
+    flag('n') && !flag('p') && !texts.iter().any(|(text, _)| text.contains("print") || text.contains("puts"))
 }
 
 /// The tool of a framework that a script by that name starts.

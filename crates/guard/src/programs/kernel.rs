@@ -72,7 +72,8 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     );
     let words = words(call);
     if call.name == "losetup" {
-        if parsed.has("D", "detach-all") || parsed.has("d", "detach") {
+        let disk = parsed.rest().skip(1).any(|arg| walk.target(&arg.text).place == Place::Device);
+        if disk || parsed.has("D", "detach-all") || parsed.has("d", "detach") {
             walk.emit_names(Kind::Kernel, "takes disks away", call.span, &words);
         }
         return Flow::none();
@@ -100,6 +101,7 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             || parsed.value("o", "options").is_some_and(|options| options.contains("bind"));
         if remount
             || over
+            || parsed.has("M", "move")
             || (bound
                 && parsed.rest().next().is_some_and(|arg| walk.target(&arg.text).place >= Place::SystemTop))
             || call.name == "pivot_root"

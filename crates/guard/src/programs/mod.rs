@@ -3,15 +3,19 @@
 //! Every file here knows one family. A program nobody knows is taken to do nothing dangerous;
 //! a program whose name cannot be known is an effect of its own.
 
+mod addresses;
 mod agent;
+mod amount;
 mod archive;
 mod awk;
 mod batch;
 mod builtins;
 mod cloud;
+mod clusters;
 mod cmdlets;
 mod code;
 mod containers;
+mod copies;
 mod credentials;
 mod database;
 mod devices;
@@ -25,6 +29,7 @@ mod forge;
 mod git;
 mod git_verbs;
 mod harms;
+mod infrastructure;
 mod inline;
 mod kernel;
 mod network;
@@ -35,10 +40,12 @@ mod perms;
 mod print;
 mod processes;
 mod scripting;
+mod search;
 mod services;
 mod sessions;
 mod shells;
 mod signs;
+mod sockets;
 mod sql;
 mod stranger;
 mod stream;
@@ -51,7 +58,7 @@ mod windows;
 mod wrappers;
 
 use crate::effect::Span;
-use crate::walk::{Arg, Call, Flow, HOLE, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(crate) use environment::set as environment;
 
@@ -60,6 +67,10 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
     let args = unstacked(args);
     let Some((first, rest)) = args.split_first() else { return Flow::none() };
     let raw = &*first.text;
+    if raw.starts_with("https://") || raw.starts_with("http://") {
+        walk.emit_names(crate::effect::Kind::RunDownloaded, "runs text from the network", span, &[raw]);
+        return Flow::unknown(Origin { network: true, ..Origin::default() });
+    }
     if raw.contains(HOLE) {
         return unseen::run(walk, raw, args, stdin, span);
     }
@@ -145,12 +156,15 @@ fn own_program(
         return named(walk, name, args, stdin, span);
     }
     walk.programs.push((name.to_owned(), span));
+    if args.iter().any(|arg| arg.text.contains("stratum+")) {
+        walk.emit(crate::effect::Kind::Kernel, "makes the machine work for others", span);
+    }
     if walk.scope.cloned.iter().any(|folder| crate::place::within(&walk.path(raw), folder))
         && !shells::everyday_script(raw)
     {
         walk.emit(crate::effect::Kind::RunDownloaded, "runs a script that was just fetched", span);
     }
-    Flow::unknown(stdin.origin)
+    Flow::unknown(Origin { endless: false, ..stdin.origin })
 }
 
 /// Runs a program whose name is known.
@@ -180,7 +194,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         if flow.seen().contains(HOLE) && filters::prints_settings(call) {
             flow.origin.settings = true;
         }
-        return flow;
+        return amount::handed_on(call, flow);
     }
     if !walk.scope.files.is_empty()
         && let Some(path) = walk
@@ -200,7 +214,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         return flow;
     }
-    stranger::run(walk, call, met.loss)
+    amount::handed_on(call, stranger::run(walk, call, met.loss))
 }
 
 /// What a name alone says about a program.
@@ -243,22 +257,26 @@ pub(crate) fn lookup(name: &str) -> Option<Handler> {
     builtins::handler(name)
         .or_else(|| filters::handler(name))
         .or_else(|| files::handler(name))
+        .or_else(|| copies::handler(name))
         .or_else(|| git::handler(name))
         .or_else(|| shells::handler(name))
         .or_else(|| wrappers::handler(name))
         .or_else(|| stream::handler(name))
         .or_else(|| inline::handler(name))
         .or_else(|| network::handler(name))
+        .or_else(|| sockets::handler(name))
         .or_else(|| perms::handler(name))
         .or_else(|| processes::handler(name))
         .or_else(|| services::handler(name))
         .or_else(|| containers::handler(name))
+        .or_else(|| clusters::handler(name))
         .or_else(|| packages::handler(name))
         .or_else(|| devices::handler(name))
         .or_else(|| users::handler(name))
         .or_else(|| kernel::handler(name))
         .or_else(|| database::handler(name))
         .or_else(|| cloud::handler(name))
+        .or_else(|| infrastructure::handler(name))
         .or_else(|| archive::handler(name))
         .or_else(|| editors::handler(name))
         .or_else(|| sync::handler(name))

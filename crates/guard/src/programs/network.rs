@@ -1,4 +1,4 @@
-//! Downloads, uploads, and connections with a shell behind them.
+//! Downloads and uploads by request.
 
 use super::Handler;
 use super::opts::{Parsed, Spec, parse};
@@ -12,12 +12,6 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "curl" => curl,
         "wget" | "wget2" | "aria2c" | "axel" => wget,
         "http" | "https" | "xh" | "httpie" | "lynx" | "w3m" | "links" | "GET" | "fetch" => page,
-        "nc" | "ncat" | "netcat" | "nc.openbsd" | "nc.traditional" => netcat,
-        "socat" => socat,
-        "telnet" => telnet,
-        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" => mail,
-        "dig" | "nslookup" | "host" | "ping" => lookup,
-        "ftp" | "tftp" | "lftp" => ftp,
         _ => return None,
     })
 }
@@ -61,7 +55,8 @@ const CURL: Spec = Spec {
     stops: false,
 };
 
-fn from_network() -> Flow {
+/// Text from another machine.
+pub(super) fn from_network() -> Flow {
     Flow::unknown(Origin { network: true, ..Origin::default() })
 }
 
@@ -270,8 +265,10 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, to: To) {
             bulk |= call.stdin.origin.local && !call.stdin.origin.network;
             continue;
         }
+        let written = walk.scope.files.contains_key(&walk.path(file));
         let flow = walk.read_file(file, flag.span);
         credential |= flow.origin.credential;
+        bulk |= !local && (flow.origin.whole || written && flow.origin.local && !flow.origin.file);
         let outside = matches!(
             walk.target(file).place,
             Place::SystemConfig
@@ -394,8 +391,8 @@ fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
     for arg in call.args {
-        if let Some((_, file)) = arg.text.split_once('@')
-            && (arg.text.contains("=@") || arg.text.starts_with('@'))
+        if let Some((name, file)) = arg.text.split_once('@')
+            && (name.is_empty() || name.ends_with('=') || file.starts_with(['~', '/', '.']))
             && walk.read_file(file, arg.span).origin.credential
         {
             walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
@@ -403,135 +400,6 @@ fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     if call.stdin.origin.credential {
         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-    }
-    from_network()
-}
-
-fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(
-        call.args,
-        Spec { short: "eciopqsTwxXIOGgm", long: &["exec", "sh-exec", "lua-exec", "ssl-cert"], stops: false },
-    );
-    let program = parsed.values("e", "exec").chain(parsed.values("c", "sh-exec")).next();
-    if let Some((program, span)) = program {
-        walk.emit_names(Kind::ReverseShell, "connects a program to the network", span, &[program]);
-        return Flow::none();
-    }
-    if parsed.has("z", "") && !call.stdin.present() {
-        return Flow::none();
-    }
-    if call.stdin.present() {
-        let said = call.stdin.seen().to_ascii_lowercase();
-        if ["flush_all", "flushall", "flushdb", "shutdown", "delete /"].iter().any(|verb| said.contains(verb))
-        {
-            walk.emit(Kind::Database, "tells a server to empty itself", call.span);
-        }
-        if call.stdin.origin.credential || call.stdin.origin.secret {
-            walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-        } else if call.stdin.origin.local {
-            walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-        }
-    }
-    from_network()
-}
-
-fn socat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let mut remote = false;
-    for arg in call.args {
-        let upper = arg.text.to_ascii_uppercase();
-        remote |= ["TCP", "UDP", "OPENSSL", "SSL", "SCTP"].iter().any(|kind| upper.starts_with(kind));
-    }
-    for arg in call.args {
-        let upper = arg.text.to_ascii_uppercase();
-        if upper.starts_with("EXEC:") || upper.starts_with("SYSTEM:") {
-            let command = arg
-                .text
-                .split_once(':')
-                .map_or("", |(_, command)| command.split(',').next().unwrap_or(command))
-                .trim_matches(['\'', '"']);
-            if remote {
-                walk.emit_names(
-                    Kind::ReverseShell,
-                    "connects a program to the network",
-                    arg.span,
-                    &[command],
-                );
-            }
-            walk.run_text(command, &Flow::none(), arg.span);
-        } else if let Some(file) = arg.text.strip_prefix("FILE:").or_else(|| arg.text.strip_prefix("OPEN:")) {
-            let flow = walk.read_file(file, arg.span);
-            if remote && (flow.origin.credential || flow.origin.local) {
-                walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
-            }
-        }
-    }
-    if call.stdin.present() && call.stdin.origin.local && remote {
-        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-    }
-    from_network()
-}
-
-fn telnet(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    if call.stdin.origin.local {
-        walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
-    }
-    from_network()
-}
-
-fn mail(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "sacbrS", long: &["attach", "subject"], stops: false });
-    let mut leaks = call.stdin.origin.credential || call.stdin.origin.local;
-    for (file, span) in parsed.values("a", "attach").chain(parsed.values("A", "")) {
-        leaks |= walk.read_file(file, span).origin.local;
-    }
-    if leaks {
-        walk.emit(Kind::SendOut, "mails local data", call.span);
-    }
-    Flow::none()
-}
-
-/// Data hidden in a name that is looked up.
-fn lookup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let leaks = call.args.iter().any(|arg| arg.text.contains(HOLE) && arg.text.contains('.'));
-    if leaks && (walk.last_unknown.credential || walk.last_unknown.local) {
-        walk.emit(Kind::SendOut, "sends local data in a name that is looked up", call.span);
-    }
-    from_network()
-}
-
-fn ftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec { short: "ceuTp", long: &[], stops: false });
-    if call.name == "tftp"
-        && let Some(at) = call.args.iter().position(|arg| &*arg.text == "put")
-        && let Some(file) = call.args.get(at + 1)
-    {
-        walk.read_file(&file.text, call.span);
-        walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
-    }
-    let script: Vec<&str> = parsed
-        .values("e", "")
-        .map(|(text, _)| text)
-        .chain(parsed.values("c", "").map(|(text, _)| text))
-        .chain([call.stdin.seen()])
-        .collect();
-    for line in script.iter().flat_map(|text| text.split([';', '\n'])) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            ["put" | "mput" | "send", file, ..] => {
-                walk.read_file(file, call.span);
-                walk.emit(Kind::SendOut, "sends a local file to another machine", call.span);
-            }
-            ["rm" | "mrm" | "rmdir" | "delete" | "mdelete", _, ..] => {
-                walk.emit(Kind::Cloud, "deletes files on another machine", call.span);
-            }
-            ["mirror", flag, ..] if flag.contains('R') => {
-                walk.emit(Kind::SendOut, "sends a folder to another machine", call.span);
-            }
-            [first, ..] if first.starts_with('!') => {
-                walk.run_text(line.trim().trim_start_matches('!'), &Flow::none(), call.span);
-            }
-            _ => {}
-        }
     }
     from_network()
 }

@@ -8,11 +8,15 @@ use crate::walk::{Arg, Call, Flow, Origin, Walk};
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     match call.name {
-        "sg" => after(walk, call, &words, &["-c"]),
+        "sg" if words.contains(&"-c") => after(walk, call, &words, &["-c"]),
+        "sg" => drop(walk.run_text(words.get(1).copied().unwrap_or_default(), &Flow::none(), call.span)),
         "nix-shell" | "devbox" => after(walk, call, &words, &["--run", "--command"]),
         "nodemon" => after(walk, call, &words, &["--exec", "-x"]),
         "watchexec" | "watchman" | "proot" | "envdir" => peeled(walk, call),
-        "tcpdump" => named_program(walk, call, &words, &["-z"]),
+        "tcpdump" => {
+            named_program(walk, call, &words, &["-z"]);
+            return Flow::unknown(Origin { local: true, ..Origin::default() });
+        }
         "nmap" => scripts(walk, call, &words),
         "cmake" => cmake(walk, call, &words),
         "gcc" | "cc" | "g++" | "clang" | "tcc" | "clang++" | "c++" => compiler(walk, call, &words),

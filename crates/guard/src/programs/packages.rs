@@ -1,6 +1,7 @@
 //! Package managers: removing what is installed.
 
 use super::Handler;
+use super::addresses::{fetched, strange_module};
 use crate::effect::Kind;
 use crate::walk::{Arg, Call, Flow, Origin, Walk};
 
@@ -93,6 +94,9 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }) {
         walk.emit(Kind::Security, "installs packages without checking them", call.span);
     }
+    if call.name == "brew" && verb == "tap" && words.iter().any(|word| word.contains("://")) {
+        walk.emit_names(Kind::Package, "changes where packages come from", call.span, &verbs);
+    }
     let removes = match call.name {
         "apt" | "apt-get" | "aptitude" => {
             verbs.iter().take(3).any(|verb| matches!(*verb, "remove" | "purge" | "autopurge"))
@@ -157,88 +161,6 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let settings = call.name == "brew" && matches!(verb, "shellenv" | "--prefix");
     Flow::unknown(Origin { settings, local: true, ..Origin::default() })
-}
-
-/// Packages named by address: what they hold is nobody's catalogue, and it runs while it installs.
-fn fetched(walk: &mut Walk<'_>, call: Call<'_>) {
-    let mut value = false;
-    let mut installs = false;
-    let runner = matches!(call.name, "npx" | "bunx" | "pnpx" | "uvx");
-    for arg in call.args {
-        let text = &*arg.text;
-        if std::mem::take(&mut value) {
-            continue;
-        }
-        if text.starts_with('-')
-            && !matches!(text, "--from" | "--spec" | "--git" | "--url" | "-r" | "-i" | "-U" | "-Uvh" | "-ivh")
-        {
-            value = INDEXES.contains(&text);
-            continue;
-        }
-        installs |= matches!(
-            text,
-            "install"
-                | "i"
-                | "add"
-                | "in"
-                | "run"
-                | "-i"
-                | "-U"
-                | "-Uvh"
-                | "-ivh"
-                | "--from"
-                | "--spec"
-                | "--git"
-                | "exec"
-                | "dlx"
-                | "shell"
-                | "profile"
-                | "localinstall"
-                | "upgrade"
-                | "global"
-        ) || matches!(call.name, "npx" | "bunx" | "pnpx" | "uvx" | "easy_install");
-        if installs && by_address(call.name, text) {
-            walk.emit_names(Kind::RunDownloaded, "installs a package from an address", arg.span, &[text]);
-            return;
-        }
-        if runner && !text.starts_with('-') {
-            // The words after the package belong to it.
-            return;
-        }
-    }
-}
-
-/// Options whose value is the address of an index, not of a package.
-const INDEXES: [&str; 14] = [
-    "--index-url",
-    "--extra-index-url",
-    "--find-links",
-    "-f",
-    "--registry",
-    "--trusted-host",
-    "--index",
-    "--repo",
-    "--repository",
-    "--source",
-    "--proxy",
-    "--default-index",
-    "--constraint",
-    "-c",
-];
-
-/// Whether a word names a package by address rather than by name.
-fn by_address(manager: &str, word: &str) -> bool {
-    let forge = ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|forge| word.starts_with(forge));
-    let short = matches!(manager, "npm" | "pnpm" | "yarn" | "npx" | "pnpx" | "bunx" | "bun")
-        && !word.starts_with(['@', '.', '/', '~', '-'])
-        && word.split('/').count() == 2
-        && !word.contains([':', '*', '='])
-        && word.split('/').all(|part| !part.is_empty());
-    (word.contains("://") && !word.starts_with("file:") && !word.starts_with("oci:"))
-        || word.starts_with("git@")
-        || word.contains("git+")
-        || forge
-        || short
 }
 
 /// Options of build tools that start programs.
@@ -407,6 +329,9 @@ fn language(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             if let Some(folder) = verbs.get(1) {
                 walk.made(&folder.text);
             }
+        }
+        ("go", "run") if words.get(1).is_some_and(|package| strange_module(package)) => {
+            walk.emit_names(Kind::RunDownloaded, "fetches a program and runs it", call.span, &words);
         }
         ("go", "run" | "build" | "test" | "install") => super::odd::sources(walk, call, "go"),
         ("go", "env") if call.args.iter().any(|arg| &*arg.text == "-w") => {}

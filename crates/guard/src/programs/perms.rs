@@ -104,7 +104,7 @@ pub(crate) fn mode(walk: &mut Walk<'_>, text: &str, paths: &[&str], recursive: b
             targets,
             How { recursive, ..How::default() },
         );
-    } else if locks_out(text) && recursive {
+    } else if locks_out(text) && (recursive || broad) {
         walk.emit_on(
             Kind::Permissions,
             "takes all permissions away",
@@ -265,7 +265,9 @@ fn setfacl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let targets: Vec<Target> = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
     let weighty =
         targets.iter().any(|target| target.place >= Place::Startup && target.place != Place::ProjectEnv);
-    if open || weighty || (parsed.has("b", "") && parsed.has("R", "recursive")) {
+    let outside = parsed.has("R", "recursive")
+        && targets.iter().any(|target| matches!(target.place, Place::Elsewhere | Place::Home));
+    if open || weighty || outside || (parsed.has("b", "") && parsed.has("R", "recursive")) {
         walk.emit_on(
             Kind::Permissions,
             "changes access lists",

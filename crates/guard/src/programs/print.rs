@@ -1,7 +1,7 @@
 //! Programs whose output follows from their arguments alone.
 
 use crate::shell::decode_escapes;
-use crate::walk::{Arg, Call, Flow, HOLE_STR, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE_STR, Origin, Walk};
 
 pub(super) fn echo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut args = call.args;
@@ -150,7 +150,8 @@ fn escaped(piece: &str, out: &mut String) {
 pub(super) fn yes(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let line = if words.is_empty() { "y".to_owned() } else { words.join(" ") };
-    Flow::known(format!("{line}\n{line}\n"))
+    let origin = Origin { endless: true, ..Origin::default() };
+    Flow { text: Some(format!("{line}\n{line}\n").into()), origin }
 }
 
 pub(super) fn which(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

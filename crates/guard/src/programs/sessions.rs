@@ -94,9 +94,14 @@ pub(super) fn debugger(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         if matches!(&*arg.text, "-p" | "--pid" | "attach")
             && !call.args.get(at + 1).is_some_and(|pid| pid.text.contains(crate::walk::OWN_PID))
-            && call.args.iter().any(|arg| arg.text.contains("call") || arg.text.contains("kill"))
         {
-            walk.emit(Kind::Kill, "takes hold of a running process", call.span);
+            let says =
+                |words: &[&str]| call.args.iter().any(|arg| words.iter().any(|word| arg.text.contains(word)));
+            if says(&["call", "kill"]) {
+                walk.emit(Kind::Kill, "takes hold of a running process", call.span);
+            } else if says(&["dump ", "gcore", "generate-core-file", "process save-core"]) {
+                walk.emit(Kind::ReadCredential, "copies the memory of a running process", call.span);
+            }
         }
         next =
             matches!(&*arg.text, "-ex" | "-iex" | "--eval-command" | "-o" | "-eval-command" | "--one-line");
@@ -143,14 +148,14 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.run_text(value, &Flow::none(), span);
         }
     }
-    if parsed.value("R", "").is_some() {
-        walk.emit(Kind::ReverseShell, "opens a port on another machine that leads here", call.span);
-    }
     let rest: Vec<Arg<'_>> = parsed.rest().map(Arg::shared).collect();
     let host = rest.first().map_or("", |arg| arg.text.rsplit('@').next().unwrap_or_default());
     let here = matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0");
     // Options may also stand between the host and the command.
     let after = parse(rest.get(1..).unwrap_or_default(), spec);
+    if parsed.value("R", "").is_some() || after.value("R", "").is_some() {
+        walk.emit(Kind::ReverseShell, "opens a port on another machine that leads here", call.span);
+    }
     let words: Vec<&str> = after.rest().map(|arg| &*arg.text).collect();
     let origin = walk.last_unknown;
     let before = walk.effects.len();
@@ -173,6 +178,8 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     if call.stdin.origin.credential {
         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+    } else if call.stdin.origin.whole && !here {
+        walk.emit(Kind::SendOut, "sends a whole folder or database to another machine", call.span);
     }
     Flow::unknown(Origin { network: true, ..Origin::default() })
 }

@@ -171,7 +171,7 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "deletes backups of a database", span);
                 return;
             }
-            ["xp_cmdshell", ..] => {
+            ["xp_cmdshell" | "load_extension" | "sys_exec" | "sys_eval", ..] => {
                 walk.emit(Kind::RunUnseen, "makes the database run a program", span);
                 return;
             }

@@ -16,6 +16,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
     if !call.args.is_empty() && !verbs::only_shows(call.args) && !talks(call.name) {
         outputs(walk, call);
         handed(walk, call);
+        addressed(walk, call);
         if verbs::destroys(call.name, call.args) {
             let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
             walk.emit_names(Kind::Cloud, "tells a program to delete or destroy things", call.span, &words);
@@ -37,6 +38,26 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
         super::sql::judge(walk, text, call.span);
     }
     super::filters::unknown(walk, call)
+}
+
+/// Things a program is told to install or add from an address, and coins it is told to mine.
+fn addressed(walk: &mut Walk<'_>, call: Call<'_>) {
+    if call.args.iter().any(|arg| arg.text.contains("stratum+")) {
+        walk.emit_names(Kind::Kernel, "makes the machine work for others", call.span, &[call.name]);
+    }
+    let installs = call.args.iter().take(4).any(|arg| {
+        matches!(
+            &*arg.text,
+            "install" | "add" | "--install" | "--add" | "--install-extension" | "install-plugin"
+        )
+    });
+    let address =
+        call.args.iter().map(|arg| &*arg.text).find(|text| {
+            text.starts_with("http://") || text.starts_with("https://") || text.starts_with("git+")
+        });
+    if let Some(address) = address.filter(|_| installs && !verbs::names_things(call.args)) {
+        walk.emit_names(Kind::RunDownloaded, "installs something from an address", call.span, &[address]);
+    }
 }
 
 /// Programs that only say or look up what they are given.
@@ -106,6 +127,12 @@ fn talks(name: &str) -> bool {
             | "glow"
             | "mdcat"
             | "boxes"
+            | "sqlformat"
+            | "sqlfluff"
+            | "pg_format"
+            | "sql-formatter"
+            | "pygmentize"
+            | "highlight"
     )
 }
 
@@ -239,6 +266,10 @@ fn handed(walk: &mut Walk<'_>, call: Call<'_>) {
             && !code.contains(HOLE)
         {
             let language = if code.contains('(') { "ruby" } else { "" };
+            if REMOVES.iter().any(|verb| code.contains(verb)) {
+                walk.emit_names(Kind::Delete, "hands a program code that deletes", arg.span, &[call.name]);
+                break;
+            }
             let bad = trial(walk, arg.span, |walk| {
                 walk.run_text(code, &Flow::none(), arg.span);
                 if !language.is_empty() {
@@ -252,6 +283,19 @@ fn handed(walk: &mut Walk<'_>, call: Call<'_>) {
     }
     walk.up();
 }
+
+/// What functions that delete are called in languages nobody here reads.
+const REMOVES: [&str; 9] = [
+    "delete-directory",
+    "delete-file",
+    "remove-directory",
+    "deleteRecursively",
+    "delete_recursive",
+    "remove_dir_all",
+    "rmtree",
+    "removeItem(",
+    "deleteDir",
+];
 
 /// Names that are rarely anything but the start of a command.
 fn starts_command(name: &str) -> bool {

@@ -49,8 +49,16 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if in_place {
+        if scripts.iter().any(|script| deletes_all(script)) {
+            let files: Vec<&str> = operands.iter().map(|file| &*file.text).collect();
+            super::files::emptied(walk, &files, call.span);
+        }
         for file in &operands {
             let target = walk.target(&file.text);
+            if target.text.starts_with("/var/log/") {
+                let how = How::default();
+                walk.emit_on(Kind::Traces, "edits a log", file.span, vec![target.clone()], how);
+            }
             walk.emit_on(Kind::Write, "edits a file in place", file.span, vec![target], How::default());
         }
         return Flow::none();
@@ -65,6 +73,15 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         _ => flow,
     }
+}
+
+/// Whether a script leaves nothing of what it is given.
+fn deletes_all(script: &str) -> bool {
+    let compact: String = script.chars().filter(|c| !c.is_whitespace()).collect();
+    matches!(
+        compact.as_str(),
+        "d" | "1,$d" | "0,$d" | "1!d;d" | "s/.*//" | "s/.*//g" | "/.*/d" | "/^/d" | "c" | "Q"
+    )
 }
 
 /// The command of `s/…/…/e` or of the `e` command.

@@ -1,6 +1,7 @@
 //! Copies between machines and folders: `rsync`, `scp`, `sftp`, `rclone`.
 
 use super::Handler;
+use super::archive::is_whole;
 use super::opts::{Spec, parse};
 use crate::effect::{How, Kind};
 use crate::place::Place;
@@ -88,11 +89,14 @@ fn rsync(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             How { recursive: true, ..How::default() },
         );
     }
-    transfer(walk, call, from, to);
+    // Whoever leaves parts out has thought about what goes along.
+    let chosen = ["exclude", "exclude-from", "filter", "include", "files-from"];
+    let all = !chosen.iter().any(|option| parsed.has("", option));
+    transfer(walk, call, from, to, all);
     Flow::none()
 }
 
-fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>) {
+fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>, all: bool) {
     if is_remote(&to.text)
         && !to.text.contains("://")
         && let Some((_, path)) = to.text.split_once(':')
@@ -129,12 +133,10 @@ fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>
                 How::default(),
             );
         }
-        if is_remote(&to.text)
-            && matches!(target.place, Place::Root | Place::HomeTop | Place::SystemTop | Place::SystemConfig)
-        {
+        if is_remote(&to.text) && is_whole(target.place) && (all || target.place != Place::WorkspaceTop) {
             walk.emit_on(
                 Kind::SendOut,
-                "sends a whole system folder to another machine",
+                "sends a whole folder to another machine",
                 call.span,
                 vec![target],
                 How::default(),
@@ -179,7 +181,7 @@ fn scp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let paths: Vec<&Arg<'_>> = parsed.rest().collect();
     if let Some((to, from)) = paths.split_last() {
-        transfer(walk, call, from, to);
+        transfer(walk, call, from, to, true);
     }
     Flow::none()
 }
@@ -188,8 +190,14 @@ fn sftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for line in call.stdin.seen().to_owned().lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["put", file, ..] if walk.read_file(file, call.span).origin.credential => {
-                walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+            ["put" | "mput" | "reput", files @ ..] => {
+                for file in files.iter().filter(|file| !file.starts_with('-')).take(16) {
+                    if walk.read_file(file, call.span).origin.credential {
+                        walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
+                    } else if is_whole(walk.target(file).place) {
+                        walk.emit(Kind::SendOut, "sends a whole folder to another machine", call.span);
+                    }
+                }
             }
             ["rm" | "rmdir", ..] => walk.emit(Kind::Delete, "deletes files on another machine", call.span),
             [first, ..] if first.starts_with('!') => {
@@ -230,9 +238,7 @@ fn backup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let place = walk.target(word).place;
             if walk.read_file(word, call.span).origin.credential {
                 walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-            } else if matches!(place, Place::Home | Place::HomeTop | Place::SystemConfig | Place::Root)
-                && words.iter().any(|word| is_remote(word))
-            {
+            } else if (place == Place::Home || is_whole(place)) && words.iter().any(|word| is_remote(word)) {
                 walk.emit_names(Kind::SendOut, "sends files of yours to another machine", call.span, &[word]);
             }
         }

@@ -101,7 +101,7 @@ const OWN: [(&str, &[&str]); 31] = [
     ("condor_rm", &[]),
     ("bkill", &[]),
     ("keytool", &["-delete"]),
-    ("certutil", &["-D", "-F"]),
+    ("certutil", &["-A", "-D", "-F"]),
     ("pdbedit", &["-x"]),
     ("caddy", &["stop"]),
     ("postfix", &["stop", "abort"]),
@@ -231,10 +231,35 @@ pub(super) fn only_shows(args: &[Arg<'_>]) -> bool {
         || args.last().is_some_and(|last| &*last.text == "-h" && args.len() <= 3)
 }
 
+/// Whether the words are about a list of names, remotes or sources, where an address is data.
+pub(super) fn names_things(args: &[Arg<'_>]) -> bool {
+    args.iter().take(3).any(|arg| {
+        matches!(
+            &*arg.text,
+            "remote"
+                | "repo"
+                | "source"
+                | "submodule"
+                | "feed"
+                | "bookmark"
+                | "link"
+                | "webhook"
+                | "task"
+                | "todo"
+                | "item"
+        )
+    })
+}
+
 /// Whether the first words tell a program of any kind to destroy something.
 pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     let mut words = args.iter().map(|arg| &*arg.text);
-    if matches!([words.next(), words.next(), words.next()], [Some("ef"), Some("database"), Some("drop")]) {
+    if matches!([words.next(), words.next(), words.next()], [Some("ef"), Some("database"), Some("drop")])
+        || args
+            .windows(2)
+            .any(|pair| matches!(pair, [verb, to] if &*verb.text == "update" && &*to.text == "0"))
+            && name == "dotnet"
+    {
         return true;
     }
     if NAMERS.contains(&name) {

@@ -130,6 +130,7 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let Some((spec, skip)) = spec(call.name) else { return Flow::none() };
     let parsed = parse(call.args, spec);
     written_output(walk, call, &parsed);
+    noted(walk, call, &parsed);
     match call.name {
         "direnv" | "op" | "doppler" | "chamber" | "infisical"
             if !matches!(parsed.text(0), "exec" | "run") =>
@@ -186,7 +187,6 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 return super::run(walk, &args, call.stdin, call.span);
             }
         }
-        "capsh" | "unshare" | "nsenter" | "chroot" => {}
         _ => {}
     }
     let mut args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
@@ -230,6 +230,24 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let flow = super::run(walk, &args, call.stdin, call.span);
     walk.scope.cwd = cwd;
     flow
+}
+
+/// What some wrappers do besides running a program.
+fn noted(walk: &mut Walk<'_>, call: Call<'_>, parsed: &super::opts::Parsed<'_>) {
+    match call.name {
+        "nsenter" if parsed.value("t", "target") == Some("1") => {
+            walk.emit(Kind::Privilege, "runs in the view of the first process", call.span);
+        }
+        "chroot"
+            if matches!(parsed.text(0), "/host" | "/mnt/host" | "/hostfs" | "/rootfs" | "/proc/1/root") =>
+        {
+            walk.emit(Kind::Privilege, "steps out of a container", call.span);
+        }
+        "systemd-run" if parsed.flags.iter().any(|flag| flag.long && flag.name.starts_with("on-")) => {
+            walk.emit_startup("runs something later", call.span);
+        }
+        _ => {}
+    }
 }
 
 /// Where the command of `bwrap` starts: most of its options take one word, bindings take two.

@@ -33,6 +33,10 @@ pub(crate) struct Origin {
     pub(crate) secret: bool,
     /// The user's own data of any kind: file contents, environment, listings.
     pub(crate) local: bool,
+    /// A whole project, home or database at once.
+    pub(crate) whole: bool,
+    /// Never comes to an end: `yes`, `/dev/zero`.
+    pub(crate) endless: bool,
 }
 
 impl Origin {
@@ -46,6 +50,8 @@ impl Origin {
             settings: self.settings || other.settings,
             local: self.local || other.local,
             secret: self.secret || other.secret,
+            whole: self.whole || other.whole,
+            endless: self.endless || other.endless,
         }
     }
 }
@@ -72,6 +78,8 @@ impl Flow {
                 settings: false,
                 local: false,
                 secret: false,
+                whole: false,
+                endless: false,
             },
         }
     }

@@ -10,10 +10,12 @@ mod braces;
 mod control;
 mod expand;
 mod flow;
+mod note;
 mod params;
 mod pattern;
 mod redirect;
 mod scope;
+mod script;
 mod simple;
 
 use std::borrow::Cow;
@@ -26,16 +28,14 @@ pub use pattern::glob_matches;
 pub(crate) use scope::{IFS_BEFORE, Scope};
 pub(crate) use simple::quote;
 
-use crate::effect::{Effect, How, Kind, Span, Target};
+use crate::effect::{Effect, Kind, Span, Target};
 use crate::judge::Context;
 use crate::place::{self, Ground, Place};
-use crate::shell::{self, Doc, Faults, Part, Reader};
+use crate::shell::Doc;
 
 /// How deep lists, substitutions, wrappers and texts may stand in each other, all together. The
 /// stack of a small thread must hold this many levels in an unoptimised build.
 const MAX_LEVEL: u16 = 56;
-/// Most effects kept; one more of the same kind tells nobody anything new.
-const MAX_EFFECTS: usize = 200;
 
 /// Most files written by the text whose contents are kept.
 const MOST_FILES: usize = 256;
@@ -161,34 +161,6 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Walks the outermost text.
-    pub(crate) fn whole(&mut self, text: &str) {
-        let (origin, faults) = self.script(text, &Flow::none(), Span::new(0, text.len()), None);
-        self.run_deferred();
-        if origin.secret {
-            self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
-        }
-        if faults.too_deep {
-            self.flattened(text);
-        } else if faults.broken {
-            self.broken(text);
-        }
-    }
-
-    /// A text nested deeper than can be followed is looked at once more without the nesting. With
-    /// quotes in it that reading may be wrong, so nothing of it is certain then.
-    fn flattened(&mut self, text: &str) {
-        if text.contains(['\'', '"', '`', '\\', '#']) {
-            self.broken(text);
-            return;
-        }
-        if self.spend(2 * text.len()) {
-            let flat: String =
-                text.chars().map(|c| if matches!(c, '(' | ')' | '{' | '}') { ' ' } else { c }).collect();
-            self.script(&flat, &Flow::none(), Span::new(0, text.len()), None);
-        }
-    }
-
     /// Makes room for more programs; each is remembered where it stood first.
     fn file_programs(&mut self) {
         for (name, span) in self.programs.drain(..) {
@@ -205,110 +177,6 @@ impl<'c> Walk<'c> {
         let mut programs: Vec<_> = std::mem::take(&mut self.filed).into_iter().collect();
         programs.sort_by_key(|(_, span)| span.start);
         programs
-    }
-
-    /// Runs what waits for the end of the shell; a trap may set another.
-    fn run_deferred(&mut self) {
-        while let Some((code, span)) = self.deferred.pop() {
-            self.run_text(&code, &Flow::none(), span);
-        }
-    }
-
-    /// Reads and walks a text command by command. What they print is added to `out`; where that
-    /// comes from is answered in any case.
-    fn script(
-        &mut self,
-        text: &str,
-        stdin: &Flow,
-        span: Span,
-        mut out: Option<&mut Flow>,
-    ) -> (Origin, Faults) {
-        let mut origin = Origin::default();
-        let mut reader = Reader::new(text, self.fuel / COMMAND);
-        let mut items = Vec::new();
-        let mut noted = Faults::default();
-        let mut entered = false;
-        let (mut left, mut ahead) = (reader.commands_left(), 0);
-        while reader.next(&mut items) {
-            self.note_faults(reader.faults(), &mut noted, span);
-            self.spend(READ * (left - reader.commands_left()) + (reader.looked_ahead() - ahead) / 8);
-            (left, ahead) = (reader.commands_left(), reader.looked_ahead());
-            if !entered && !self.down(Span::default()) {
-                break;
-            }
-            entered = true;
-            let src = Src { text, docs: reader.docs() };
-            for item in &items {
-                let flow = self.item(src, item, stdin);
-                origin = origin.and(flow.origin);
-                if let Some(out) = &mut out {
-                    control::join(out, flow);
-                }
-            }
-            if self.fuel == 0 {
-                break;
-            }
-        }
-        self.note_faults(reader.faults(), &mut noted, span);
-        if entered {
-            self.up();
-        }
-        (origin, reader.faults())
-    }
-
-    /// A text with an open quote or a lost keyword: a shell refuses it, but another reader may
-    /// not. Its words are looked at once more with the quotes taken out.
-    fn broken(&mut self, text: &str) {
-        if !self.spend(2 * text.len()) {
-            return;
-        }
-        let bare: String = text
-            .chars()
-            .map(|c| if matches!(c, '\'' | '"' | '`' | '(' | ')' | '{' | '}') { ' ' } else { c })
-            .collect();
-        let before = self.effects.len();
-        let span = Span::new(0, text.len());
-        let saved = self.outer;
-        self.outer = saved.or(Some(span));
-        self.script(&bare, &Flow::none(), span, None);
-        self.outer = saved;
-        for effect in self.effects.iter_mut().skip(before) {
-            effect.how.grave = false;
-        }
-    }
-
-    /// Says what could not be read, once each.
-    fn note_faults(&mut self, faults: Faults, noted: &mut Faults, span: Span) {
-        if faults.too_deep && !noted.too_deep {
-            self.emit(Kind::Unreadable, "nested too deeply", span);
-        }
-        if faults.too_long && !noted.too_long {
-            self.emit(Kind::Unreadable, "more commands than anybody can look through", span);
-        }
-        *noted = faults;
-    }
-
-    /// The parts of a text that expands as inside double quotes.
-    fn live_parts<'t>(&mut self, text: &'t str) -> Vec<Part<'t>> {
-        let (parts, faults) = shell::double_quoted(text);
-        self.note_faults(faults, &mut Faults::default(), Span::default());
-        parts
-    }
-
-    /// Walks a text that another command runs; its effects carry `span`.
-    pub(crate) fn run_text(&mut self, text: &str, stdin: &Flow, span: Span) -> Flow {
-        if !self.spend(text.len() + 4 * WALKED) {
-            return Flow::none();
-        }
-        let outer = self.outer.or(Some(span));
-        let saved = std::mem::replace(&mut self.outer, outer);
-        let mut out = Flow::none();
-        let (_, faults) = self.script(text, stdin, span, Some(&mut out));
-        if faults.broken && !faults.too_deep {
-            self.broken(text);
-        }
-        self.outer = saved;
-        out
     }
 
     /// Goes one level down, or notes that this is too deep. Every `true` is paired with
@@ -360,72 +228,6 @@ impl<'c> Walk<'c> {
         self.outer.unwrap_or(span)
     }
 
-    /// Notes an effect without targets.
-    pub(crate) fn emit(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span) {
-        self.emit_on(kind, what, span, Vec::new(), How::default());
-    }
-
-    /// Notes an effect that belongs on the never list.
-    pub(crate) fn emit_grave(&mut self, kind: Kind, what: impl Into<Cow<'static, str>>, span: Span) {
-        self.emit_on(kind, what, span, Vec::new(), How { grave: true, ..How::default() });
-    }
-
-    /// Notes an effect on things that are not paths.
-    pub(crate) fn emit_names(
-        &mut self,
-        kind: Kind,
-        what: impl Into<Cow<'static, str>>,
-        span: Span,
-        names: &[&str],
-    ) {
-        let targets = names.iter().map(|name| Target { text: shown(name), place: Place::Name }).collect();
-        self.emit_on(kind, what, span, targets, How::default());
-    }
-
-    /// Notes that something is set up to run by itself later.
-    pub(crate) fn emit_startup(&mut self, what: &'static str, span: Span) {
-        let target = Target { text: what.to_owned(), place: Place::Startup };
-        self.emit_on(Kind::Write, what, span, vec![target], How::default());
-    }
-
-    /// Notes an effect.
-    pub(crate) fn emit_on(
-        &mut self,
-        kind: Kind,
-        what: impl Into<Cow<'static, str>>,
-        span: Span,
-        targets: Vec<Target>,
-        how: How,
-    ) {
-        let span = self.at(span);
-        if kind != Kind::Unreadable {
-            self.spend(NOTED);
-        }
-        let mut targets = targets;
-        if kind == Kind::Write {
-            for target in &mut targets {
-                if replaces_program(target) {
-                    target.place = Place::System;
-                }
-            }
-        }
-        if self.effects.len() >= MAX_EFFECTS {
-            // Keep what matters most: a grave effect is never dropped for room.
-            if !how.grave && kind == Kind::Write {
-                return;
-            }
-            let same =
-                self.effects.iter().any(|effect| effect.kind == kind && (effect.how.grave || !how.grave));
-            if same && !targets.iter().any(|target| target.place >= Place::SystemTop) {
-                return;
-            }
-            if self.effects.len() >= 4 * MAX_EFFECTS {
-                return;
-            }
-        }
-        self.effects.push(Effect { kind, targets, span, how, what: what.into() });
-    }
-
     /// Where paths are judged from at this point.
     pub(crate) fn ground(&self) -> Ground<'_> {
         Ground { cwd: &self.scope.cwd, home: &self.context.home, workspace: &self.context.workspace }
@@ -438,7 +240,9 @@ impl<'c> Walk<'c> {
 
     /// The same for a path whose normal form is known.
     pub(crate) fn target_at(&self, normal: String, path: &str) -> Target {
-        self.owed.set(self.owed.get() + PLACED + normal.len() / 4);
+        // Hidden files and settings of the system are looked up in longer lists.
+        let listed = if normal.contains("/.") || normal.starts_with("/etc/") { PLACED } else { 0 };
+        self.owed.set(self.owed.get() + PLACED + listed + normal.len() / 4);
         let ground = self.ground();
         let mut text = normal;
         for (from, to) in self.scope.links.iter().take(32) {
@@ -472,31 +276,6 @@ impl<'c> Walk<'c> {
         let path = self.path(path);
         self.scope.made.insert(path);
     }
-}
-
-/// Whether a file in a folder of programs takes the place of a program everybody uses.
-fn replaces_program(target: &Target) -> bool {
-    matches!(target.place, Place::Home | Place::Elsewhere)
-        && target.text.rsplit_once('/').is_some_and(|(folder, name)| {
-            folder.ends_with("/bin")
-                && crate::programs::lookup(name).is_some()
-                && !matches!(
-                    name,
-                    "kubectl"
-                        | "helm"
-                        | "terraform"
-                        | "k9s"
-                        | "yq"
-                        | "jq"
-                        | "deno"
-                        | "bun"
-                        | "uv"
-                        | "gh"
-                        | "fd"
-                        | "rg"
-                        | "bat"
-                )
-        })
 }
 
 /// A name as people should see it: holes as dots.

@@ -126,13 +126,23 @@ impl Walk<'_> {
             return;
         }
         let place = target.place;
+        if content.origin.endless && place != Place::Device {
+            self.emit_on(
+                Kind::Device,
+                "fills the disk without end",
+                span,
+                vec![target.clone()],
+                How::default(),
+            );
+        }
         if normal == "/proc/sysrq-trigger" && content.seen().trim_start().starts_with(['b', 'o', 'c']) {
             self.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
         }
         if !append
             && content.text.as_deref() == Some("")
             && matches!(place, Place::Elsewhere | Place::Home)
-            && what.contains("redirection")
+            && (what.contains("redirection")
+                || matches!(what, "overwrites a file" | "writes standard input to a file"))
         {
             self.emit_on(
                 Kind::Delete,
@@ -244,7 +254,9 @@ impl Walk<'_> {
         } else if target.place == Place::Device {
             self.emit_on(Kind::Device, "reads a raw device", span, vec![target], How::default());
         } else if target.place == Place::Sink {
-            return Flow::unknown(Origin::default());
+            let endless =
+                matches!(normal.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full");
+            return Flow::unknown(Origin { endless, ..Origin::default() });
         }
         Flow::unknown(origin)
     }

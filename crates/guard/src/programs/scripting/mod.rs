@@ -3,6 +3,7 @@
 mod calls;
 mod constants;
 mod file_calls;
+mod overall;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,11 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
         program.list = tokens(&filled, language);
     }
     let saved = walk.effects.len();
+    if matches!(language, "lisp")
+        && ["delete-directory", "delete-file", "remove-directory"].iter().any(|verb| text.contains(verb))
+    {
+        walk.emit_names(Kind::Delete, "deletes files", span, &["…"]);
+    }
     program.calls(walk, language, span);
     program.overall(walk, language, text, span, saved);
 }
@@ -284,148 +290,6 @@ impl Program {
         }
         if language == "applescript" && at > 0 && self.name(at - 1) == Some("script") {
             walk.run_text(text, &Flow::none(), span);
-        }
-    }
-
-    /// Everything in a table, by way of an object mapper.
-    fn empties(&self) -> bool {
-        self.mentions(&["delete_all", "destroy_all", "truncate_tables", "deleteMany"])
-            || self.mentions(&["objects"]) && self.mentions(&["all"]) && self.mentions(&["delete"])
-            || self.mentions(&["DB", "Schema"])
-                && self.mentions(&["truncate", "drop", "dropIfExists", "dropAllTables"])
-    }
-
-    /// Paths put together in pieces: `Path.home() / '.aws' / 'credentials'`.
-    fn reads_secrets(&self, walk: &mut Walk<'_>, span: Span, before: usize) {
-        const READS: [&str; 10] = [
-            "read",
-            "read_text",
-            "read_bytes",
-            "open",
-            "readFileSync",
-            "readFile",
-            "File",
-            "slurp",
-            "readlines",
-            "IO",
-        ];
-        let known = walk
-            .effects
-            .get(before..)
-            .unwrap_or_default()
-            .iter()
-            .any(|effect| effect.kind == Kind::ReadCredential);
-        if known || !self.mentions(&READS) {
-            return;
-        }
-        let mut pieces: Vec<&str> = Vec::new();
-        for token in self.list.iter().take(4096) {
-            match token {
-                Token::Text(text) if text.len() < 200 && !text.contains([' ', crate::walk::HOLE]) => {
-                    pieces.push(text);
-                }
-                Token::Sign('/') => continue,
-                _ => pieces.clear(),
-            }
-            let joined = pieces.join("/");
-            let path = if joined.starts_with(['/', '~']) { joined } else { format!("~/{joined}") };
-            if path.len() > 4 && walk.target(&path).place == crate::place::Place::Credential {
-                walk.emit_names(Kind::ReadCredential, "reads a file that holds credentials", span, &[&path]);
-                return;
-            }
-        }
-    }
-
-    /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
-    fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
-        let forks = self.mentions(&["fork", "pcntl_fork"]);
-        let forever =
-            self.mentions(&["while", "loop", "until"]) || (self.mentions(&["for"]) && text.contains("(;;)"));
-        // Only asked of programs that fork at all: it copies the text.
-        let compact: String =
-            if forks { text.chars().filter(|c| !c.is_whitespace()).collect() } else { String::new() };
-        let forever = forever
-            || ["iter(int,1)", "count()", "cycle(", "repeat(None)"]
-                .iter()
-                .any(|endless| compact.contains(endless));
-        if forks && forever && language != "c" {
-            walk.emit_grave(Kind::ForkBomb, "forks without end", span);
-        } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
-            walk.emit(Kind::ForkBomb, "forks again and again", span);
-        }
-        if self.mentions(&NETWORK) && self.list.windows(3).any(|window| matches!(window, [Token::Sign('('), Token::Name(name), Token::Sign(')')] if matches!(name.as_str(), "eval" | "exec" | "Function"))) {
-            walk.emit(Kind::RunDownloaded, "runs text from the network", span);
-        }
-        if language == "applescript" {
-            if ["shut down", "restart"].iter().any(|verb| text.contains(verb)) {
-                walk.emit_grave(Kind::Power, "switches the machine off or restarts it", span);
-            } else if text.contains("login item") {
-                walk.emit_startup("starts something at every login", span);
-            } else if text.contains("log out") {
-                walk.emit(Kind::Power, "ends the session", span);
-            }
-            if text.contains("Finder")
-                && ["delete ", "empty trash", "empty the trash"].iter().any(|verb| text.contains(verb))
-            {
-                walk.emit(Kind::Delete, "deletes files through the Finder", span);
-            }
-        }
-        let socket = self.mentions(&[
-            "socket",
-            "Socket",
-            "TCPSocket",
-            "fsockopen",
-            "IO",
-            "net",
-            "createConnection",
-            "stream_socket_client",
-        ]) && self.mentions(&[
-            "create_connection",
-            "connect",
-            "TCPSocket",
-            "fsockopen",
-            "INET",
-            "createConnection",
-            "Socket",
-            "open",
-            "bind",
-            "listen",
-            "stream_socket_client",
-            "sockaddr_in",
-            "Client",
-        ]);
-        let shell = ["/bin/sh", "/bin/bash", "cmd.exe", "powershell", "/bin/zsh", "bash -i", "sh -i"]
-            .iter()
-            .any(|shell| self.holds_text(shell))
-            || text.contains("/bin/sh")
-            || self.holds_text("<&3")
-            || self.mentions(&["dup2", "pty"]);
-        if socket && shell {
-            walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
-        }
-        if self.empties() {
-            walk.emit(Kind::Database, "empties tables", span);
-        }
-        let cloud = self.mentions(&["boto3", "botocore", "google", "azure", "aws_sdk", "kubernetes"]);
-        let kills = self.list.windows(2).any(|pair| {
-            matches!(pair, [Token::Name(name), Token::Sign('(')]
-                if name.starts_with("delete") || name.starts_with("terminate") || name.starts_with("Delete"))
-        });
-        if cloud && kills {
-            walk.emit(Kind::Cloud, "deletes resources of an account", span);
-        }
-        self.reads_secrets(walk, span, before);
-        let secret = walk
-            .effects
-            .get(before..)
-            .unwrap_or_default()
-            .iter()
-            .any(|effect| effect.kind == Kind::ReadCredential);
-        if secret && self.mentions(&NETWORK) {
-            walk.emit(Kind::SendOut, "reads credentials and talks to the network", span);
-        }
-        if self.mentions(&["environ"]) && self.mentions(&["post", "urlopen", "Request", "PUT", "POST"]) {
-            walk.emit(Kind::SendOut, "sends the environment to the network", span);
         }
     }
 }
