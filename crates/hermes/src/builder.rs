@@ -243,7 +243,7 @@ impl RuntimeBuilder {
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
             .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(web as Arc<dyn Web>)
+            .with(Arc::clone(&web) as Arc<dyn Web>)
             .with(Arc::new(browsers) as Arc<dyn Browsers>)
             .with(Arc::new(WorldSideModels::new(&shared, &machine)) as Arc<dyn SideModels>);
         if let Some(home) = &self.home {

@@ -7,13 +7,14 @@ use hermes_core::model::{EventSink, Model, ModelError, ModelReply, ModelRequest,
 use hermes_core::side::{SideModels, Sight};
 use hermes_llm::select::{self as pick, NamedEndpoint, Sources, Wanted};
 use hermes_llm::{Endpoint, HttpModel};
-use hermes_net::{Http, HttpSettings, ProxySettings};
+use hermes_net::Http;
 use hermes_store::Settings;
 use hermes_store::config::ModelSettings;
 
 use crate::chat::models::{completed, endpoint_of, wanted};
 use crate::host::Machine;
 use crate::inside::Inside;
+use crate::web::http;
 use crate::world::World;
 
 /// Chooses among the models that the settings know.
@@ -36,8 +37,7 @@ impl WorldSideModels {
     }
 
     fn http(&self) -> Http {
-        let ca_file = self.variable("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
-        Http::new(HttpSettings { proxy: ProxySettings::from_env(|name| self.variable(name)), ca_file })
+        http(|name| self.variable(name))
     }
 
     /// The endpoint that is wanted; none when only the built-in model is left.

@@ -8,7 +8,7 @@ use futures::future::{Either, select};
 use hermes_core::model::Model;
 use hermes_llm::select::{self as pick, Choice, NamedEndpoint, SelectError, Sources, Wanted};
 use hermes_llm::{Endpoint, HttpModel, OFFLINE_NAME, Offline, Secret, catalog};
-use hermes_net::{Http, HttpSettings, ProxySettings, TlsSettings};
+use hermes_net::Http;
 use hermes_store::Settings;
 use hermes_store::config::{EndpointSettings, ModelSettings};
 
@@ -173,9 +173,7 @@ pub(crate) async fn list(runtime: &Runtime, wish: &ModelWish) -> Result<Vec<(Str
 }
 
 fn http(runtime: &Runtime) -> Http {
-    let env = |name: &str| runtime.world(|world| world.variable(name).map(str::to_owned));
-    let ca_file = env("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
-    Http::new(HttpSettings { proxy: ProxySettings::from_env(env), tls: TlsSettings { ca_file, ..Default::default() } })
+    crate::web::http(|name| runtime.world(|world| world.variable(name).map(str::to_owned)))
 }
 
 /// Asks a server on this machine how much its model can hold, where nobody said so.

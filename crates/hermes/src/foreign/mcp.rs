@@ -1,7 +1,6 @@
 //! The tools of MCP servers: what the configuration names, what is known of each, and their lives.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ use hermes_extend::mcp::client::{
     Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
-use hermes_net::{Http, HttpSettings, ProxySettings, TlsSettings};
 use hermes_store::{McpFile, McpHome};
 use serde_json::Value;
 
@@ -24,6 +22,7 @@ use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::inside::Inside;
 use crate::wait::wait;
+use crate::web::http;
 use crate::world::World;
 
 /// How long a start waits for servers that nothing is known of.
@@ -64,14 +63,12 @@ impl Mcp {
         launcher: Arc<dyn Launch>,
         person: Option<Arc<dyn Person>>,
     ) -> Self {
-        let env = |name: &str| world.variable(name).map(str::to_owned);
-        let ca_file = env("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
         let host: Arc<dyn Host> = machine.clone();
         let home = world.home().map(McpHome::of);
         let runtime = Arc::downgrade(machine);
         let outside = Outside {
             launcher,
-            http: Http::new(HttpSettings { proxy: ProxySettings::from_env(env), tls: TlsSettings { ca_file, ..Default::default() } }),
+            http: http(|name| world.variable(name).map(str::to_owned)),
             host,
             runtime: Box::new(move || runtime.upgrade()?.handle()),
             vault: Arc::new(HomeVault(home)),

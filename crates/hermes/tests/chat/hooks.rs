@@ -122,7 +122,10 @@ fn hooks_are_told_about_agents_that_work_for_another_and_about_requests_that_fai
     assert_eq!((began.len(), ended.len()), (1, 1), "{began:?} {ended:?}");
     assert_eq!(began[0]["extra"]["child_goal"], "look at PEARS");
     assert_eq!(began[0]["extra"]["parent_session_id"], json!(id));
-    assert_eq!((&ended[0]["extra"]["child_status"], &ended[0]["extra"]["completed"]), (&json!("failed"), &json!(false)));
+    assert_eq!(
+        (&ended[0]["extra"]["child_status"], &ended[0]["extra"]["completed"]),
+        (&json!("failed"), &json!(false))
+    );
     let wrong = seen(home.path(), "api_request_error");
     assert!(wrong[0]["extra"]["error"].as_str().unwrap().contains("pears are not for me"), "{wrong:?}");
 }

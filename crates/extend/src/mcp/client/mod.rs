@@ -80,8 +80,8 @@ impl Outside {
                 tls.ca_file = Some(path(file));
             }
             let identity = remote.tls.identity.as_ref();
-            tls.identity =
-                identity.map(|(certificate, key)| Identity { certificate: path(certificate), key: path(key) });
+            tls.identity = identity
+                .map(|(certificate, key)| Identity { certificate: path(certificate), key: path(key) });
         })
     }
 }
