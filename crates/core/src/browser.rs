@@ -1,4 +1,4 @@
-//! Web browsers as tools reach them: a line of the DevTools protocol to one that was started here, or
+//! Web browsers as tools reach them: a line of the `DevTools` protocol to one that was started here, or
 //! to one that the settings name.
 //!
 //! Whoever implements this sees to it that a browser of ours reaches only what the rules for addresses

@@ -14,7 +14,8 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use crate::process::spawn::{Child, Program, spawn, word};
 
 /// `$1` is our part of the mark, `$2` our private folder. The watching part leaves its parent, so that it is not ours to
-/// bury; it looks again until nothing is found.
+/// bury; it looks again until nothing is found. Who lost its mark and dies with the others may still write
+/// into the folder for a moment, so that is removed until it is gone.
 const SCRIPT: &str = r#"exec 3<&0
 (
   trap '' HUP INT TERM QUIT PIPE
@@ -29,7 +30,11 @@ const SCRIPT: &str = r#"exec 3<&0
       kill -KILL "${pid%/environ}" 2>/dev/null
     done
   done
-  [ -z "$2" ] || rm -rf -- "$2"
+  n=0
+  while [ -n "$2" ] && [ -e "$2" ] && [ $n -lt 100 ]; do
+    n=$((n + 1))
+    rm -rf -- "$2" 2>/dev/null || sleep 0.1
+  done
 ) &
 "#;
 

@@ -191,7 +191,8 @@ impl Used {
             if left.is_zero() {
                 return;
             }
-            self.host.sleep(left).await;
+            // It may count from an earlier moment by then.
+            self.host.sleep(left.min(limit)).await;
         }
     }
 }

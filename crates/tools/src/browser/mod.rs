@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `needs.rs` | when there is a browser to use |
 //! | `session.rs` | the one browser of a session: opened, found again, gone |
-//! | `wire.rs` | questions and answers of the DevTools protocol |
+//! | `wire.rs` | questions and answers of the `DevTools` protocol |
 //! | `state.rs` | what the browser has told: pages, frames, dialogs; pure |
 //! | `console.rs` | what pages wrote to their console; pure |
 //! | `page.rs` | what is done with a page: open, wait, go back, run a script |

@@ -72,7 +72,8 @@ const GROUPING: [&str; 8] =
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Node {
-    node_id: String,
+    #[serde(rename = "nodeId")]
+    id: String,
     #[serde(default)]
     ignored: bool,
     role: Option<Told>,
@@ -83,7 +84,7 @@ pub(crate) struct Node {
     #[serde(default)]
     child_ids: Vec<String>,
     #[serde(rename = "backendDOMNodeId")]
-    dom_node: Option<i64>,
+    element: Option<i64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -112,7 +113,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// Whether the element with this number is in it.
     pub(crate) fn holds(&self, node: i64) -> bool {
-        self.nodes.iter().any(|known| known.dom_node == Some(node))
+        self.nodes.iter().any(|known| known.element == Some(node))
     }
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn write(trees: &[Tree], refs: &mut Refs, detail: Detail) -> Snapshot
 }
 
 fn index(tree: &Tree) -> HashMap<&str, &Node> {
-    tree.nodes.iter().map(|node| (node.node_id.as_str(), node)).collect()
+    tree.nodes.iter().map(|node| (node.id.as_str(), node)).collect()
 }
 
 /// A part of the text.
@@ -187,7 +188,7 @@ impl<'a> Writer<'a> {
         }
         let trees = self.trees;
         let frame = |tree: &&(usize, &'a Tree)| {
-            tree.1.within.is_some_and(|(around, owner)| around == at && node.dom_node == Some(owner))
+            tree.1.within.is_some_and(|(around, owner)| around == at && node.element == Some(owner))
         };
         if let Some((inner, tree)) = trees.iter().enumerate().skip(1).find(|tree| frame(&tree))
             && inner > at
@@ -251,7 +252,7 @@ impl<'a> Writer<'a> {
         for mark in node.marks(!self.is_compact()) {
             let _ = write!(head, " [{mark}]");
         }
-        if wants_ref && let (Some(number), Some(tree)) = (node.dom_node, self.trees.get(at)) {
+        if wants_ref && let (Some(number), Some(tree)) = (node.element, self.trees.get(at)) {
             let element = Element { node: number, ..tree.place.clone() };
             let name = self.refs.name(&element, || words);
             self.shown.push((name, element));
@@ -285,10 +286,10 @@ impl Node {
             };
             match (name, value.as_str()) {
                 (
-                    "disabled" | "focused" | "readonly" | "required" | "selected" | "modal" | "busy",
+                    "busy" | "checked" | "disabled" | "focused" | "modal" | "pressed" | "readonly"
+                    | "required" | "selected",
                     "true",
-                )
-                | ("checked" | "pressed", "true") => marks.push(name.to_owned()),
+                ) => marks.push(name.to_owned()),
                 ("level" | "expanded", _) | ("checked" | "pressed", "mixed") => {
                     marks.push(format!("{name}={value}"));
                 }

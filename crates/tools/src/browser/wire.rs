@@ -1,4 +1,4 @@
-//! Questions and answers of the DevTools protocol, over whatever line there is.
+//! Questions and answers of the `DevTools` protocol, over whatever line there is.
 //!
 //! Answers find their question by number; everything else that comes changes the state, and whoever
 //! waits for a change of it is woken. A dialog that opens ends every wait for an answer of its page,

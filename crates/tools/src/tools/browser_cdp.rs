@@ -1,4 +1,4 @@
-//! `browser_cdp`: one command of the DevTools protocol.
+//! `browser_cdp`: one command of the `DevTools` protocol.
 
 use std::time::Duration;
 
@@ -29,12 +29,12 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<BrowserCdp>("browser_cdp", &brows
 /// Commands of the browser itself, not of a page.
 const OF_THE_BROWSER: [&str; 3] = ["Browser.", "Target.", "SystemInfo."];
 
-/// Send one command of the Chrome DevTools protocol to the page that is open, for what the other browser
+/// Send one command of the Chrome `DevTools` protocol to the page that is open, for what the other browser
 /// tools do not cover: emulate a device, print to PDF, set headers, put files into a form
 /// (`DOM.setFileInputFiles`). A `backendNodeId` may be given as a ref such as "@e5".
 #[derive(Deserialize, JsonSchema)]
 struct BrowserCdp {
-    /// The command, such as Page.reload or Emulation.setDeviceMetricsOverride
+    /// The command, such as `Page.reload` or `Emulation.setDeviceMetricsOverride`
     method: String,
     /// Its parameters
     params: Option<Map<String, Value>>,

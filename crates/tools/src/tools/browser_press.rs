@@ -22,7 +22,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<BrowserPress>("browser_press", &t
 /// something, arrows, or one with others held such as Control+a.
 #[derive(Deserialize, JsonSchema)]
 struct BrowserPress {
-    /// The key, such as Enter, Tab, Escape, ArrowDown, a, Control+a
+    /// The key, such as Enter, Tab, Escape, `ArrowDown`, a, Control+a
     key: String,
 }
 
