@@ -20,6 +20,7 @@ mod patching;
 mod pictures;
 mod projects;
 mod read_log;
+mod screen;
 mod script;
 mod skill_books;
 mod tell;
