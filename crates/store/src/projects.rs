@@ -28,7 +28,7 @@ impl HomeProjects {
     }
 
     fn read(&self) -> Result<Listed, ProjectError> {
-        let Some(text) = disk::read(&self.path, MAX_BYTES).map_err(failed)? else {
+        let Some(text) = disk::read(&self.path, MAX_BYTES)? else {
             return Ok(Listed::default());
         };
         serde_json::from_str(&text)
@@ -40,12 +40,12 @@ impl HomeProjects {
         &self,
         work: impl FnOnce(&mut Listed) -> Result<T, ProjectError>,
     ) -> Result<T, ProjectError> {
-        let _lock = disk::lock(&self.path).map_err(failed)?;
+        let _lock = disk::lock(&self.path)?;
         let mut all = self.read()?;
         let done = work(&mut all)?;
         all.projects.sort_by_key(|project| (project.name.to_lowercase(), project.name.clone()));
         let text = serde_json::to_string_pretty(&all).map_err(|why| ProjectError::Store(why.to_string()))?;
-        disk::write(&self.path, &format!("{text}\n"), Mode::Keep).map_err(failed)?;
+        disk::write(&self.path, &format!("{text}\n"), Mode::Keep)?;
         Ok(done)
     }
 }
@@ -95,8 +95,10 @@ fn find<'a>(all: &'a Listed, name: &str) -> Result<&'a Project, ProjectError> {
     })
 }
 
-fn failed(why: StoreError) -> ProjectError {
-    ProjectError::Store(why.to_string())
+impl From<StoreError> for ProjectError {
+    fn from(why: StoreError) -> Self {
+        Self::Store(why.to_string())
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! is found again.
 
 #![expect(clippy::disallowed_methods, reason = "a test with real files and processes")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers are part of the tests")]
+#![expect(clippy::unwrap_used, reason = "helpers are part of the tests")]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -38,7 +38,7 @@ impl Clock for Later {
 }
 
 struct Bench {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     clock: Arc<Later>,
     boards: Boards,
 }
@@ -48,7 +48,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let clock = Arc::new(Later::default());
         let boards = Boards::open(&Home::at(dir.path()), clock.clone()).unwrap();
-        Self { _dir: dir, clock, boards }
+        Self { dir, clock, boards }
     }
 
     fn pass(&self, seconds: u64) {
@@ -387,7 +387,7 @@ fn eight_processes_take_every_task_once_and_lose_none() {
     let bench = Bench::new();
     let ids: BTreeSet<String> = (0..TASKS).map(|number| bench.make(&format!("task {number}"), &[])).collect();
 
-    let home = bench._dir.path();
+    let home = bench.dir.path();
     let mut workers: Vec<Child> = (0..WORKERS).map(|n| start(home, &format!("s{n}"), false)).collect();
     let taken: Vec<String> = workers.iter_mut().flat_map(claimed).collect();
     for worker in &mut workers {
@@ -408,7 +408,7 @@ fn eight_processes_take_every_task_once_and_lose_none() {
 fn the_task_of_a_killed_worker_is_found_again() {
     let bench = Bench::new();
     let id = bench.make("x", &[]);
-    let mut worker = start(bench._dir.path(), "doomed", true);
+    let mut worker = start(bench.dir.path(), "doomed", true);
     assert_eq!(claimed(&mut worker).next(), Some(id.clone()));
 
     worker.kill().unwrap();

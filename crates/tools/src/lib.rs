@@ -31,6 +31,7 @@ mod patching;
 mod pictures;
 mod projects;
 mod read_log;
+mod screen;
 mod script;
 pub mod senders;
 mod skill_books;

@@ -6,12 +6,18 @@ use std::sync::Arc;
 use hermes_core::cx::ToolCx;
 use hermes_core::error::ToolError;
 use hermes_core::files::{FileError, PageRequest};
+use hermes_core::gate::Gate;
 use hermes_core::host;
 use hermes_core::project::{Project, ProjectError, Projects};
 use serde_json::{Value, json};
 
 /// The projects' name among the effects of a call.
 pub(crate) const SLOT: &str = "projects";
+
+/// Opens where projects are kept.
+pub(crate) fn given() -> Gate {
+    Gate::given::<Arc<dyn Projects>>("a state folder that keeps projects")
+}
 
 /// Does something with the projects, on a thread that may block.
 pub(crate) async fn with<T: Send + 'static>(

@@ -75,7 +75,7 @@ enum Action {
         id: String,
         /// What stands in the way
         reason: String,
-        /// dependency, needs_input, capability or transient
+        /// dependency, `needs_input`, capability or transient
         #[arg(long, value_parser = kind)]
         kind: Option<BlockKind>,
     },

@@ -157,7 +157,7 @@ pub struct Run {
     pub claim_expires_at: i64,
     /// When it ended.
     pub ended_at: Option<i64>,
-    /// How: completed, blocked, expired, timed_out, reclaimed.
+    /// How: completed, blocked, expired, `timed_out`, reclaimed.
     pub outcome: Option<String>,
     /// What was said at its end.
     pub summary: Option<String>,

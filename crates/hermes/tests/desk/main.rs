@@ -1,17 +1,13 @@
 //! Tools that work on what is kept here and on the screen beside it: the task board, projects, terminals
-//! that another program shows.
+//! that another program shows, mouse and keyboard.
 
 #![expect(clippy::disallowed_methods, reason = "tests with real homes, servers and programs")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "helpers are part of the tests"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers are part of the tests")]
 
 mod board;
 mod panes;
 mod projects;
+mod screen;
 
 use hermes::store::Home;
 use hermes::{Runtime, Session, Status, ToolCall};

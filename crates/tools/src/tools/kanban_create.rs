@@ -24,7 +24,7 @@ pub(crate) const TOOL: ToolDef =
 
 /// Put a task on the board for a profile to do: one piece of work with a result of its own, described so
 /// that somebody who knows nothing of this conversation can do it. It waits until its parents are done and
-/// then gets their results. Returns the task_id.
+/// then gets their results. Returns the `task_id`.
 #[derive(Deserialize, JsonSchema)]
 struct KanbanCreate {
     /// What is to be done, in one line
@@ -39,7 +39,7 @@ struct KanbanCreate {
     tenant: Option<String>,
     /// Higher is done first (0 if left out)
     priority: Option<i64>,
-    /// Where it is done: scratch (an empty folder), dir (the folder in workspace_path), worktree (of a repository)
+    /// Where it is done: scratch (an empty folder), dir (the folder in `workspace_path`), worktree (of a repository)
     workspace_kind: Option<WorkspaceKind>,
     /// Absolute path of the folder, for dir and worktree
     workspace_path: Option<String>,
@@ -57,7 +57,7 @@ struct KanbanCreate {
     skills: Option<Vec<String>>,
     /// Work on it turn after turn until a judge finds the goal reached
     goal_mode: Option<bool>,
-    /// Most turns of goal_mode
+    /// Most turns of `goal_mode`
     goal_max_turns: Option<i64>,
     /// The board, if not the usual one
     board: Option<String>,

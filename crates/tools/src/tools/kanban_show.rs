@@ -17,7 +17,7 @@ pub(crate) const TOOL: ToolDef =
     ToolDef::of::<KanbanShow>("kanban_show", &kanban::TOOLSET).emoji("📋").gate(for_workers).read_only();
 
 /// Read a task of the board: what is to be done, what came of the tasks before it, earlier attempts,
-/// comments, attachments. A worker begins with this, without a task_id; `worker_context` holds all that
+/// comments, attachments. A worker begins with this, without a `task_id`; `worker_context` holds all that
 /// matters as one text.
 #[derive(Deserialize, JsonSchema)]
 struct KanbanShow {

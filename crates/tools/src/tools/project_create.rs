@@ -10,10 +10,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::projects::{SLOT, go, told, with};
+use crate::projects::{SLOT, given, go, told, with};
 use crate::toolsets::project;
 
-pub(crate) const TOOL: ToolDef = ToolDef::of::<ProjectCreate>("project_create", &project::TOOLSET).placed();
+pub(crate) const TOOL: ToolDef =
+    ToolDef::of::<ProjectCreate>("project_create", &project::TOOLSET).gate(given).placed();
 
 /// Give a folder a name, so that it can be gone back to later, and go there: relative paths and commands
 /// start in it from now on. The folder must be there already.

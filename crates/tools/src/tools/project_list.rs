@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::projects::{SLOT, told, with};
+use crate::projects::{SLOT, given, told, with};
 use crate::toolsets::project;
 
-pub(crate) const TOOL: ToolDef = ToolDef::of::<ProjectList>("project_list", &project::TOOLSET).read_only();
+pub(crate) const TOOL: ToolDef =
+    ToolDef::of::<ProjectList>("project_list", &project::TOOLSET).gate(given).read_only();
 
 /// List the projects: folders with a name, and which of them the session stands in.
 #[derive(Deserialize, JsonSchema)]

@@ -12,10 +12,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::projects::{SLOT, go, told, with};
+use crate::projects::{SLOT, given, go, told, with};
 use crate::toolsets::project;
 
-pub(crate) const TOOL: ToolDef = ToolDef::of::<ProjectSwitch>("project_switch", &project::TOOLSET).placed();
+pub(crate) const TOOL: ToolDef =
+    ToolDef::of::<ProjectSwitch>("project_switch", &project::TOOLSET).gate(given).placed();
 
 /// Go to the folder of another project: relative paths and commands start in it from now on.
 #[derive(Deserialize, JsonSchema)]
