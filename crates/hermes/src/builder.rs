@@ -246,11 +246,9 @@ impl RuntimeBuilder {
         if let Some(skills) = &skills {
             services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
         }
-        if let Some(home) = &self.home {
-            services = services.with(lasting::logins(home, &machine));
-        }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
-            services = services.with(lasting::recall(home, sessions, &machine));
+            let recall = lasting::recall(home, sessions, &machine);
+            services = services.with(recall).with(lasting::logins(home, &machine));
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
