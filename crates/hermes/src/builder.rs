@@ -263,11 +263,11 @@ impl RuntimeBuilder {
         if let Some(home) = &self.home {
             services = services
                 .with(Arc::new(lasting::kanban(home, &machine)) as Arc<dyn Kanban>)
-                .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>)
-                .with(lasting::logins(home, &machine));
+                .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>);
         }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
-            services = services.with(lasting::recall(home, sessions, &machine));
+            let recall = lasting::recall(home, sessions, &machine);
+            services = services.with(recall).with(lasting::logins(home, &machine));
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));

@@ -53,9 +53,24 @@ impl HomeLogins {
         login.retain(|_, value| !value.is_null());
         services.insert(service.to_owned(), Value::Object(login));
         file.insert(SERVICES.to_owned(), Value::Object(services));
-        let text = format!("{:#}\n", Value::Object(file));
-        disk::write(&home.auth(), &text, Mode::Private)
+        save(home, file)
     }
+
+    /// Takes away what is kept for a service; `false` when nothing was.
+    pub fn forget(home: &Home, service: &str) -> Result<bool, StoreError> {
+        let _lock = disk::lock(&home.auth())?;
+        let mut file = whole(home)?;
+        let mut services = members(file.shift_remove(SERVICES));
+        if services.shift_remove(service).is_none() {
+            return Ok(false);
+        }
+        file.insert(SERVICES.to_owned(), Value::Object(services));
+        save(home, file).map(|()| true)
+    }
+}
+
+fn save(home: &Home, file: Map<String, Value>) -> Result<(), StoreError> {
+    disk::write(&home.auth(), &format!("{:#}\n", Value::Object(file)), Mode::Private)
 }
 
 fn members(value: Option<Value>) -> Map<String, Value> {
@@ -115,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    fn fields(value: Value) -> Map<String, Value> {
+    fn fields(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
@@ -125,9 +140,9 @@ mod tests {
         let home = Home::at(folder.path());
         std::fs::write(home.auth(), r#"{"active_provider":"nous","providers":{"nous":{"a":1}}}"#).unwrap();
 
-        HomeLogins::write(&home, "spotify", fields(json!({ "access_token": "t1", "expires_at": "x" })))
+        HomeLogins::write(&home, "spotify", fields(&json!({ "access_token": "t1", "expires_at": "x" })))
             .unwrap();
-        HomeLogins::write(&home, "spotify", fields(json!({ "access_token": "t2", "expires_at": null })))
+        HomeLogins::write(&home, "spotify", fields(&json!({ "access_token": "t2", "expires_at": null })))
             .unwrap();
 
         let text = std::fs::read_to_string(home.auth()).unwrap();
@@ -142,6 +157,10 @@ mod tests {
         assert_eq!(std::fs::metadata(home.auth()).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(HomeLogins::read(&home, "spotify").unwrap().unwrap()["access_token"], "t2");
         assert_eq!(HomeLogins::read(&home, "other").unwrap(), None);
+        assert!(
+            HomeLogins::forget(&home, "spotify").unwrap() && !HomeLogins::forget(&home, "spotify").unwrap()
+        );
+        assert_eq!(HomeLogins::read(&home, "nous").unwrap().unwrap()["a"], 1);
     }
 
     #[test]
@@ -150,7 +169,7 @@ mod tests {
         let home = Home::at(folder.path());
         std::fs::write(home.auth(), "{broken").unwrap();
 
-        assert!(HomeLogins::write(&home, "spotify", fields(json!({ "a": 1 }))).is_err());
+        assert!(HomeLogins::write(&home, "spotify", fields(&json!({ "a": 1 }))).is_err());
         assert!(HomeLogins::read(&home, "spotify").is_err());
         assert_eq!(std::fs::read_to_string(home.auth()).unwrap(), "{broken");
     }

@@ -3,6 +3,7 @@
 //! | module | what it proves |
 //! |---|---|
 //! | `answers` | what every command says, in words and in JSON |
+//! | `auth` | logging in to a service, and out again |
 //! | `call` | one JSON document per call, where arguments come from, Ctrl-C |
 //! | `config` | the configuration, looked at and changed |
 //! | `contract` | definitions and toolsets are those of the contract |
@@ -28,6 +29,7 @@
 )]
 
 mod answers;
+mod auth;
 mod call;
 mod config;
 mod contract;

@@ -1,6 +1,9 @@
 """Spotify's Web API of 2026, and the part of its accounts service that renews tokens, as their
 documentation describes them: one listener with two devices."""
 
+import base64
+import hashlib
+
 from service import Double, Refusal
 
 double = Double()
@@ -13,7 +16,7 @@ def no(status, message, **more):
 
 
 def before(asked):
-    if asked.path == "/api/token" or asked.path.startswith("/__"):
+    if asked.path in ("/api/token", "/authorize") or asked.path.startswith("/__"):
         return
     if asked.headers.get("authorization", "").removeprefix("Bearer ") not in STATE["tokens"]:
         no(401, "The access token expired")
@@ -36,8 +39,30 @@ def page(asked, items, most=50, usual=20):
     return {"href": "x", "limit": limit, "next": None, "offset": offset, "previous": None, "total": len(items), "items": items[offset:offset + limit]}
 
 
+@double.route("GET", "/authorize")
+def authorize(asked):
+    """The page where the person agrees, who always does."""
+    query = asked.query
+    if query.get("response_type") != "code" or query.get("code_challenge_method") != "S256" or not query.get("scope"):
+        return 400, {"error": "invalid_request"}, {}
+    STATE["asked"] = query
+    location = f"{query['redirect_uri']}?code=good-code&state={query['state']}"
+    return 302, {"location": location}, {"Location": location}
+
+
+def logged_in(asked):
+    first, body = STATE.get("asked", {}), asked.body
+    proof = base64.urlsafe_b64encode(hashlib.sha256(body.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
+    same = all(body.get(name) == first.get(name) for name in ("client_id", "redirect_uri"))
+    if body.get("code") != "good-code" or proof != first.get("code_challenge") or not same:
+        return 400, {"error": "invalid_grant", "error_description": "Invalid authorization code"}, {}
+    return {"access_token": "good-access", "token_type": "Bearer", "scope": first["scope"], "expires_in": 3600, "refresh_token": STATE["renewal"]}
+
+
 @double.route("POST", "/api/token")
 def token(asked):
+    if asked.body.get("grant_type") == "authorization_code":
+        return logged_in(asked)
     if asked.body.get("grant_type") != "refresh_token" or not asked.body.get("client_id"):
         return 400, {"error": "invalid_request"}, {}
     if asked.body.get("refresh_token") != STATE["renewal"]:

@@ -101,7 +101,8 @@ struct Real(Child);
 
 impl Drop for Real {
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        // Its keeper ends it, and itself, when nobody holds the other end any more.
+        drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
 }

@@ -4,6 +4,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::indexing_slicing,
+    clippy::panic,
     clippy::print_stderr,
     clippy::unwrap_used,
     reason = "tests start servers, look at files and the environment, and stop where something is wrong"

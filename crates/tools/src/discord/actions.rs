@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    fn offered(setting: Value) -> Option<Definition> {
+    fn offered(setting: &Value) -> Option<Definition> {
         let definition = Definition {
             description: "Things.\n- `a(x)`: one\n- `b()`: two".to_owned(),
             parameters: json!({ "properties": { "action": { "enum": ["a", "b"] } } }),
@@ -65,12 +65,15 @@ mod tests {
 
     #[test]
     fn only_what_is_allowed_is_offered() {
-        let one = offered(json!(["b", "z"])).unwrap();
+        let one = offered(&json!(["b", "z"])).unwrap();
 
         assert_eq!(one.description, "Things.\n- `b()`: two");
         assert_eq!(one.parameters["properties"]["action"]["enum"], json!(["b"]));
-        assert_eq!(offered(json!("a, b")).unwrap().description, "Things.\n- `a(x)`: one\n- `b()`: two");
-        assert_eq!(offered(json!("")).unwrap().parameters["properties"]["action"]["enum"], json!(["a", "b"]));
-        assert!(offered(json!(["z"])).is_none());
+        assert_eq!(offered(&json!("a, b")).unwrap().description, "Things.\n- `a(x)`: one\n- `b()`: two");
+        assert_eq!(
+            offered(&json!("")).unwrap().parameters["properties"]["action"]["enum"],
+            json!(["a", "b"])
+        );
+        assert!(offered(&json!(["z"])).is_none());
     }
 }
