@@ -8,6 +8,7 @@ import email
 import email.policy
 import json
 import pathlib
+import socket
 import ssl
 import subprocess
 import sys
@@ -41,14 +42,17 @@ class Handler:
 
 def check(server, session, envelope, mechanism, data):
     good = data.login == b"bot@example.org" and data.password == b"pass word"
-    return AuthResult(success=good)
+    return AuthResult(success=good, handled=False)
 
 
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(cert, key)
+# It connects to itself when it starts, so it must know its port: one that was free a moment ago.
+with socket.create_server(("127.0.0.1", 0)) as probe:
+    port = probe.getsockname()[1]
 controller = Controller(
-    Handler(), hostname="127.0.0.1", port=0, tls_context=context, require_starttls=True,
+    Handler(), hostname="127.0.0.1", port=port, tls_context=context, require_starttls=True,
     authenticator=check, auth_required=True)
 controller.start()
-print(controller.server.sockets[0].getsockname()[1], flush=True)
+print(port, flush=True)
 sys.stdin.read()
