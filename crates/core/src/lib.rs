@@ -13,6 +13,8 @@
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`], [`kanban`], [`project`], [`panes`] |
 //! | what services know us by | [`keys`], [`logins`] |
 //! | what a gateway keeps open | [`yuanbao`] |
+//! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
+//! | what the clock starts | [`schedule`], [`cron`] |
 //! | what a person is asked for | [`sudo`] |
 //! | messages to people | [`deliver`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
@@ -28,6 +30,7 @@ pub mod call;
 pub mod checkpoint;
 pub mod clarify;
 pub mod conversation;
+pub mod cron;
 pub mod cx;
 pub mod definitions;
 pub mod delegate;
@@ -60,6 +63,7 @@ pub mod project;
 pub mod recall;
 pub mod registry;
 pub mod road;
+pub mod schedule;
 pub mod session;
 pub mod shape;
 pub mod side;

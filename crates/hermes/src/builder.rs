@@ -34,6 +34,7 @@ use hermes_tools::MediaSettings;
 
 use crate::browser::WorldBrowsers;
 use crate::checkpoints;
+use crate::cron;
 use crate::environments;
 use crate::fence;
 use crate::foreign::{Foreign, Person};
@@ -76,6 +77,7 @@ pub struct RuntimeBuilder {
     scopes: Vec<Scope>,
     policy: Option<Arc<dyn Policy>>,
     mode: Option<Mode>,
+    unattended: bool,
     journal: Option<Arc<dyn Journal>>,
     record: bool,
     redact: Option<Arc<dyn Redact>>,
@@ -96,6 +98,7 @@ impl Default for RuntimeBuilder {
             scopes: Vec::new(),
             policy: None,
             mode: None,
+            unattended: false,
             journal: None,
             record: false,
             redact: None,
@@ -149,6 +152,12 @@ impl RuntimeBuilder {
     /// How questions are handled, instead of what the configuration says.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = Some(mode);
+        self
+    }
+
+    /// Nobody is there who could be asked: `approvals.cron_mode` says what becomes of questions.
+    pub fn unattended(mut self) -> Self {
+        self.unattended = true;
         self
     }
 
@@ -269,13 +278,17 @@ impl RuntimeBuilder {
             let recall = lasting::recall(home, sessions, &machine);
             services = services.with(recall).with(lasting::logins(home, &machine));
         }
+        if let Some(home) = &self.home {
+            services = services.with(cron::book(home, &shared, &machine));
+        }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
         let (policy, guard) = if let Some(policy) = self.policy {
             (policy, None)
         } else {
             let standings = environments::standings(&services.environments);
-            let guard = guard_policy(&world, self.home.clone(), self.mode, fence, standings)?;
+            let mode = self.mode.or_else(|| self.unattended.then(|| cron::mode(&settings)));
+            let guard = guard_policy(&world, self.home.clone(), mode, fence, standings)?;
             (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);

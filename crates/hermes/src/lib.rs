@@ -19,6 +19,7 @@ mod builder;
 pub mod chat;
 mod checkpoints;
 mod courier;
+pub mod cron;
 mod environments;
 mod fence;
 mod foreign;

@@ -8,6 +8,7 @@
 //! | [`logins`] | `auth.json`: what services have given a person who agreed |
 //! | [`memory`] | notes that last beyond a session |
 //! | [`skills`] | written-down know-how, in folders |
+//! | [`cron`] | jobs that the clock starts, their runs and their answers |
 //! | [`hooks_consent`] | shell hooks that somebody agreed to |
 //! | [`processes`] | background processes that outlive the program |
 //! | [`kanban`] | the board of tasks that all profiles share |
@@ -29,6 +30,7 @@
 mod beneath;
 pub mod checkpoints;
 pub mod config;
+pub mod cron;
 mod disk;
 mod dotenv;
 pub mod error;
@@ -52,6 +54,7 @@ pub mod variables;
 
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
+pub use cron::CronHome;
 pub use error::StoreError;
 pub use history::History;
 pub use home::{Home, HomeInputs};
