@@ -573,6 +573,8 @@ pub enum EnvError {
         environment: String,
         /// What is known.
         why: String,
+        /// What the command had written by then.
+        output: Box<Kept>,
     },
     /// Its settings make no sense.
     #[error("the settings of {environment} are wrong: {why}")]

@@ -6,6 +6,7 @@
 //! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
 //! | `script.rs` | programs that call back |
 //! | `containers/` | containers of docker and podman |
+//! | `apptainer/` | instances of Apptainer and Singularity |
 //! | `ssh/` | other machines, by the system's own client |
 //! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
@@ -18,6 +19,7 @@
 //! | [`sudo`] | the password of `sudo`, from the person to `sudo` and past everything else |
 //! | [`probe`] | is a program, a file or a service there? |
 
+mod apptainer;
 pub mod backends;
 mod capture;
 mod containers;

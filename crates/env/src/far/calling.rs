@@ -99,7 +99,7 @@ impl Far {
         let line = self.line(folder).await?;
         let begin = self.host.now();
         let (mut process, _, _) =
-            self.begin(|opened| self.program(opened, &permit, script, folder, &heard)).await?;
+            self.begin(|opened| Self::program(opened, &permit, script, folder, &heard)).await?;
         let over = script.cancel.child_token();
         let watched = async {
             let limit = select(self.host.sleep(script.timeout), Box::pin(script.cancel.cancelled()));
@@ -126,7 +126,6 @@ impl Far {
     }
 
     fn program(
-        &self,
         opened: &Arc<Opened>,
         permit: &Permit<Exec>,
         script: &Script,
@@ -159,12 +158,15 @@ impl Far {
             words,
             variables,
             only: false,
+            request: None,
             left: String::new(),
+            tell: String::new(),
+            unwanted: String::new(),
             directory,
             input: Input::Empty,
             streams: Streams::Separate,
             output: Arc::clone(heard) as Arc<_>,
-            mark: self.fresh_mark(),
+            mark: opened.fresh_mark(),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::far::scripts::PROBE;
 
 /// What there is over there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that may be there or not")]
 pub(super) struct Facts {
     /// The shell commands run in.
     pub(super) shell: String,
@@ -16,6 +17,10 @@ pub(super) struct Facts {
     pub(super) setsid: bool,
     /// Whether `script` can give a background job a terminal.
     pub(super) script: bool,
+    /// Whether a shell there can run one command after the other for us.
+    pub(super) lane: bool,
+    /// Whether there are background jobs, of this run or an earlier one.
+    pub(super) jobs: bool,
     pub(super) uid: String,
     pub(super) home: String,
     pub(super) cwd: String,
@@ -46,6 +51,8 @@ impl Facts {
                 "bash" => facts.bash = value == "1",
                 "setsid" => facts.setsid = value == "1",
                 "script" => facts.script = value == "1",
+                "lane" => facts.lane = value == "1",
+                "jobs" => facts.jobs = value == "1",
                 "uid" => facts.uid = value,
                 "home" => facts.home = value,
                 "cwd" => facts.cwd = value,
@@ -57,11 +64,21 @@ impl Facts {
         (!facts.shell.is_empty() && !facts.folder.is_empty()).then_some(facts)
     }
 
+    /// The name a shell there is given.
+    pub(super) fn shell_name(&self) -> &'static str {
+        if self.bash { "bash" } else { "sh" }
+    }
+
+    /// What gives a program a session of its own, or nothing.
+    pub(super) fn setsid_word(&self) -> &'static str {
+        if self.setsid { "setsid" } else { "" }
+    }
+
     /// The shell with a script, ready for the script's arguments.
     pub(super) fn shell_words(&self, terminal: bool, script: &str) -> Vec<String> {
         // In a terminal the leader of the session must stay the one the terminal was given to.
         let lead = (self.setsid && !terminal).then(|| "setsid".to_owned());
-        let rest = [self.shell.as_str(), "-c", script, if self.bash { "bash" } else { "sh" }];
+        let rest = [self.shell.as_str(), "-c", script, self.shell_name()];
         lead.into_iter().chain(rest.map(str::to_owned)).collect()
     }
 

@@ -49,9 +49,19 @@ impl Far {
         input: Vec<u8>,
         limit: Duration,
     ) -> Result<Talk, EnvError> {
-        let _using = self.idle.using();
         let mut words: Vec<String> = ["sh", "-c", script, "hermes"].map(str::to_owned).to_vec();
         words.extend(arguments.iter().cloned());
+        self.ask_by(words, input, limit).await
+    }
+
+    /// The same of a program with these words. It may be asked twice, so it must not matter if it is.
+    pub(super) async fn ask_by(
+        &self,
+        words: Vec<String>,
+        input: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Talk, EnvError> {
+        let _using = self.idle.using();
         let mut opened = self.opened().await?;
         for again in [true, false] {
             let talk =

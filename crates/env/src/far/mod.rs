@@ -10,6 +10,8 @@
 //! | `scripts.rs` | what runs over there, around commands |
 //! | `filter.rs` | tells what a command writes from what is said about it |
 //! | `process.rs` | a process over there |
+//! | `lane.rs` | shells over there that run one command after the other |
+//! | `jobs/` | commands that go on over there in the background |
 //! | `facts.rs` | what there is over there |
 //! | `talk.rs` | a program over there that is run for something of our own |
 //! | `idle.rs` | notices when nobody has used a place for a while |
@@ -28,6 +30,8 @@ mod facts;
 mod files;
 mod filter;
 mod idle;
+mod jobs;
+mod lane;
 mod place;
 mod process;
 pub(crate) mod quote;

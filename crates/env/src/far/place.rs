@@ -21,6 +21,8 @@ use crate::capture::Capture;
 use crate::far::facts::Facts;
 use crate::far::filter::Over;
 use crate::far::idle::Idle;
+use crate::far::jobs::FarJobs;
+use crate::far::lane::Lanes;
 use crate::far::process::{FarProcess, Ignored, NotStarted, Wanted};
 use crate::far::scripts::{COMMAND, COMMAND_SH, STOP};
 use crate::far::talk::Talk;
@@ -31,6 +33,9 @@ use crate::workplace::{CANCEL_GRACE, GRACE, LAST_WORDS};
 
 /// Longest command that is handed over among the words of a program; a longer one goes as a file.
 const LONGEST_WORDS: usize = 60_000;
+
+/// Longest command that is told to a shell which reads it letter by letter.
+const LONGEST_REQUEST: usize = 8_000;
 
 /// How a far place is used.
 #[derive(Clone)]
@@ -62,17 +67,21 @@ pub(crate) struct Far {
     pub(super) host: Arc<dyn Host>,
     pub(super) settings: FarSettings,
     opened: futures::lock::Mutex<Option<Arc<Opened>>>,
-    /// Our part of the mark every process there carries.
-    mark: String,
-    started: AtomicU64,
     pub(super) idle: Arc<Idle>,
-    me: Weak<Self>,
+    pub(super) jobs: Arc<FarJobs>,
+    pub(super) me: Weak<Self>,
 }
 
 /// A far place that answers.
 pub(super) struct Opened {
     pub(super) facts: Facts,
     identity: String,
+    /// What the marks of all processes begin with that are started while it is open. Another opening has
+    /// another: whoever stops late what this one left running does not touch what came after it.
+    mark: String,
+    started: AtomicU64,
+    /// Shells there that run one command after the other.
+    pub(super) lanes: Arc<Lanes>,
     /// What was worth telling when it was opened; told once.
     notes: Mutex<Vec<String>>,
     /// Files of shells that nobody needs any more.
@@ -95,6 +104,13 @@ impl Drop for FarKnown {
     }
 }
 
+impl Opened {
+    /// A mark nothing else carries.
+    pub(super) fn fresh_mark(&self) -> String {
+        format!("{}.{}.", self.mark, self.started.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 impl Far {
     /// A place that is opened when the first command comes.
     pub(crate) fn new(reach: Arc<dyn Reach>, settings: FarSettings, host: Arc<dyn Host>) -> Arc<Self> {
@@ -103,9 +119,8 @@ impl Far {
             reach,
             settings,
             opened: futures::lock::Mutex::new(None),
-            mark: secret_word(),
-            started: AtomicU64::new(0),
             idle: Arc::default(),
+            jobs: Arc::default(),
             me: Weak::clone(me),
             host,
         })
@@ -119,10 +134,14 @@ impl Far {
         }
         let ready = self.reach.ready().await?;
         let facts = self.facts().await?;
-        let lifeline = self.lifeline().await;
+        let mark = secret_word();
+        let lifeline = self.lifeline(&mark).await;
         let fresh = Arc::new(Opened {
             facts,
             identity: ready.identity,
+            lanes: Lanes::new(format!("{mark}.lane.")),
+            mark,
+            started: AtomicU64::new(0),
             notes: Mutex::new(ready.notes),
             unwanted: Arc::default(),
             _lifeline: lifeline,
@@ -130,6 +149,7 @@ impl Far {
         *opened = Some(Arc::clone(&fresh));
         self.idle.watch(&self.me, &self.host, self.settings.lifetime);
         drop(opened);
+        self.find_jobs_again(&fresh);
         Ok(fresh)
     }
 
@@ -151,17 +171,13 @@ impl Far {
     }
 
     /// A program there that waits for us to be gone, and then stops what we left running.
-    async fn lifeline(&self) -> Option<Box<dyn Process>> {
-        let mark = format!("{}.", self.mark);
+    async fn lifeline(&self, mark: &str) -> Option<Box<dyn Process>> {
+        let mark = format!("{mark}.");
         let words = ["sh", "-c", STOP, "hermes", &mark, "0", "wait"].map(str::to_owned).to_vec();
         let output = Arc::new(Ignored);
         let (input, streams) = (Input::Open, Streams::Separate);
         // Without it only a sudden death of ours leaves something running there.
         self.reach.start(Call { words, input, streams, output }).await.ok()
-    }
-
-    pub(super) fn fresh_mark(&self) -> String {
-        format!("{}.{}.", self.mark, self.started.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Starts what `wanted` says for the place as it is; again, once, if it did not arrive.
@@ -170,10 +186,14 @@ impl Far {
         wanted: impl Fn(&Arc<Opened>) -> Wanted,
     ) -> Result<(FarProcess, Arc<Opened>, Wanted), EnvError> {
         let mut last = String::new();
-        for _ in 0..2 {
+        for again in [false, true] {
             let opened = self.opened().await?;
-            let asked = wanted(&opened);
-            match FarProcess::start(&self.name, &self.reach, &self.host, &asked).await {
+            let mut asked = wanted(&opened);
+            if again {
+                // By the plainest way there is.
+                asked.request = None;
+            }
+            match FarProcess::start(&self.name, &self.reach, &self.host, &opened, &asked).await {
                 Ok(process) => return Ok((process, opened, asked)),
                 Err(NotStarted::Failed(wrong)) => return Err(wrong),
                 Err(NotStarted::Lost(talk)) => {
@@ -187,7 +207,7 @@ impl Far {
     }
 
     /// A command that is too long to be handed over among words is put into a file there first.
-    async fn shipped(&self, text: &str) -> Result<String, EnvError> {
+    pub(super) async fn shipped(&self, text: &str) -> Result<String, EnvError> {
         if text.len() <= LONGEST_WORDS {
             return Ok(text.to_owned());
         }
@@ -214,25 +234,32 @@ impl Far {
     ) -> Wanted {
         let facts = &opened.facts;
         let left = format!("{}/s/{}", facts.folder, secret_word());
-        let unwanted: Vec<String> =
-            opened.unwanted.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
-        let login = if self.settings.login { format!("{}/login", facts.folder) } else { String::new() };
+        let tell = format!("{left}.d");
         let directory = facts.expanded(workdir);
         let script = if facts.bash { COMMAND } else { COMMAND_SH };
+        let mark = opened.fresh_mark();
+        let from = Self::state_file(opened, &run.shell).unwrap_or_default();
+        let given = [from, left.clone(), directory.clone(), self.login_file(facts)];
+        let plain = run.input.is_empty() && run.terminal.is_none() && text.len() <= LONGEST_REQUEST;
+        let unwanted: Vec<String> =
+            opened.unwanted.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+        let unwanted = unwanted.join(" ");
+        let request = (plain && facts.lane).then(|| {
+            let first = [mark.clone(), unwanted.clone()].into_iter().chain(given.iter().cloned());
+            first.chain(pieces(text).map(str::to_owned)).collect()
+        });
         let mut words = facts.shell_words(run.terminal.is_some(), script);
-        words.extend([
-            Self::state_file(opened, &run.shell).unwrap_or_default(),
-            left.clone(),
-            directory.clone(),
-            login,
-            unwanted.join(" "),
-        ]);
+        words.extend(given);
+        words.push(tell.clone());
         words.extend(pieces(text).map(str::to_owned));
         Wanted {
             words,
+            request,
             variables: Vec::new(),
             only: false,
             left,
+            tell,
+            unwanted,
             directory,
             input: match (run.input.is_empty(), run.terminal) {
                 (true, None) => Input::Empty,
@@ -241,8 +268,13 @@ impl Far {
             },
             streams: run.terminal.map_or(Streams::Merged, Streams::Terminal),
             output: Arc::clone(output) as Arc<_>,
-            mark: self.fresh_mark(),
+            mark,
         }
+    }
+
+    /// File with what start-up files set, or nothing when they are not wanted.
+    pub(super) fn login_file(&self, facts: &Facts) -> String {
+        if self.settings.login { format!("{}/login", facts.folder) } else { String::new() }
     }
 
     async fn run_command(&self, permit: Permit<Exec>, run: Run) -> Result<Ran, EnvError> {
@@ -255,8 +287,14 @@ impl Far {
         let output = capture();
         let (mut process, opened, wanted) =
             self.begin(|opened| self.command(opened, &text, &run, &workdir, &output)).await?;
-        let (why, over) = self.watched(&mut process, run.timeout, &run.cancel).await?;
+        let watched = self.watched(&mut process, run.timeout, &run.cancel).await;
         drop(process);
+        let (why, over) = match watched {
+            Err(EnvError::CutOff { environment, why, .. }) => {
+                return Err(EnvError::CutOff { environment, why, output: Box::new(output.kept()) });
+            }
+            watched => watched?,
+        };
         let mut notes = std::mem::take(&mut *opened.notes.lock().unwrap_or_else(PoisonError::into_inner));
         let cwd = match over {
             Some(Over::NoDirectory) => {
@@ -309,6 +347,12 @@ impl Far {
         if self.idle.in_use() {
             return false;
         }
+        // What runs in the background uses it too.
+        if let Some(opened) = opened.clone()
+            && self.has_running_jobs(&opened).await
+        {
+            return false;
+        }
         // What stands on our lifeline goes first.
         *opened = None;
         let _ = self.reach.close(Close::Idle).await;
@@ -345,12 +389,15 @@ impl Environment for Far {
                         words,
                         variables: variables.clone(),
                         only,
+                        request: None,
                         left: String::new(),
+                        tell: String::new(),
+                        unwanted: String::new(),
                         directory: opened.facts.expanded(&workdir),
                         input: start.input.clone(),
                         streams: start.streams,
                         output: Arc::clone(&start.output),
-                        mark: self.fresh_mark(),
+                        mark: opened.fresh_mark(),
                     }
                 })
                 .await?;
@@ -370,7 +417,7 @@ impl Workplace for Far {
     }
 
     fn jobs(&self) -> Option<&dyn Jobs> {
-        None
+        Some(self)
     }
 
     fn is_open(&self) -> bool {
@@ -402,6 +449,7 @@ impl Workplace for Far {
 impl Drop for Far {
     fn drop(&mut self) {
         self.idle.end();
+        self.jobs.end();
         if self.opened.get_mut().take().is_some() {
             // Waited for here: a moment later there may be nobody left to do it.
             let _ = crate::wait::wait(self.reach.close(Close::Leave));

@@ -9,6 +9,8 @@ use hermes_core::environment::{End, EnvError, Input, Output, Process, Size, Stre
 use hermes_core::host::Host;
 
 use crate::far::filter::{Filter, Over, Told};
+use crate::far::lane::{Lane, Lanes};
+use crate::far::place::Opened;
 use crate::far::scripts::{AROUND, STOP};
 use crate::far::{Call, Reach};
 use crate::process::MARK;
@@ -20,8 +22,22 @@ const STOPPING: Duration = Duration::from_secs(20);
 /// How long a client gets to end by itself after what it was for is over.
 const CLIENT: Duration = Duration::from_secs(2);
 
+/// How long a shell that has answered before may take to answer again; then another way is tried.
+const ANSWER: Duration = Duration::from_secs(5);
+
 /// How long a place may take to start a program.
 const START: Duration = Duration::from_mins(1);
+
+/// What is to be stopped over there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Aim {
+    /// What its marks begin with.
+    pub(super) mark: String,
+    /// The shell it is a child of, if that runs others too.
+    pub(super) parent: Option<u32>,
+    /// The session it is in, if that is known.
+    pub(super) session: Option<u32>,
+}
 
 /// What is wanted of a process.
 pub(super) struct Wanted {
@@ -31,8 +47,14 @@ pub(super) struct Wanted {
     pub(super) variables: Vec<(String, String)>,
     /// Whether it gets none of its place's own.
     pub(super) only: bool,
-    /// File whose neighbour tells the last directory.
+    /// The same for a shell that runs one command after the other, where that will do.
+    pub(super) request: Option<Vec<String>>,
+    /// File for what its shell leaves for the next, or nothing.
     pub(super) left: String,
+    /// File in which its shell tells where it stood at the end, or nothing.
+    pub(super) tell: String,
+    /// Files nobody needs any more, to be removed after it.
+    pub(super) unwanted: String,
     /// Where it starts.
     pub(super) directory: String,
     pub(super) input: Input,
@@ -46,13 +68,35 @@ pub(super) struct FarProcess {
     name: Arc<str>,
     reach: Arc<dyn Reach>,
     host: Arc<dyn Host>,
-    client: Option<Box<dyn Process>>,
+    client: Option<Client>,
     filter: Arc<Filter>,
     over: oneshot::Receiver<Over>,
     mark: String,
     pid: u32,
     ended: Option<Over>,
     stopped: std::sync::atomic::AtomicBool,
+}
+
+/// What a process over there is reached by.
+enum Client {
+    /// A client of its own.
+    Own(Box<dyn Process>),
+    /// A shell that will run others after it.
+    Lane(Lane, Arc<Lanes>),
+}
+
+impl Client {
+    fn process(&self) -> &dyn Process {
+        match self {
+            Self::Own(client) | Self::Lane(Lane { client, .. }, _) => client.as_ref(),
+        }
+    }
+
+    fn process_mut(&mut self) -> &mut dyn Process {
+        match self {
+            Self::Own(client) | Self::Lane(Lane { client, .. }, _) => client.as_mut(),
+        }
+    }
 }
 
 /// Why a start did not come about.
@@ -69,40 +113,33 @@ impl FarProcess {
         name: &Arc<str>,
         reach: &Arc<dyn Reach>,
         host: &Arc<dyn Host>,
+        opened: &Opened,
         wanted: &Wanted,
     ) -> Result<Self, NotStarted> {
         let (filter, told) = Filter::new(&wanted.mark, wanted.streams, Arc::clone(&wanted.output));
-        let terminal = matches!(wanted.streams, Streams::Terminal(_));
-        let call = Call {
-            words: words(wanted),
-            input: Input::Open,
-            streams: if terminal { wanted.streams } else { Streams::Separate },
-            output: Arc::clone(&filter) as Arc<_>,
+        let mut client = match &wanted.request {
+            Some(request) => {
+                let lanes = &opened.lanes;
+                let lane = lanes.take(reach, &opened.facts).await.map_err(NotStarted::Failed)?;
+                // One that does not listen any more is seen below.
+                let _ = lane.ask(request, &filter);
+                Client::Lane(lane, Arc::clone(lanes))
+            }
+            None => Client::Own(own(reach, wanted, &filter).await.map_err(NotStarted::Failed)?),
         };
-        let mut client = reach.start(call).await.map_err(NotStarted::Failed)?;
         let Told { begun, over } = told;
-        let ended = select(client.ended(), host.sleep(START));
+        let used = matches!(&client, Client::Lane(lane, _) if lane.used);
+        let limit = if used { ANSWER } else { START };
+        let ended = select(client.process_mut().ended(), host.sleep(limit));
         let pid = match select(begun, ended).await {
             Either::Left((Ok(pid), _)) => pid,
-            Either::Right((Either::Right(_), _)) => {
+            Either::Right((Either::Right(_), _)) if !used => {
                 let why = format!("no program could be started there within {} s", START.as_secs());
                 return Err(NotStarted::Failed(EnvError::Unreachable { environment: name.to_string(), why }));
             }
             _ => return Err(NotStarted::Lost(filter.talk())),
         };
-        if !terminal {
-            // Whatever fails from here on is seen at its end.
-            let _ = client.write(b"go\n".to_vec());
-        }
-        match &wanted.input {
-            Input::Empty if terminal => {}
-            Input::Empty => client.close_input(),
-            Input::Bytes(bytes) => {
-                let _ = client.write(bytes.clone());
-                client.close_input();
-            }
-            Input::Open => {}
-        }
+        wanted.feed(client.process());
         Ok(Self {
             name: Arc::clone(name),
             reach: Arc::clone(reach),
@@ -117,13 +154,18 @@ impl FarProcess {
         })
     }
 
+    fn aim(&self) -> Aim {
+        let parent = matches!(self.client, Some(Client::Lane(..))).then_some(self.pid);
+        Aim { mark: self.mark.clone(), parent, session: None }
+    }
+
     /// How it ended, and where its shell stood.
     pub(super) async fn finished(&mut self) -> Result<Over, EnvError> {
         if let Some(over) = &self.ended {
             return Ok(over.clone());
         }
         let Some(client) = &mut self.client else { return Err(EnvError::Input("it has ended".to_owned())) };
-        let over = match select(&mut self.over, client.ended()).await {
+        let over = match select(&mut self.over, client.process_mut().ended()).await {
             Either::Left((Ok(over), _)) => Some(over),
             // The client hands everything over before it ends.
             Either::Left((Err(_), _)) | Either::Right(_) => self.over.try_recv().ok().flatten(),
@@ -140,7 +182,7 @@ impl FarProcess {
             None => {
                 let talk = self.filter.talk();
                 let why = if talk.is_empty() { "its client ended".to_owned() } else { talk };
-                Err(EnvError::CutOff { environment: self.name.to_string(), why })
+                Err(EnvError::CutOff { environment: self.name.to_string(), why, output: Box::default() })
             }
         }
     }
@@ -157,24 +199,24 @@ impl Process for FarProcess {
 
     fn stop(&self, grace: Duration) -> BoxFuture<'_, ()> {
         self.stopped.store(true, std::sync::atomic::Ordering::Relaxed);
-        Box::pin(stop_there(&self.reach, &self.host, self.mark.clone(), grace))
+        Box::pin(stop_there(&self.reach, &self.host, self.aim(), grace))
     }
 
     fn write(&self, bytes: Vec<u8>) -> Result<(), EnvError> {
         match &self.client {
-            Some(client) if self.ended.is_none() => client.write(bytes),
+            Some(Client::Own(client)) if self.ended.is_none() => client.write(bytes),
             _ => Err(EnvError::Input("it has ended".to_owned())),
         }
     }
 
     fn close_input(&self) {
-        if let Some(client) = &self.client {
+        if let Some(Client::Own(client)) = &self.client {
             client.close_input();
         }
     }
 
     fn resize(&self, size: Size) {
-        if let Some(client) = &self.client {
+        if let Some(Client::Own(client)) = &self.client {
             client.resize(size);
         }
     }
@@ -182,12 +224,22 @@ impl Process for FarProcess {
 
 impl Drop for FarProcess {
     fn drop(&mut self) {
-        let Some(mut client) = self.client.take() else { return };
-        let (reach, host, mark) = (Arc::clone(&self.reach), Arc::clone(&self.host), self.mark.clone());
+        let aim = self.aim();
+        let Some(client) = self.client.take() else { return };
+        let (reach, host) = (Arc::clone(&self.reach), Arc::clone(&self.host));
         let over = self.ended.is_some() || matches!(self.over.try_recv(), Ok(Some(_)));
+        let stopped = self.stopped.load(std::sync::atomic::Ordering::Relaxed);
+        let mut client = match client {
+            Client::Lane(lane, lanes) if over && !stopped => return lanes.give_back(lane),
+            Client::Lane(lane, _) => {
+                lane.client.close_input();
+                lane.client
+            }
+            Client::Own(client) => client,
+        };
         self.host.run_blocking(Box::new(move || {
             if !over {
-                wait_at_most(stop_asked(&reach, mark, Duration::from_millis(80)), STOPPING, &host);
+                wait_at_most(stop_asked(&reach, aim, Duration::from_millis(80)), STOPPING, &host);
             }
             // It ends by itself when nothing over there holds its pipes; if something does, it goes all
             // the same.
@@ -196,14 +248,52 @@ impl Drop for FarProcess {
     }
 }
 
-/// Stops everything over there whose mark begins with this one.
-pub(super) async fn stop_there(reach: &Arc<dyn Reach>, host: &Arc<dyn Host>, mark: String, grace: Duration) {
-    select(Box::pin(stop_asked(reach, mark, grace)), host.sleep(grace + STOPPING)).await;
+/// Starts a client for what is wanted.
+async fn own(
+    reach: &Arc<dyn Reach>,
+    wanted: &Wanted,
+    filter: &Arc<Filter>,
+) -> Result<Box<dyn Process>, EnvError> {
+    let terminal = matches!(wanted.streams, Streams::Terminal(_));
+    let call = Call {
+        words: words(wanted),
+        input: Input::Open,
+        streams: if terminal { wanted.streams } else { Streams::Separate },
+        output: Arc::clone(filter) as Arc<_>,
+    };
+    reach.start(call).await
 }
 
-async fn stop_asked(reach: &Arc<dyn Reach>, mark: String, grace: Duration) {
+impl Wanted {
+    /// Tells it to begin, and what there is to read. Whatever fails here is seen at its end.
+    fn feed(&self, client: &dyn Process) {
+        let terminal = matches!(self.streams, Streams::Terminal(_));
+        if !terminal {
+            let _ = client.write(b"go\n".to_vec());
+        }
+        match &self.input {
+            Input::Empty if terminal || self.request.is_some() => {}
+            Input::Empty => client.close_input(),
+            Input::Bytes(bytes) => {
+                let _ = client.write(bytes.clone());
+                client.close_input();
+            }
+            Input::Open => {}
+        }
+    }
+}
+
+/// Stops everything over there that is meant.
+pub(super) async fn stop_there(reach: &Arc<dyn Reach>, host: &Arc<dyn Host>, aim: Aim, grace: Duration) {
+    select(Box::pin(stop_asked(reach, aim, grace)), host.sleep(grace + STOPPING)).await;
+}
+
+async fn stop_asked(reach: &Arc<dyn Reach>, aim: Aim, grace: Duration) {
     let steps = grace.as_millis().div_ceil(50).to_string();
-    let words = ["sh", "-c", STOP, "hermes", &mark, &steps, ""].map(str::to_owned).to_vec();
+    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    let (parent, session) = (number(aim.parent), number(aim.session));
+    let words = ["sh", "-c", STOP, "hermes", &aim.mark, &steps, "", &parent, &session];
+    let words = words.map(str::to_owned).to_vec();
     let call = Call { words, input: Input::Empty, streams: Streams::Separate, output: Arc::new(Ignored) };
     // A place that cannot be reached has nothing of ours running, or is out of our hands.
     if let Ok(mut process) = reach.start(call).await {
@@ -228,7 +318,7 @@ fn words(wanted: &Wanted) -> Vec<String> {
     let variables = wanted.variables.iter().filter(|(name, _)| sound(name) && name != MARK);
     words.extend(variables.map(|(name, value)| format!("{name}={value}")));
     words.extend(["sh", "-c", AROUND, "hermes", &wanted.mark, how].map(str::to_owned));
-    words.extend([wanted.left.clone(), wanted.directory.clone(), size]);
+    words.extend([wanted.tell.clone(), wanted.directory.clone(), size, wanted.unwanted.clone()]);
     words.extend(wanted.words.iter().cloned());
     words
 }

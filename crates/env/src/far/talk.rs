@@ -31,7 +31,7 @@ impl Output for Kept {
 }
 
 impl Talk {
-    /// Runs it.
+    /// Runs it, for no longer than this.
     pub(super) async fn ask(
         reach: &dyn Reach,
         host: &Arc<dyn Host>,
@@ -39,17 +39,26 @@ impl Talk {
         input: Vec<u8>,
         limit: Duration,
     ) -> Result<Self, EnvError> {
+        match select(Box::pin(Self::listen(reach, words, input)), host.sleep(limit)).await {
+            Either::Left((talk, _)) => talk,
+            Either::Right(_) => {
+                let why = format!("it did not answer within {} s", limit.as_secs());
+                Err(EnvError::Start { what: "a program there".to_owned(), why })
+            }
+        }
+    }
+
+    /// Runs it, for as long as it takes.
+    pub(super) async fn listen(
+        reach: &dyn Reach,
+        words: Vec<String>,
+        input: Vec<u8>,
+    ) -> Result<Self, EnvError> {
         let kept = Arc::new(Kept::default());
         let input = if input.is_empty() { Input::Empty } else { Input::Bytes(input) };
         let call = Call { words, input, streams: Streams::Separate, output: Arc::clone(&kept) as Arc<_> };
         let mut process = reach.start(call).await?;
-        let end = match select(process.ended(), host.sleep(limit)).await {
-            Either::Left((end, _)) => end?,
-            Either::Right(_) => {
-                let why = format!("it did not answer within {} s", limit.as_secs());
-                return Err(EnvError::Start { what: "a program there".to_owned(), why });
-            }
-        };
+        let end = process.ended().await?;
         let (out, err) = std::mem::take(&mut *kept.0.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Self { end, out, err })
     }

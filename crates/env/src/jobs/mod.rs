@@ -41,7 +41,9 @@ pub(crate) use keeper::{now, own_identity};
 pub(crate) use launch::Launch;
 pub(crate) use launch::to_bytes;
 use launch::{FINISH, Finish, Numbered, RECORD, Record, Started, TOLD, Told};
-pub(crate) use notices::Notices;
+pub(crate) use notices::{Burst, LAST_OUTPUT, MAX_WAITING, Notices};
+pub(crate) use place::new_id;
+pub(crate) use watch::Watch;
 
 use crate::process::spawn::{Child, Program, spawn, word};
 use crate::process::tree::{self, Root};

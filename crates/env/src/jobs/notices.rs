@@ -25,7 +25,7 @@ use crate::jobs::launch::{Numbered, Told};
 use crate::jobs::{Found, read, tell, told, wire};
 
 /// Most notices waiting to be taken; the oldest go.
-const MAX_WAITING: usize = 256;
+pub(crate) const MAX_WAITING: usize = 256;
 
 /// More than so many lines seen in this time, and none are told for a while.
 const BURST: usize = 15;
@@ -33,7 +33,7 @@ const BURST_TIME: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// How much of a finished job's output is told.
-const LAST_OUTPUT: usize = 2000;
+pub(crate) const LAST_OUTPUT: usize = 2000;
 
 /// What was collected.
 #[derive(Clone)]
@@ -68,6 +68,12 @@ struct State {
     new: Vec<Listening>,
     listening: bool,
     closed: bool,
+    burst: Burst,
+}
+
+/// Holds back what would be told too often.
+#[derive(Default)]
+pub(crate) struct Burst {
     recent: VecDeque<Duration>,
     silent_until: Option<Duration>,
 }
@@ -241,7 +247,7 @@ impl Inner {
     fn add(&self, job: &About, what: Happening) {
         let now = self.host.now();
         let mut state = self.lock();
-        if matches!(what, Happening::Seen { .. }) && !state.may_tell(now) {
+        if matches!(what, Happening::Seen { .. }) && !state.burst.may_tell(now) {
             return;
         }
         if state.waiting.len() >= MAX_WAITING {
@@ -266,9 +272,9 @@ impl Inner {
     }
 }
 
-impl State {
+impl Burst {
     /// Whether one more line may be told now.
-    fn may_tell(&mut self, now: Duration) -> bool {
+    pub(crate) fn may_tell(&mut self, now: Duration) -> bool {
         if self.silent_until.is_some_and(|until| now < until) {
             return false;
         }
@@ -289,13 +295,13 @@ mod tests {
 
     #[test]
     fn a_burst_is_followed_by_silence() {
-        let mut state = State::default();
+        let mut burst = Burst::default();
         let at = Duration::from_secs;
 
-        let told = (0..20).filter(|_| state.may_tell(at(100))).count();
+        let told = (0..20).filter(|_| burst.may_tell(at(100))).count();
 
         assert_eq!(told, BURST);
-        assert!(!state.may_tell(at(129)));
-        assert!(state.may_tell(at(131)));
+        assert!(!burst.may_tell(at(129)));
+        assert!(burst.may_tell(at(131)));
     }
 }

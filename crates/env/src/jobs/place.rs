@@ -180,7 +180,8 @@ impl Shared {
     }
 }
 
-fn new_id() -> String {
+/// An id nothing else has.
+pub(crate) fn new_id() -> String {
     let word = secret_word();
     format!("proc_{}", word.get(..12).unwrap_or(&word))
 }

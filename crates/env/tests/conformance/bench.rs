@@ -110,21 +110,7 @@ impl Bench {
             ..Surroundings::default()
         };
         let place: Arc<dyn Workplace> = if backend.is_far() {
-            let opening = Opening {
-                host: Arc::clone(&host),
-                variables: variables(dir.path()),
-                folder: None,
-                fence: None,
-                around: around.clone(),
-            };
-            let far = FarSettings {
-                name: "far".to_owned(),
-                owner: around.owner.clone(),
-                login: true,
-                lifetime: Duration::ZERO,
-                overflow: None,
-            };
-            backend.place(section.clone(), opening, far).unwrap().place
+            far_place(backend, &host, dir.path(), &around, &section)
         } else {
             Arc::new(Shared::new(near(backend, dir.path(), fence.clone()), Arc::clone(&host)))
         };
@@ -136,6 +122,16 @@ impl Bench {
         let registry = Registry::new(scope).unwrap();
         let fence = fence.map(Arc::new);
         Self { dir, place, section, around, backend, fence, host, road, registry, runtime }
+    }
+
+    /// The backend's name.
+    pub(crate) fn backend(&self) -> &'static str {
+        self.backend.name()
+    }
+
+    /// Lets go of the far place, as a program does that ends, and comes back to it as another would.
+    pub(crate) fn come_back(&mut self) {
+        self.place = far_place(self.backend, &self.host, self.dir.path(), &self.around, &self.section);
     }
 
     /// The folder commands start in.
@@ -192,6 +188,30 @@ impl Bench {
         assert_eq!(ran.why, Why::Ended(hermes_core::environment::End::Code(0)));
         String::from_utf8(ran.output.head).unwrap()
     }
+}
+
+fn far_place(
+    backend: &BackendDef,
+    host: &Arc<dyn Host>,
+    dir: &Path,
+    around: &Surroundings,
+    section: &Value,
+) -> Arc<dyn Workplace> {
+    let opening = Opening {
+        host: Arc::clone(host),
+        variables: variables(dir),
+        folder: None,
+        fence: None,
+        around: around.clone(),
+    };
+    let far = FarSettings {
+        name: "far".to_owned(),
+        owner: around.owner.clone(),
+        login: true,
+        lifetime: Duration::ZERO,
+        overflow: None,
+    };
+    backend.place(section.clone(), opening, far).unwrap().place
 }
 
 fn near(backend: &'static BackendDef, dir: &Path, fence: Option<Fence>) -> PlaceSettings {

@@ -6,10 +6,14 @@
 use std::process::Command;
 
 use hermes_core::environment::{End, EnvError, Run, Why};
+use hermes_core::jobs::JobState;
 use serde_json::{Value, json};
 
-use crate::PROMISES;
+use crate::background::{Background, plain};
 use crate::bench::{Bench, usual};
+use crate::dockerd::Daemon;
+use crate::processes::until;
+use crate::{PROMISES, cost};
 
 /// The image with bash that tests use, and the engine's client; nothing when there is no engine here.
 fn engine(name: &str) -> Option<(String, String)> {
@@ -96,16 +100,17 @@ fn a_container_that_is_removed_while_a_command_runs_is_a_clear_error_and_nothing
     let Some(bench) = bench("docker", &json!({ "extra_args": [] })) else { return };
     let (_, client) = engine("docker").unwrap();
     bench.run("true");
-    let permit = bench.permit("echo once >> ran; sleep 100");
+    let permit = bench.permit("echo so far; sleep 0.3; echo once >> ran; sleep 100");
 
     let wrong = std::thread::scope(|scope| {
         let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
-        crate::processes::until("it runs", || bench.work().join("ran").exists());
+        until("it runs", || bench.work().join("ran").exists());
         told(&client, &["rm", "-f", &ours(&client)]);
         running.join().unwrap().unwrap_err()
     });
 
-    assert!(matches!(wrong, EnvError::CutOff { .. }), "{wrong}");
+    let EnvError::CutOff { output, .. } = wrong else { panic!("{wrong}") };
+    assert_eq!(output.head, b"so far\n");
     assert_eq!(std::fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
     assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
 }
@@ -167,4 +172,77 @@ fn without_bash_variables_and_directory_stay() {
     let run = Run { shell: ran.shell, ..usual() };
     let next = bench.runtime.block_on(bench.place.run(permit, run)).unwrap();
     assert_eq!(next.output.head, b"x y\n/tmp\n");
+}
+
+#[test]
+fn a_call_costs_no_more_than_the_bare_client() {
+    let Some(bench) = bench("docker", &json!({})) else { return };
+    let (_, client) = engine("docker").unwrap();
+    bench.run("true");
+    let id = ours(&client);
+
+    cost::no_more_than("docker", &bench, || {
+        assert!(Command::new(&client).args(["exec", &id, "true"]).status().unwrap().success());
+    });
+}
+
+#[test]
+fn a_job_is_found_again_in_a_container_that_stays_and_goes_with_one_that_does_not() {
+    for stays in [true, false] {
+        let more = json!({ "persist_across_processes": stays, "extra_args": [] });
+        let Some(mut bench) = bench("docker", &more) else { return };
+        let job = Background(&bench).start("echo on; sleep 1000", plain());
+        until("it runs", || Background(&bench).tail(&job.id) == "on\n");
+
+        bench.come_back();
+
+        if stays {
+            assert_eq!(Background(&bench).look(&job.id).state, JobState::Running);
+            assert_eq!(Background(&bench).tail(&job.id), "on\n");
+            bench.runtime.block_on(bench.place.close(true)).unwrap();
+        } else {
+            let gone = bench.runtime.block_on(bench.place.jobs().unwrap().look("s", &job.id));
+            assert_eq!(gone.unwrap_err(), EnvError::NoJob(job.id));
+        }
+    }
+}
+
+#[test]
+fn a_job_whose_container_is_removed_under_us_is_lost_and_said_to_be() {
+    let Some(bench) = bench("docker", &json!({ "extra_args": [] })) else { return };
+    let (_, client) = engine("docker").unwrap();
+    let job = Background(&bench).start("sleep 1000", plain());
+
+    told(&client, &["rm", "-f", &ours(&client)]);
+
+    assert_eq!(Background(&bench).look(&job.id).state, JobState::Lost);
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+}
+
+#[test]
+fn an_engine_that_is_killed_and_started_again_is_used_again_and_nothing_runs_twice() {
+    let Some(mut daemon) = Daemon::start() else { return };
+    let image = std::env::var("HERMES_TEST_DOCKER_PLAIN_IMAGE").unwrap();
+    let binary = daemon.binary();
+    let more = json!({ "image": image, "binary": binary, "extra_args": [], "network": false });
+    let Some(bench) = bench("docker", &more) else { return };
+    bench.run("true");
+    let permit = bench.permit("echo so far; echo once >> ran; sleep 100");
+
+    let wrong = std::thread::scope(|scope| {
+        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
+        until("it runs", || bench.work().join("ran").exists());
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        daemon.kill();
+        running.join().unwrap().unwrap_err()
+    });
+
+    let EnvError::CutOff { output, .. } = wrong else { panic!("{wrong}") };
+    assert_eq!(output.head, b"so far\n");
+    let gone = bench.runtime.block_on(bench.place.run(bench.permit("true"), usual())).unwrap_err();
+    assert!(gone.to_string().contains("start the engine"), "{gone}");
+    daemon.again();
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+    assert_eq!(std::fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    drop(bench);
 }

@@ -6,8 +6,12 @@
 #![expect(clippy::unwrap_used, reason = "the helpers here are part of the tests")]
 #![expect(clippy::print_stderr, reason = "what cannot be tried on this machine is said loudly")]
 
+mod apptainer;
+mod background;
 mod bench;
 mod containers;
+mod cost;
+mod dockerd;
 mod processes;
 mod ssh;
 mod sshd;
@@ -74,4 +78,12 @@ promises! {
     a_terminal_is_one_and_can_be_resized,
     a_thousand_calls_leave_nothing_behind,
     what_a_command_inherits_is_what_it_should,
+    a_job_goes_on_after_the_call_and_is_written_to_and_read,
+    a_job_has_what_the_sessions_shell_knew,
+    a_killed_job_is_gone_with_everything_it_started,
+    the_end_of_a_job_and_what_is_watched_for_are_told_once,
+    a_job_in_a_terminal_has_one,
+    a_long_log_is_bounded_and_read_by_lines,
+    jobs_are_their_sessions_own,
+    a_job_in_a_directory_that_is_not_there_is_a_clear_error,
 }

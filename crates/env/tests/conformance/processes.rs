@@ -3,10 +3,36 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::bench::Bench;
+
 /// Whether a process of that number runs.
-pub(crate) fn runs(pid: &str) -> bool {
+fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+impl Bench {
+    /// Whether a process runs that has this number in there.
+    pub(crate) fn runs(&self, pid: &str) -> bool {
+        if self.backend() != "singularity" {
+            return runs(pid);
+        }
+        let said = self.run("readlink /proc/self/ns/pid").output.head;
+        runs_within(pid, String::from_utf8(said).unwrap().trim())
+    }
+}
+
+/// Whether a process of that number runs in the namespace of that name, which is not ours.
+fn runs_within(pid: &str, namespace: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let there = fs::read_link(entry.path().join("ns/pid"));
+        if !there.is_ok_and(|there| there.to_string_lossy() == namespace) {
+            return false;
+        }
+        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line("NSpid:").split_whitespace().last() == Some(pid.trim()) && !line("State:").contains('Z')
+    })
 }
 
 /// Waits until something is so; a test that waits in vain fails.

@@ -8,8 +8,14 @@ use hermes_core::environment::{
     End, Environment, Input, Output, Process, Run, Size, Start, Stream, Streams, Variables, Why,
 };
 
+pub(crate) use crate::background::{
+    a_job_goes_on_after_the_call_and_is_written_to_and_read, a_job_has_what_the_sessions_shell_knew,
+    a_job_in_a_directory_that_is_not_there_is_a_clear_error, a_job_in_a_terminal_has_one,
+    a_killed_job_is_gone_with_everything_it_started, a_long_log_is_bounded_and_read_by_lines,
+    jobs_are_their_sessions_own, the_end_of_a_job_and_what_is_watched_for_are_told_once,
+};
 use crate::bench::{Bench, usual};
-use crate::processes::{children, descriptors, own, runs, until};
+use crate::processes::{children, descriptors, own, until};
 
 const PLAIN: &str = r#"cd -- "$1" && shift && eval "$*""#;
 
@@ -147,7 +153,7 @@ pub(crate) fn a_timeout_kills_the_whole_tree(bench: &Bench) {
     let pids = fs::read_to_string(bench.work().join("pids")).unwrap();
     assert_eq!(pids.lines().count(), 4, "{pids}");
     for pid in pids.lines() {
-        assert!(!runs(pid), "{pid}");
+        assert!(!bench.runs(pid), "{pid}");
     }
 }
 
@@ -230,7 +236,7 @@ pub(crate) fn a_cancelled_command_is_gone_in_time(bench: &Bench) {
         let ran = running.join().unwrap();
 
         assert_eq!(ran.why, Why::Cancelled);
-        assert!(!runs(&pid));
+        assert!(!bench.runs(&pid));
         assert!(begin.elapsed() < Duration::from_millis(LATE), "{:?}", begin.elapsed());
     });
 }
@@ -245,7 +251,7 @@ pub(crate) fn an_abandoned_command_is_gone_in_time(bench: &Bench) {
 
     let begin = Instant::now();
     drop(process);
-    until("it is gone", || !runs(&heard.out()));
+    until("it is gone", || !bench.runs(&heard.out()));
 
     assert!(begin.elapsed() < Duration::from_millis(LATE), "{:?}", begin.elapsed());
 }
@@ -295,7 +301,7 @@ pub(crate) fn a_child_that_holds_the_pipe_does_not_hold_the_call(bench: &Bench) 
 
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     let pid = String::from_utf8(ran.output.head).unwrap();
-    assert!(runs(&pid), "it was not asked to stop");
+    assert!(bench.runs(&pid), "it was not asked to stop");
     bench.run(&format!("kill {pid}"));
 }
 

@@ -117,7 +117,7 @@ impl Terminal {
         let mut ran = match cx.workplace(&permit)?.run(permit, run).await {
             Ok(ran) => ran,
             Err(wrong @ EnvError::Directory { .. }) => return Ok(self.no_directory(cx, &wrong)),
-            Err(wrong) => return Ok(refused(&wrong.to_string())),
+            Err(wrong) => return Ok(lost(&wrong)),
         };
         ran.notes.extend(not_kept);
         // A session without state is a single call; there is nobody to remember for.
@@ -210,6 +210,18 @@ fn refused(why: &str) -> Value {
     json!({ "output": "", "exit_code": -1, "error": why, "status": "error" })
 }
 
+/// Why there is no end to tell, with what had been written until then.
+fn lost(wrong: &EnvError) -> Value {
+    let mut answer = refused(&wrong.to_string());
+    if let (EnvError::CutOff { output, .. }, Some(fields)) = (wrong, answer.as_object_mut()) {
+        fields.insert("output".to_owned(), json!(text(output)));
+        if let Some(path) = &output.saved_to {
+            fields.insert("output_file".to_owned(), json!(path.to_string_lossy()));
+        }
+    }
+    answer
+}
+
 fn shown(command: &str, ran: &Ran) -> Map<String, Value> {
     let mut output = text(&ran.output);
     let mut say = |words: &str| {
@@ -275,6 +287,18 @@ mod tests {
         let answer = shown("ls", &ran(Why::Ended(End::Code(0)), kept("  a\u{1b}[0m\nb\n\n")));
 
         assert_eq!(Value::Object(answer), json!({ "output": "  a\nb", "exit_code": 0, "error": null }));
+    }
+
+    #[test]
+    fn what_was_written_before_the_connection_broke_is_shown_with_the_error() {
+        let output = Box::new(kept("so far\n"));
+        let wrong = EnvError::CutOff { environment: "lab".to_owned(), why: "gone".to_owned(), output };
+
+        let answer = lost(&wrong);
+
+        assert_eq!(answer["output"], "so far");
+        assert_eq!((&answer["exit_code"], &answer["status"]), (&json!(-1), &json!("error")));
+        assert!(answer["error"].as_str().unwrap().contains("the connection was lost"));
     }
 
     #[test]

@@ -1,0 +1,407 @@
+//! The one instance of a place: found again, started, stopped.
+//!
+//! It is known by its name, which tells whose it is, which place, what it was made of and who made it.
+//! Nothing with another name is touched.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use hermes_core::environment::{EnvError, Process, Streams};
+use serde::Deserialize;
+
+use crate::apptainer::folders;
+use crate::apptainer::settings::ApptainerSettings;
+use crate::apptainer::words::{Name, Starting, start};
+use crate::backends::{Opening, Surroundings};
+use crate::far::client::{Client, Clients, Said};
+use crate::far::quote::quoted;
+use crate::far::{Call, Close, Reach, Ready};
+use crate::jobs::{own_process, still_runs};
+use crate::probe::{file_exists, program_on_path};
+
+/// How long the program may take to answer, to start an instance, to make an image.
+const ANSWER: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_mins(2);
+const BUILD: Duration = Duration::from_mins(30);
+
+/// Runs a line in a terminal of its own: the one from outside works in there but has no name.
+const TERMINAL: &str = r#"if ! command -v script >/dev/null 2>&1; then eval "exec $1"; fi
+SHELL=/bin/sh exec script -qefc "unset SHELL; exec $1" /dev/null
+"#;
+
+/// Where the instance of a place is, and how it is reached.
+pub(crate) struct Instance {
+    settings: ApptainerSettings,
+    around: Surroundings,
+    program: PathBuf,
+    clients: Clients,
+    /// The home of the person.
+    home: String,
+    /// Folder of this machine for everything of ours.
+    base: PathBuf,
+    name: Name,
+    /// The name of the one in use, once it is known.
+    known: Mutex<Option<String>>,
+}
+
+/// What the program says about instances.
+#[derive(Deserialize)]
+struct Listed {
+    #[serde(default)]
+    instances: Vec<Running>,
+}
+
+#[derive(Deserialize)]
+struct Running {
+    instance: String,
+    pid: u32,
+}
+
+impl Instance {
+    pub(crate) fn new(settings: ApptainerSettings, with: Opening) -> Result<Self, EnvError> {
+        let mut variables = with.variables.allowed();
+        let value = |name: &str| {
+            let found = variables.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        let around = with.around;
+        let program = program(&around.name, settings.binary.as_deref(), &value("PATH"))?;
+        let home =
+            Some(value("HOME")).filter(|home| home.starts_with('/')).unwrap_or_else(|| "/root".to_owned());
+        let base = base(&settings, &around, &home, &value("USER")).ok_or_else(|| EnvError::Unreachable {
+            environment: around.name.clone(),
+            why: "there is no folder it could write to; set `scratch_dir`".to_owned(),
+        })?;
+        // Given this way they are not seen in the list of processes.
+        for (name, value) in given(&settings, &around) {
+            for prefix in ["APPTAINERENV_", "SINGULARITYENV_"] {
+                variables.push((format!("{prefix}{name}").into(), value.clone().into()));
+            }
+        }
+        let recipe = format!("{settings:?}{:?}{:?}{home}", around.cwd, around.shown);
+        let maker = (!settings.persist_across_processes).then(own_process);
+        let name = Name::new(&around.owner, &around.name, &recipe, maker.as_deref());
+        let clients = Clients::new(with.host, variables);
+        Ok(Self { settings, around, program, clients, home, base, name, known: Mutex::default() })
+    }
+
+    fn client<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Client {
+        Client { program: self.program.clone(), arguments: words.into_iter().map(str::to_owned).collect() }
+    }
+
+    async fn ask(&self, words: &[&str], limit: Duration) -> Result<Said, EnvError> {
+        self.clients.ask(&self.client(words.iter().copied()), limit, None).await
+    }
+
+    fn known(&self) -> Option<String> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn remember(&self, name: Option<String>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = name;
+    }
+
+    fn wrong(&self, complaint: &str) -> EnvError {
+        let why = match advice(complaint) {
+            Some(advice) => format!("{complaint} ({advice})"),
+            None => complaint.to_owned(),
+        };
+        EnvError::Unreachable { environment: self.around.name.clone(), why }
+    }
+
+    /// The instances of this home that run.
+    async fn running(&self) -> Result<Vec<Running>, EnvError> {
+        let said = self.ask(&["instance", "list", "--json"], ANSWER).await?;
+        if !said.is_well() {
+            return Err(self.wrong(&told(&said.complaint())));
+        }
+        let listed: Listed = serde_json::from_slice(&said.out)
+            .map_err(|_| self.wrong(&format!("its list of instances cannot be read: {}", said.text())))?;
+        let ours = |running: &Running| running.instance.starts_with(&self.name.ours);
+        Ok(listed.instances.into_iter().filter(ours).collect())
+    }
+
+    async fn stop(&self, name: &str) -> Result<Said, EnvError> {
+        self.ask(&["instance", "stop", "--timeout", "2", name], START).await
+    }
+
+    /// Finds the instance; stops what others left who are gone, and what was made otherwise than it would
+    /// be now.
+    async fn find(&self) -> Result<Option<Running>, EnvError> {
+        let mut found = None;
+        for running in self.running().await? {
+            let name = running.instance.as_str();
+            let left = Name::maker(name).is_some_and(|maker| !still_runs(maker));
+            let other = name.starts_with(&self.name.place) && !name.starts_with(&self.name.recipe);
+            if left || (other && Name::maker(name).is_none_or(|maker| maker == own_process())) {
+                // What cannot be stopped now is found again next time.
+                let _ = self.stop(name).await;
+            } else if name.starts_with(&self.name.recipe) {
+                found = Some(running);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The folder of what it writes.
+    fn folder(&self) -> PathBuf {
+        let name = self.around.name.replace(['/', '.'], "_");
+        let maker = if self.settings.persistent { String::new() } else { format!("-{}", own_process()) };
+        self.base.join(format!("{name}{maker}"))
+    }
+
+    /// The image as the program is given it: references are made into a file, once.
+    async fn image(&self) -> Result<String, EnvError> {
+        let image = &self.settings.image;
+        if !self.settings.is_reference() {
+            let path = match image.strip_prefix("~/") {
+                Some(below) => Path::new(&self.home).join(below),
+                None => PathBuf::from(image),
+            };
+            if !file_exists(&path) {
+                let why = format!("there is no image {} (check `image`)", path.display());
+                return Err(EnvError::Unreachable { environment: self.around.name.clone(), why });
+            }
+            return Ok(path.display().to_string());
+        }
+        let file = self.base.join("images").join(format!("{}.sif", file_name(image)));
+        let text = file.display().to_string();
+        if file_exists(&file) {
+            return Ok(text);
+        }
+        let new = file.with_extension(format!("{}.new", own_process()));
+        let words = self.client(["build", "--force", &new.display().to_string(), image]);
+        let said = self.clients.ask(&words, BUILD, self.around.progress.clone()).await;
+        match said {
+            Ok(said) if said.is_well() && folders::rename(&new, &file).is_ok() => Ok(text),
+            said => {
+                folders::discard(&new);
+                let complaint = told(&said?.complaint());
+                Err(self.wrong(&format!("image {image} cannot be fetched: {complaint}")))
+            }
+        }
+    }
+
+    /// Starts an instance. What cannot be limited or kept here is not, with a note.
+    async fn start(&self) -> Result<Vec<String>, EnvError> {
+        let folder = self.folder();
+        folders::make(&folder).map_err(|why| EnvError::Files {
+            doing: format!("cannot make {}", folder.display()),
+            why: why.to_string(),
+        })?;
+        let image = self.image().await?;
+        let (mut overlay, mut limits, mut notes) = (true, true, Vec::new());
+        loop {
+            let text = |path: &Path| path.to_string_lossy().into_owned();
+            let shown = self.around.shown.iter().map(|(from, below)| (text(from), below.clone()));
+            let starting = Starting {
+                name: &self.name.whole,
+                image: &image,
+                folder: &folder,
+                home: &self.home,
+                cwd: self.around.cwd.as_deref(),
+                shown: shown.collect(),
+                overlay,
+                limits,
+            };
+            let words = Client { program: self.program.clone(), arguments: start(&self.settings, &starting) };
+            let said = self.clients.ask(&words, START, None).await?;
+            let complaint = said.complaint();
+            if said.is_well() {
+                return Ok(notes);
+            }
+            if limits && complaint.contains("cgroup") {
+                limits = false;
+                let note = "processors and memory cannot be limited here (no control groups of one's own)";
+                notes.push(note.to_owned());
+            } else if overlay && self.settings.persistent && complaint.contains("overlay") {
+                overlay = false;
+                let note =
+                    "this machine cannot keep changes to the image: only the home and /workspace are kept";
+                notes.push(note.to_owned());
+            } else {
+                return Err(self.wrong(&told(&complaint)));
+            }
+        }
+    }
+
+    async fn readied(&self) -> Result<Ready, EnvError> {
+        let mut notes = Vec::new();
+        let mut found = self.find().await?;
+        if found.is_none() {
+            notes = self.start().await?;
+            found = self.find().await?;
+        }
+        let Some(Running { instance, pid }) = found else {
+            return Err(self.wrong("the instance ended as soon as it was started"));
+        };
+        let identity = format!("{instance} {pid}");
+        self.remember(Some(instance));
+        Ok(Ready { identity, notes })
+    }
+
+    async fn closed(&self, how: Close) -> Result<(), EnvError> {
+        let known = match self.known() {
+            None if how == Close::Remove => self.find().await?.map(|running| running.instance),
+            known => known,
+        };
+        let mine = known.as_ref().is_some_and(|name| *name == self.name.whole);
+        // One that somebody else made, who is still there, is theirs to stop.
+        let stops = match how {
+            Close::Leave => mine && !self.settings.persist_across_processes,
+            Close::Idle => mine,
+            Close::Remove => known.is_some(),
+        };
+        if let Some(name) = known.filter(|_| stops) {
+            self.remember(None);
+            let said = self.stop(&name).await?;
+            if !said.is_well() && !said.complaint().contains("no instance found") {
+                return Err(self.wrong(&told(&said.complaint())));
+            }
+        }
+        if how == Close::Remove || (stops && !self.settings.persistent) {
+            // What another user of the container owns is not ours to remove where we are not root.
+            let _ = folders::remove(&self.folder());
+        }
+        Ok(())
+    }
+}
+
+impl Reach for Instance {
+    fn ready(&self) -> BoxFuture<'_, Result<Ready, EnvError>> {
+        Box::pin(self.readied())
+    }
+
+    fn start(&self, call: Call) -> BoxFuture<'_, Result<Box<dyn Process>, EnvError>> {
+        Box::pin(async move {
+            let name = self.known().ok_or_else(|| self.wrong("the instance is not ready"))?;
+            let mut words = vec!["exec".to_owned(), "--cleanenv".to_owned()];
+            let terminal = matches!(call.streams, Streams::Terminal(_));
+            if terminal {
+                words.extend(["--env".to_owned(), "TERM=xterm-256color".to_owned()]);
+            }
+            words.extend(["--pwd".to_owned(), "/".to_owned(), format!("instance://{name}")]);
+            if terminal {
+                let line: Vec<String> = call.words.iter().map(|word| quoted(word)).collect();
+                words.extend(["sh", "-c", TERMINAL, "hermes", &line.join(" ")].map(str::to_owned));
+            } else {
+                words.extend(call.words.iter().cloned());
+            }
+            let client = Client { program: self.program.clone(), arguments: words };
+            self.clients.start(&client, call)
+        })
+    }
+
+    fn close(&self, how: Close) -> BoxFuture<'_, Result<(), EnvError>> {
+        Box::pin(self.closed(how))
+    }
+
+    fn shell(&self) -> Option<Vec<OsString>> {
+        let name = self.known()?;
+        let shell = "cd -- \"$0\" 2>/dev/null; command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l";
+        let cwd = match self.settings.cwd().strip_prefix('~') {
+            Some(below) => format!("{}{below}", self.home),
+            None => self.settings.cwd(),
+        };
+        let instance = format!("instance://{name}");
+        let words =
+            ["exec", "--cleanenv", "--env", "TERM=xterm-256color", &instance, "sh", "-c", shell, &cwd];
+        let program = self.program.clone().into_os_string();
+        Some(std::iter::once(program).chain(words.map(OsString::from)).collect())
+    }
+}
+
+/// The program: the one that is set, else by the search path.
+fn program(environment: &str, set: Option<&str>, path: &str) -> Result<PathBuf, EnvError> {
+    let names: &[&str] = match set {
+        Some(set) if set.contains('/') => return Ok(PathBuf::from(set)),
+        Some(set) => &[set],
+        None => &["apptainer", "singularity"],
+    };
+    let found = names.iter().find_map(|name| program_on_path(name, path.as_ref()));
+    found.ok_or_else(|| EnvError::Unreachable {
+        environment: environment.to_owned(),
+        why: format!("`{}` is not on the search path; install it, or set `binary`", names.join("` or `")),
+    })
+}
+
+/// Where everything of ours is: as it is set, else on the scratch disk of a cluster, else with the rest.
+fn base(settings: &ApptainerSettings, around: &Surroundings, home: &str, user: &str) -> Option<PathBuf> {
+    let set = settings.scratch_dir.as_deref().map(|set| match set.strip_prefix("~/") {
+        Some(below) => Path::new(home).join(below),
+        None => PathBuf::from(set),
+    });
+    let cluster = Path::new("/scratch").join(user);
+    let cluster = (!user.is_empty() && file_exists(&cluster)).then(|| cluster.join("hermes-agent"));
+    let rest = around.sandbox.as_ref().map(|sandbox| sandbox.join("singularity"));
+    let last = format!("/tmp/hermes-singularity-{}", rustix::process::getuid().as_raw());
+    let last = rest.is_none().then(|| PathBuf::from(last));
+    folders::first_usable([set, cluster, rest, last].into_iter().flatten().collect())
+}
+
+/// Variables it gets, with their values.
+fn given(settings: &ApptainerSettings, around: &Surroundings) -> Vec<(String, String)> {
+    let forwarded = settings.forward_env.iter();
+    let forwarded = forwarded.filter_map(|name| Some((name.clone(), around.given.get(name)?.clone())));
+    let own = settings.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    forwarded.chain(own).collect()
+}
+
+/// A reference as the name of a file.
+fn file_name(reference: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
+    reference.chars().map(plain).collect()
+}
+
+/// What the program complains of, without what it only tells.
+fn told(complaint: &str) -> String {
+    let wrong: Vec<&str> = complaint
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("FATAL:").or_else(|| line.trim().strip_prefix("ERROR:")))
+        .map(str::trim)
+        .collect();
+    if wrong.is_empty() { complaint.to_owned() } else { wrong.join("; ") }
+}
+
+/// What can be done about what the program complains of.
+fn advice(complaint: &str) -> Option<&'static str> {
+    let has = |part: &str| complaint.contains(part);
+    if has("no space left on device") || has("No space left") {
+        return Some("the disk is full; make room, or set `scratch_dir` to another one");
+    }
+    if has("user namespace") || has("newuidmap") || has("subuid") {
+        return Some("this machine does not let users make namespaces; ask its administrator");
+    }
+    if has("/.singularity.d/") && has("no such file") {
+        return Some("the folder is no image: make one with `apptainer build --sandbox`");
+    }
+    if has("unauthorized") || has("manifest unknown") || has("no such host") || has("requested access") {
+        return Some(
+            "check `image`, or make a file of it where it can be reached: `apptainer build x.sif …`",
+        );
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_is_told() {
+        let said =
+            "INFO:    starting\nWARNING: odd\nFATAL:   container creation failed: no space left on device";
+
+        assert_eq!(told(said), "container creation failed: no space left on device");
+        assert!(advice(&told(said)).is_some());
+        assert_eq!(told("plain words"), "plain words");
+    }
+
+    #[test]
+    fn a_reference_is_one_name_of_a_file() {
+        assert_eq!(file_name("docker://a/b:1.2"), "docker___a_b_1.2");
+    }
+}

@@ -1,0 +1,160 @@
+//! The words an instance is started with, and the name by which it is found again.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+
+use crate::apptainer::settings::ApptainerSettings;
+
+/// What the words depend on beside the settings.
+pub(super) struct Starting<'a> {
+    pub(super) name: &'a str,
+    /// The image, as it is given to the program.
+    pub(super) image: &'a str,
+    /// Folder of this machine it stands on.
+    pub(super) folder: &'a Path,
+    /// The home of the person, which is the home in there too.
+    pub(super) home: &'a str,
+    /// The directory the person works in.
+    pub(super) cwd: Option<&'a Path>,
+    /// What is shown read-only: a path of this machine, and its path below `.hermes` in the home there.
+    pub(super) shown: Vec<(String, String)>,
+    /// Whether changes to the image are known to be kept in a folder.
+    pub(super) overlay: bool,
+    /// Whether limits are known to be accepted.
+    pub(super) limits: bool,
+}
+
+/// The words after the program's name.
+pub(super) fn start(settings: &ApptainerSettings, starting: &Starting<'_>) -> Vec<String> {
+    let mut words: Vec<String> =
+        ["instance", "start", "--containall", "--no-home"].map(str::to_owned).to_vec();
+    let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
+    let below = |name: &str| starting.folder.join(name).display().to_string();
+    if settings.persistent && starting.overlay {
+        add(&["--overlay", &below("overlay")]);
+    } else {
+        add(&["--writable-tmpfs"]);
+    }
+    // Its `/tmp` would otherwise be as small as the program's own settings make it.
+    add(&["--workdir", &below("work")]);
+    if !settings.network {
+        add(&["--net", "--network", "none"]);
+    }
+    if starting.limits {
+        if settings.cpu > 0.0 {
+            add(&["--cpus", &settings.cpu.to_string()]);
+        }
+        if settings.memory > 0 {
+            add(&["--memory", &format!("{}M", settings.memory)]);
+        }
+    }
+    let taken = |target: &str| settings.volumes.iter().any(|volume| volume.split(':').nth(1) == Some(target));
+    if !taken("/workspace") {
+        let from = starting.cwd.filter(|_| settings.mount_cwd).map(|cwd| cwd.display().to_string());
+        add(&["--bind", &format!("{}:/workspace", from.unwrap_or_else(|| below("workspace")))]);
+    }
+    if !taken(starting.home) {
+        add(&["--bind", &format!("{}:{}", below("home"), starting.home)]);
+    }
+    for volume in &settings.volumes {
+        add(&["--bind", volume]);
+    }
+    for (from, below) in &starting.shown {
+        add(&["--bind", &format!("{from}:{}/.hermes/{below}:ro", starting.home)]);
+    }
+    for word in &settings.extra_args {
+        add(&[word]);
+    }
+    add(&[starting.image, starting.name]);
+    words
+}
+
+/// The name of an instance: whose it is, which place, what it is made of, and, where it ends with whoever
+/// made it, who that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    /// What all of a home begin with.
+    pub(super) ours: String,
+    /// What all of a place begin with.
+    pub(super) place: String,
+    /// What all of a place begin with that are made as they would be now.
+    pub(super) recipe: String,
+    pub(super) whole: String,
+}
+
+impl Name {
+    pub(super) fn new(owner: &str, place: &str, recipe: &str, maker: Option<&str>) -> Self {
+        let ours = format!("hermes_{}_", short(owner));
+        let place = format!("{ours}{}_", short(place));
+        let recipe = format!("{place}{}_", short(recipe));
+        let whole = format!("{recipe}{}", maker.unwrap_or("stays"));
+        Self { ours, place, recipe, whole }
+    }
+
+    /// Who made an instance of that name; nothing when it stays.
+    pub(super) fn maker(name: &str) -> Option<&str> {
+        name.rsplit('_').next().filter(|maker| *maker != "stays")
+    }
+}
+
+fn short(text: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let word = format!("{:016x}", hasher.finish());
+    word.get(..10).unwrap_or(&word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(settings: &str, change: impl FnOnce(&mut Starting<'_>)) -> String {
+        let settings: ApptainerSettings = serde_json::from_str(settings).unwrap();
+        let mut starting = Starting {
+            name: "n",
+            image: "/i.sif",
+            folder: Path::new("/f"),
+            home: "/home/ann",
+            cwd: Some(Path::new("/w")),
+            shown: vec![("/k/skills".to_owned(), "skills".to_owned())],
+            overlay: true,
+            limits: true,
+        };
+        change(&mut starting);
+        start(&settings, &starting).join(" ")
+    }
+
+    #[test]
+    fn an_instance_sees_nothing_of_this_machine_that_it_is_not_given() {
+        let words = words(r#"{"network": false}"#, |_| ());
+
+        for part in [
+            "instance start --containall --no-home --overlay /f/overlay --workdir /f/work",
+            "--net --network none --cpus 1 --memory 5120M",
+            "--bind /f/workspace:/workspace --bind /f/home:/home/ann",
+            "--bind /k/skills:/home/ann/.hermes/skills:ro",
+        ] {
+            assert!(words.contains(part), "{part} in {words}");
+        }
+        assert!(words.ends_with(" /i.sif n"), "{words}");
+    }
+
+    #[test]
+    fn what_is_not_kept_or_cannot_be_limited_is_left_out() {
+        let words = words(r#"{"persistent": false, "mount_cwd": true}"#, |starting| starting.limits = false);
+
+        assert!(words.contains("--writable-tmpfs") && !words.contains("--overlay"), "{words}");
+        assert!(words.contains("--bind /w:/workspace") && !words.contains("--memory"), "{words}");
+    }
+
+    #[test]
+    fn a_name_tells_whose_it_is_and_who_made_it() {
+        let name = Name::new("o", "lab", "r", Some("12.34"));
+
+        assert!(name.whole.starts_with(&name.recipe) && name.recipe.starts_with(&name.place));
+        assert!(name.place.starts_with(&name.ours));
+        assert_eq!(Name::maker(&name.whole), Some("12.34"));
+        assert_eq!(Name::maker(&Name::new("o", "lab", "r", None).whole), None);
+        assert_ne!(Name::new("o", "lab", "other", None).recipe, name.recipe);
+    }
+}

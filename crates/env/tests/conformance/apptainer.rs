@@ -1,0 +1,209 @@
+//! The promises in instances of a real Apptainer, and what must hold when it lets us down.
+//!
+//! `scripts/testbeds/apptainer` says where it is. A machine that has none cannot run these tests; they
+//! say so and hold nothing up, except where everything is wanted.
+
+use std::fs;
+use std::process::Command;
+
+use hermes_core::environment::{End, EnvError, Run, Why};
+use hermes_core::jobs::JobState;
+use serde_json::{Value, json};
+
+use crate::background::{Background, plain};
+use crate::bench::{Bench, usual};
+use crate::processes::until;
+use crate::{PROMISES, cost};
+
+/// Where the program is, and its image; nothing when it is not here.
+fn testbed() -> Option<(String, String)> {
+    let program = std::env::var("HERMES_TEST_APPTAINER").ok();
+    let found = program.zip(std::env::var("HERMES_TEST_APPTAINER_IMAGE").ok());
+    assert!(found.is_some() || std::env::var("HERMES_TEST_FULL").is_err(), "apptainer must be here");
+    if found.is_none() {
+        eprintln!("apptainer is not here: nothing was tried (see scripts/testbeds/apptainer)");
+    }
+    found
+}
+
+/// A place whose folder is the same inside.
+fn bench(more: &Value) -> Option<Bench> {
+    let (program, image) = testbed()?;
+    Some(Bench::far("singularity", |dir| {
+        let mut section = json!({
+            "image": image,
+            "binary": program,
+            "volumes": [format!("{0}:{0}", dir.display())],
+            "scratch_dir": dir.join("scratch"),
+            "persistent": false,
+        });
+        section.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        section
+    }))
+}
+
+/// The program with these words, as the person of the bench would run it.
+fn told(bench: &Bench, words: &[&str]) -> String {
+    let (program, _) = testbed().unwrap();
+    let said = Command::new(program).args(words).env("HOME", bench.work()).output().unwrap();
+    String::from_utf8(said.stdout).unwrap()
+}
+
+/// Names of the instances of a bench.
+fn instances(bench: &Bench) -> Vec<String> {
+    let all: Value = serde_json::from_str(&told(bench, &["instance", "list", "--json"])).unwrap();
+    let all = all.get("instances").and_then(Value::as_array).cloned().unwrap_or_default();
+    all.iter().filter_map(|running| Some(running.get("instance")?.as_str()?.to_owned())).collect()
+}
+
+/// Stops the instance of a place behind its back.
+fn stop(bench: &Bench) {
+    for name in instances(bench) {
+        told(bench, &["instance", "stop", "-F", &name]);
+    }
+}
+
+#[test]
+fn an_instance_keeps_every_promise() {
+    for (name, promise) in PROMISES {
+        let Some(bench) = bench(&json!({})) else { return };
+        if *name == "a_thousand_calls_leave_nothing_behind" && std::env::var("HERMES_TEST_FULL").is_err() {
+            continue;
+        }
+        eprintln!("apptainer: {name}");
+        promise(&bench);
+    }
+}
+
+#[test]
+fn an_instance_made_from_a_folder_sees_nothing_of_this_machine_that_it_is_not_given() {
+    let Ok(folder) = std::env::var("HERMES_TEST_APPTAINER_FOLDER") else { return };
+    let more = json!({ "image": folder, "env": { "GIVEN": "yes" } });
+    let Some(bench) = bench(&more) else { return };
+    fs::write(bench.work().join("here"), "x").unwrap();
+    let secret = tempfile::NamedTempFile::new().unwrap();
+
+    let said = bench.run(&format!("cat here; ls {} 2>/dev/null | wc -l; echo $GIVEN; echo \"[$OPENROUTER_API_KEY]\"; ls /proc | grep -c '^[0-9]'", secret.path().display()));
+
+    let said = String::from_utf8(said.output.head).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.get(..3), Some(["x0", "yes", "[]"].as_slice()), "{said}");
+    assert!(lines.get(3).unwrap().parse::<u32>().unwrap() < 30, "{said}");
+}
+
+#[test]
+fn what_is_written_stays_when_the_instance_was_stopped() {
+    let Some(mut bench) = bench(&json!({ "persistent": true })) else { return };
+    bench.run("echo kept > ~/f; echo kept > /workspace/f; mkdir -p /srv/x; echo kept > /srv/x/f");
+
+    bench.come_back();
+
+    let said = bench.run("cat ~/f /workspace/f /srv/x/f").output.head;
+    assert_eq!(String::from_utf8(said).unwrap(), "kept\nkept\nkept\n");
+}
+
+#[test]
+fn a_job_is_found_again_in_an_instance_that_stays_and_goes_with_one_that_does_not() {
+    for stays in [true, false] {
+        let Some(mut bench) = bench(&json!({ "persist_across_processes": stays })) else { return };
+        let job = Background(&bench).start("echo on; echo $$ > pid; sleep 1000", plain());
+        until("it runs", || Background(&bench).tail(&job.id) == "on\n");
+
+        bench.come_back();
+
+        if stays {
+            assert_eq!(Background(&bench).look(&job.id).state, JobState::Running);
+            assert_eq!(Background(&bench).tail(&job.id), "on\n");
+            bench.runtime.block_on(bench.place.close(true)).unwrap();
+        } else {
+            let gone = bench.runtime.block_on(bench.place.jobs().unwrap().look("s", &job.id));
+            assert_eq!(gone.unwrap_err(), EnvError::NoJob(job.id));
+        }
+    }
+}
+
+#[test]
+fn an_instance_that_is_stopped_under_us_is_started_anew_by_the_next_call() {
+    let Some(bench) = bench(&json!({})) else { return };
+    let shell = bench.run("export A=1").shell;
+    stop(&bench);
+
+    let ran = bench.run_with("echo \"[$A]\"", Run { shell, ..usual() });
+
+    assert_eq!(ran.output.head, b"[]\n");
+    assert!(ran.notes.iter().any(|note| note.contains("made anew")), "{:?}", ran.notes);
+}
+
+#[test]
+fn an_instance_that_is_stopped_while_a_command_runs_is_a_clear_error_and_nothing_runs_twice() {
+    let Some(bench) = bench(&json!({})) else { return };
+    bench.run("true");
+    let permit = bench.permit("echo so far; echo once >> ran; sleep 100");
+
+    let wrong = std::thread::scope(|scope| {
+        let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
+        until("it runs", || bench.work().join("ran").exists());
+        stop(&bench);
+        running.join().unwrap()
+    });
+
+    // Whoever stops an instance ends its programs one by one, so that it may even be seen how they end.
+    match wrong {
+        Err(EnvError::CutOff { output, .. }) => assert_eq!(output.head, b"so far\n"),
+        Ok(ran) => assert!(matches!(ran.why, Why::Ended(End::Signal(_))), "{:?}", ran.why),
+        Err(wrong) => panic!("{wrong}"),
+    }
+    assert_eq!(fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+}
+
+#[test]
+fn an_image_that_is_not_there_is_named() {
+    for image in ["/no/such/image.sif", "docker://no-such-image.invalid/x:1"] {
+        let Some(bench) = bench(&json!({ "image": image })) else { return };
+
+        let wrong = bench.runtime.block_on(bench.place.run(bench.permit("true"), usual())).unwrap_err();
+
+        assert!(wrong.to_string().contains(image), "{wrong}");
+    }
+}
+
+#[test]
+fn a_place_that_closes_leaves_no_instance_and_no_folder() {
+    let Some(bench) = bench(&json!({})) else { return };
+    bench.run("true");
+    let scratch = bench.work().join("scratch");
+    assert_eq!(instances(&bench).len(), 1);
+
+    bench.runtime.block_on(bench.place.close(false)).unwrap();
+
+    assert_eq!(instances(&bench), Vec::<String>::new());
+    let left: Vec<_> = fs::read_dir(scratch).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["images"]);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_a_clear_error() {
+    let bench = Bench::far(
+        "singularity",
+        |dir| json!({ "binary": "/no/such/apptainer", "scratch_dir": dir.join("s") }),
+    );
+
+    let wrong = bench.runtime.block_on(bench.place.run(bench.permit("true"), usual()));
+
+    assert!(wrong.unwrap_err().to_string().contains("/no/such/apptainer"));
+}
+
+#[test]
+fn a_call_costs_no_more_than_the_bare_program() {
+    let Some(bench) = bench(&json!({})) else { return };
+    let (program, _) = testbed().unwrap();
+    bench.run("true");
+    let instance = format!("instance://{}", instances(&bench).first().unwrap());
+
+    cost::no_more_than("apptainer", &bench, || {
+        let mut bare = Command::new(&program);
+        let said = bare.args(["exec", "--cleanenv", &instance, "true"]).env("HOME", bench.work()).output();
+        assert!(said.unwrap().status.success());
+    });
+}
