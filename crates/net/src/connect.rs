@@ -33,6 +33,13 @@ pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Duplex for S {}
 
+/// What is spoken over a connection; an encrypted one agrees on it at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Http1,
+    Http2,
+}
+
 /// Why there is no connection.
 enum Fault {
     Refused(String),
@@ -52,6 +59,7 @@ pub(crate) async fn open(
     url: &Url,
     limit: Duration,
     rule: Option<&AddressRule>,
+    protocol: Protocol,
 ) -> Result<NetStream, HttpError> {
     let unreachable = |why: String| HttpError::Unreachable { host: url.authority(), why };
     let work = async {
@@ -65,9 +73,9 @@ pub(crate) async fn open(
         if !url.tls {
             return Ok(Box::new(tcp().await?) as NetStream);
         }
-        match tls.over(tcp().await?, &url.host, false).await {
+        match tls.over(tcp().await?, &url.host, false, protocol).await {
             Ok(stream) => Ok(Box::new(stream) as NetStream),
-            Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, true).await {
+            Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, true, protocol).await {
                 Ok(stream) => Ok(Box::new(stream) as NetStream),
                 Err(TlsError::UnknownIssuer) => {
                     Err(Fault::Failed("its certificate comes from no trusted authority".into()))

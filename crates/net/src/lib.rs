@@ -7,6 +7,7 @@
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
 //! | events of a server | [`SseDecoder`] |
 //! | an answer that a browser brings | [`Callback`], on this machine only |
+//! | many requests at once, for gRPC | [`Channel`] |
 //! | a stream of bytes for other protocols | [`Http::stream`] |
 //! | being asked | [`Listener`] |
 //!
@@ -16,6 +17,7 @@
 #![expect(clippy::disallowed_methods, reason = "the door to the network, and to the clock that limits it")]
 
 mod callback;
+mod channel;
 mod connect;
 mod exchange;
 mod http;
@@ -28,6 +30,7 @@ mod url;
 mod websocket;
 
 pub use callback::Callback;
+pub use channel::{Answer, Channel};
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
 pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, within};

@@ -12,6 +12,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::connect::Protocol;
+
 /// Makes encrypted connections.
 #[derive(Debug, Default)]
 pub(crate) struct Tls {
@@ -40,11 +42,17 @@ impl Tls {
         tcp: TcpStream,
         host: &str,
         machine: bool,
+        protocol: Protocol,
     ) -> Result<TlsStream<TcpStream>, TlsError> {
         let failed = |text: String| TlsError::Failed(text);
         let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
         let config = if machine { self.machine() } else { self.usual() };
-        let config = config.ok_or_else(|| failed("encryption is not available".into()))?;
+        let mut config = config.ok_or_else(|| failed("encryption is not available".into()))?;
+        if protocol == Protocol::Http2 {
+            let mut other = (*config).clone();
+            other.alpn_protocols = vec![b"h2".to_vec()];
+            config = Arc::new(other);
+        }
         TlsConnector::from(config).connect(name, tcp).await.map_err(|error| {
             let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
             match cause {
