@@ -6,6 +6,7 @@
 //! | [`workplace`] | what all of them share: limits, stopping, output, shell state |
 //! | `script.rs` | programs that call back |
 //! | `containers/` | containers of docker and podman |
+//! | `clouds/` | sandboxes of vendors, by their APIs |
 //! | `ssh/` | other machines, by the system's own client |
 //! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
@@ -20,6 +21,7 @@
 
 pub mod backends;
 mod capture;
+mod clouds;
 mod containers;
 pub mod editor;
 pub mod far;

@@ -7,7 +7,9 @@
 #![expect(clippy::print_stderr, reason = "what cannot be tried on this machine is said loudly")]
 
 mod bench;
+mod clouds;
 mod containers;
+mod doubles;
 mod processes;
 mod ssh;
 mod sshd;
