@@ -7,6 +7,7 @@
 //! | `script.rs` | programs that call back |
 //! | `containers/` | containers of docker and podman |
 //! | `apptainer/` | instances of Apptainer and Singularity |
+//! | `clouds/` | sandboxes of vendors, by their APIs |
 //! | `ssh/` | other machines, by the system's own client |
 //! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
@@ -22,6 +23,7 @@
 mod apptainer;
 pub mod backends;
 mod capture;
+mod clouds;
 mod containers;
 pub mod editor;
 pub mod far;

@@ -101,8 +101,10 @@ pub(crate) fn faults(world: &World, place: &Described) -> Vec<String> {
         let what = format!("`{}` is no backend; there are {}", place.backend, known.join(", "));
         return vec![located(world, place, Some("backend"), &what)];
     };
+    let is_set = |name: &str| world.variable(name).is_some_and(|value| !value.trim().is_empty());
+    let missing = backend.missing(is_set).map(|why| format!("{}: {why}", place.name));
     let faults = backend.faults(&place.section).into_iter();
-    faults.map(|(field, why)| located(world, place, field.as_deref(), &why)).collect()
+    faults.map(|(field, why)| located(world, place, field.as_deref(), &why)).chain(missing).collect()
 }
 
 fn located(world: &World, place: &Described, field: Option<&str>, why: &str) -> String {
@@ -251,6 +253,27 @@ impl Workplace for Broken {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn world(variables: &[(&str, &str)]) -> World {
+        let process =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        World::read(None, process).unwrap()
+    }
+
+    #[test]
+    fn a_place_says_which_key_it_misses_and_takes_its_settings_from_variables() {
+        let chosen = [("TERMINAL_ENV", "daytona"), ("TERMINAL_DAYTONA_IMAGE", "debian:12")];
+        let (without, with) = (world(&chosen), world(&[&chosen[..], &[("DAYTONA_API_KEY", "key")]].concat()));
+
+        let place = described(&without).remove(0);
+
+        assert_eq!(place.section, serde_json::json!({ "image": "debian:12" }));
+        assert_eq!(
+            faults(&without, &place),
+            ["daytona: it needs DAYTONA_API_KEY, or DAYTONA_JWT_TOKEN and DAYTONA_ORGANIZATION_ID in .env"]
+        );
+        assert_eq!(faults(&with, &place), Vec::<String>::new());
+    }
 
     #[test]
     fn a_variable_is_the_value_it_stands_for() {

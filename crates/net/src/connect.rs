@@ -33,6 +33,26 @@ pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Duplex for S {}
 
+/// What is spoken over a connection; an encrypted one agrees on it at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Http1,
+    Http2,
+    /// Something that is agreed on in another way.
+    Other,
+}
+
+impl Protocol {
+    /// What it is called when it is agreed on.
+    pub(crate) fn name(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Http1 => Some(b"http/1.1"),
+            Self::Http2 => Some(b"h2"),
+            Self::Other => None,
+        }
+    }
+}
+
 /// Why there is no connection.
 enum Fault {
     Refused(String),
@@ -52,15 +72,19 @@ pub(crate) async fn open(
     url: &Url,
     limit: Duration,
     rule: Option<&AddressRule>,
+    protocol: Protocol,
 ) -> Result<NetStream, HttpError> {
     let work = async {
         let tcp = || tcp(proxies, url, rule);
         if !url.tls {
             return Ok(Box::new(tcp().await?) as NetStream);
         }
-        match tls.over(tcp().await?, &url.host, Trust::Usual).await {
+        match tls.over(tcp().await?, &url.host, Trust::Usual, protocol).await {
             Ok(stream) => Ok(Box::new(stream) as NetStream),
-            Err(TlsError::UnknownIssuer) => match tls.over(tcp().await?, &url.host, Trust::Machine).await {
+            Err(TlsError::UnknownIssuer) => match tls
+                .over(tcp().await?, &url.host, Trust::Machine, protocol)
+                .await
+            {
                 Ok(stream) => Ok(Box::new(stream) as NetStream),
                 Err(TlsError::UnknownIssuer) => {
                     Err(Fault::Failed("its certificate comes from no trusted authority".into()))
@@ -108,7 +132,7 @@ async fn tcp(proxies: &ProxySettings, url: &Url, rule: Option<&AddressRule>) -> 
 /// Encrypts an open connection from here on, for a protocol other than http.
 pub(crate) async fn encrypt(tls: &Tls, stream: NetStream, host: &str) -> Result<NetStream, HttpError> {
     let failed = |why: String| HttpError::Unreachable { host: host.to_owned(), why };
-    match tls.over(stream, host, Trust::MachineOther).await {
+    match tls.over(stream, host, Trust::Machine, Protocol::Other).await {
         Ok(stream) => Ok(Box::new(stream) as NetStream),
         Err(TlsError::UnknownIssuer) => Err(failed("its certificate comes from no trusted authority".into())),
         Err(TlsError::Failed(why)) => Err(failed(why)),

@@ -13,7 +13,7 @@ use hyper::Method;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::connect::{self, AddressRule, NetStream};
+use crate::connect::{self, AddressRule, NetStream, Protocol};
 use crate::exchange::{Exchange, Reply, SendError};
 use crate::proxy::ProxySettings;
 use crate::tls::{Tls, TlsSettings};
@@ -246,7 +246,17 @@ impl Http {
         limit: Duration,
         rule: Option<&AddressRule>,
     ) -> Result<NetStream, HttpError> {
-        connect::open(&self.0.tls, &self.0.settings.proxy, url, limit, rule).await
+        self.stream_for(url, limit, rule, Protocol::Http1).await
+    }
+
+    pub(crate) async fn stream_for(
+        &self,
+        url: &Url,
+        limit: Duration,
+        rule: Option<&AddressRule>,
+        protocol: Protocol,
+    ) -> Result<NetStream, HttpError> {
+        connect::open(&self.0.tls, &self.0.settings.proxy, url, limit, rule, protocol).await
     }
 
     /// A connection to `url` just as it is, for somebody who encrypts it or not.

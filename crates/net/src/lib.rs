@@ -8,6 +8,7 @@
 //! | events of a server | [`SseDecoder`] |
 //! | an answer that a browser brings | [`Callback`], on this machine only |
 //! | a stream of bytes for other protocols | [`Http::stream`], [`Http::wire`] |
+//! | many requests at once, for gRPC | [`Channel`] |
 //! | being asked | [`Listener`] |
 //! | connections of another program, each one checked | [`Gate`] |
 //!
@@ -17,6 +18,7 @@
 #![expect(clippy::disallowed_methods, reason = "the door to the network, and to the clock that limits it")]
 
 mod callback;
+mod channel;
 mod connect;
 mod exchange;
 mod gate;
@@ -32,6 +34,7 @@ mod websocket;
 mod wire;
 
 pub use callback::Callback;
+pub use channel::{Answer, Channel};
 pub use connect::{AddressRule, Duplex, NetStream};
 pub use exchange::Reply;
 pub use gate::{Gate, GateRule, Refusals};

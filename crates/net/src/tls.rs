@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::connect::Protocol;
 use crate::unverified::AnyCertificate;
 
 /// How connections are encrypted.
@@ -41,18 +42,15 @@ pub(crate) struct Tls {
     settings: TlsSettings,
     usual: OnceLock<Made>,
     machine: OnceLock<Made>,
-    other: OnceLock<Made>,
 }
 
-/// Which authorities are trusted, and what is to be spoken.
+/// Which authorities are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// The usual ones, for http.
+    /// The usual ones.
     Usual,
-    /// The machine's as well, for http.
+    /// The machine's as well.
     Machine,
-    /// The machine's as well, for another protocol, which is not announced.
-    MachineOther,
 }
 
 /// A configuration, or why there is none.
@@ -77,15 +75,20 @@ impl Tls {
         tcp: S,
         host: &str,
         trust: Trust,
+        protocol: Protocol,
     ) -> Result<TlsStream<S>, TlsError> {
         let failed = |text: String| TlsError::Failed(text);
         let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
         let config = match trust {
             Trust::Usual => self.usual(),
             Trust::Machine => self.machine(),
-            Trust::MachineOther => self.other(),
         };
-        let config = config.map_err(failed)?;
+        let mut config = config.map_err(failed)?;
+        if protocol != Protocol::Http1 {
+            let mut other = (*config).clone();
+            other.alpn_protocols = protocol.name().map(<[u8]>::to_vec).into_iter().collect();
+            config = Arc::new(other);
+        }
         TlsConnector::from(config).connect(name, tcp).await.map_err(|error| {
             let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
             match cause {
@@ -114,15 +117,6 @@ impl Tls {
         self.machine.get_or_init(load).clone()
     }
 
-    fn other(&self) -> Made {
-        let make = || {
-            let mut config = ClientConfig::clone(self.machine()?.as_ref());
-            config.alpn_protocols.clear();
-            Ok(Arc::new(config))
-        };
-        self.other.get_or_init(make).clone()
-    }
-
     fn config(&self, roots: RootCertStore) -> Made {
         let ring = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&ring))
@@ -141,7 +135,7 @@ impl Tls {
                 builder.with_client_auth_cert(chain, key).map_err(unusable)?
             }
         };
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = Protocol::Http1.name().map(<[u8]>::to_vec).into_iter().collect();
         Ok(Arc::new(config))
     }
 }

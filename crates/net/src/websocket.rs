@@ -86,6 +86,11 @@ impl SocketSender {
         self.half.send(Message::text(text)).await.map_err(|error| broken(&self.host, &error))
     }
 
+    /// Sends bytes.
+    pub async fn send_bytes(&mut self, bytes: Vec<u8>) -> Result<(), HttpError> {
+        self.half.send(Message::binary(bytes)).await.map_err(|error| broken(&self.host, &error))
+    }
+
     /// Says goodbye; one that is gone already does not mind.
     pub async fn close(&mut self) {
         let _ = self.half.close().await;

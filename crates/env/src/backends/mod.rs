@@ -41,8 +41,12 @@ pub fn all() -> impl Iterator<Item = &'static BackendDef> {
 pub struct BackendDef {
     name: &'static str,
     keys: &'static [FlatKey],
+    needs: Needs,
     kind: Kind,
 }
+
+/// Variables that must be set: all of one of these groups, or of none where there is no group.
+type Needs = &'static [&'static [&'static str]];
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -145,12 +149,28 @@ pub(crate) trait FarBackend: DeserializeOwned + Send + 'static {
 
 impl BackendDef {
     const fn of<B: Backend>(name: &'static str) -> Self {
-        Self { name, keys: &[], kind: Kind::Near(open::<B>) }
+        Self { name, keys: &[], needs: &[], kind: Kind::Near(open::<B>) }
     }
 
     /// A backend that reaches another place; `keys` are its settings in the flat form.
     pub(crate) const fn far<B: FarBackend>(name: &'static str, keys: &'static [FlatKey]) -> Self {
-        Self { name, keys, kind: Kind::Far(open_far::<B>, about_far::<B>) }
+        Self { name, keys, needs: &[], kind: Kind::Far(open_far::<B>, about_far::<B>) }
+    }
+
+    /// It cannot be used without the variables of one of these groups.
+    pub(crate) const fn needing(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// What is missing for it to be used, in words; nothing when all is there. `is_set` tells whether a
+    /// variable holds something.
+    pub fn missing(&self, is_set: impl Fn(&str) -> bool) -> Option<String> {
+        let whole = |group: &&[&str]| group.iter().all(|name| is_set(name));
+        if self.needs.is_empty() || self.needs.iter().any(whole) {
+            return None;
+        }
+        let groups: Vec<String> = self.needs.iter().map(|group| group.join(" and ")).collect();
+        Some(format!("it needs {} in .env", groups.join(", or ")))
     }
 
     /// Its name in settings and effects.

@@ -63,6 +63,11 @@ pub(crate) trait Reach: Send + Sync + 'static {
 
     /// Program and arguments of this machine that give a person a shell there; it is ready by then.
     fn shell(&self) -> Option<Vec<OsString>>;
+
+    /// Whether the input of a program there ends when we are gone, so that one can wait for that.
+    fn hears_our_end(&self) -> bool {
+        true
+    }
 }
 
 /// What was found when a place was made ready.

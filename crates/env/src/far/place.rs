@@ -172,6 +172,9 @@ impl Far {
 
     /// A program there that waits for us to be gone, and then stops what we left running.
     async fn lifeline(&self, mark: &str) -> Option<Box<dyn Process>> {
+        if !self.reach.hears_our_end() {
+            return None;
+        }
         let mark = format!("{mark}.");
         let words = ["sh", "-c", STOP, "hermes", &mark, "0", "wait"].map(str::to_owned).to_vec();
         let output = Arc::new(Ignored);

@@ -76,7 +76,7 @@ impl Bench {
             };
             Fence::new(level, env!("CARGO_BIN_EXE_fence_launcher"), &ground).unwrap()
         });
-        Self::with(backend, dir, fence, Value::Null)
+        Self::with(backend, dir, fence, Value::Null, Surroundings::default())
     }
 
     /// This machine, with somebody who answers `sudo`.
@@ -91,7 +91,14 @@ impl Bench {
     pub(crate) fn far(backend: &str, section: impl FnOnce(&Path) -> Value) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let section = section(&dir.path().canonicalize().unwrap());
-        Self::with(backends::find(backend).unwrap(), dir, None, section)
+        Self::with(backends::find(backend).unwrap(), dir, None, section, Surroundings::default())
+    }
+
+    /// A far backend that needs variables of the person, and a folder for what outlives it.
+    pub(crate) fn given(backend: &str, given: &[(&str, &str)], section: Value, sandbox: &Path) -> Self {
+        let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let around = Surroundings { given, sandbox: Some(sandbox.to_path_buf()), ..Surroundings::default() };
+        Self::with(backends::find(backend).unwrap(), tempfile::tempdir().unwrap(), None, section, around)
     }
 
     fn with(
@@ -99,16 +106,14 @@ impl Bench {
         dir: tempfile::TempDir,
         fence: Option<Fence>,
         section: Value,
+        around: Surroundings,
     ) -> Self {
         let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let host: Arc<dyn Host> =
             Arc::new(TestHost { begun: Instant::now(), handle: runtime.handle().clone() });
-        let around = Surroundings {
-            name: "far".to_owned(),
-            owner: format!("test{}", std::process::id()),
-            ..Surroundings::default()
-        };
+        let around =
+            Surroundings { name: "far".to_owned(), owner: format!("test{}", std::process::id()), ..around };
         let place: Arc<dyn Workplace> = if backend.is_far() {
             far_place(backend, &host, dir.path(), &around, &section)
         } else {

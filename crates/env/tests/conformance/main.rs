@@ -9,9 +9,11 @@
 mod apptainer;
 mod background;
 mod bench;
+mod clouds;
 mod containers;
 mod cost;
 mod dockerd;
+mod doubles;
 mod processes;
 mod ssh;
 mod sshd;
