@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::future::{Either, select};
 use hermes_extend::mcp::client::OAuth;
 use hermes_extend::mcp::oauth::{Browser, Pasted, Person, Show};
-use hermes_net::{Call, Http, HttpSettings, Limits, ProxySettings, Url};
+use hermes_net::{Call, Http, Limits, Url};
 use hermes_store::HomeLogins;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -108,8 +108,7 @@ impl Runtime {
             ("client_id", client),
             ("code_verifier", &verifier),
         ];
-        let ca_file = env("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
-        let http = Http::new(HttpSettings { proxy: ProxySettings::from_env(env), ca_file });
+        let http = Http::from_env(env);
         exchange(&http, &format!("{accounts}/api/token"), form(&given)).await
     }
 }

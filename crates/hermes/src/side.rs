@@ -14,7 +14,6 @@ use hermes_store::config::ModelSettings;
 use crate::chat::models::{completed, endpoint_of, wanted};
 use crate::host::Machine;
 use crate::inside::Inside;
-use crate::web::http;
 use crate::world::World;
 
 /// Chooses among the models that the settings know.
@@ -37,7 +36,7 @@ impl WorldSideModels {
     }
 
     fn http(&self) -> Http {
-        http(|name| self.variable(name))
+        Http::from_env(|name| self.variable(name))
     }
 
     /// The endpoint that is wanted; none when only the built-in model is left.

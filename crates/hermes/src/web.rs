@@ -13,8 +13,8 @@ use hermes_core::web::{
 };
 use hermes_guard::urls::{self, HostRule, UrlPolicy};
 use hermes_net::{
-    AddressRule, Call, Frame, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply,
-    TlsSettings, Url,
+    AddressRule, Call, Frame, Http, HttpError, Limits, Method, Reply,
+    Url,
 };
 use serde_json::Value;
 
@@ -39,13 +39,6 @@ pub(crate) struct WorldWeb {
     http: OnceLock<Http>,
 }
 
-/// The network as the variables of the world describe it: proxies, and authorities to trust as well.
-pub(crate) fn http(variable: impl Fn(&str) -> Option<String>) -> Http {
-    let ca_file = variable("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
-    let tls = TlsSettings { ca_file, ..TlsSettings::default() };
-    Http::new(HttpSettings { proxy: ProxySettings::from_env(variable), tls })
-}
-
 impl WorldWeb {
     pub(crate) fn new(world: Arc<RwLock<World>>, machine: Arc<Machine>) -> Self {
         Self { world, machine, http: OnceLock::new() }
@@ -62,7 +55,7 @@ impl WorldWeb {
     pub(crate) fn http(&self) -> &Http {
         self.http.get_or_init(|| {
             let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
-            http(|name| world.variable(name).map(str::to_owned))
+            Http::from_env(|name| world.variable(name).map(str::to_owned))
         })
     }
 

@@ -81,16 +81,15 @@ pub(crate) async fn open(
         }
         match tls.over(tcp().await?, &url.host, Trust::Usual, protocol).await {
             Ok(stream) => Ok(Box::new(stream) as NetStream),
-            Err(TlsError::UnknownIssuer) => match tls
-                .over(tcp().await?, &url.host, Trust::Machine, protocol)
-                .await
-            {
-                Ok(stream) => Ok(Box::new(stream) as NetStream),
-                Err(TlsError::UnknownIssuer) => {
-                    Err(Fault::Failed("its certificate comes from no trusted authority".into()))
+            Err(TlsError::UnknownIssuer) => {
+                match tls.over(tcp().await?, &url.host, Trust::Machine, protocol).await {
+                    Ok(stream) => Ok(Box::new(stream) as NetStream),
+                    Err(TlsError::UnknownIssuer) => {
+                        Err(Fault::Failed("its certificate comes from no trusted authority".into()))
+                    }
+                    Err(TlsError::Failed(why)) => Err(Fault::Failed(why)),
                 }
-                Err(TlsError::Failed(why)) => Err(Fault::Failed(why)),
-            },
+            }
             Err(TlsError::Failed(why)) => Err(Fault::Failed(why)),
         }
     };

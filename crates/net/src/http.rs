@@ -202,6 +202,13 @@ impl Http {
         Self(Arc::new(Inner { settings, tls, idle: Mutex::new(Vec::new()) }))
     }
 
+    /// As these variables say it: proxies, and a file of authorities to trust as well (`SSL_CERT_FILE`).
+    pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let ca_file = variable("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
+        let tls = TlsSettings { ca_file, ..TlsSettings::default() };
+        Self::new(HttpSettings { proxy: ProxySettings::from_env(variable), tls })
+    }
+
     /// The same network, encrypted in another way. It has connections of its own.
     pub fn with_tls(&self, change: impl FnOnce(&mut TlsSettings)) -> Self {
         let mut settings = self.0.settings.clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::host::Host;
-use hermes_net::{Call, Http, HttpError, HttpSettings, Limits, Method, ProxySettings, Reply, Url};
+use hermes_net::{Call, Http, HttpError, Limits, Method, Reply, Url};
 use serde_json::Value;
 
 /// How long to wait for what.
@@ -91,9 +91,7 @@ impl Api {
         given: &BTreeMap<String, String>,
         host: Arc<dyn Host>,
     ) -> Self {
-        let env = |name: &str| given.get(name).cloned();
-        let ca_file = env("SSL_CERT_FILE").map(Into::into);
-        let http = Http::new(HttpSettings { proxy: ProxySettings::from_env(env), ca_file });
+        let http = Http::from_env(|name| given.get(name).cloned());
         Self { vendor, keys, http, host, headers }
     }
 

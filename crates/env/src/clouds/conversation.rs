@@ -121,7 +121,8 @@ impl Process for Conversation {
                 self.told = None;
                 self.ended = Some(end);
             }
-            let cut = |why| EnvError::CutOff { environment: self.environment.clone(), why };
+            let environment = self.environment.clone();
+            let cut = |why| EnvError::CutOff { environment, why, output: Box::default() };
             self.ended.clone().unwrap_or_else(|| Err("it has ended".to_owned())).map_err(cut)
         })
     }

@@ -173,7 +173,7 @@ pub(crate) async fn list(runtime: &Runtime, wish: &ModelWish) -> Result<Vec<(Str
 }
 
 fn http(runtime: &Runtime) -> Http {
-    crate::web::http(|name| runtime.world(|world| world.variable(name).map(str::to_owned)))
+    Http::from_env(|name| runtime.world(|world| world.variable(name).map(str::to_owned)))
 }
 
 /// Asks a server on this machine how much its model can hold, where nobody said so.

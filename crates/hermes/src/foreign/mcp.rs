@@ -13,6 +13,7 @@ use hermes_extend::mcp::client::{
     Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
+use hermes_net::Http;
 use hermes_store::{McpFile, McpHome};
 use serde_json::Value;
 
@@ -22,7 +23,6 @@ use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::inside::Inside;
 use crate::wait::wait;
-use crate::web::http;
 use crate::world::World;
 
 /// How long a start waits for servers that nothing is known of.
@@ -68,7 +68,7 @@ impl Mcp {
         let runtime = Arc::downgrade(machine);
         let outside = Outside {
             launcher,
-            http: http(|name| world.variable(name).map(str::to_owned)),
+            http: Http::from_env(|name| world.variable(name).map(str::to_owned)),
             host,
             runtime: Box::new(move || runtime.upgrade()?.handle()),
             vault: Arc::new(HomeVault(home)),
