@@ -231,15 +231,12 @@ impl RuntimeBuilder {
             (self.keeper, fence.as_ref()),
             sudo.as_ref(),
         );
-        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
-        let browsers = WorldBrowsers::new(&shared, &machine, &web, self.home.clone());
-        let mut services = Services::new(Arc::clone(&host), files)
+        let services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
-            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(web as Arc<dyn Web>)
-            .with(Arc::new(browsers) as Arc<dyn Browsers>);
+            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>);
+        let mut services = with_network(services, &shared, &machine, self.home.clone());
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -311,6 +308,18 @@ impl RuntimeBuilder {
             foreign,
         }))
     }
+}
+
+/// Adds what reaches the network.
+fn with_network(
+    services: Services,
+    world: &Arc<RwLock<World>>,
+    machine: &Arc<Machine>,
+    home: Option<Home>,
+) -> Services {
+    let web = Arc::new(WorldWeb::new(Arc::clone(world), Arc::clone(machine)));
+    let browsers = WorldBrowsers::new(world, machine, &web, home);
+    services.with(web as Arc<dyn Web>).with(Arc::new(browsers) as Arc<dyn Browsers>)
 }
 
 fn guard_policy(
