@@ -116,7 +116,7 @@ impl ZeroPipe {
     }
 
     /// The next message.
-    pub(crate) fn next(&mut self) -> Result<Vec<u8>, String> {
+    pub(crate) fn heard(&mut self) -> Result<Vec<u8>, String> {
         let mut message = Vec::new();
         self.output.read_until(0, &mut message).map_err(|wrong| wrong.to_string())?;
         match message.pop() {
@@ -140,9 +140,8 @@ pub(crate) fn serve(page: String) -> Result<u16, String> {
     let port = listener.local_addr().map_err(|wrong| wrong.to_string())?.port();
     std::thread::spawn(move || {
         for mut link in listener.incoming().flatten() {
-            let mut request = [0; 4096];
             // Whoever breaks off needs no answer.
-            let _ = link.read(&mut request);
+            let _ = BufReader::new(&link).read_line(&mut String::new());
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
             let _ = write!(link, "{head}content-length: {}\r\n\r\n{page}", page.len());
         }

@@ -245,19 +245,13 @@ impl RuntimeBuilder {
             (self.keeper, fence.as_ref()),
             sudo.as_ref(),
         );
-        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
-        let browsers = WorldBrowsers::new(&shared, &machine, &web, self.home.clone());
-        let mut services = Services::new(Arc::clone(&host), files)
+        let services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
-            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(Arc::clone(&web) as Arc<dyn Web>)
-            .with(Arc::new(browsers) as Arc<dyn Browsers>)
-            .with(Arc::new(WorldSideModels::new(&shared, &machine)) as Arc<dyn SideModels>);
-        if let Some(home) = &self.home {
-            services = services.with(MediaSettings { cache: home.cache() });
-        }
+            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>);
+        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
+        let mut services = with_network(services, &web, &shared, &machine, self.home.as_ref());
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -339,6 +333,25 @@ impl RuntimeBuilder {
             foreign,
             web,
         }))
+    }
+}
+
+/// Adds what reaches the network.
+fn with_network(
+    services: Services,
+    web: &Arc<WorldWeb>,
+    world: &Arc<RwLock<World>>,
+    machine: &Arc<Machine>,
+    home: Option<&Home>,
+) -> Services {
+    let browsers = WorldBrowsers::new(world, machine, web, home.cloned());
+    let services = services
+        .with(Arc::clone(web) as Arc<dyn Web>)
+        .with(Arc::new(browsers) as Arc<dyn Browsers>)
+        .with(Arc::new(WorldSideModels::new(world, machine)) as Arc<dyn SideModels>);
+    match home {
+        Some(home) => services.with(MediaSettings { cache: home.cache() }),
+        None => services,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `browser`: a click and the snapshot after it, beside a bare client of the protocol that sends the same
 //! commands to the same browser. Where there is no browser nothing is measured.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hermes::env::probe::program_on_path;
 use hermes::store::Home;
@@ -74,14 +74,13 @@ struct Bare {
 
 impl Bare {
     fn start(program: &Path, profile: &Path, url: &str) -> Result<Self, String> {
-        let folder: PathBuf = profile.to_path_buf();
         let arguments = [
             "--headless".to_owned(),
             "--no-sandbox".to_owned(),
             "--remote-debugging-pipe".to_owned(),
             "--no-first-run".to_owned(),
             "--window-size=1280,900".to_owned(),
-            format!("--user-data-dir={}", folder.display()),
+            format!("--user-data-dir={}", profile.display()),
         ];
         let pipe = ZeroPipe::start(&program.display().to_string(), &arguments)?;
         let mut bare = Self { pipe, session: String::new(), button: 0, asked: 0 };
@@ -144,7 +143,7 @@ impl Bare {
         let mut answers = Vec::new();
         while answers.len() < commands.len() {
             let message: Value =
-                serde_json::from_slice(&self.pipe.next()?).map_err(|wrong| wrong.to_string())?;
+                serde_json::from_slice(&self.pipe.heard()?).map_err(|wrong| wrong.to_string())?;
             if message.get("id").and_then(Value::as_u64).is_some_and(|id| id >= first) {
                 answers.push(message);
             }

@@ -250,7 +250,7 @@ async fn write(input: OwnedFd, mut queue: UnboundedReceiver<String>) {
         }
     }
     // Closing its line would end it before it is asked to; whoever stops it does both.
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Keeps the end of what it complains about.

@@ -99,8 +99,8 @@ fn nothing_is_left_when_we_are_killed() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let ready = told.into_iter().any(|line| line.contains("the page is open"));
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let ready = told.any(|line| line.contains("the page is open"));
     assert!(ready && running(folder.path()) > 0 && !is_empty(folder.path()));
 
     child.kill().unwrap();
@@ -112,7 +112,6 @@ fn nothing_is_left_when_we_are_killed() {
 
 /// Opens a browser and stays, when another test asks for it.
 #[test]
-#[expect(clippy::print_stdout, reason = "how it tells the other test")]
 fn a_browser_for_another_test() {
     let Ok(told) = std::env::var(CHILD) else { return };
     let (port, folder) = told.split_once(' ').unwrap();

@@ -160,6 +160,7 @@ impl Seat {
     }
 
     /// Calls a tool; what it answered, out of the frame around words of strangers.
+    #[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
         let outcome = self.outcome(tool, &arguments);
         let body: Value = serde_json::from_str(&outcome.body).unwrap();

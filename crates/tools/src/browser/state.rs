@@ -200,9 +200,10 @@ impl State {
     fn page_event(&mut self, session: &str, method: &str, params: &Value) {
         if method == "Page.frameNavigated" {
             let frame = params.get("frame").unwrap_or(&Value::Null);
-            if self.documents.len() < MAX_FRAMES {
-                self.documents.insert(text(frame, "id").to_owned(), text(frame, "loaderId").to_owned());
+            if self.documents.len() >= MAX_FRAMES {
+                self.documents.clear();
             }
+            self.documents.insert(text(frame, "id").to_owned(), text(frame, "loaderId").to_owned());
         }
         if method == "Page.frameDetached" {
             self.documents.remove(text(params, "frameId"));
@@ -357,9 +358,9 @@ pub(crate) fn text<'a>(of: &'a Value, key: &str) -> &'a str {
 mod tests {
     use super::*;
 
-    fn hear(state: &mut State, session: Option<&str>, method: &str, params: Value) -> Vec<Command> {
+    fn hear(state: &mut State, session: Option<&str>, method: &str, params: &Value) -> Vec<Command> {
         let judge = |url: &str| if url.contains("10.0.0.1") { Err(format!("{url}: no")) } else { Ok(()) };
-        state.take(session, method, &params, Duration::ZERO, &judge)
+        state.take(session, method, params, Duration::ZERO, &judge)
     }
 
     fn attach(
@@ -370,7 +371,7 @@ mod tests {
         target: &str,
     ) -> Vec<Command> {
         let info = json!({ "targetId": target, "type": kind, "url": "about:blank" });
-        hear(state, around, "Target.attachedToTarget", json!({ "sessionId": session, "targetInfo": info }))
+        hear(state, around, "Target.attachedToTarget", &json!({ "sessionId": session, "targetInfo": info }))
     }
 
     fn with_page() -> State {
@@ -399,7 +400,7 @@ mod tests {
         attach(&mut state, None, "S2", "page", "F2");
         assert_eq!(state.page().unwrap().session, "S2");
 
-        hear(&mut state, None, "Target.detachedFromTarget", json!({ "sessionId": "S2" }));
+        hear(&mut state, None, "Target.detachedFromTarget", &json!({ "sessionId": "S2" }));
 
         assert_eq!(state.page().unwrap().session, "S");
     }
@@ -407,17 +408,17 @@ mod tests {
     #[test]
     fn a_page_knows_where_it_is_and_whether_it_is_busy() {
         let mut state = with_page();
-        let busy = |state: &State| state.page().map(|page| page.loading || page.leaving) == Some(true);
+        let busy = |state: &State| state.page().is_some_and(|page| page.loading || page.leaving);
 
-        hear(&mut state, Some("S"), "Page.frameRequestedNavigation", json!({ "frameId": "F" }));
+        hear(&mut state, Some("S"), "Page.frameRequestedNavigation", &json!({ "frameId": "F" }));
         assert!(busy(&state));
-        hear(&mut state, Some("S"), "Page.frameStartedLoading", json!({ "frameId": "F" }));
-        hear(&mut state, Some("S"), "Page.frameStartedLoading", json!({ "frameId": "child" }));
+        hear(&mut state, Some("S"), "Page.frameStartedLoading", &json!({ "frameId": "F" }));
+        hear(&mut state, Some("S"), "Page.frameStartedLoading", &json!({ "frameId": "child" }));
         let frame = json!({ "id": "F", "loaderId": "L", "url": "https://a.example/" });
-        hear(&mut state, Some("S"), "Page.frameNavigated", json!({ "frame": frame }));
-        hear(&mut state, Some("S"), "Page.frameStoppedLoading", json!({ "frameId": "child" }));
+        hear(&mut state, Some("S"), "Page.frameNavigated", &json!({ "frame": frame }));
+        hear(&mut state, Some("S"), "Page.frameStoppedLoading", &json!({ "frameId": "child" }));
         assert!(busy(&state));
-        hear(&mut state, Some("S"), "Page.frameStoppedLoading", json!({ "frameId": "F" }));
+        hear(&mut state, Some("S"), "Page.frameStoppedLoading", &json!({ "frameId": "F" }));
 
         assert!(!busy(&state));
         let page = state.page().unwrap();
@@ -433,7 +434,7 @@ mod tests {
 
         let around: Vec<_> = state.page().unwrap().apart.iter().map(|it| (&*it.frame, &*it.around)).collect();
         assert_eq!(around, [("G", "S"), ("H", "I")]);
-        hear(&mut state, Some("S"), "Target.detachedFromTarget", json!({ "sessionId": "I" }));
+        hear(&mut state, Some("S"), "Target.detachedFromTarget", &json!({ "sessionId": "I" }));
         assert_eq!(state.page().unwrap().apart.len(), 1);
     }
 
@@ -441,14 +442,14 @@ mod tests {
     fn dialogs_wait_or_are_answered_as_the_settings_say() {
         let opening = json!({ "type": "confirm", "message": "Sure?", "url": "https://a.example/" });
         let mut state = with_page();
-        assert!(hear(&mut state, Some("S"), "Page.javascriptDialogOpening", opening.clone()).is_empty());
+        assert!(hear(&mut state, Some("S"), "Page.javascriptDialogOpening", &opening).is_empty());
         assert_eq!(state.dialog().unwrap().id, "d1");
-        hear(&mut state, Some("S"), "Page.javascriptDialogClosed", json!({}));
+        hear(&mut state, Some("S"), "Page.javascriptDialogClosed", &json!({}));
         assert_eq!(state.dialog(), None);
 
         for (policy, accept) in [(DialogPolicy::AutoDismiss, false), (DialogPolicy::AutoAccept, true)] {
             state.policy = policy;
-            let answers = hear(&mut state, Some("S"), "Page.javascriptDialogOpening", opening.clone());
+            let answers = hear(&mut state, Some("S"), "Page.javascriptDialogOpening", &opening);
             assert_eq!(answers[0].params, json!({ "accept": accept }));
             assert_eq!(state.dialog(), None);
         }
@@ -461,8 +462,8 @@ mod tests {
         let tab =
             |opener: &str| json!({ "targetInfo": { "targetId": "N", "type": "page", "openerId": opener } });
 
-        assert_eq!(hear(&mut state, None, "Target.targetCreated", tab("F")).len(), 1);
-        assert!(hear(&mut state, None, "Target.targetCreated", tab("somebody")).is_empty());
+        assert_eq!(hear(&mut state, None, "Target.targetCreated", &tab("F")).len(), 1);
+        assert!(hear(&mut state, None, "Target.targetCreated", &tab("somebody")).is_empty());
     }
 
     #[test]
@@ -470,7 +471,7 @@ mod tests {
         let mut state = State { shared: true, ..State::default() };
         let ask = |state: &mut State, url: &str| {
             let params = json!({ "requestId": "r", "request": { "url": url } });
-            hear(state, Some("S"), "Fetch.requestPaused", params)[0].method.clone()
+            hear(state, Some("S"), "Fetch.requestPaused", &params)[0].method.clone()
         };
 
         assert_eq!(ask(&mut state, "https://a.example/x"), "Fetch.continueRequest");
