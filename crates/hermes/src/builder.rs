@@ -14,11 +14,9 @@ use hermes_core::files::Files;
 use hermes_core::gate::Probe;
 use hermes_core::host::Host;
 use hermes_core::journal::Journal;
-use hermes_core::kanban::Kanban;
 use hermes_core::keys::Keys;
 use hermes_core::memory::Memory;
 use hermes_core::policy::Policy;
-use hermes_core::project::Projects;
 use hermes_core::registry::{RegisterError, Registry, Scope};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
@@ -29,7 +27,7 @@ use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
-use hermes_store::{Home, HomeProjects, StoreError};
+use hermes_store::{Home, StoreError};
 use hermes_tools::MediaSettings;
 
 use crate::browser::WorldBrowsers;
@@ -263,16 +261,10 @@ impl RuntimeBuilder {
         if let Some(skills) = &skills {
             services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
         }
-        if let Some(home) = &self.home {
-            services = services
-                .with(Arc::new(lasting::kanban(home, &machine)) as Arc<dyn Kanban>)
-                .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>);
-        }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
+            services = lasting::with_boards(services, home, &machine);
             let recall = lasting::recall(home, sessions, &machine);
             services = services.with(recall).with(lasting::logins(home, &machine));
-        }
-        if let Some(home) = &self.home {
             services = services.with(cron::book(home, &shared, &machine));
         }
         let services = Arc::new(services);

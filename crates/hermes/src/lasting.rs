@@ -5,15 +5,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, RwLock};
 
+use hermes_core::cx::Services;
 use hermes_core::host::Host;
-use hermes_core::kanban::KanbanError;
+use hermes_core::kanban::{Kanban, KanbanError};
 use hermes_core::logins::Logins;
+use hermes_core::project::Projects;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::skills::Here;
 use hermes_store::{
-    Boards, Home, HomeKanban, HomeLogins, HomeMemory, HomeRecall, HomeSkills, Settings, StoreError,
+    Boards, Home, HomeKanban, HomeLogins, HomeMemory, HomeProjects, HomeRecall, HomeSkills, Settings,
+    StoreError,
 };
 
 use crate::host::Machine;
@@ -33,10 +36,12 @@ pub(crate) fn recall(home: &Home, sessions: &SessionStore, machine: &Arc<Machine
     Arc::new(HomeRecall::new(home, sessions, &host, &clock))
 }
 
-/// The task boards of a home.
-pub(crate) fn kanban(home: &Home, machine: &Arc<Machine>) -> HomeKanban {
+/// The same services with the task boards and the projects of a home.
+pub(crate) fn with_boards(services: Services, home: &Home, machine: &Arc<Machine>) -> Services {
     let (host, clock) = doors(machine);
-    HomeKanban::new(home, &host, &clock)
+    services
+        .with(Arc::new(HomeKanban::new(home, &host, &clock)) as Arc<dyn Kanban>)
+        .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>)
 }
 
 /// The task boards of a home, for code that just waits; made where there are none.

@@ -128,7 +128,8 @@ enum Action {
         /// The task
         id: String,
         /// The profile
-        profile: String,
+        #[arg(value_name = "PROFILE")]
+        to: String,
     },
     /// Let tasks be worked on that were put up for a look
     Promote {
@@ -263,8 +264,8 @@ impl Run for Command {
             Action::Claim { id, ttl } => desk.act(vec![id], &Act::Claim(Duration::from_secs(ttl)), "claimed"),
             Action::Heartbeat { id, note } => desk.act(vec![id], &Act::Heartbeat(note), "kept alive"),
             Action::Reclaim { id, reason } => desk.act(vec![id], &Act::Reclaim(reason), "taken back"),
-            Action::Assign { id, profile } => {
-                let to = (profile != "none").then_some(profile);
+            Action::Assign { id, to } => {
+                let to = (to != "none").then_some(to);
                 desk.act(vec![id], &Act::Assign(to), "assigned")
             }
             Action::Promote { ids } => desk.act(ids, &Act::Promote, "promoted"),

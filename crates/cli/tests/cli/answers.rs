@@ -111,10 +111,13 @@ fn schema_can_be_narrowed_and_written_for_strict_providers() {
     assert_eq!(listed(&["--toolsets", ""]), Vec::<String>::new());
     assert_eq!(listed(&["todo", "read_file"]), ["todo", "read_file"]);
     assert!(listed(&["--toolsets", "file_tools"]).contains(&"search_files".to_owned()));
-    // What needs a running agent is not available here, and shown only with `--all`.
-    let mut all = listed(&["--all", "--provider", "strict"]);
-    all.retain(|name| !["clarify", "delegate_task"].contains(&name.as_str()));
-    assert_eq!(all, listed(&[]));
+    // What needs something that is not here is shown only with `--all`.
+    let (mut all, here) = (listed(&["--all", "--provider", "strict"]), listed(&[]));
+    for missing in ["clarify", "delegate_task", "kanban_list", "read_terminal"].map(str::to_owned) {
+        assert!(all.contains(&missing) && !here.contains(&missing), "{missing}");
+    }
+    all.retain(|name| here.contains(name));
+    assert_eq!(all, here);
 }
 
 #[test]

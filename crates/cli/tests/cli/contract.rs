@@ -81,10 +81,12 @@ fn the_search_bridge_is_that_of_the_contract() {
     }
 }
 
-/// The tools a toolset names, itself and through what it includes.
+/// The tools a toolset names, itself and through what it includes, and those that name it.
 fn closure<'a>(contract: &'a Value, name: &str) -> BTreeSet<&'a str> {
     let toolset = &contract["toolsets"][name];
-    let own = words(&toolset["tools"]).into_iter();
+    let named =
+        contract["registry_toolsets"][name].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let own = words(&toolset["tools"]).into_iter().chain(named);
     own.chain(words(&toolset["includes"]).into_iter().flat_map(|inner| closure(contract, inner))).collect()
 }
 

@@ -2,7 +2,12 @@
 //! that another program shows, mouse and keyboard.
 
 #![expect(clippy::disallowed_methods, reason = "tests with real homes, servers and programs")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers are part of the tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "helpers are part of the tests"
+)]
 
 mod board;
 mod panes;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hermes::core::gate::Gate;
 use hermes::{Session, Status, ToolCall};
 use serde_json::{Value, json};
 
@@ -182,5 +181,5 @@ fn without_a_display_there_is_no_tool_and_a_reason() {
 
     assert_eq!(offered(&session, "computer_use"), Vec::<String>::new());
     let why = refused(&session, "computer_use", &json!({ "action": "capture" }));
-    assert!(why.contains("xdotool") && why.contains(&Gate::env("DISPLAY").to_string()[..7]), "{why}");
+    assert!(why.contains("xdotool") && why.contains("DISPLAY"), "{why}");
 }

@@ -20,7 +20,7 @@ pub(crate) fn step(step: &Step, target: &Target) -> String {
     };
     match step {
         Step::Click { spot, button, times, held } => {
-            let held: String = held.iter().map(|key| format!("{key}+")).collect();
+            let held = held.iter().copied().chain([""]).collect::<Vec<_>>().join("+");
             let what = match button {
                 2 => "middle-clicks",
                 3 => "right-clicks",
