@@ -1,23 +1,25 @@
 //! JSON over HTTP with a service that the person has configured: one way to ask, to wait when it is busy,
 //! and to say in words what it refuses.
 //!
-//! What goes into an address is written so that it stays one part of it ([`Ask`]); what comes back is a
-//! value or an [`ApiError`], which turns into words by itself.
+//! | file | what |
+//! |---|---|
+//! | here | a [`Service`], and asking it: what comes back is a value or an [`ApiError`], which has its own words |
+//! | [`ask`] | what is asked |
+//! | [`words`] | arguments, ids, settings, fields |
 
-use std::fmt::Write as _;
+mod ask;
+mod words;
+
 use std::time::Duration;
 
 use hermes_core::cx::{PermittedWeb, ToolCx};
 use hermes_core::effect::{Act, ActKind, Effect};
 use hermes_core::error::ToolError;
-use hermes_core::keys::Keys;
-use hermes_core::web::{Reach, WebError, WebReply, WebRequest};
+use hermes_core::web::{Reach, WebError, WebReply};
 use serde_json::Value;
 
-use crate::web::provider::encoded;
-
-/// Longest wait for an answer, unless an [`Ask`] says otherwise.
-const TIMEOUT: Duration = Duration::from_secs(15);
+pub(crate) use ask::{Ask, Plan};
+pub(crate) use words::{address, id, key, needed, picked, set, shortened};
 
 /// Longest time that a busy service may make us wait before we ask once more.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -71,48 +73,6 @@ pub(crate) struct Api<'a> {
     headers: Vec<(&'static str, String)>,
 }
 
-/// What a call comes to: what is asked, and what that does, if it does anything.
-#[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    pub(crate) ask: Ask,
-    act: Option<(ActKind, String)>,
-}
-
-impl Plan {
-    /// Only looks.
-    pub(crate) fn look(ask: Ask) -> Self {
-        Self { ask, act: None }
-    }
-
-    /// Does something, in words a person can judge.
-    pub(crate) fn act(kind: ActKind, detail: impl Into<String>, ask: Ask) -> Self {
-        Self { ask, act: Some((kind, detail.into())) }
-    }
-
-    /// Whether something is done.
-    pub(crate) fn is_act(&self) -> bool {
-        self.act.is_some()
-    }
-}
-
-/// One question.
-#[derive(Debug, Clone)]
-pub(crate) struct Ask {
-    method: &'static str,
-    path: String,
-    query: String,
-    body: Body,
-    timeout: Duration,
-    retries: u8,
-}
-
-#[derive(Debug, Clone)]
-enum Body {
-    None,
-    Json(Value),
-    Form(String),
-}
-
 /// Why there is no value.
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -132,102 +92,6 @@ pub(crate) struct Refused {
     pub(crate) said: String,
     /// How long it wants us to wait.
     wait: Option<Duration>,
-}
-
-impl Ask {
-    /// Asks for what is there. The parts of the path are taken literally, whatever they contain.
-    pub(crate) fn get(path: &[&str]) -> Self {
-        Self::new("GET", path)
-    }
-
-    pub(crate) fn post(path: &[&str]) -> Self {
-        Self::new("POST", path)
-    }
-
-    pub(crate) fn put(path: &[&str]) -> Self {
-        Self::new("PUT", path)
-    }
-
-    pub(crate) fn delete(path: &[&str]) -> Self {
-        Self::new("DELETE", path)
-    }
-
-    fn new(method: &'static str, path: &[&str]) -> Self {
-        // Services write `@me` for whoever asks.
-        let part = |part: &&str| encoded(part).replace("%40", "@");
-        let path = path.iter().map(part).fold(String::new(), |path, part| path + "/" + &part);
-        Self { method, path, query: String::new(), body: Body::None, timeout: TIMEOUT, retries: 0 }
-    }
-
-    /// Adds a part of the query, if there is a value for it.
-    pub(crate) fn query(mut self, name: &str, value: Option<impl ToString>) -> Self {
-        if let Some(value) = value {
-            let mark = if self.query.is_empty() { '?' } else { '&' };
-            // Writing into a string cannot fail.
-            let _ = write!(self.query, "{mark}{name}={}", encoded(&value.to_string()));
-        }
-        self
-    }
-
-    /// Adds a name without a value to the query.
-    pub(crate) fn flag(mut self, name: &str) -> Self {
-        self.query.push(if self.query.is_empty() { '?' } else { '&' });
-        self.query.push_str(name);
-        self
-    }
-
-    /// Sends a document.
-    pub(crate) fn json(mut self, body: Value) -> Self {
-        self.body = Body::Json(body);
-        self
-    }
-
-    /// Sends a filled form.
-    pub(crate) fn form(mut self, fields: &[(&str, &str)]) -> Self {
-        let fields: Vec<String> =
-            fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-        self.body = Body::Form(fields.join("&"));
-        self
-    }
-
-    /// Waits no longer than this for the answer.
-    pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Tries again so many times when the service has trouble of its own. Only for questions that change
-    /// nothing.
-    pub(crate) fn retries(mut self, retries: u8) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// What is asked, for tests: method, path with query, body.
-    #[cfg(test)]
-    pub(crate) fn told(&self) -> String {
-        let body = match &self.body {
-            Body::None => String::new(),
-            Body::Json(body) => format!(" {body}"),
-            Body::Form(body) => format!(" {body}"),
-        };
-        format!("{} {}{}{body}", self.method, self.path, self.query)
-    }
-
-    fn request(&self, base: &str, reach: Reach) -> WebRequest {
-        let url = format!("{base}{}{}", self.path, self.query);
-        let request = WebRequest::get(url, reach).method(self.method).timeout(self.timeout);
-        match &self.body {
-            Body::None => request,
-            Body::Json(body) => with_body(request, body.to_string(), "application/json"),
-            Body::Form(body) => with_body(request, body.clone(), "application/x-www-form-urlencoded"),
-        }
-    }
-}
-
-fn with_body(mut request: WebRequest, body: String, kind: &str) -> WebRequest {
-    request.body = body.into_bytes();
-    request.header("content-type", kind)
 }
 
 impl<'a> Api<'a> {
@@ -411,55 +275,5 @@ fn plain(text: &str) -> String {
     if text.starts_with('<') { String::new() } else { text.lines().next().unwrap_or_default().to_owned() }
 }
 
-/// No more than so many characters, with a sign that there was more.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
-/// Where a service is: where the variable points, or at its usual address.
-pub(crate) fn address(keys: &dyn Keys, variable: &str, usual: &str) -> String {
-    keys.key(variable).unwrap_or_else(|| usual.to_owned())
-}
-
-/// The value of a variable that has to be there.
-pub(crate) fn key(keys: &dyn Keys, variable: &str) -> Result<String, ToolError> {
-    let value = keys.key(variable).map(|value| value.trim().to_owned());
-    value.ok_or_else(|| ToolError::Failed(format!("{variable} is not set; `hermes setup` asks for it")))
-}
-
-/// An argument that this action needs.
-pub(crate) fn needed<'a>(value: Option<&'a str>, name: &str, action: &str) -> Result<&'a str, ToolError> {
-    let value = value.map(str::trim).filter(|value| !value.is_empty());
-    value.ok_or_else(|| ToolError::Arguments(format!("{action} needs {name}")))
-}
-
-/// An id as services hand them out, which is safe wherever it is written.
-pub(crate) fn id<'a>(value: &'a str, name: &str) -> Result<&'a str, ToolError> {
-    let value = value.trim();
-    let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if (1..=128).contains(&value.len()) && value.chars().all(usual) {
-        return Ok(value);
-    }
-    Err(ToolError::Arguments(format!("{name}: {:?} is no id", shortened(value, 60))))
-}
-
-/// Sets a field of an object.
-pub(crate) fn set(object: &mut Value, name: &str, value: Value) {
-    if let Some(fields) = object.as_object_mut() {
-        fields.insert(name.to_owned(), value);
-    }
-}
-
-/// The fields of an object that are there and say something, under their own names.
-pub(crate) fn picked(value: &Value, fields: &[&str]) -> serde_json::Map<String, Value> {
-    let there =
-        |field: &&str| Some(((*field).to_owned(), value.get(field).filter(|it| !it.is_null())?.clone()));
-    fields.iter().filter_map(there).collect()
-}
-
 #[cfg(test)]
-#[path = "api_tests.rs"]
 mod tests;
