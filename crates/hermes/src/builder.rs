@@ -238,11 +238,8 @@ impl RuntimeBuilder {
             .with(workplace::terminal_settings(&world))
             .with(workplace::script_settings(&world))
             .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(Arc::clone(&web) as Arc<dyn Web>)
             .with(Arc::new(WorldSideModels::new(&shared, &machine)) as Arc<dyn SideModels>);
-        if let Some(home) = &self.home {
-            services = services.with(MediaSettings { cache: home.cache() });
-        }
+        services = with_media(services, &web, self.home.as_ref());
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -314,6 +311,15 @@ impl RuntimeBuilder {
             foreign,
             web,
         }))
+    }
+}
+
+/// What tools reach the network with, and where they keep what they make.
+fn with_media(services: Services, web: &Arc<WorldWeb>, home: Option<&Home>) -> Services {
+    let services = services.with(Arc::clone(web) as Arc<dyn Web>);
+    match home {
+        Some(home) => services.with(MediaSettings { cache: home.cache() }),
+        None => services,
     }
 }
 
