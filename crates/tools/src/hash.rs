@@ -24,7 +24,9 @@ pub(crate) fn hmac_hex(key: &[u8], text: &[u8]) -> String {
 
 fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
-    parts.iter().for_each(|part| hash.update(part));
+    for part in parts {
+        hash.update(part);
+    }
     hash.finalize().into()
 }
 

@@ -1,6 +1,8 @@
 //! Several models on one question: who they are, by the settings, and what the one is told that makes the
 //! answer of theirs. Pure.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// Models that are asked, when nobody has named others.
@@ -121,7 +123,8 @@ pub(crate) fn task(proposals: &[String]) -> String {
         .to_owned();
     for (number, proposal) in (1..).zip(proposals) {
         let short: String = proposal.chars().take(PROPOSAL).collect();
-        text.push_str(&format!("\n[answer {number}]\n{short}\n[end of answer {number}]\n"));
+        // Writing into a string cannot fail.
+        let _ = write!(text, "\n[answer {number}]\n{short}\n[end of answer {number}]\n");
     }
     text
 }

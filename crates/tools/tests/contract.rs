@@ -1,12 +1,7 @@
 //! Every built tool against the recorded contract, and one loop over the table: what must be
 //! true of any tool is checked here once, for all that are and all that come.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "helpers are part of the tests"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers are part of the tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use hermes_core::error::ToolError;
 use serde_json::Value;
 
-use crate::media::service::{Asking, Choosing};
+use crate::media::service::{Asking, Choosing, at};
 
 /// Somebody who draws.
 #[derive(Clone, Copy)]
@@ -102,14 +102,14 @@ pub(crate) fn chosen(choosing: &Choosing<'_>) -> Result<&'static Provider, Strin
 /// The first picture of an answer in the words of `OpenAI`.
 pub(crate) fn first_image(answer: &Value) -> Result<Image, ToolError> {
     use base64::Engine as _;
-    let first = &answer["data"][0];
-    if let Some(text) = first["b64_json"].as_str() {
+    let first = at(answer, "/data/0");
+    if let Some(text) = at(first, "/b64_json").as_str() {
         let decoded = base64::engine::general_purpose::STANDARD.decode(text);
         return decoded
             .map(Image::Bytes)
             .map_err(|wrong| ToolError::Failed(format!("the picture cannot be read: {wrong}")));
     }
-    first["url"].as_str().map(|url| Image::Url(url.to_owned())).ok_or_else(no_image)
+    at(first, "/url").as_str().map(|url| Image::Url(url.to_owned())).ok_or_else(no_image)
 }
 
 pub(crate) fn no_image() -> ToolError {

@@ -11,7 +11,7 @@ use hermes_core::session::Place;
 use serde_json::{Value, json};
 
 use super::{Made, PATIENCE};
-use crate::media::service::{Asking, Patience, bearer, not_made, spends, words};
+use crate::media::service::{Asking, Patience, at, bearer, not_made, spends, words};
 use crate::media::source::{Source, as_url};
 
 /// The variable with the key.
@@ -29,7 +29,7 @@ pub(crate) async fn run(asking: &Asking<'_>, what: &str, body: &Value) -> Result
     let key = [bearer(&asking.key(KEYS)?)];
     let ticket = asking.post(format!("{base}/videos/{what}"), &key, body).await?;
     let is_plain = |id: &&str| id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    let id = ticket["request_id"].as_str().filter(is_plain).map(str::to_owned);
+    let id = at(&ticket, "/request_id").as_str().filter(is_plain).map(str::to_owned);
     let id = id.ok_or_else(|| ToolError::Failed("xAI did not take the work".to_owned()))?;
     let mut patience = Patience::new(PATIENCE);
     loop {
@@ -43,15 +43,15 @@ pub(crate) async fn run(asking: &Asking<'_>, what: &str, body: &Value) -> Result
 
 /// The film when there is one; nothing while it is being made.
 fn finished(answer: &Value) -> Result<Option<Made>, ToolError> {
-    match answer["status"].as_str() {
+    match at(answer, "/status").as_str() {
         Some("expired" | "failed") => {
-            let why = words(answer).unwrap_or_else(|| format!("the work has {}", answer["status"]));
+            let why = words(answer).unwrap_or_else(|| format!("the work has {}", at(answer, "/status")));
             Err(ToolError::Failed(format!("xAI could not do it: {why}")))
         }
         // Older answers have the film and no status.
-        _ => Ok(answer["video"]["url"]
+        _ => Ok(at(answer, "/video/url")
             .as_str()
-            .map(|url| Made { url: url.to_owned(), duration: answer["video"]["duration"].as_f64() })),
+            .map(|url| Made { url: url.to_owned(), duration: at(answer, "/video/duration").as_f64() })),
     }
 }
 

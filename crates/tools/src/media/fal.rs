@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_core::error::ToolError;
 use serde_json::Value;
 
-use super::service::{Asking, Patience, words};
+use super::service::{Asking, Patience, at, words};
 
 /// The variable with the key.
 pub(crate) const KEYS: &[&str] = &["FAL_KEY"];
@@ -25,20 +25,20 @@ pub(crate) async fn run(
     let key = [("authorization", format!("Key {}", asking.key(KEYS)?))];
     let model = model.trim_matches('/');
     let ticket = asking.post(format!("{base}/{model}"), &key, input).await?;
-    let id = ticket["request_id"].as_str().filter(|id| is_plain(id));
+    let id = at(&ticket, "/request_id").as_str().filter(|id| is_plain(id));
     let id = id.ok_or_else(|| ToolError::Failed("fal did not take the work".to_owned()))?;
     let place = format!("{base}/{}/requests/{id}", app(model));
     let mut patience = Patience::new(limit);
     loop {
         let status = asking.get(format!("{place}/status"), &key).await?;
-        match status["status"].as_str() {
+        match at(&status, "/status").as_str() {
             Some("COMPLETED") if status.get("error").is_none_or(Value::is_null) => break,
             Some("COMPLETED" | "FAILED" | "CANCELED" | "ERROR") => {
                 let why = words(&status).unwrap_or_else(|| "no reason given".to_owned());
                 return Err(ToolError::Failed(format!("fal could not do it: {why}")));
             }
             Some("IN_QUEUE") => {
-                let ahead = status["queue_position"].as_u64().unwrap_or_default();
+                let ahead = at(&status, "/queue_position").as_u64().unwrap_or_default();
                 asking.cx.progress(&format!("in the queue of fal, {ahead} ahead"));
             }
             _ => asking.cx.progress(&format!("{model} is at work")),

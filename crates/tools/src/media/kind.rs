@@ -46,9 +46,10 @@ fn sound(bytes: &[u8]) -> Option<&'static str> {
         [b'I', b'D', b'3', ..] => Some("audio/mpeg"),
         [b'O', b'g', b'g', b'S', ..] => Some("audio/ogg"),
         [b'f', b'L', b'a', b'C', ..] => Some("audio/flac"),
-        // A frame begins with eleven set bits; the layer tells the two formats apart.
+        // A frame begins with eleven set bits; the layer tells the formats apart, and text that says
+        // in which order its bytes come from both.
         [0xFF, second, ..] if second & 0xF6 == 0xF0 => Some("audio/aac"),
-        [0xFF, second, ..] if second & 0xE0 == 0xE0 && second & 0x06 != 0 => Some("audio/mpeg"),
+        [0xFF, second, ..] if second & 0xE0 == 0xE0 && matches!(second & 0x06, 2 | 4) => Some("audio/mpeg"),
         _ => None,
     }
 }

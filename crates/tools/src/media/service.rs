@@ -225,6 +225,12 @@ fn content(reply: WebReply) -> Result<WebReply, ToolError> {
     Err(ToolError::Failed(format!("the service answered {}{hint}: {said}", reply.status)))
 }
 
+/// What stands at a path of an answer (`/data/0/url`); null when nothing does.
+pub(crate) fn at<'a>(answer: &'a Value, path: &str) -> &'a Value {
+    static NOTHING: Value = Value::Null;
+    answer.pointer(path).unwrap_or(&NOTHING)
+}
+
 /// The words of a refusal, wherever services put them.
 pub(crate) fn words(answer: &Value) -> Option<String> {
     let error = answer.get("error").unwrap_or(answer);

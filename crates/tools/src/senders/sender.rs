@@ -179,11 +179,6 @@ impl Posting<'_> {
         pieces(text, most, measure)
     }
 
-    /// A request to the platform.
-    pub(crate) fn request(&self, url: String, body: &Value) -> WebRequest {
-        WebRequest::post_json(url, Reach::Configured(SERVICE), body)
-    }
-
     /// Asks the platform; its answer, whatever its status.
     pub(crate) async fn fetch(&self, request: WebRequest) -> Result<WebReply, DeliverError> {
         self.courier.fetch(request).await.map_err(|wrong| self.unreachable(&wrong))
@@ -209,6 +204,11 @@ impl Posting<'_> {
         let platform = self.sender.name.to_owned();
         Sent { platform, chat_id: self.chat().to_owned(), message_id, parts, note: None }
     }
+}
+
+/// A request to a platform.
+pub(crate) fn request(url: String, body: &Value) -> WebRequest {
+    WebRequest::post_json(url, Reach::Configured(SERVICE), body)
 }
 
 /// Why a message that goes out in several parts stopped in the middle.

@@ -116,13 +116,12 @@ fn target(order: &Order<'_>, voice: &Voice, text: &str) -> (Format, PathBuf) {
     };
     let by_settings = || order.keys.text("tts.format").as_deref().and_then(Format::by_ending);
     let format = wanted.and_then(by_path).or(own).or_else(by_settings).unwrap_or(Format::Mp3);
-    let file = match wanted {
-        Some(path) => order.place.resolve(path).with_extension(format.ending()),
-        None => {
-            let parts = [voice.name(), text, &order.keys.setting("tts").unwrap_or_default().to_string()];
-            let digest: String = sha256_hex(&parts.map(str::as_bytes)).chars().take(16).collect();
-            order.folder.join(format!("tts_{digest}.{}", format.ending()))
-        }
+    let file = if let Some(path) = wanted {
+        order.place.resolve(path).with_extension(format.ending())
+    } else {
+        let parts = [voice.name(), text, &order.keys.setting("tts").unwrap_or_default().to_string()];
+        let digest: String = sha256_hex(&parts.map(str::as_bytes)).chars().take(16).collect();
+        order.folder.join(format!("tts_{digest}.{}", format.ending()))
     };
     (format, file)
 }

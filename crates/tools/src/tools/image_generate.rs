@@ -11,7 +11,7 @@ use hermes_core::keys::Keys;
 use hermes_core::session::Place;
 use hermes_core::tool::{Definition, SchemaCx, Tool, ToolDef};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::drawing::{self, Image, Provider, Shape, Wish};
@@ -49,7 +49,7 @@ struct ImageGenerate {
     reference_image_urls: Option<Vec<String>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum AspectRatio {
     #[default]
@@ -90,6 +90,7 @@ fn ready(probe: &dyn Probe) -> Result<(), String> {
 }
 
 /// Says which model draws.
+#[expect(clippy::unnecessary_wraps, reason = "a dynamic schema may leave its tool out; this one never does")]
 fn fitted(mut definition: Definition, cx: &SchemaCx<'_>) -> Option<Definition> {
     let (setting, has_key) = (|key: &str| (cx.config)(key), |_: &str| true);
     let choosing = Choosing { setting: &setting, has_key: &has_key };

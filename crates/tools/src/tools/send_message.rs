@@ -14,7 +14,7 @@ use hermes_core::session::Place;
 use hermes_core::tool::{Tool, ToolDef};
 use hermes_core::web::{Dial, WebError, WebReply, WebRequest, Wire};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::media;
@@ -45,7 +45,7 @@ struct SendMessage {
     message: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Action {
     #[default]

@@ -11,7 +11,7 @@ use hermes_core::keys::Keys;
 use hermes_core::session::Place;
 use hermes_core::tool::{Definition, SchemaCx, Tool, ToolDef};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::filming::{self, Provider, Wish};
@@ -58,7 +58,7 @@ struct VideoGenerate {
     model: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 enum Ratio {
     #[default]
     #[serde(rename = "16:9")]
@@ -91,7 +91,7 @@ impl Ratio {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 enum Resolution {
     #[serde(rename = "480p")]
     P480,
@@ -121,6 +121,7 @@ fn ready(probe: &dyn Probe) -> Result<(), String> {
 }
 
 /// Says which model films.
+#[expect(clippy::unnecessary_wraps, reason = "a dynamic schema may leave its tool out; this one never does")]
 fn fitted(mut definition: Definition, cx: &SchemaCx<'_>) -> Option<Definition> {
     let named = (cx.config)("video_gen.provider").and_then(|value| value.as_str().map(str::to_owned));
     // Without a word of the person it depends on keys, which nobody here knows.

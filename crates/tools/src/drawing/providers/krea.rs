@@ -7,7 +7,7 @@ use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
 use crate::drawing::{Image, Provider, Wish, no_image};
-use crate::media::service::{Asking, Patience, bearer, words};
+use crate::media::service::{Asking, Patience, at, bearer, words};
 
 pub(crate) const PROVIDER: Provider = Provider::new("krea", KEYS, "bfl/flux-1-dev", draw);
 
@@ -28,7 +28,7 @@ fn draw<'a>(asking: &'a Asking<'a>, wish: &'a Wish<'a>) -> BoxFuture<'a, Result<
         let url = format!("{base}/generate/image/{}", wish.model.trim_matches('/'));
         let job = asking.post(url, &key, &body).await?;
         let is_plain = |id: &&str| id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        let id = job["job_id"].as_str().filter(is_plain).ok_or_else(no_image)?.to_owned();
+        let id = at(&job, "/job_id").as_str().filter(is_plain).ok_or_else(no_image)?.to_owned();
         let mut patience = Patience::new(PATIENCE);
         loop {
             if let Some(image) = finished(&asking.get(format!("{base}/jobs/{id}"), &key).await?)? {
@@ -42,9 +42,9 @@ fn draw<'a>(asking: &'a Asking<'a>, wish: &'a Wish<'a>) -> BoxFuture<'a, Result<
 
 /// The picture when there is one; nothing while the job is at work.
 fn finished(job: &Value) -> Result<Option<Image>, ToolError> {
-    match job["status"].as_str() {
+    match at(job, "/status").as_str() {
         Some("completed") => {
-            let url = job["result"]["urls"][0].as_str().ok_or_else(no_image)?;
+            let url = at(job, "/result/urls/0").as_str().ok_or_else(no_image)?;
             Ok(Some(Image::Url(url.to_owned())))
         }
         Some("failed" | "cancelled") => {

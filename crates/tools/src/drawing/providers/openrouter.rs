@@ -7,7 +7,7 @@ use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
 use crate::drawing::{Image, Provider, Wish, no_image};
-use crate::media::service::{Asking, bearer};
+use crate::media::service::{Asking, at, bearer};
 
 pub(crate) const PROVIDER: Provider =
     Provider::new("openrouter", KEYS, "google/gemini-2.5-flash-image", draw);
@@ -32,9 +32,9 @@ fn draw<'a>(asking: &'a Asking<'a>, wish: &'a Wish<'a>) -> BoxFuture<'a, Result<
 }
 
 fn image(answer: &Value) -> Result<Image, ToolError> {
-    let message = &answer["choices"][0]["message"];
-    let Some(url) = message["images"][0]["image_url"]["url"].as_str() else {
-        let said = message["content"].as_str().map(str::trim).filter(|said| !said.is_empty());
+    let message = at(answer, "/choices/0/message");
+    let Some(url) = at(message, "/images/0/image_url/url").as_str() else {
+        let said = at(message, "/content").as_str().map(str::trim).filter(|said| !said.is_empty());
         return Err(
             said.map_or_else(no_image, |said| ToolError::Failed(format!("the model only said: {said}")))
         );

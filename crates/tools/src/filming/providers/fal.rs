@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::filming::{Made, PATIENCE, Provider, Wish};
 use crate::media::fal::{KEYS, run};
-use crate::media::service::Asking;
+use crate::media::service::{Asking, at};
 
 pub(crate) const PROVIDER: Provider = Provider::new("fal", KEYS, "fal-ai/veo3.1/fast", film);
 
@@ -15,9 +15,9 @@ fn film<'a>(asking: &'a Asking<'a>, wish: &'a Wish<'a>) -> BoxFuture<'a, Result<
         let (model, input) = request(wish);
         let answer = run(asking, "video_gen", &model, &input, PATIENCE).await?;
         let video = answer.get("video").unwrap_or(&Value::Null);
-        let url = video["url"].as_str().or_else(|| answer["video_url"].as_str());
+        let url = at(video, "/url").as_str().or_else(|| at(&answer, "/video_url").as_str());
         let url = url.ok_or_else(|| ToolError::Failed("the service made no film".to_owned()))?;
-        Ok(Made { url: url.to_owned(), duration: video["duration"].as_f64() })
+        Ok(Made { url: url.to_owned(), duration: at(video, "/duration").as_f64() })
     })
 }
 

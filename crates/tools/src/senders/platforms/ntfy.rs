@@ -10,7 +10,8 @@ use hermes_core::outcome::Attachment;
 use hermes_core::web::{WebReply, WebRequest};
 use serde_json::{Value, json};
 
-use crate::senders::sender::{Posting, Sender, partly};
+use crate::media::service::at;
+use crate::senders::sender::{Posting, Sender, partly, request};
 
 pub(crate) const SENDER: Sender = Sender::new("ntfy", &[], send)
     .home(&["NTFY_HOME_CHANNEL", "NTFY_PUBLISH_TOPIC", "NTFY_TOPIC"])
@@ -36,13 +37,13 @@ fn send<'a>(posting: &'a Posting<'a>, letter: &'a Letter) -> BoxFuture<'a, Resul
         let mut last = None;
         for text in texts {
             let body = message(posting, text, letter.subject.as_deref());
-            let reply = posting.fetch(with_key(posting, posting.request(server(posting), &body))).await?;
-            last = id(posting, &reply).map_err(|why| partly(done, all, why))?;
+            let request = request(server(posting), &body);
+            last = went_out(posting, request).await.map_err(|why| partly(done, all, why))?;
             done += 1;
         }
         for file in &letter.files {
-            let reply = posting.fetch(with_key(posting, upload(posting, file))).await?;
-            last = id(posting, &reply).map_err(|why| partly(done, all, why))?;
+            let request = upload(posting, file);
+            last = went_out(posting, request).await.map_err(|why| partly(done, all, why))?;
             done += 1;
         }
         Ok(posting.sent(last, done))
@@ -73,7 +74,7 @@ fn is_on(keys: &dyn Keys, name: &str) -> bool {
 }
 
 fn upload(posting: &Posting<'_>, file: &Attachment) -> WebRequest {
-    let mut request = posting.request(format!("{}{}", server(posting), posting.chat()), &Value::Null);
+    let mut request = request(format!("{}{}", server(posting), posting.chat()), &Value::Null);
     request.body = file.bytes.to_vec();
     request.headers.clear();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
@@ -92,12 +93,17 @@ fn with_key(posting: &Posting<'_>, request: WebRequest) -> WebRequest {
     }
 }
 
+/// Sends one message; its name.
+async fn went_out(posting: &Posting<'_>, request: WebRequest) -> Result<Option<String>, DeliverError> {
+    id(posting, &posting.fetch(with_key(posting, request)).await?)
+}
+
 fn id(posting: &Posting<'_>, reply: &WebReply) -> Result<Option<String>, DeliverError> {
     let answer = reply.json().unwrap_or_default();
     if reply.is_ok() {
-        return Ok(answer["id"].as_str().map(str::to_owned));
+        return Ok(at(&answer, "/id").as_str().map(str::to_owned));
     }
-    Err(posting.refused(match answer["error"].as_str() {
+    Err(posting.refused(match at(&answer, "/error").as_str() {
         Some(why) => format!("{why} (status {})", reply.status),
         None => format!("status {}", reply.status),
     }))

@@ -6,9 +6,10 @@ use hermes_core::outcome::Attachment;
 use hermes_core::web::{Reach, WebReply, WebRequest};
 use serde_json::{Value, json};
 
+use crate::media::service::at;
 use crate::multipart::Form;
 use crate::senders::SERVICE;
-use crate::senders::sender::{Posting, Sender, partly};
+use crate::senders::sender::{Posting, Sender, partly, request};
 
 pub(crate) const SENDER: Sender = Sender::new("telegram", &["TELEGRAM_BOT_TOKEN"], send)
     .home(&["TELEGRAM_HOME_CHANNEL"])
@@ -39,13 +40,13 @@ fn send<'a>(posting: &'a Posting<'a>, letter: &'a Letter) -> BoxFuture<'a, Resul
         let mut last = None;
         for text in texts {
             let body = addressed(posting, json!({ "text": text }));
-            let request = posting.request(address(posting, "sendMessage"), &body);
-            last = message(posting, &posting.fetch(request).await?).map_err(|why| partly(done, all, why))?;
+            let request = request(address(posting, "sendMessage"), &body);
+            last = went_out(posting, request).await.map_err(|why| partly(done, all, why))?;
             done += 1;
         }
         for file in &letter.files {
-            let reply = posting.fetch(upload(posting, file)).await?;
-            last = message(posting, &reply).map_err(|why| partly(done, all, why))?;
+            let request = upload(posting, file);
+            last = went_out(posting, request).await.map_err(|why| partly(done, all, why))?;
             done += 1;
         }
         Ok(posting.sent(last, done))
@@ -93,15 +94,21 @@ fn upload(posting: &Posting<'_>, file: &Attachment) -> WebRequest {
     request.header("content-type", kind).timeout(std::time::Duration::from_mins(2))
 }
 
+/// Sends one message; its number.
+async fn went_out(posting: &Posting<'_>, request: WebRequest) -> Result<Option<String>, DeliverError> {
+    message(posting, &posting.fetch(request).await?)
+}
+
 /// The number of the message that went out.
 fn message(posting: &Posting<'_>, reply: &WebReply) -> Result<Option<String>, DeliverError> {
     let answer = reply.json().unwrap_or_default();
-    if reply.is_ok() && answer["ok"] == json!(true) {
-        return Ok(answer["result"]["message_id"].as_i64().map(|id| id.to_string()));
+    if reply.is_ok() && at(&answer, "/ok").as_bool() == Some(true) {
+        return Ok(at(&answer, "/result/message_id").as_i64().map(|id| id.to_string()));
     }
-    let why =
-        answer["description"].as_str().map_or_else(|| format!("status {}", reply.status), str::to_owned);
-    Err(posting.refused(match answer["parameters"]["retry_after"].as_u64() {
+    let why = at(&answer, "/description")
+        .as_str()
+        .map_or_else(|| format!("status {}", reply.status), str::to_owned);
+    Err(posting.refused(match at(&answer, "/parameters/retry_after").as_u64() {
         Some(seconds) => format!("{why} (it wants to be left alone for {seconds} s)"),
         None => why,
     }))

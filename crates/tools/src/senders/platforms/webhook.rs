@@ -12,7 +12,7 @@ use hermes_core::keys::Keys;
 use serde_json::{Value, json};
 
 use crate::hash::{hmac_hex, sha256_hex};
-use crate::senders::sender::{Posting, Sender};
+use crate::senders::sender::{Posting, Sender, request};
 
 pub(crate) const SENDER: Sender = Sender::new("webhook", &[], send)
     .home(&["WEBHOOK_HOME_CHANNEL"])
@@ -48,10 +48,8 @@ fn send<'a>(posting: &'a Posting<'a>, letter: &'a Letter) -> BoxFuture<'a, Resul
         let secret = posting.keys().text(&format!("{at}.secret"));
         let secret = secret.or_else(|| posting.keys().key("WEBHOOK_SECRET"));
         let (body, id) = document(letter);
-        let mut request = posting
-            .request(url, &Value::Null)
-            .header("x-hermes-delivery", &id)
-            .header("x-hermes-event", "message");
+        let mut request =
+            request(url, &Value::Null).header("x-hermes-delivery", &id).header("x-hermes-event", "message");
         if let Some(secret) = secret {
             let signature = format!("sha256={}", hmac_hex(secret.as_bytes(), body.as_bytes()));
             request = request.header("x-hub-signature-256", signature);

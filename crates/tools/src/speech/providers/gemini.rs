@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
-use crate::media::service::Asking;
+use crate::media::service::{Asking, at};
 use crate::speech::voice::{Provider, Way, Wish};
 use crate::speech::wave::wrapped;
 use crate::web::provider::encoded;
@@ -40,8 +40,8 @@ fn speak<'a>(asking: &'a Asking<'a>, wish: Wish<'a>) -> BoxFuture<'a, Result<Vec
 fn sound(answer: &Value) -> Option<Vec<u8>> {
     let parts = answer.pointer("/candidates/0/content/parts")?.as_array()?;
     let data = parts.iter().find_map(|part| part.get("inlineData"))?;
-    let samples = STANDARD.decode(data["data"].as_str()?).ok()?;
-    let kind = data["mimeType"].as_str().unwrap_or_default();
+    let samples = STANDARD.decode(at(data, "/data").as_str()?).ok()?;
+    let kind = at(data, "/mimeType").as_str().unwrap_or_default();
     let rate = kind.split("rate=").nth(1).and_then(|rest| rest.split(';').next()?.parse().ok());
     Some(wrapped(&samples, rate.unwrap_or(RATE), 1))
 }

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
-use crate::media::service::{Asking, bearer};
+use crate::media::service::{Asking, at, bearer};
 use crate::speech::voice::{Format, Provider, Way, Wish};
 
 pub(crate) const PROVIDER: Provider = Provider::new("minimax", 10_000, Way::Service(KEYS, speak));
@@ -40,12 +40,12 @@ fn speak<'a>(asking: &'a Asking<'a>, wish: Wish<'a>) -> BoxFuture<'a, Result<Vec
 }
 
 fn sound(answer: &Value) -> Result<Vec<u8>, ToolError> {
-    let status = &answer["base_resp"];
-    if status["status_code"].as_i64().is_some_and(|code| code != 0) {
-        let why = status["status_msg"].as_str().unwrap_or("no reason given");
-        return Err(ToolError::Failed(format!("MiniMax answered {}: {why}", status["status_code"])));
+    let status = at(answer, "/base_resp");
+    if at(status, "/status_code").as_i64().is_some_and(|code| code != 0) {
+        let why = at(status, "/status_msg").as_str().unwrap_or("no reason given");
+        return Err(ToolError::Failed(format!("MiniMax answered {}: {why}", at(status, "/status_code"))));
     }
-    let text = answer["data"]["audio"].as_str().unwrap_or_default();
+    let text = at(answer, "/data/audio").as_str().unwrap_or_default();
     unhex(text)
         .filter(|bytes| !bytes.is_empty())
         .ok_or_else(|| ToolError::Failed("MiniMax sent no sound".to_owned()))

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use hermes_core::error::ToolError;
 use serde_json::json;
 
-use crate::media::service::{Asking, bearer};
+use crate::media::service::{Asking, at, bearer};
 use crate::speech::voice::{Format, Provider, Way, Wish};
 
 pub(crate) const PROVIDER: Provider = Provider::new("mistral", 4_000, Way::Service(KEYS, speak));
@@ -28,7 +28,7 @@ fn speak<'a>(asking: &'a Asking<'a>, wish: Wish<'a>) -> BoxFuture<'a, Result<Vec
         });
         let key = asking.key(KEYS)?;
         let answer = asking.post(format!("{base}/audio/speech"), &[bearer(&key)], &body).await?;
-        let data = answer["audio_data"].as_str().unwrap_or_default();
+        let data = at(&answer, "/audio_data").as_str().unwrap_or_default();
         let bad = |_| ToolError::Failed("Mistral sent no sound".to_owned());
         STANDARD.decode(data).map_err(bad)
     })
