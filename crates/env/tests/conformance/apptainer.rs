@@ -198,12 +198,14 @@ fn a_program_that_is_not_there_is_a_clear_error() {
 fn a_call_costs_no_more_than_the_bare_program() {
     let Some(bench) = bench(&json!({})) else { return };
     let (program, _) = testbed().unwrap();
-    bench.run("true");
-    let instance = format!("instance://{}", instances(&bench).first().unwrap());
 
     cost::no_more_than("apptainer", &bench, || {
-        let mut bare = Command::new(&program);
-        let said = bare.args(["exec", "--cleanenv", &instance, "true"]).env("HOME", bench.work()).output();
-        assert!(said.unwrap().status.success());
+        let instance = format!("instance://{}", instances(&bench).first().unwrap());
+        let (home, program) = (bench.work(), program.clone());
+        move || {
+            let mut bare = Command::new(&program);
+            let said = bare.args(["exec", "--cleanenv", &instance, "true"]).env("HOME", &home).output();
+            assert!(said.unwrap().status.success());
+        }
     });
 }

@@ -53,7 +53,10 @@ impl Daemon {
 
     /// Starts it again.
     pub(crate) fn again(&mut self) {
-        let _ = fs::remove_file(self.dir.path().join("pid"));
+        // What was killed could not tidy up after itself.
+        for left in ["pid", "sock", "exec/containerd/containerd.pid", "exec/containerd/containerd.sock"] {
+            let _ = fs::remove_file(self.dir.path().join(left));
+        }
         self.child = run(self.dir.path());
         self.wait();
     }
@@ -71,14 +74,20 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = Command::new("kill").arg(self.child.id().to_string()).status();
         let _ = self.child.wait();
+        // Mounts keep its folder from being removed.
+        for mount in ["exec/netns/*", "data"] {
+            let line = format!("umount {}/{mount}", self.dir.path().display());
+            let _ = Command::new("sh").args(["-c", &line]).stderr(Stdio::null()).status();
+        }
     }
 }
 
 fn run(dir: &Path) -> Child {
     let below = |name: &str| dir.join(name);
     let log = fs::File::create(below("log")).unwrap();
-    Command::new("dockerd")
-        .args(["--bridge=none", "--iptables=false", "--storage-driver=vfs"])
+    // In a network of its own: an engine without a bridge removes the one that another engine uses.
+    Command::new("unshare")
+        .args(["-n", "dockerd", "--bridge=none", "--iptables=false", "--storage-driver=vfs"])
         .arg("--data-root")
         .arg(below("data"))
         .arg("--exec-root")
