@@ -147,11 +147,21 @@ impl Api {
     /// Sends something and returns its answer as it comes.
     pub(super) async fn follow(&self, call: Call<'_>) -> Result<Reply, Fault> {
         let call = call.headers(self.headers.iter().cloned());
-        let mut reply = self.http.send(call).await?;
-        if reply.status.is_success() {
-            return Ok(reply);
+        let (mut left, mut pause) = (AGAIN, PAUSE);
+        loop {
+            let mut reply = self.http.send(call.clone()).await?;
+            if reply.status.is_success() {
+                return Ok(reply);
+            }
+            let told = self.refusal(&mut reply).await;
+            let (wanted, wait) = told.worth_another_try(Again::Refused);
+            left -= 1;
+            if left == 0 || !wanted {
+                return Err(told.1);
+            }
+            self.host.sleep(wait.unwrap_or(pause).min(LONGEST_PAUSE)).await;
+            pause *= 3;
         }
-        Err(self.refusal(&mut reply).await.1)
     }
 
     pub(super) fn strange(&self, what: impl Into<String>) -> Fault {

@@ -13,7 +13,7 @@ use crate::clouds::carrier::Carrier;
 use crate::far::Call;
 
 /// Most input that waits to be taken.
-const MOST_WAITING: usize = 64 * 1024 * 1024;
+const MOST_WAITING: usize = 256 * 1024 * 1024;
 
 /// What is wanted of a running program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,8 +82,9 @@ impl Conversation {
         match call.input {
             Input::Empty => conversation.close_input(),
             Input::Bytes(bytes) => {
-                // A queue that was just made takes everything that fits into it.
-                let _ = conversation.write(bytes);
+                // It is there already, so there is no need to limit it.
+                waiting.fetch_add(bytes.len(), Ordering::Relaxed);
+                let _ = conversation.wishes.unbounded_send(Wish::Write(bytes));
                 conversation.close_input();
             }
             Input::Open => {}
@@ -137,7 +138,7 @@ impl Process for Conversation {
         let length = bytes.len();
         if self.waiting.fetch_add(length, Ordering::Relaxed) + length > MOST_WAITING {
             self.waiting.fetch_sub(length, Ordering::Relaxed);
-            return Err(EnvError::Input("more than 64 MB wait to be read by it".to_owned()));
+            return Err(EnvError::Input("more than 256 MB wait to be read by it".to_owned()));
         }
         let ended = |_| EnvError::Input("it has ended".to_owned());
         self.wishes.unbounded_send(Wish::Write(bytes)).map_err(ended)

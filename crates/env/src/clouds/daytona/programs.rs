@@ -25,7 +25,8 @@ const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 /// How long following may take to begin.
 const CONNECT: Duration = Duration::from_secs(30);
 
-/// How often a broken connection is made again without anything new coming over it.
+/// How often following is tried when it does not even begin. One that has begun may break as often as
+/// it likes: what is silent for long is cut by whoever stands in between.
 const AGAIN: u32 = 4;
 
 /// Input up to this travels as lines; more goes as a file.
@@ -73,6 +74,7 @@ async fn hear(toolbox: &Toolbox, command: &hermes_net::Url, mut ear: Ear) -> Res
         let mut skip = seen;
         let broken = match opened {
             Ok(mut socket) => loop {
+                left = AGAIN;
                 breathe().await;
                 let bytes = match socket.receiver.next().await {
                     Ok(Some(Frame::Binary(bytes))) => bytes,
@@ -84,7 +86,7 @@ async fn hear(toolbox: &Toolbox, command: &hermes_net::Url, mut ear: Ear) -> Res
                 skip -= known;
                 let fresh = bytes.get(known..).unwrap_or_default();
                 if !fresh.is_empty() {
-                    (seen, left) = (seen + fresh.len(), AGAIN);
+                    seen += fresh.len();
                     if let Some(end) = ear.take(fresh) {
                         socket.sender.close().await;
                         return Ok(end);

@@ -17,7 +17,8 @@ use crate::process::secret_word;
 /// Input of one call.
 const PIECE: usize = 1024 * 1024;
 
-/// How often a broken connection is made again without anything new coming over it.
+/// How often listening is tried when it does not even begin. One that has begun may break as often as it
+/// likes: what is silent for long is cut by whoever stands in between.
 const AGAIN: u32 = 4;
 
 /// How long an end is waited for at a time.
@@ -93,6 +94,7 @@ async fn hear(router: &Router, id: &str, stream: Stream, output: &Arc<dyn Output
         let wanted = about(router, id).number(3, offset).number(4, u64::from(stream == Stream::Err));
         let fault = match router.line.follow("TaskExecStdioRead", &router.headers(), &wanted).await {
             Ok(mut answers) => loop {
+                left = AGAIN;
                 breathe().await;
                 match answers.next().await {
                     Ok(Some(answer)) => {
@@ -100,7 +102,6 @@ async fn hear(router: &Router, id: &str, stream: Stream, output: &Arc<dyn Output
                         for bytes in answer.all(1) {
                             output.take(stream, bytes);
                             offset += u64::try_from(bytes.len()).unwrap_or_default();
-                            left = AGAIN;
                         }
                     }
                     Ok(None) => return Ok(()),

@@ -22,7 +22,8 @@ use crate::clouds::vercel::sandbox::Session;
 /// Input of one request: the service takes a megabyte, and base64 makes it longer.
 const PIECE: usize = 512 * 1024;
 
-/// How often an answer that broke off is asked for again without anything new coming.
+/// How often an answer that broke off is asked for again when not even its beginning comes. One that has
+/// begun may break as often as it likes: what is silent for long is cut by whoever stands in between.
 const AGAIN: u32 = 4;
 
 /// How often the sandbox is given more time while something runs, and how much.
@@ -80,7 +81,9 @@ struct Hearing<'a> {
 enum Answer {
     /// The program has ended.
     Ended(End),
-    /// It broke off, or ended before the program did.
+    /// It ended without a word about the program.
+    Over,
+    /// It broke off.
     Broke(String),
 }
 
@@ -91,22 +94,27 @@ impl Hearing<'_> {
         loop {
             let why = match answer {
                 Answer::Ended(end) => return Ok(end),
+                Answer::Over => "what it writes ended before it did".to_owned(),
                 Answer::Broke(why) => why,
             };
             let Some(id) = self.id.clone() else { return Err(Fault::Failed(why)) };
-            left = left.checked_sub(1).ok_or(Fault::Failed(why))?;
             let shown = self.session.at(&format!("/cmd/{id}?wait=false"));
             let shown = self.session.api.ask(Method::GET, &shown, None, Again::Always).await?;
-            let before = self.seen;
             let url = self.session.at(&format!("/cmd/{id}/logs"));
-            let reply = self.session.api.follow(Call::get(&url, FOLLOW)).await?;
-            answer = self.heard(reply, self.seen).await?;
-            if let (Answer::Broke(_), Some(code)) = (&answer, code(&shown)) {
+            answer = match self.session.api.follow(Call::get(&url, FOLLOW)).await {
+                Ok(reply) => {
+                    left = AGAIN;
+                    self.heard(reply, self.seen).await?
+                }
+                Err(Fault::Net(_)) if left > 0 => {
+                    left -= 1;
+                    Answer::Broke(why)
+                }
+                Err(fault) => return Err(fault),
+            };
+            if let (Answer::Over, Some(code)) = (&answer, code(&shown)) {
                 // Its own last word is missing: it was killed from outside.
                 return Ok(End::Code(code));
-            }
-            if self.seen > before {
-                left = AGAIN;
             }
             self.session.host.sleep(Duration::from_millis(200)).await;
         }
@@ -119,7 +127,7 @@ impl Hearing<'_> {
             breathe().await;
             let bytes = match reply.next().await {
                 Ok(Some(bytes)) => bytes,
-                Ok(None) => return Ok(Answer::Broke("what it writes ended before it did".to_owned())),
+                Ok(None) => return Ok(Answer::Over),
                 Err(wrong) => return Ok(Answer::Broke(wrong.to_string())),
             };
             held.extend_from_slice(&bytes);
