@@ -305,35 +305,63 @@ fn said(wanted: &str, args: &[Arg<'_>]) -> bool {
     }
 }
 
+/// Verbs with which a tool made to control something stops it or takes it away.
+const CONTROLS: [&str; 42] = [
+    "stop",
+    "stopall",
+    "down",
+    "disable",
+    "kill",
+    "restart",
+    "reset",
+    "unload",
+    "detach",
+    "standby",
+    "drain",
+    "evict",
+    "isolate",
+    "fence",
+    "suspend",
+    "quit",
+    "halt",
+    "offline",
+    "delete",
+    "remove",
+    "rm",
+    "destroy",
+    "purge",
+    "flush",
+    "wipe",
+    "clear",
+    "terminate",
+    "abort",
+    "unregister",
+    "deregister",
+    "revoke",
+    "failover",
+    "switchover",
+    "reinit",
+    "promote",
+    "demote",
+    "decommission",
+    "remove-peer",
+    "step-down",
+    "unmonitor",
+    "shutdown",
+    "erase",
+];
+
 /// Whether a program made to control or administer something is told to stop or remove it.
 fn controls(name: &str, args: &[Arg<'_>]) -> bool {
     let controller =
         ["ctl", "adm", "admin", "-cli", "-manager", "-client"].iter().any(|end| name.ends_with(end))
             && !["playerctl", "brightnessctl", "bluetoothctl", "audacious-ctl"].contains(&name);
     controller
-        && args.iter().map(|arg| &*arg.text).find(|word| !word.starts_with('-')).is_some_and(|verb| {
-            matches!(
-                verb,
-                "stop"
-                    | "stopall"
-                    | "down"
-                    | "disable"
-                    | "kill"
-                    | "restart"
-                    | "reset"
-                    | "unload"
-                    | "detach"
-                    | "standby"
-                    | "drain"
-                    | "evict"
-                    | "isolate"
-                    | "fence"
-                    | "suspend"
-                    | "quit"
-                    | "halt"
-                    | "offline"
-            )
-        })
+        && args
+            .iter()
+            .map(|arg| &*arg.text)
+            .find(|word| !word.starts_with('-'))
+            .is_some_and(|verb| CONTROLS.contains(&verb))
 }
 
 #[cfg(test)]
