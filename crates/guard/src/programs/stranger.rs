@@ -10,9 +10,29 @@ use crate::place::Place;
 use crate::rules::rule_for;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
+/// From how many arguments on not every one is looked at.
+const MANY: usize = 512;
+
+/// The arguments of a very long line that can tell something: the first ones, options and paths.
+fn telling<'a>(args: &'a [Arg<'a>]) -> Vec<Arg<'a>> {
+    let tells = |text: &str| text.starts_with(['-', '/', '~']) || text.contains('=');
+    args.iter()
+        .enumerate()
+        .filter(|(at, arg)| *at < MANY / 2 || tells(&arg.text))
+        .map(|(_, arg)| arg.shared())
+        .collect()
+}
+
 /// Runs it: its output is unknown, and carries where its input came from. `loss` tells that its
 /// very name says it removes things.
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
+    let few;
+    let call = if call.args.len() > MANY {
+        few = telling(call.args);
+        Call { args: &few, ..call }
+    } else {
+        call
+    };
     if !call.args.is_empty() && !verbs::only_shows(call.args) && !talks(call.name) {
         outputs(walk, call);
         handed(walk, call);
@@ -102,6 +122,10 @@ fn talks(name: &str) -> bool {
             | "apropos"
             | "last"
             | "lastb"
+            | "ri"
+            | "perldoc"
+            | "pydoc"
+            | "pydoc3"
             | "whatis"
             | "whereis"
             | "explain"
