@@ -311,5 +311,7 @@ fn system_file(path: &str) -> Option<Place> {
     if runs {
         return Some(Place::Startup);
     }
-    (path.starts_with("/etc/") && secret_of_system(path)).then_some(Place::Credential)
+    let kept = ["/etc/", "/var/lib/jenkins/", "/var/lib/kubelet/"];
+    (kept.iter().any(|folder| path.starts_with(folder)) && secret_of_system(path))
+        .then_some(Place::Credential)
 }

@@ -228,6 +228,8 @@ const SYSTEM: &[&str] = &[
     "etc/ppp/*-secrets",
     "etc/openvpn/**",
     "etc/ipsec.secrets",
+    "etc/mysql/debian.cnf",
+    "var/lib/jenkins/secrets/**",
     "var/db/dslocal/**",
     "var/lib/kubelet/**",
     "run/secrets/**",

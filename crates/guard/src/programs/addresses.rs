@@ -127,7 +127,9 @@ fn elsewhere(walk: &mut Walk<'_>, call: Call<'_>) {
             || KNOWN_INDEXES.iter().any(|known| {
                 host.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('.'))
             });
-        if scheme.starts_with("http") && !known {
+        let bare = host.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        // A company's own index is everyday; one beside the usual one, or an unsafe one, is not.
+        if !known && (scheme == "http" || bare || option == "--extra-index-url") {
             walk.emit_names(
                 Kind::RunDownloaded,
                 "installs packages from an index of somebody's own",

@@ -94,29 +94,7 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             Call { name: "docker-compose", args: &inner_rest, span: call.span, stdin: call.stdin };
         return docker(walk, inner_call);
     }
-    let object = matches!(
-        verb.as_str(),
-        "c" | "containers"
-            | "images"
-            | "container"
-            | "image"
-            | "volume"
-            | "network"
-            | "system"
-            | "builder"
-            | "buildx"
-            | "swarm"
-            | "stack"
-            | "service"
-            | "node"
-            | "secret"
-            | "config"
-            | "plugin"
-            | "context"
-            | "pod"
-            | "machine"
-            | "checkpoint"
-    );
+    let object = is_object(&verb);
     let mut group = String::new();
     if object && let Some((next, tail)) = args.split_first() {
         group = std::mem::replace(&mut verb, next.text.to_string());
@@ -152,7 +130,15 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 How { all: verb == "prune", ..How::default() },
             );
         }
-        "scale" if args.iter().any(|arg| arg.text.ends_with("=0")) => {
+        _ if matches!(call.name, "lxc" | "incus" | "ctr" | "buildah")
+            && args.iter().take(2).any(|arg| matches!(&*arg.text, "delete" | "rm" | "remove")) =>
+        {
+            walk.emit(Kind::Container, "removes containers, images or volumes", call.span);
+        }
+        "scale" | "update"
+            if args.iter().any(|arg| arg.text.ends_with("=0"))
+                || args.windows(2).any(|pair| matches!(pair, [name, count] if &*name.text == "--replicas" && &*count.text == "0")) =>
+        {
             walk.emit(Kind::Container, "stops or restarts containers", call.span);
         }
         "inspect" if args.iter().any(|arg| arg.text.contains("Env")) => {
@@ -173,6 +159,33 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => {}
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// Whether a word is what the verb after it acts on: `docker volume rm`.
+fn is_object(word: &str) -> bool {
+    matches!(
+        word,
+        "c" | "containers"
+            | "images"
+            | "container"
+            | "image"
+            | "volume"
+            | "network"
+            | "system"
+            | "builder"
+            | "buildx"
+            | "swarm"
+            | "stack"
+            | "service"
+            | "node"
+            | "secret"
+            | "config"
+            | "plugin"
+            | "context"
+            | "pod"
+            | "machine"
+            | "checkpoint"
+    )
 }
 
 /// A file copied into a container or out of one.

@@ -225,6 +225,9 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             );
         }
     }
+    if forced && sources.iter().any(|source| &*source.text == "/dev/null") {
+        super::files::emptied(walk, &[destination.as_str()], call.span);
+    }
     if !parsed.has("s", "symbolic") {
         for source in &sources {
             walk.read_file(&source.text, source.span);

@@ -163,6 +163,13 @@ pub(super) fn config(walk: &mut Walk<'_>, call: Call<'_>) {
     let parsed = parse(call.args, Spec { short: "f", long: &["file", "type", "default"], stops: false });
     let words: Vec<&str> =
         parsed.rest().map(|arg| &*arg.text).filter(|text| !matches!(*text, "set")).collect();
+    let remote = words.iter().any(|word| word.starts_with("remote."));
+    if parsed.has("", "remove-section")
+        || remote && (parsed.has("", "unset") || parsed.has("", "unset-all"))
+        || words.first() == Some(&"remove-section")
+    {
+        lost(walk, "removes settings of a repository", call);
+    }
     if let [key, value, ..] = words.as_slice() {
         configured(walk, key, value, call);
         if let Some(command) =

@@ -36,6 +36,64 @@ const POWER: &str = "switches a machine off or restarts it";
 const ACCOUNTS: &str = "changes accounts or who may log in";
 
 const HARMS: &[Harm] = &[
+    harm(&["vault"], &["remove-peer", "step-down", "unwrap"], Kind::Database, ERASES),
+    harm(&["velero"], &["restore create", "backup delete", "schedule delete"], Kind::Cluster, ERASES),
+    harm(&["argocd"], &["--prune", "--force"], Kind::Cluster, ERASES),
+    harm(&["helm"], &["--force", "--reset-values"], Kind::Cluster, "replaces what runs"),
+    harm(&["etcdctl", "etcdutl"], &["snapshot restore"], Kind::Database, ERASES),
+    harm(&["setcap"], &["-r"], Kind::Permissions, "takes rights from a program"),
+    harm(&["tailscale"], &["--exit-node*"], Kind::Kernel, "sends all traffic through another machine"),
+    harm(&["uwsgi"], &["--stop", "--reload"], Kind::Service, STOPS),
+    harm(
+        &["gnome-session-quit", "qdbus"],
+        &["--force", "--no-prompt", "--logout", "logout"],
+        Kind::Power,
+        POWER,
+    ),
+    harm(&["swaymsg", "i3-msg"], &["exit"], Kind::Power, POWER),
+    harm(&["monit"], &["unmonitor"], Kind::Service, STOPS),
+    harm(&["httpd", "apache2"], &["-k stop", "-k graceful-stop", "-k restart"], Kind::Service, STOPS),
+    harm(
+        &["mysql_secure_installation", "mysql_upgrade", "pg_upgrade"],
+        &[],
+        Kind::Database,
+        "changes a whole database",
+    ),
+    harm(&["nmcli"], &["modify", "mod"], Kind::Kernel, CUTS),
+    harm(&["ip"], &["replace", "change"], Kind::Kernel, CUTS),
+    harm(&["vboxmanage"], &["poweroff", "unregistervm", "delete", "closemedium"], Kind::Container, STOPS),
+    harm(
+        &["grub-set-default", "grub-reboot", "grub-editenv", "grub-mkconfig", "update-grub2"],
+        &[],
+        Kind::Kernel,
+        "changes how the machine starts",
+    ),
+    harm(
+        &["gem"],
+        &["sources --add", "sources -a", "sources --remove", "sources -r"],
+        Kind::Package,
+        "changes where packages come from",
+    ),
+    harm(
+        &["npm"],
+        &[
+            "access public",
+            "access restricted",
+            "access grant",
+            "access revoke",
+            "dist-tag add",
+            "dist-tag rm",
+            "team destroy",
+            "org rm",
+            "profile set",
+        ],
+        Kind::Package,
+        "changes what others get or may do",
+    ),
+    harm(&["heroku"], &["domains:clear", "domains:remove"], Kind::Cloud, ERASES),
+    harm(&["nix"], &["wipe-history"], Kind::Package, "removes what could be gone back to"),
+    harm(&["chef-client"], &["*wipe*", "*destroy*", "*remove*"], Kind::Cloud, ERASES),
+    harm(&["octave", "matlab"], &["*rmdir(*", "*delete(*", "*unlink(*"], Kind::Delete, "deletes files"),
     harm(&["lvconvert"], &["--merge", "--repair", "--uncache"], Kind::Device, DISK),
     harm(&["hdparm"], &["-W0", "--dco-restore"], Kind::Device, DISK),
     harm(&["nvme"], &["delete-ns", "detach-ns", "reset", "subsystem-reset", "fw-*"], Kind::Device, DISK),
@@ -305,35 +363,63 @@ fn said(wanted: &str, args: &[Arg<'_>]) -> bool {
     }
 }
 
+/// Verbs with which a tool made to control something stops it or takes it away.
+const CONTROLS: [&str; 42] = [
+    "stop",
+    "stopall",
+    "down",
+    "disable",
+    "kill",
+    "restart",
+    "reset",
+    "unload",
+    "detach",
+    "standby",
+    "drain",
+    "evict",
+    "isolate",
+    "fence",
+    "suspend",
+    "quit",
+    "halt",
+    "offline",
+    "delete",
+    "remove",
+    "rm",
+    "destroy",
+    "purge",
+    "flush",
+    "wipe",
+    "clear",
+    "terminate",
+    "abort",
+    "unregister",
+    "deregister",
+    "revoke",
+    "failover",
+    "switchover",
+    "reinit",
+    "promote",
+    "demote",
+    "decommission",
+    "remove-peer",
+    "step-down",
+    "unmonitor",
+    "shutdown",
+    "erase",
+];
+
 /// Whether a program made to control or administer something is told to stop or remove it.
 fn controls(name: &str, args: &[Arg<'_>]) -> bool {
     let controller =
         ["ctl", "adm", "admin", "-cli", "-manager", "-client"].iter().any(|end| name.ends_with(end))
             && !["playerctl", "brightnessctl", "bluetoothctl", "audacious-ctl"].contains(&name);
     controller
-        && args.iter().map(|arg| &*arg.text).find(|word| !word.starts_with('-')).is_some_and(|verb| {
-            matches!(
-                verb,
-                "stop"
-                    | "stopall"
-                    | "down"
-                    | "disable"
-                    | "kill"
-                    | "restart"
-                    | "reset"
-                    | "unload"
-                    | "detach"
-                    | "standby"
-                    | "drain"
-                    | "evict"
-                    | "isolate"
-                    | "fence"
-                    | "suspend"
-                    | "quit"
-                    | "halt"
-                    | "offline"
-            )
-        })
+        && args
+            .iter()
+            .map(|arg| &*arg.text)
+            .find(|word| !word.starts_with('-'))
+            .is_some_and(|verb| CONTROLS.contains(&verb))
 }
 
 #[cfg(test)]

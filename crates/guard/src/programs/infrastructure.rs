@@ -92,6 +92,14 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || plain.first() == Some(&"apply") && call.stdin.origin.endless
         || (plain.first() == Some(&"apply") || plain.first() == Some(&"up"))
             && words.iter().any(|word| matches!(*word, "-auto-approve" | "--auto-approve" | "--yes" | "-y"));
+    if matches!(plain.as_slice(), ["state", "pull", ..]) {
+        walk.emit_names(
+            Kind::ReadCredential,
+            "prints all that is known of the infrastructure",
+            call.span,
+            &plain,
+        );
+    }
     if plain.first() == Some(&"output") && plain.iter().skip(1).any(|word| secret_name(word)) {
         walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &plain);
     }

@@ -301,7 +301,17 @@ fn drops_lines(args: &[Arg<'_>], texts: &[(String, Span)]) -> bool {
     let flag = |letter: char| {
         args.iter().any(|arg| arg.text.starts_with('-') && arg.text.len() < 6 && arg.text.contains(letter))
     };
-    flag('n') && !flag('p') && !texts.iter().any(|(text, _)| text.contains("print") || text.contains("puts"))
+    let blanks = |text: &str| {
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        matches!(
+            compact.trim_end_matches(';'),
+            "$_=\"\"" | "$_=''" | "undef$_" | "$_=undef" | "s/.*//s" | "s/.*//"
+        )
+    };
+    flag('p') && texts.iter().any(|(text, _)| blanks(text))
+        || flag('n')
+            && !flag('p')
+            && !texts.iter().any(|(text, _)| text.contains("print") || text.contains("puts"))
 }
 
 /// The tool of a framework that a script by that name starts.

@@ -32,6 +32,7 @@ mod harms;
 mod infrastructure;
 mod inline;
 mod kernel;
+mod looks;
 mod network;
 mod odd;
 mod opts;
@@ -156,7 +157,7 @@ fn own_program(
         return named(walk, name, args, stdin, span);
     }
     walk.programs.push((name.to_owned(), span));
-    if args.iter().any(|arg| arg.text.contains("stratum+")) {
+    if args.iter().take(64).any(|arg| arg.text.contains("stratum+")) {
         walk.emit(crate::effect::Kind::Kernel, "makes the machine work for others", span);
     }
     if walk.scope.cloned.iter().any(|folder| crate::place::within(&walk.path(raw), folder))
@@ -187,7 +188,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         if met.harm
             && walk.effects.len() == before
             && !verbs::only_shows(args)
-            && let Some((kind, what)) = harms::of(name, args)
+            && let Some((kind, what)) = harms::of(name, args).or_else(|| looks::touches(name, args))
         {
             walk.emit_names(kind, what, span, &[name]);
         }
@@ -238,7 +239,7 @@ fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
     let stranger = handler.is_none();
     let met = Met {
         handler,
-        harm: !stranger && harms::knows(name),
+        harm: !stranger && (harms::knows(name) || looks::knows(name)),
         windows: stranger && cmdlets::known(name),
         loss: stranger && verbs::named_for_loss(name),
     };

@@ -126,7 +126,9 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             To::There
         },
     );
-    let deletes = parsed.value("X", "request").is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
+    let deletes = parsed
+        .value("X", "request")
+        .is_some_and(|method| ["DELETE", "PURGE"].iter().any(|known| method.eq_ignore_ascii_case(known)));
     let changes = parsed.value("X", "request").is_some_and(|method| {
         ["POST", "PUT", "PATCH"].iter().any(|known| method.eq_ignore_ascii_case(known))
     });
@@ -134,23 +136,30 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         && !local
         && urls.iter().any(|url| {
             let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-            matches!(
-                path.rsplit('/').next().unwrap_or_default(),
-                "leave"
-                    | "shutdown"
-                    | "delete"
-                    | "destroy"
-                    | "purge"
-                    | "wipe"
-                    | "flush"
-                    | "poweroff"
-                    | "reboot"
-            )
+            let last = path.rsplit('/').next().unwrap_or_default();
+            last.ends_with("Delete")
+                || last.starts_with("delete")
+                || matches!(
+                    last,
+                    "leave"
+                        | "shutdown"
+                        | "delete"
+                        | "destroy"
+                        | "purge"
+                        | "wipe"
+                        | "flush"
+                        | "poweroff"
+                        | "reboot"
+                )
         });
     if deletes && !local || told {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
-    if urls.iter().any(|url| url.contains("_delete_by_query") || url.contains("/_cluster/reroute")) {
+    let settings =
+        changes && urls.iter().any(|url| url.contains("/_cluster/settings") || url.ends_with("/_close"));
+    if settings
+        || urls.iter().any(|url| url.contains("_delete_by_query") || url.contains("/_cluster/reroute"))
+    {
         walk.emit_names(Kind::Database, "deletes entries of an index", call.span, &urls);
     }
     if deletes && local && urls.iter().any(|url| is_database(url)) {

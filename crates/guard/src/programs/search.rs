@@ -8,7 +8,7 @@ use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 pub(super) fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let spec = Spec {
-        short: "efmABCdDgtTjE",
+        short: if matches!(call.name, "rg" | "ugrep") { "efmABCdDgtTjE" } else { "efmABCdD" },
         long: &[
             "regexp",
             "file",
@@ -65,7 +65,7 @@ pub(super) fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let before = walk.programs.iter().rev().nth(1).map_or("", |(name, _)| name.as_str());
     if skip == 1
         && !parsed.has("v", "invert-match")
-        && matches!(before, "env" | "printenv" | "set" | "export" | "declare")
+        && matches!(before, "env" | "printenv" | "set" | "export" | "declare" | "docker" | "podman")
         && call.stdin.present()
         && parsed.text(0).split(['|', '\\', '.', '*']).any(crate::walk::secret_name)
     {

@@ -70,7 +70,7 @@ fn reveals(call: Call<'_>, plain: &[&str]) -> bool {
         }
         _ => {}
     }
-    call.args.iter().any(|arg| REVEALING.contains(&&*arg.text))
+    call.args.iter().any(|arg| arg.text.starts_with("--") && REVEALING.contains(&&*arg.text))
         || plain.iter().take(3).any(|word| {
             matches!(*word, "auth:token" | "auth:print" | "print-token" | "show-secret" | "show-secrets")
                 || word.starts_with("print-") && word.ends_with("-token")

@@ -51,6 +51,9 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
         walk.emit(Kind::RunUnseen, "makes the database run a program", span);
         walk.run_text(command, &Flow::none(), span);
     }
+    if text.lines().any(|line| line.trim_start().starts_with(".restore ")) {
+        walk.emit(Kind::Database, "replaces what is in a database", span);
+    }
     files(walk, text, &lower, span);
     if filters::is_unknown(text) {
         return;
@@ -122,6 +125,22 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 ..,
             ] => {
                 walk.emit(Kind::Database, "drops part of a database", span);
+                return;
+            }
+            ["drop", _, ..] if first_of_statement => {
+                walk.emit(Kind::Database, "drops part of a database", span);
+                return;
+            }
+            ["pg_terminate_backend" | "pg_cancel_backend", ..] => {
+                walk.emit(Kind::Database, "ends connections of others", span);
+                return;
+            }
+            ["alter", "system", ..]
+            | ["reset", "master" | "slave" | "replica", ..]
+            | ["purge", "binary" | "master", ..]
+                if first_of_statement =>
+            {
+                walk.emit(Kind::Database, "changes how a database keeps its data", span);
                 return;
             }
             ["truncate", ..] if first_of_statement && words.len() > 1 => {

@@ -4,15 +4,35 @@
 //! arguments, an option whose value is code, an output file in a place that matters. What it is
 //! handed is judged as if it ran, and only asked about: the program may as well just print it.
 
-use super::{base_name, harms, scripting, signs, verbs};
+use super::{base_name, harms, looks, scripting, signs, verbs};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::rules::rule_for;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
+/// From how many arguments on not every one is looked at.
+const MANY: usize = 512;
+
+/// The arguments of a very long line that can tell something: the first ones, options and paths.
+fn telling<'a>(args: &'a [Arg<'a>]) -> Vec<Arg<'a>> {
+    let tells = |text: &str| text.starts_with(['-', '/', '~']) || text.contains('=');
+    args.iter()
+        .enumerate()
+        .filter(|(at, arg)| *at < MANY / 2 || tells(&arg.text))
+        .map(|(_, arg)| arg.shared())
+        .collect()
+}
+
 /// Runs it: its output is unknown, and carries where its input came from. `loss` tells that its
 /// very name says it removes things.
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
+    let few;
+    let call = if call.args.len() > MANY {
+        few = telling(call.args);
+        Call { args: &few, ..call }
+    } else {
+        call
+    };
     if !call.args.is_empty() && !verbs::only_shows(call.args) && !talks(call.name) {
         outputs(walk, call);
         handed(walk, call);
@@ -21,12 +41,24 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
             let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
             walk.emit_names(Kind::Cloud, "tells a program to delete or destroy things", call.span, &words);
         }
-        if let Some((kind, what)) = harms::of(call.name, call.args) {
+        if let Some((kind, what)) =
+            harms::of(call.name, call.args).or_else(|| looks::touches(call.name, call.args))
+        {
             walk.emit_names(kind, what, call.span, &[call.name]);
         }
         if signs::look(walk, call) || signs::given(walk, call).origin.credential {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
+    }
+    if talked_to(call.name)
+        && call.stdin.exact().is_some_and(|text| text.split(['\n', ';']).any(verbs::begins_with_loss))
+    {
+        walk.emit_names(
+            Kind::Database,
+            "tells a program to delete or destroy things",
+            call.span,
+            &[call.name],
+        );
     }
     if loss && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "runs a program made to remove things", call.span, &[call.name]);
@@ -42,7 +74,8 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, loss: bool) -> Flow {
 
 /// Things a program is told to install or add from an address, and coins it is told to mine.
 fn addressed(walk: &mut Walk<'_>, call: Call<'_>) {
-    if call.args.iter().any(|arg| arg.text.contains("stratum+")) {
+    let args = call.args.get(..call.args.len().min(64)).unwrap_or_default();
+    if args.iter().any(|arg| arg.text.contains("stratum+")) {
         walk.emit_names(Kind::Kernel, "makes the machine work for others", call.span, &[call.name]);
     }
     let installs = call.args.iter().take(4).any(|arg| {
@@ -51,10 +84,10 @@ fn addressed(walk: &mut Walk<'_>, call: Call<'_>) {
             "install" | "add" | "--install" | "--add" | "--install-extension" | "install-plugin"
         )
     });
-    let address =
-        call.args.iter().map(|arg| &*arg.text).find(|text| {
-            text.starts_with("http://") || text.starts_with("https://") || text.starts_with("git+")
-        });
+    let address = args
+        .iter()
+        .map(|arg| &*arg.text)
+        .find(|text| text.starts_with("http://") || text.starts_with("https://") || text.starts_with("git+"));
     if let Some(address) = address.filter(|_| installs && !verbs::names_things(call.args)) {
         walk.emit_names(Kind::RunDownloaded, "installs something from an address", call.span, &[address]);
     }
@@ -89,6 +122,10 @@ fn talks(name: &str) -> bool {
             | "apropos"
             | "last"
             | "lastb"
+            | "ri"
+            | "perldoc"
+            | "pydoc"
+            | "pydoc3"
             | "whatis"
             | "whereis"
             | "explain"
@@ -134,6 +171,11 @@ fn talks(name: &str) -> bool {
             | "pygmentize"
             | "highlight"
     )
+}
+
+/// Programs that are told what to do on their standard input.
+fn talked_to(name: &str) -> bool {
+    ["console", "shell", "cli", "ctl", "admin", "client", "repl", "sh"].iter().any(|end| name.ends_with(end))
 }
 
 /// Programs that only look at disks.
@@ -186,6 +228,9 @@ fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
     let mut edits = false;
     for (at, arg) in call.args.iter().enumerate() {
         let text = &*arg.text;
+        if !text.starts_with('-') && !text.starts_with("of=") {
+            continue;
+        }
         let file = match text {
             "-o" | "-out" | "--out" | "--output" | "--outfile" | "--output-file" | "--dest"
             | "--output-dir" | "--out-dir" | "--outdir" | "--save" | "-outfile" => {
@@ -212,6 +257,7 @@ fn outputs(walk: &mut Walk<'_>, call: Call<'_>) {
         let devices: Vec<Target> = call
             .args
             .iter()
+            .filter(|arg| arg.text.len() > 5)
             .map(|arg| arg.text.split_once('=').map_or(&*arg.text, |(_, value)| value))
             .filter(|path| path.starts_with("/dev/"))
             .map(|path| walk.target(path))

@@ -80,7 +80,7 @@ fn deletes_all(script: &str) -> bool {
     let compact: String = script.chars().filter(|c| !c.is_whitespace()).collect();
     matches!(
         compact.as_str(),
-        "d" | "1,$d" | "0,$d" | "1!d;d" | "s/.*//" | "s/.*//g" | "/.*/d" | "/^/d" | "c" | "Q"
+        "d" | "1,$d" | "0,$d" | "1!d;d" | "s/.*//" | "s/.*//g" | "/.*/d" | "/./d" | "/^/d" | "c" | "Q"
     )
 }
 

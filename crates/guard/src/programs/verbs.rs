@@ -208,7 +208,7 @@ const NAMERS: [&str; 46] = [
 
 /// Whether the options ask only for help, a version or a rehearsal.
 pub(super) fn only_shows(args: &[Arg<'_>]) -> bool {
-    args.iter().take_while(|arg| &*arg.text != "--").any(|arg| {
+    args.iter().take_while(|arg| &*arg.text != "--").filter(|arg| arg.text.starts_with('-')).any(|arg| {
         matches!(
             &*arg.text,
             "--help"
@@ -251,6 +251,14 @@ pub(super) fn names_things(args: &[Arg<'_>]) -> bool {
     })
 }
 
+/// Whether a line of a program's own language begins with a verb that means loss.
+pub(super) fn begins_with_loss(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| {
+        let word = word.to_ascii_lowercase();
+        DESTROY.contains(&word.as_str()) || matches!(word.as_str(), "shutdown" | "truncate")
+    })
+}
+
 /// Whether the first words tell a program of any kind to destroy something.
 pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     let mut words = args.iter().map(|arg| &*arg.text);
@@ -267,7 +275,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     }
     let own = OWN.iter().find(|(known, _)| *known == name).map(|(_, words)| *words);
     if args.iter().any(|arg| {
-        OPTIONS.contains(&&*arg.text)
+        arg.text.starts_with('-') && OPTIONS.contains(&&*arg.text)
             || own.is_some_and(|words| words.is_empty() || words.contains(&&*arg.text))
     }) {
         return true;
@@ -288,7 +296,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     }
     let makes =
         args.iter().find(|arg| !arg.text.starts_with('-')).is_some_and(|arg| MAKES.contains(&&*arg.text));
-    let forced = args.iter().any(|arg| FORCED.contains(&&*arg.text));
+    let forced = args.iter().any(|arg| arg.text.starts_with('-') && FORCED.contains(&&*arg.text));
     // `osd pool delete x`: the third word is a verb when the words before it name things.
     let third = !args.iter().filter(|arg| !arg.text.starts_with('-')).take(2).any(|arg| {
         arg.text.contains(['/', '.', '=', ' ', HOLE]) || MAKES.contains(&&*arg.text) || arg.text.len() < 2

@@ -84,6 +84,9 @@ impl Program {
         if cloud && kills {
             walk.emit(Kind::Cloud, "deletes resources of an account", span);
         }
+        if language == "perl" && self.mentions(&["unlink"]) && text.contains("<*") {
+            walk.emit_names(Kind::Delete, "deletes whatever it finds", span, &["*"]);
+        }
         self.reaches_out(walk, span);
         self.reads_secrets(walk, span, before);
         let secret = walk
