@@ -12,10 +12,7 @@ use hermes_core::web::{
     Wire,
 };
 use hermes_guard::urls::{self, HostRule, UrlPolicy};
-use hermes_net::{
-    AddressRule, Call, Frame, Http, HttpError, Limits, Method, Reply,
-    Url,
-};
+use hermes_net::{AddressRule, Call, Frame, Http, HttpError, Limits, Method, Reply, Url};
 use serde_json::Value;
 
 use crate::host::Machine;
