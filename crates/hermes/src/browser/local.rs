@@ -229,9 +229,9 @@ async fn read(output: OwnedFd, hears: &dyn Hears, used: &Used) -> String {
         let Some(last) = parts.next_back() else { continue };
         for part in parts {
             kept.extend_from_slice(part);
-            let message = std::mem::take(&mut kept);
-            used.heard();
-            hears.message(String::from_utf8(message).unwrap_or_default());
+            let message = String::from_utf8(std::mem::take(&mut kept)).unwrap_or_default();
+            used.heard(&message);
+            hears.message(message);
         }
         kept.extend_from_slice(last);
         if kept.len() > MAX_MESSAGE {

@@ -123,5 +123,5 @@ fn a_browser_for_another_test() {
     seat.runtime.set_env("TMPDIR", Some(folder));
     seat.open(&format!("http://127.0.0.1:{port}/"));
     println!("the page is open");
-    std::thread::sleep(Duration::from_secs(60));
+    std::thread::sleep(Duration::from_mins(1));
 }
