@@ -26,7 +26,9 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     let Some(program) = names.iter().find_map(|name| program_on_path(name, path.as_ref())) else {
         return Ok(Numbers::new());
     };
-    let rows: String = (0..ROWS).map(|n| format!("<li><a href='/{n}'>row {n}</a> of many</li>")).collect();
+    let rows: Vec<String> =
+        (0..ROWS).map(|n| format!("<li><a href='/{n}'>row {n}</a> of many</li>")).collect();
+    let rows = rows.concat();
     let page = format!(
         "<title>Bench</title><button onclick='n.textContent++'>More</button><p id=n>0</p><ul>{rows}</ul>"
     );

@@ -6,7 +6,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _};
@@ -178,7 +178,7 @@ impl Life {
     async fn live(self) {
         let Self { peer, folder, gate, queue, hears, stop, used, idle } = self;
         let Peer { input, output, errors, keeper } = peer;
-        let words = Arc::new(Mutex::new(Vec::new()));
+        let words: Arc<Mutex<Words>> = Arc::default();
         let mut parts: FuturesUnordered<BoxFuture<'_, Option<String>>> = FuturesUnordered::new();
         parts.push(async { Some(read(output, hears.as_ref(), &used).await) }.boxed());
         parts.push(write(input, queue).map(|()| None).boxed());
@@ -190,8 +190,13 @@ impl Life {
         while why.is_none() {
             why = parts.next().await.unwrap_or_else(|| Some(String::new()));
         }
-        drop(parts);
         let why = why.filter(|why| !why.is_empty());
+        if why.is_none() {
+            // Its last words may still be on their way.
+            let all_said = || lock(&words).all_said;
+            within(LAST_WORDS, async { while !all_said() && parts.next().await.is_some() {} }).await;
+        }
+        drop(parts);
         let why = match why {
             Some(why) => why,
             None => ended(&keeper, &words).await,
@@ -202,15 +207,26 @@ impl Life {
     }
 }
 
+/// The end of what a browser complained about, and whether there can be more.
+#[derive(Default)]
+struct Words {
+    bytes: Vec<u8>,
+    all_said: bool,
+}
+
+fn lock(words: &Mutex<Words>) -> MutexGuard<'_, Words> {
+    words.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// How it ended, with the last that it said about it.
-async fn ended(keeper: &PeerKeeper, words: &Mutex<Vec<u8>>) -> String {
+async fn ended(keeper: &PeerKeeper, words: &Mutex<Words>) -> String {
     let how = match within(LAST_WORDS, keeper.ended()).await.flatten() {
         Some(End::Code(code)) => format!("it ended with exit code {code}"),
         Some(End::Signal(signal)) => format!("it was ended by signal {signal}"),
         None => "it closed its line".to_owned(),
     };
-    let words = words.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = String::from_utf8_lossy(&words);
+    let words = lock(words);
+    let text = String::from_utf8_lossy(&words.bytes);
     let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = last.get(last.len().saturating_sub(3)..).unwrap_or_default().join("; ");
     if last.is_empty() { how } else { format!("{how}: {last}") }
@@ -229,9 +245,9 @@ async fn read(output: OwnedFd, hears: &dyn Hears, used: &Used) -> String {
         let Some(last) = parts.next_back() else { continue };
         for part in parts {
             kept.extend_from_slice(part);
-            let message = std::mem::take(&mut kept);
-            used.heard();
-            hears.message(String::from_utf8(message).unwrap_or_default());
+            let message = String::from_utf8(std::mem::take(&mut kept)).unwrap_or_default();
+            used.heard(&message);
+            hears.message(message);
         }
         kept.extend_from_slice(last);
         if kept.len() > MAX_MESSAGE {
@@ -254,13 +270,15 @@ async fn write(input: OwnedFd, mut queue: UnboundedReceiver<String>) {
 }
 
 /// Keeps the end of what it complains about.
-async fn listen(errors: OwnedFd, words: Arc<Mutex<Vec<u8>>>) {
-    let Ok(mut pipe) = pipe::Receiver::from_owned_fd(errors) else { return };
-    let mut chunk = vec![0; 4096];
-    while let Ok(read @ 1..) = pipe.read(&mut chunk).await {
-        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.extend_from_slice(chunk.get(..read).unwrap_or_default());
-        let over = words.len().saturating_sub(WORDS);
-        words.drain(..over);
+async fn listen(errors: OwnedFd, words: Arc<Mutex<Words>>) {
+    if let Ok(mut pipe) = pipe::Receiver::from_owned_fd(errors) {
+        let mut chunk = vec![0; 4096];
+        while let Ok(read @ 1..) = pipe.read(&mut chunk).await {
+            let kept = &mut lock(&words).bytes;
+            kept.extend_from_slice(chunk.get(..read).unwrap_or_default());
+            let over = kept.len().saturating_sub(WORDS);
+            kept.drain(..over);
+        }
     }
+    lock(&words).all_said = true;
 }

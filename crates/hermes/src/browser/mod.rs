@@ -11,7 +11,7 @@ mod remote;
 mod rules;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -37,6 +37,9 @@ const IDLE: Duration = Duration::from_mins(2);
 
 /// How long a browser may take to say its first word without counting as unused.
 const START: Duration = Duration::from_mins(1);
+
+/// How much longer one is left alone that still owes an answer: a page may hold it up.
+const OWING: Duration = Duration::from_mins(5);
 
 /// Largest message of a browser: the tree of a very large page, or a picture of it.
 const MAX_MESSAGE: usize = 128 * 1024 * 1024;
@@ -164,22 +167,28 @@ impl BrowserLine for Line {
 struct Used {
     host: Arc<dyn Host>,
     at: Arc<AtomicU64>,
+    /// Questions that are not answered yet.
+    open: Arc<AtomicI64>,
 }
 
 impl Used {
     fn new(machine: &Arc<Machine>) -> Self {
-        let used = Self { host: machine.clone(), at: Arc::default() };
+        let used = Self { host: machine.clone(), at: Arc::default(), open: Arc::default() };
         used.at.store(millis(used.host.now() + START), Ordering::Relaxed);
         used
     }
 
     /// Something was said to it.
     fn asked(&self) {
+        self.open.fetch_add(1, Ordering::Relaxed);
         self.at.fetch_max(millis(self.host.now()), Ordering::Relaxed);
     }
 
     /// It said something.
-    fn heard(&self) {
+    fn heard(&self, message: &str) {
+        if message.starts_with("{\"id\":") {
+            self.open.fetch_sub(1, Ordering::Relaxed);
+        }
         self.at.store(millis(self.host.now()), Ordering::Relaxed);
     }
 
@@ -187,7 +196,8 @@ impl Used {
     async fn idle_for(self, limit: Duration) {
         loop {
             let last = Duration::from_millis(self.at.load(Ordering::Relaxed));
-            let left = (last + limit).saturating_sub(self.host.now());
+            let owing = if self.open.load(Ordering::Relaxed) > 0 { OWING } else { Duration::ZERO };
+            let left = (last + limit + owing).saturating_sub(self.host.now());
             if left.is_zero() {
                 return;
             }

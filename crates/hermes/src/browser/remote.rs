@@ -80,7 +80,7 @@ async fn carry(
         loop {
             match receiver.next().await {
                 Ok(Some(SocketMessage::Text(text))) => {
-                    used.heard();
+                    used.heard(&text);
                     hears.message(text);
                 }
                 Ok(Some(SocketMessage::Binary(_))) => {}

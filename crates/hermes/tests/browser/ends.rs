@@ -56,15 +56,15 @@ fn it_ends_with_its_session_and_its_profile_goes() {
 #[test]
 fn it_ends_when_nobody_uses_it_and_says_so() {
     let server = Server::pages(&[("/", "<title>One</title>")]);
-    let Some(seat) = Seat::set_up(&[&server], "  inactivity_timeout: 1\n") else { return };
+    let Some(seat) = Seat::set_up(&[&server], "  inactivity_timeout: 6\n") else { return };
     seat.open(&server.url("/"));
     let tmp = seat.folder.path().join("tmp");
 
-    within(Duration::from_secs(15), "no browser runs", || running(&tmp) == 0);
+    within(Duration::from_secs(30), "no browser runs", || running(&tmp) == 0);
 
     let answer = seat.call("browser_snapshot", json!({}));
     let error = answer["error"].as_str().unwrap();
-    assert!(error.contains("1 s without use") && error.contains(&server.url("/")), "{error}");
+    assert!(error.contains("6 s without use") && error.contains(&server.url("/")), "{error}");
     assert_eq!(seat.open(&server.url("/"))["title"], "One");
 }
 
@@ -123,5 +123,5 @@ fn a_browser_for_another_test() {
     seat.runtime.set_env("TMPDIR", Some(folder));
     seat.open(&format!("http://127.0.0.1:{port}/"));
     println!("the page is open");
-    std::thread::sleep(Duration::from_secs(60));
+    std::thread::sleep(Duration::from_mins(1));
 }

@@ -134,8 +134,8 @@ fn what_a_page_writes_to_its_console_is_told_until_it_is_cleared() {
 fn a_long_page_is_shown_in_part_and_kept_whole() {
     let server = Server::with(|path| match path {
         "/" => {
-            let rows: String = (0..2000).map(|n| format!("<p>row {n}</p>")).collect();
-            (200, crate::server::html_type(), rows)
+            let rows: Vec<String> = (0..2000).map(|n| format!("<p>row {n}</p>")).collect();
+            (200, crate::server::html_type(), rows.concat())
         }
         _ => (404, String::new(), String::new()),
     });
