@@ -10,6 +10,7 @@
 //! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
+//! | what the clock starts | [`schedule`], [`cron`] |
 //! | what a person is asked for | [`sudo`] |
 //! | the session | [`session`], [`loop_guard`], [`extensions`], [`watch`] |
 //! | a model and what is said | [`model`], [`conversation`] |
@@ -23,6 +24,7 @@ pub mod call;
 pub mod checkpoint;
 pub mod clarify;
 pub mod conversation;
+pub mod cron;
 pub mod cx;
 pub mod definitions;
 pub mod delegate;
@@ -50,6 +52,7 @@ pub mod policy;
 pub mod recall;
 pub mod registry;
 pub mod road;
+pub mod schedule;
 pub mod session;
 pub mod shape;
 pub mod skills;
