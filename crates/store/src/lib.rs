@@ -7,6 +7,7 @@
 //! | [`secrets`] | `.env`: names and values that are never printed, and the view over the environment |
 //! | [`memory`] | notes that last beyond a session |
 //! | [`skills`] | written-down know-how, in folders |
+//! | [`cron`] | jobs that the clock starts, their runs and their answers |
 //! | [`hooks_consent`] | shell hooks that somebody agreed to |
 //! | [`processes`] | background processes that outlive the program |
 //! | [`checkpoints`] | what files held before a call changed them |
@@ -26,6 +27,7 @@
 mod beneath;
 pub mod checkpoints;
 pub mod config;
+pub mod cron;
 mod disk;
 mod dotenv;
 pub mod error;
@@ -46,6 +48,7 @@ pub mod variables;
 
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
+pub use cron::CronHome;
 pub use error::StoreError;
 pub use history::History;
 pub use home::{Home, HomeInputs};

@@ -39,9 +39,9 @@ pub use models::{EndpointSettings, ModelSettings, Secret, TurnSettings};
 pub use path::{BadPath, KeyPath};
 pub use schema::{KEYS, KeyDef, KeyKind, Standing, standing};
 pub use settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, HookSettings,
-    Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings, ToolOutput,
-    ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, CronSettings, Delegation, FenceLevel, Guardrails,
+    HookSettings, Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings,
+    ToolOutput, ToolSearch, ToolsSettings,
 };
 
 /// Another small YAML file of ours that is a map, read within the same bounds.

@@ -8,9 +8,9 @@ use super::known;
 use super::models;
 use super::reader::{Keys, Reader, Section};
 use super::settings::{
-    AgentSettings, ApprovalMode, Approvals, CronMode, Delegation, FenceLevel, Guardrails, HookSettings,
-    Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings, ToolOutput,
-    ToolSearch, ToolsSettings,
+    AgentSettings, ApprovalMode, Approvals, CronMode, CronSettings, Delegation, FenceLevel, Guardrails,
+    HookSettings, Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings,
+    ToolOutput, ToolSearch, ToolsSettings,
 };
 use super::tree::Kind;
 
@@ -59,6 +59,8 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
         turn: models::turn(reader, root, agent),
         memory: memory(reader, root),
         delegation: delegation(reader, root),
+        cron: cron(reader, root),
+        timezone: reader.text(root, "timezone").filter(|name| !name.trim().is_empty()),
         skills: skills(reader, root),
         hooks: hooks(reader, root),
         hooks_auto_accept: reader.flag(root, "hooks_auto_accept", default.hooks_auto_accept),
@@ -120,6 +122,20 @@ fn skills<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> SkillsSettings {
         disabled: reader.texts(section, "disabled").unwrap_or_default(),
         platform_disabled: reader.text_lists(section, "platform_disabled"),
         template_vars: reader.flag(section, "template_vars", SkillsSettings::default().template_vars),
+    }
+}
+
+fn cron<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> CronSettings {
+    let default = CronSettings::default();
+    let section = reader.section(root, "cron", "cron");
+    let keys = ["output_retention", "max_parallel_jobs", "script_timeout", "run_timeout"];
+    reader.check_keys(section, &keys, Keys::Some);
+    let limit = reader.seconds(section, "run_timeout", default.run_timeout.unwrap_or_default());
+    CronSettings {
+        output_retention: reader.count(section, "output_retention", default.output_retention, 1..=10_000),
+        max_parallel_jobs: reader.count(section, "max_parallel_jobs", default.max_parallel_jobs, 1..=64),
+        script_timeout: reader.seconds(section, "script_timeout", default.script_timeout),
+        run_timeout: (!limit.is_zero()).then_some(limit),
     }
 }
 

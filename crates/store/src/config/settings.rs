@@ -47,6 +47,10 @@ pub struct Settings {
     pub memory: MemorySettings,
     /// `delegation`.
     pub delegation: Delegation,
+    /// `cron`.
+    pub cron: CronSettings,
+    /// `timezone`: the zone that times are meant in, by its IANA name; else this machine's.
+    pub timezone: Option<String>,
     /// `skills`.
     pub skills: SkillsSettings,
     /// `hooks.<event>`.
@@ -127,6 +131,20 @@ pub struct Delegation {
     pub model: Option<String>,
     /// `provider`: for tasks, instead of the session's own.
     pub provider: Option<String>,
+}
+
+/// `cron`: work that the clock starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CronSettings {
+    /// `output_retention`, 1 to 10,000: how many answers of a job are kept.
+    pub output_retention: u64,
+    /// `max_parallel_jobs`, 1 to 64: how many jobs run at once.
+    pub max_parallel_jobs: u64,
+    /// `script_timeout`: a script is stopped after that.
+    pub script_timeout: Duration,
+    /// `run_timeout`: a run is stopped after that; 0 means never (`None`).
+    pub run_timeout: Option<Duration>,
 }
 
 /// `terminal`: where and how commands run.
@@ -319,9 +337,22 @@ impl Default for Settings {
             turn: TurnSettings::default(),
             memory: MemorySettings::default(),
             delegation: Delegation::default(),
+            cron: CronSettings::default(),
+            timezone: None,
             skills: SkillsSettings::default(),
             hooks: Vec::new(),
             hooks_auto_accept: false,
+        }
+    }
+}
+
+impl Default for CronSettings {
+    fn default() -> CronSettings {
+        CronSettings {
+            output_retention: 50,
+            max_parallel_jobs: 4,
+            script_timeout: Duration::from_hours(1),
+            run_timeout: Some(Duration::from_hours(2)),
         }
     }
 }
