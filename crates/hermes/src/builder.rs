@@ -28,6 +28,7 @@ use hermes_guard::Mode;
 use hermes_store::{Home, StoreError};
 
 use crate::checkpoints;
+use crate::cron;
 use crate::environments;
 use crate::fence;
 use crate::foreign::{Foreign, Person};
@@ -61,6 +62,17 @@ pub enum BuildError {
     Register(#[from] RegisterError),
 }
 
+/// How questions are handled.
+#[derive(Clone, Copy)]
+enum Asking {
+    /// As the configuration says.
+    AsConfigured,
+    /// In this mode.
+    Mode(Mode),
+    /// As the configuration says for work that nobody watches.
+    Nobody,
+}
+
 /// Puts a runtime together; everything has a default.
 pub struct RuntimeBuilder {
     place: Place,
@@ -68,7 +80,7 @@ pub struct RuntimeBuilder {
     env: BTreeMap<String, String>,
     scopes: Vec<Scope>,
     policy: Option<Arc<dyn Policy>>,
-    mode: Option<Mode>,
+    asking: Asking,
     journal: Option<Arc<dyn Journal>>,
     record: bool,
     redact: Option<Arc<dyn Redact>>,
@@ -88,7 +100,7 @@ impl Default for RuntimeBuilder {
             env: BTreeMap::new(),
             scopes: Vec::new(),
             policy: None,
-            mode: None,
+            asking: Asking::AsConfigured,
             journal: None,
             record: false,
             redact: None,
@@ -141,7 +153,13 @@ impl RuntimeBuilder {
 
     /// How questions are handled, instead of what the configuration says.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = Some(mode);
+        self.asking = Asking::Mode(mode);
+        self
+    }
+
+    /// Nobody is there who could be asked: `approvals.cron_mode` says what becomes of questions.
+    pub fn unattended(mut self) -> Self {
+        self.asking = Asking::Nobody;
         self
     }
 
@@ -248,6 +266,7 @@ impl RuntimeBuilder {
         }
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = services.with(lasting::recall(home, sessions, &machine));
+            services = services.with(cron::book(home, &shared, &machine));
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));
@@ -255,7 +274,7 @@ impl RuntimeBuilder {
             (policy, None)
         } else {
             let standings = environments::standings(&services.environments);
-            let guard = guard_policy(&world, self.home.clone(), self.mode, fence, standings)?;
+            let guard = guard_policy(&world, self.home.clone(), self.asking, fence, standings)?;
             (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);
@@ -311,12 +330,16 @@ impl RuntimeBuilder {
 fn guard_policy(
     world: &World,
     home: Option<Home>,
-    mode: Option<Mode>,
+    asking: Asking,
     fence: Option<FenceMaker>,
     standings: BTreeMap<String, Standing>,
 ) -> Result<Arc<GuardPolicy>, PolicyError> {
     let mut settings = world.policy()?;
-    settings.mode = mode.unwrap_or(settings.mode);
+    settings.mode = match asking {
+        Asking::AsConfigured => settings.mode,
+        Asking::Mode(mode) => mode,
+        Asking::Nobody => cron::mode(&world.settings()),
+    };
     let fence = fence::for_policy(world, fence);
     Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence).places(standings)))
 }

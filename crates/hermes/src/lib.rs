@@ -17,6 +17,7 @@
 mod builder;
 pub mod chat;
 mod checkpoints;
+pub mod cron;
 mod environments;
 mod fence;
 mod foreign;

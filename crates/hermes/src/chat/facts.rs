@@ -34,7 +34,8 @@ pub(super) async fn system_prompt(
 ) -> String {
     let toolbox = session.toolbox().await;
     let place = runtime.place();
-    let found = project::look(&place.cwd);
+    let cwd = terms.cwd.as_ref().unwrap_or(&place.cwd);
+    let found = project::look(cwd);
     let home = runtime.home();
     let MemoryBlocks { memory, user } = notes(runtime).await;
     let skills = skills(runtime, &toolbox).await;
@@ -46,7 +47,7 @@ pub(super) async fn system_prompt(
         provider: models.choice.provider.clone(),
         host: Some(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         home: place.home.as_ref().map(|home| home.display().to_string()),
-        cwd: Some(place.cwd.display().to_string()),
+        cwd: Some(cwd.display().to_string()),
         date: Some(today()),
         workspace: found.repository.map(|root| Workspace {
             root: root.display().to_string(),

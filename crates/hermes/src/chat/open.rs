@@ -30,6 +30,8 @@ pub enum Opening {
     /// A new one.
     #[default]
     New,
+    /// A new one with this id, which no other session has.
+    Named(String),
     /// The one a person means by an id, the beginning of one, or a title.
     Resume(String),
     /// The one that was last used.
@@ -159,6 +161,12 @@ impl ChatBuilder {
         self
     }
 
+    /// Where it stands, instead of where the runtime does.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.terms.cwd = Some(cwd.into());
+        self
+    }
+
     /// Which session it is; the default is a new one.
     pub fn opening(mut self, opening: Opening) -> Self {
         self.opening = opening;
@@ -196,11 +204,9 @@ pub(super) async fn seat(
     relay: &Relay,
     learnt: &Arc<Learnt>,
 ) -> Result<Seat, OpenError> {
+    let named = if let Opening::Named(id) = &opening { Some(id.clone()) } else { None };
     let found = existing(runtime, opening).await?;
-    let id = match &found {
-        Some(id) => id.clone(),
-        None => fresh_id(Machine::wall(), Machine::chance()),
-    };
+    let id = found.clone().or(named).unwrap_or_else(|| fresh_id(Machine::wall(), Machine::chance()));
     let log = record(runtime, terms, &models, &id, found.is_some());
     let session = Arc::new(session(runtime, terms, &models, &id, relay, learnt)?);
     if found.is_some() {
@@ -221,7 +227,7 @@ pub(super) async fn seat(
 /// The session that is meant; none when a new one is.
 async fn existing(runtime: &Runtime, opening: Opening) -> Result<Option<String>, OpenError> {
     let name = match opening {
-        Opening::New => return Ok(None),
+        Opening::New | Opening::Named(_) => return Ok(None),
         Opening::Resume(name) => Some(name),
         Opening::Continue => None,
     };
@@ -254,7 +260,7 @@ fn record(
     let new = (!exists).then(|| NewSession {
         id: Some(id.to_owned()),
         model: Some(models.choice.name.clone()),
-        cwd: Some(runtime.place().cwd.display().to_string()),
+        cwd: Some(terms.cwd.as_ref().unwrap_or(&runtime.place().cwd).display().to_string()),
         parent: terms.parent.clone(),
         ..NewSession::from(terms.source.as_str())
     });

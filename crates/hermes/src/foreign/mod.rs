@@ -98,6 +98,7 @@ pub(crate) struct Foreign {
     tool_files: Option<Arc<ToolFiles>>,
     plugins: Option<Arc<Plugins>>,
     hooks: Arc<Hooks>,
+    launcher: Arc<dyn Launch>,
 }
 
 impl Foreign {
@@ -123,12 +124,17 @@ impl Foreign {
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }
-        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks }
+        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks, launcher }
     }
 
     /// The MCP servers.
     pub(crate) fn mcp(&self) -> &Mcp {
         &self.mcp
+    }
+
+    /// Starts programs that a person has agreed to.
+    pub(crate) fn launcher(&self) -> &Arc<dyn Launch> {
+        &self.launcher
     }
 
     /// Shell hooks.

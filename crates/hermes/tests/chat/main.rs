@@ -3,6 +3,7 @@
 //!
 //! | module | what it proves |
 //! |---|---|
+//! | `cron` | scheduled work, by a clock in the hands of the test |
 //! | `weather` | a tool of one's own is used, over every wire and without any |
 //! | `going_on` | what is the same in the next question, the next turn and the next process |
 //! | `hooks` | what hooks are told beside calls, and which skills the prompt names |
@@ -18,6 +19,7 @@
     reason = "helpers of tests fail like tests"
 )]
 
+mod cron;
 mod going_on;
 mod hooks;
 mod trouble;
