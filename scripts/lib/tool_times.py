@@ -101,6 +101,7 @@ def main():
     slowest = max(value for key, value in patch.items() if key.startswith(("replace_", "v4a_")))
     found = {"read_file_page": [read["random_ms"], "ms"], "patch_slowest": [slowest, "ms"]}
     found["python_call_ms"] = [item(asked.bench, "python", asked.work)["call_ms"], "ms"]
+    found["cron_tick_ms"] = [item(asked.bench, "cron", asked.work)["tick_ms"], "ms"]
     found |= mcp(asked.bench, asked.work)
     found |= search_ratio(asked.bench, asked.work)
     found |= terminal_ratio(pathlib.Path(asked.terminal).read_text(encoding="utf-8"))

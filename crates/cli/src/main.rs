@@ -7,6 +7,7 @@ mod chat;
 mod command;
 mod commands;
 mod config;
+mod cron;
 mod doctor;
 mod fence;
 mod input;

@@ -95,6 +95,11 @@ impl Shell {
         self.built(Runtime::builder().record_calls(), &self.cwd)
     }
 
+    /// The same for work that nobody watches: nobody is asked for anything.
+    pub(crate) fn unattended_runtime(&self) -> Result<Runtime, Failure> {
+        self.built_with(Runtime::builder().record_calls().unattended(), &self.cwd, None)
+    }
+
     /// The same, with somebody else than the terminal to ask for the password of `sudo`.
     pub(crate) fn recording_runtime_with(&self, sudo: Arc<dyn SudoAsker>) -> Result<Runtime, Failure> {
         self.built_with(Runtime::builder().record_calls(), &self.cwd, Some(sudo))

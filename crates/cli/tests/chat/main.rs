@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `stage` | a temporary user with a scripted model |
 //! | `answers` | what is written where, in three forms, and how a session is gone on with |
+//! | `cron` | work that the clock starts: made, run, killed, served |
 //! | `endings` | every exit code; nobody is waited for who is not there |
 //! | `kill` | a kill at any instant loses nothing and repeats nothing; eight at once |
 //! | `real_model` | a real model answers, streamed |
@@ -26,6 +27,7 @@
 )]
 
 mod answers;
+mod cron;
 mod endings;
 #[path = "../cli/home.rs"]
 #[expect(dead_code, reason = "shared with the other tests, which use more of it")]
