@@ -67,6 +67,17 @@ pub enum BuildError {
     Register(#[from] RegisterError),
 }
 
+/// How questions are handled.
+#[derive(Clone, Copy)]
+enum Asking {
+    /// As the configuration says.
+    AsConfigured,
+    /// In this mode.
+    Mode(Mode),
+    /// As the configuration says for work that nobody watches.
+    Nobody,
+}
+
 /// Puts a runtime together; everything has a default.
 pub struct RuntimeBuilder {
     place: Place,
@@ -74,8 +85,7 @@ pub struct RuntimeBuilder {
     env: BTreeMap<String, String>,
     scopes: Vec<Scope>,
     policy: Option<Arc<dyn Policy>>,
-    mode: Option<Mode>,
-    unattended: bool,
+    asking: Asking,
     journal: Option<Arc<dyn Journal>>,
     record: bool,
     redact: Option<Arc<dyn Redact>>,
@@ -95,8 +105,7 @@ impl Default for RuntimeBuilder {
             env: BTreeMap::new(),
             scopes: Vec::new(),
             policy: None,
-            mode: None,
-            unattended: false,
+            asking: Asking::AsConfigured,
             journal: None,
             record: false,
             redact: None,
@@ -149,7 +158,13 @@ impl RuntimeBuilder {
 
     /// How questions are handled, instead of what the configuration says.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = Some(mode);
+        self.asking = Asking::Mode(mode);
+        self
+    }
+
+    /// Nobody is there who could be asked: `approvals.cron_mode` says what becomes of questions.
+    pub fn unattended(mut self) -> Self {
+        self.asking = Asking::Nobody;
         self
     }
 
@@ -273,8 +288,7 @@ impl RuntimeBuilder {
             (policy, None)
         } else {
             let standings = environments::standings(&services.environments);
-            let mode = self.mode.or_else(|| self.unattended.then(|| cron::mode(&settings)));
-            let guard = guard_policy(&world, self.home.clone(), mode, fence, standings)?;
+            let guard = guard_policy(&world, self.home.clone(), self.asking, fence, standings)?;
             (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);
@@ -350,12 +364,16 @@ fn with_network(
 fn guard_policy(
     world: &World,
     home: Option<Home>,
-    mode: Option<Mode>,
+    asking: Asking,
     fence: Option<FenceMaker>,
     standings: BTreeMap<String, Standing>,
 ) -> Result<Arc<GuardPolicy>, PolicyError> {
     let mut settings = world.policy()?;
-    settings.mode = mode.unwrap_or(settings.mode);
+    settings.mode = match asking {
+        Asking::AsConfigured => settings.mode,
+        Asking::Mode(mode) => mode,
+        Asking::Nobody => cron::mode(&world.settings()),
+    };
     let fence = fence::for_policy(world, fence);
     Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence).places(standings)))
 }

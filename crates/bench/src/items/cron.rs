@@ -37,11 +37,10 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         said(home.change(&format!("job {n}"), Step::RunSoon, &here))?;
         due.push(one_due(&home, &worker, &here)?);
     }
-    let middle = |times: &mut [f64]| median(times);
     Ok(vec![
-        ("tick_ms", middle(&mut idle)),
-        ("cold_tick_ms", middle(&mut cold)),
-        ("due_tick_ms", middle(&mut due)),
+        ("tick_ms", median(&mut idle)),
+        ("cold_tick_ms", median(&mut cold)),
+        ("due_tick_ms", median(&mut due)),
     ])
 }
 

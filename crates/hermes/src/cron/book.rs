@@ -24,10 +24,10 @@ impl HomeBook {
         here(self.clock.as_ref(), &looked(&self.world, zone::of)?)
     }
 
-    fn with<'a, T: Send + 'static>(
-        &'a self,
+    fn with<T: Send + 'static>(
+        &self,
         work: impl FnOnce(&CronHome, &Here) -> Result<T, JobError> + Send + 'static,
-    ) -> BoxFuture<'a, Result<T, JobError>> {
+    ) -> BoxFuture<'_, Result<T, JobError>> {
         match self.here() {
             Ok(here) => on_disk(&self.host, &self.home, move |home| work(home, &here)),
             Err(wrong) => Box::pin(std::future::ready(Err(wrong))),

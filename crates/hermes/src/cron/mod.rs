@@ -55,8 +55,7 @@ pub(crate) fn book(home: &Home, world: &Arc<RwLock<World>>, machine: &Arc<Machin
 pub(crate) fn mode(settings: &Settings) -> Mode {
     match settings.approvals.cron_mode {
         CronMode::Approve => Mode::Off,
-        // A mode that is not known here is no reason to let things run.
-        _ => Mode::Deny,
+        CronMode::Deny => Mode::Deny,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hermes_core::cron::{Job, JobError};
+use hermes_core::cron::Job;
 use hermes_core::host::blocking;
 use hermes_extend::hooks;
 use hermes_extend::launch::{Consent, Program};
@@ -13,7 +13,7 @@ use super::Cron;
 /// Runs the script of a job, if it has one, and gives what it printed.
 pub(super) async fn printed(cron: &Cron, job: &Job) -> Result<Option<String>, String> {
     let Some(script) = job.script.clone() else { return Ok(None) };
-    let path = cron.on_disk(move |home| home.script(&script)).await.map_err(words)?;
+    let path = cron.on_disk(move |home| home.script(&script)).await.map_err(|wrong| wrong.to_string())?;
     let runtime = &cron.runtime;
     let directory = job.workdir.as_ref().map_or_else(|| runtime.place().cwd.clone(), Into::into);
     let program = Program {
@@ -42,10 +42,6 @@ fn interpreter(path: &Path) -> &'static str {
         Some("sh" | "bash") => "bash",
         _ => "python3",
     }
-}
-
-fn words(wrong: JobError) -> String {
-    wrong.to_string()
 }
 
 #[cfg(test)]

@@ -83,10 +83,10 @@ impl CronHome {
             None => Vec::new(),
         };
         if interrupted.is_empty()
-            && let Some(next) = soon::known(self)
-            && next.is_none_or(|next| next > here.now)
+            && let Some(soon) = soon::known(self)
+            && soon.is_later_than(here.now)
         {
-            return Ok(Claimed { next, ..Claimed::default() });
+            return Ok(Claimed { next: soon.time(), ..Claimed::default() });
         }
         let mut found = Claimed { interrupted, ..Claimed::default() };
         let claimed = self.with(here.now, &here.zone, |file| {
@@ -162,7 +162,15 @@ fn note_interrupted(file: &mut JobsFile, interrupted: &[Run], here: &Here) -> Re
 struct Decided {
     job: Job,
     runs: Vec<Timestamp>,
-    missed: Option<(Timestamp, u64, Timestamp, String)>,
+    missed: Option<Gone>,
+}
+
+/// Times that went by, and why.
+struct Gone {
+    first: Timestamp,
+    last: Timestamp,
+    count: u64,
+    why: &'static str,
 }
 
 fn claim(
@@ -204,16 +212,11 @@ fn claim(
         file.set(at, &job).map_err(|wrong| told(&wrong))?;
         decided.push(Decided { job, runs: times, missed });
     }
-    add(&runs, worker, here.now, decided, found).map_err(|wrong| told(&wrong))
+    add(&runs, worker, here.now, &decided, found).map_err(|wrong| told(&wrong))
 }
 
 /// The times of a job that run now, and those that do not; the job waits for its next one.
-#[expect(clippy::type_complexity, reason = "two halves of one answer, taken apart at once")]
-fn decide(
-    job: &mut Job,
-    here: &Here,
-    goes_on: bool,
-) -> Result<(Vec<Timestamp>, Option<(Timestamp, u64, Timestamp, String)>), JobError> {
+fn decide(job: &mut Job, here: &Here, goes_on: bool) -> Result<(Vec<Timestamp>, Option<Gone>), JobError> {
     let zone = job.zone(&here.zone)?;
     let schedule = job.schedule.schedule(&zone)?;
     let Some(at) = job.due_at(&here.zone) else {
@@ -227,17 +230,22 @@ fn decide(
         came.run.truncate(left.max(1));
     }
     job.waits_until(came.next, &zone);
-    let too_late = "nothing looked after the jobs when it was due";
     let missed = match (goes_on, came.run.as_slice()) {
-        (true, [first, .., last] | [first @ last]) => {
-            let first = came.missed.map_or(*first, |missed| missed.first);
-            let count = came.missed.map_or(0, |missed| missed.count) + came.run.len() as u64;
-            Some((first, count, *last, "the run before it had not ended".to_owned()))
-        }
-        _ => came.missed.map(|missed| (missed.first, missed.count, missed.last, too_late.to_owned())),
+        (true, [first, .., last] | [first @ last]) => Some(Gone {
+            first: came.missed.map_or(*first, |missed| missed.first),
+            last: *last,
+            count: came.missed.map_or(0, |missed| missed.count) + came.run.len() as u64,
+            why: "the run before it had not ended",
+        }),
+        _ => came.missed.map(|missed| Gone {
+            first: missed.first,
+            last: missed.last,
+            count: missed.count,
+            why: "nothing looked after the jobs when it was due",
+        }),
     };
-    if let Some((_, _, last, _)) = &missed {
-        job.last_missed_at = Some(written(*last, &zone));
+    if let Some(gone) = &missed {
+        job.last_missed_at = Some(written(gone.last, &zone));
     }
     Ok((if goes_on { Vec::new() } else { came.run }, missed))
 }
@@ -247,11 +255,11 @@ fn add(
     runs: &Runs,
     worker: &Worker,
     now: Timestamp,
-    decided: Vec<Decided>,
+    decided: &[Decided],
     found: &mut Claimed,
 ) -> Result<(), StoreError> {
     let mut rows = Vec::new();
-    for one in &decided {
+    for one in decided {
         let row = |scheduled_for: Timestamp, missed| NewRun {
             id: run_id(worker, &one.job.id, scheduled_for),
             job: (&one.job.id, &one.job.name),
@@ -259,8 +267,8 @@ fn add(
             scheduled_for: Some(scheduled_for),
             missed,
         };
-        if let Some((first, count, last, why)) = &one.missed {
-            rows.push(row(*first, Some((*count, *last, why.clone()))));
+        if let Some(gone) = &one.missed {
+            rows.push(row(gone.first, Some((gone.count, gone.last, gone.why))));
         }
         rows.extend(one.runs.iter().map(|time| row(*time, None)));
     }

@@ -217,7 +217,9 @@ impl Cursor<'_> {
                     self.expect(':')?;
                     match name.as_str() {
                         JOBS => jobs = self.entries()?,
-                        UPDATED => drop(self.value::<IgnoredAny>()?),
+                        UPDATED => {
+                            self.value::<IgnoredAny>()?;
+                        }
                         _ => others.push((name, self.value::<IgnoredAny>()?.1)),
                     }
                     if !self.took(',') {

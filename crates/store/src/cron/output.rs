@@ -61,11 +61,11 @@ impl Report<'_> {
                 let _ = writeln!(text, "**{name}:** {value}");
             }
         }
-        let _ = write!(text, "\n## Prompt\n\n{}\n", self.prompt.trim_end());
+        let _ = writeln!(text, "\n## Prompt\n\n{}", self.prompt.trim_end());
         if let Some(error) = self.error {
-            let _ = write!(text, "\n## Error\n\n{}\n", error.trim_end());
+            let _ = writeln!(text, "\n## Error\n\n{}", error.trim_end());
         }
-        let _ = write!(text, "{ANSWER}{}\n", self.answer.trim_end());
+        let _ = writeln!(text, "{ANSWER}{}", self.answer.trim_end());
         text
     }
 }

@@ -59,7 +59,7 @@ pub(super) struct NewRun<'a> {
     pub(super) source: Source,
     pub(super) scheduled_for: Option<Timestamp>,
     /// Times that were missed, and why, instead of a run.
-    pub(super) missed: Option<(u64, Timestamp, String)>,
+    pub(super) missed: Option<(u64, Timestamp, &'static str)>,
 }
 
 /// The record of runs.
@@ -159,7 +159,7 @@ impl Runs {
                     row.scheduled_for.map(Timestamp::as_second),
                     now_text,
                     missed.map(|_| now_text.as_str()),
-                    missed.map(|(_, _, why)| why.as_str()),
+                    missed.map(|(_, _, why)| *why),
                     missed.map(|(count, _, _)| i64::try_from(*count).unwrap_or(i64::MAX)),
                     missed.map(|(_, until, _)| until.as_second()),
                 ])?;

@@ -21,16 +21,38 @@ pub(super) fn keep(home: &CronHome, earliest: Option<Timestamp>) {
     let _ = disk::write(&home.folder.join(NAME), &format!("{when} {stamp:?}\n"), Mode::Private);
 }
 
-/// When the first job is due, if that is known: `Some(None)` is never.
-pub(super) fn known(home: &CronHome) -> Option<Option<Timestamp>> {
-    let Some(stamp) = home.stamp() else { return Some(None) };
+/// When the first job is due, if that is known.
+pub(super) fn known(home: &CronHome) -> Option<Soon> {
+    let Some(stamp) = home.stamp() else { return Some(Soon::Never) };
     let text = disk::read(&home.folder.join(NAME), MAX_BYTES).ok().flatten()?;
     let (when, of) = text.trim_end().split_once(' ')?;
     if of != format!("{stamp:?}") {
         return None;
     }
     match when {
-        "never" => Some(None),
-        second => Some(Some(Timestamp::from_second(second.parse().ok()?).ok()?)),
+        "never" => Some(Soon::Never),
+        second => Some(Soon::At(Timestamp::from_second(second.parse().ok()?).ok()?)),
+    }
+}
+
+/// When the first job is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Soon {
+    /// No job waits.
+    Never,
+    /// Then.
+    At(Timestamp),
+}
+
+impl Soon {
+    pub(super) fn is_later_than(self, now: Timestamp) -> bool {
+        self.time().is_none_or(|at| at > now)
+    }
+
+    pub(super) fn time(self) -> Option<Timestamp> {
+        match self {
+            Self::Never => None,
+            Self::At(at) => Some(at),
+        }
     }
 }

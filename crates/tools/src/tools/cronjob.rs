@@ -134,7 +134,7 @@ impl Tool for Cronjob {
             named.clone().ok_or_else(missing)
         };
         let job = match action {
-            Action::List => return listed(&book.all().await.map_err(failure)?),
+            Action::List => return Ok(listed(&book.all().await.map_err(failure)?)),
             Action::Create => book.create(self.draft(cx)).await,
             Action::Update => {
                 let (name, draft) = (name()?, self.draft(cx));
@@ -215,9 +215,9 @@ fn failure(wrong: JobError) -> ToolError {
     }
 }
 
-fn listed(jobs: &[Job]) -> ToolResult {
+fn listed(jobs: &[Job]) -> Value {
     let jobs: Vec<Value> = jobs.iter().map(described).collect();
-    Ok(json!({ "success": true, "count": jobs.len(), "jobs": jobs }))
+    json!({ "success": true, "count": jobs.len(), "jobs": jobs })
 }
 
 /// A job as the model sees it.
