@@ -61,6 +61,7 @@ impl Bench {
         self.boards.create(None, &new, &person()).unwrap().task.id
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "acts are made where they are used")]
     fn act(&self, id: &str, what: Act, by: &Actor) -> Result<Acted, KanbanError> {
         self.boards.act(&task(id), &what, by)
     }
