@@ -61,6 +61,7 @@ impl Bench {
         self.boards.create(None, &new, &person()).unwrap().task.id
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "acts are made where they are used")]
     fn act(&self, id: &str, what: Act, by: &Actor) -> Result<Acted, KanbanError> {
         self.boards.act(&task(id), &what, by)
     }
@@ -131,7 +132,7 @@ fn who_does_not_hold_a_task_cannot_end_it_and_a_person_can() {
         let refused = bench.act(&id, what, &agent("s2")).unwrap_err();
         assert!(matches!(refused, KanbanError::Taken { .. }), "{refused}");
     }
-    let again = bench.act(&id, Act::Claim(Duration::from_secs(60)), &agent("s1")).unwrap_err();
+    let again = bench.act(&id, Act::Claim(Duration::from_mins(1)), &agent("s1")).unwrap_err();
     assert!(matches!(again, KanbanError::Taken { .. }), "{again}");
     bench.act(&id, Act::Comment("hello".to_owned()), &agent("s2")).unwrap();
     assert_eq!(bench.act(&id, done("enough"), &person()).unwrap().task.status, Status::Done);
@@ -141,7 +142,7 @@ fn who_does_not_hold_a_task_cannot_end_it_and_a_person_can() {
 fn a_claim_without_a_sign_of_life_ends_and_twice_is_enough() {
     let bench = Bench::new();
     let id = bench.make("x", &[]);
-    let run = bench.act(&id, Act::Claim(Duration::from_secs(60)), &agent("s1")).unwrap().run.unwrap();
+    let run = bench.act(&id, Act::Claim(Duration::from_mins(1)), &agent("s1")).unwrap().run.unwrap();
 
     bench.pass(50);
     bench.act(&id, Act::Heartbeat(None), &agent("s1")).unwrap();
@@ -152,7 +153,7 @@ fn a_claim_without_a_sign_of_life_ends_and_twice_is_enough() {
 
     let late = bench.act(&id, done("late"), &worker("s1", Some(run), &id)).unwrap_err();
     assert_eq!(late, KanbanError::RunOver { id: id.clone(), run, outcome: "expired".to_owned() });
-    bench.act(&id, Act::Claim(Duration::from_secs(60)), &agent("s2")).unwrap();
+    bench.act(&id, Act::Claim(Duration::from_mins(1)), &agent("s2")).unwrap();
     bench.pass(61);
     let view = bench.boards.show(&task(&id)).unwrap();
     assert_eq!((view.task.status, view.task.block_kind), (Status::Blocked, Some(BlockKind::Transient)));
@@ -268,7 +269,7 @@ fn a_worker_keeps_to_its_own_task() {
     assert!(refused.contains(&own) && refused.contains("comment"), "{refused}");
     bench.act(&other, Act::Comment("look here".to_owned()), &worker("s1", None, &own)).unwrap();
     // A person took it for the agent that is started next.
-    bench.act(&own, Act::Claim(Duration::from_secs(60)), &person()).unwrap();
+    bench.act(&own, Act::Claim(Duration::from_mins(1)), &person()).unwrap();
     bench.act(&own, Act::Heartbeat(None), &worker("s1", None, &own)).unwrap();
     bench.act(&own, done("x"), &worker("s1", None, &own)).unwrap();
 }
@@ -351,15 +352,18 @@ fn worker_process() {
     loop {
         let tasks = boards.list(None, &ready).unwrap();
         let Some(first) = tasks.get(std::process::id() as usize % 5).or(tasks.first()) else { return };
-        match boards.act(&task(&first.id), &Act::Claim(Duration::from_secs(600)), &agent(&session)) {
+        match boards.act(&task(&first.id), &Act::Claim(Duration::from_mins(10)), &agent(&session)) {
             Ok(_) => {}
             // Somebody was quicker.
             Err(KanbanError::Taken { .. } | KanbanError::Status { .. }) => continue,
             Err(other) => panic!("{other}"),
         }
         println!("claimed {}", first.id);
-        while dies {
-            std::thread::sleep(Duration::from_secs(1));
+        if dies {
+            // Somebody kills it here.
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+            }
         }
         boards.act(&task(&first.id), &Act::Comment(format!("by {session}")), &agent(&session)).unwrap();
         boards.act(&task(&first.id), &done(&session), &agent(&session)).unwrap();
