@@ -67,6 +67,18 @@ fn the_double_is_seen_and_controlled() {
 }
 
 #[test]
+fn a_service_is_asked_for_its_answer_as_it_wants() {
+    let double = Double::of("homeassistant");
+    let bench = bench(&double.url(""), "good-token");
+
+    let events = bench.call("ha_call_service", &json!({ "domain": "calendar", "service": "get_events" }));
+    assert!(events["result"]["response"]["response"].is_object(), "{events}");
+    let quiet = bench.call("ha_call_service", &json!({ "domain": "script", "service": "quiet" }));
+    assert_eq!((&quiet["result"]["success"], &quiet["result"]["response"]), (&json!(true), &Value::Null));
+    assert_eq!(double.asked().len(), 4);
+}
+
+#[test]
 fn what_runs_code_or_leads_elsewhere_is_never_asked() {
     let double = Double::of("homeassistant");
     let bench = bench(&double.url(""), "good-token");

@@ -18,6 +18,9 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<CallService>("ha_call_service", &
     .gate(ha::gate)
     .untrusted();
 
+/// Domains whose services answer if they are asked to, and are called for the answer.
+const ANSWERING: [&str; 2] = ["conversation", "script"];
+
 /// Control a device, or have Home Assistant do something else: turn a light on, set a temperature, play
 /// music, run a scene. `ha_list_services` tells what there is and which fields each takes.
 #[derive(Deserialize, JsonSchema)]
@@ -46,8 +49,10 @@ impl Tool for CallService {
         let name = self.name();
         let path = ["api", "services", self.domain.as_str(), self.service.as_str()];
         let body = Value::Object(self.body());
-        let answer = match api.ask(Ask::post(&path).json(body.clone())).await {
-            Err(error) if wants_to_answer(&error) => with_answer(&api, &path, body).await?,
+        let asked = ANSWERING.contains(&self.domain.as_str());
+        let answer = match call(&api, &path, &body, asked).await {
+            // It was not run: whether it answers is the other way round.
+            Err(error) if is_about_answering(&error) => call(&api, &path, &body, !asked).await?,
             other => other?,
         };
         Ok(json!({ "result": told(&name, &answer) }))
@@ -70,13 +75,15 @@ impl CallService {
     }
 }
 
-/// Whether the service was not run because it answers, and has to be asked to.
-fn wants_to_answer(error: &ApiError) -> bool {
-    matches!(error, ApiError::Refused(refused) if refused.status == 400 && refused.said.contains("return_response"))
+/// Calls the service, and asks it for its answer if it has one.
+async fn call(api: &Api<'_>, path: &[&str], body: &Value, answer: bool) -> Result<Value, ApiError> {
+    let ask = Ask::post(path).json(body.clone());
+    api.ask(if answer { ask.flag("return_response") } else { ask }).await
 }
 
-async fn with_answer(api: &Api<'_>, path: &[&str], body: Value) -> Result<Value, ApiError> {
-    api.ask(Ask::post(path).flag("return_response").json(body)).await
+/// Whether the service was refused because it answers and was not asked to, or was asked and does not.
+fn is_about_answering(error: &ApiError) -> bool {
+    matches!(error, ApiError::Refused(refused) if refused.status == 400 && refused.said.contains("return_response"))
 }
 
 /// What came of it: the entities whose state changed, and what the service answered.
