@@ -232,14 +232,11 @@ impl RuntimeBuilder {
             (self.keeper, fence.as_ref()),
             sudo.as_ref(),
         );
-        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
-        let mut services = Services::new(Arc::clone(&host), files)
+        let services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
-            .with(workplace::script_settings(&world))
-            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>)
-            .with(Arc::new(WorldSideModels::new(&shared, &machine)) as Arc<dyn SideModels>);
-        services = with_media(services, &web, self.home.as_ref());
+            .with(workplace::script_settings(&world));
+        let (mut services, web) = with_world(services, &shared, &machine, self.home.as_ref());
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -314,12 +311,22 @@ impl RuntimeBuilder {
     }
 }
 
-/// What tools reach the network with, and where they keep what they make.
-fn with_media(services: Services, web: &Arc<WorldWeb>, home: Option<&Home>) -> Services {
-    let services = services.with(Arc::clone(web) as Arc<dyn Web>);
+/// What tools know of the world: settings, the network, models beside the one that leads, and where they
+/// keep what they make.
+fn with_world(
+    services: Services,
+    world: &Arc<RwLock<World>>,
+    machine: &Arc<Machine>,
+    home: Option<&Home>,
+) -> (Services, Arc<WorldWeb>) {
+    let web = Arc::new(WorldWeb::new(Arc::clone(world), Arc::clone(machine)));
+    let services = services
+        .with(Arc::new(WorldKeys(Arc::clone(world))) as Arc<dyn Keys>)
+        .with(Arc::clone(&web) as Arc<dyn Web>)
+        .with(Arc::new(WorldSideModels::new(world, machine)) as Arc<dyn SideModels>);
     match home {
-        Some(home) => services.with(MediaSettings { cache: home.cache() }),
-        None => services,
+        Some(home) => (services.with(MediaSettings { cache: home.cache() }), web),
+        None => (services, web),
     }
 }
 
