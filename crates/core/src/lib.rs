@@ -13,7 +13,6 @@
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`], [`kanban`], [`project`], [`panes`] |
 //! | what services know us by | [`keys`], [`logins`] |
 //! | what a gateway keeps open | [`yuanbao`] |
-//! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`] |
 //! | what the clock starts | [`schedule`], [`cron`] |
 //! | what a person is asked for | [`sudo`] |
 //! | messages to people | [`deliver`] |

@@ -261,10 +261,8 @@ impl RuntimeBuilder {
         let services = Services::new(Arc::clone(&host), files)
             .environments(environments)
             .with(workplace::terminal_settings(&world))
-            .with(workplace::script_settings(&world))
-            .with(Arc::new(WorldKeys(Arc::clone(&shared))) as Arc<dyn Keys>);
-        let web = Arc::new(WorldWeb::new(Arc::clone(&shared), Arc::clone(&machine)));
-        let mut services = with_network(services, &web, &shared, &machine, self.home.as_ref());
+            .with(workplace::script_settings(&world));
+        let (mut services, web) = with_world(services, &shared, &machine, self.home.as_ref());
         let checkpoints = checkpoints::of(&world, &machine);
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
@@ -342,22 +340,23 @@ impl RuntimeBuilder {
     }
 }
 
-/// Adds what reaches the network.
-fn with_network(
+/// What tools know of the world: settings, the network, models beside the one that leads, and where they
+/// keep what they make.
+fn with_world(
     services: Services,
-    web: &Arc<WorldWeb>,
     world: &Arc<RwLock<World>>,
     machine: &Arc<Machine>,
     home: Option<&Home>,
-) -> Services {
-    let browsers = WorldBrowsers::new(world, machine, web, home.cloned());
+) -> (Services, Arc<WorldWeb>) {
+    let web = Arc::new(WorldWeb::new(Arc::clone(world), Arc::clone(machine)));
     let services = services
-        .with(Arc::clone(web) as Arc<dyn Web>)
-        .with(Arc::new(browsers) as Arc<dyn Browsers>)
+        .with(Arc::new(WorldKeys(Arc::clone(world))) as Arc<dyn Keys>)
+        .with(Arc::clone(&web) as Arc<dyn Web>)
+        .with(Arc::new(WorldBrowsers::new(world, machine, &web, home.cloned())) as Arc<dyn Browsers>)
         .with(Arc::new(WorldSideModels::new(world, machine)) as Arc<dyn SideModels>);
     match home {
-        Some(home) => services.with(MediaSettings { cache: home.cache() }),
-        None => services,
+        Some(home) => (services.with(MediaSettings { cache: home.cache() }), web),
+        None => (services, web),
     }
 }
 
