@@ -15,7 +15,8 @@
 //! | `facts.rs` | what there is over there |
 //! | `talk.rs` | a program over there that is run for something of our own |
 //! | `idle.rs` | notices when nobody has used a place for a while |
-//! | `place.rs` | commands, shell state, opening, idling |
+//! | `place.rs` | a place in use: opening, idling, closing |
+//! | `commands.rs` | commands, and what their shell leaves for the next |
 //! | `calling.rs` | programs that call back |
 //! | `files.rs`, `change.rs`, `search.rs` | files over there |
 //!
@@ -26,6 +27,7 @@
 mod calling;
 mod change;
 pub(crate) mod client;
+mod commands;
 mod facts;
 mod files;
 mod filter;

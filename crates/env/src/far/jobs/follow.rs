@@ -5,26 +5,25 @@
 //! everything ends. What is heard counts as told only when somebody takes it: the job's folder says how far
 //! that has come, and what an owner did not live to take is told by the next one.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Poll, Waker};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::channel::mpsc;
-use futures::future::{BoxFuture, Either, select};
+use futures::future::{Either, select};
 use hermes_core::environment::{Input, Output, Process, Stream, Streams};
 use hermes_core::host::Host;
-use hermes_core::jobs::{Happening, JobState, Notice};
-use tokio_util::sync::CancellationToken;
+use hermes_core::jobs::{JobState, Notice};
 
 use crate::far::files::LIMIT;
-use crate::far::jobs::record::{Found, Record, Told, read};
+use crate::far::jobs::known::{FarJobs, Waiting};
+use crate::far::jobs::record::{Found, Told, read};
 use crate::far::jobs::scripts;
 use crate::far::place::Opened;
 use crate::far::talk::Talk;
 use crate::far::{Call, Far, Reach};
-use crate::jobs::{Burst, LAST_OUTPUT, MAX_WAITING, Watch};
+use crate::jobs::LAST_OUTPUT;
 use crate::wait::{wait, wait_at_most};
 
 /// Most bytes of a log that are fetched at once.
@@ -33,166 +32,6 @@ const CHUNK: u64 = 256 * 1024;
 /// How often a connection that broke is made again for the sake of jobs, and how long to wait before.
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// Most jobs of ours that are remembered.
-const MAX_KNOWN: usize = 512;
-
-/// What is remembered about the jobs of a place.
-#[derive(Default)]
-pub(in crate::far) struct FarJobs {
-    state: Mutex<State>,
-    over: CancellationToken,
-}
-
-#[derive(Default)]
-struct State {
-    known: BTreeMap<String, Known>,
-    waiting: VecDeque<Waiting>,
-    wakers: Vec<Waker>,
-    burst: Burst,
-    following: bool,
-}
-
-/// A job that was started by us, or taken over from somebody who is gone.
-struct Known {
-    record: Record,
-    watch: Watch,
-    heard: Told,
-    /// Whether there is more to hear.
-    open: bool,
-}
-
-/// Something to be taken, and what then is told of the job.
-struct Waiting {
-    notice: Notice,
-    told: Told,
-}
-
-impl FarJobs {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Nobody will take anything any more.
-    pub(in crate::far) fn end(&self) {
-        self.over.cancel();
-    }
-
-    /// Whether this process knows of any.
-    pub(super) fn any(&self) -> bool {
-        !self.lock().known.is_empty()
-    }
-
-    /// What was written down about a job that this process started.
-    pub(super) fn started(&self, id: &str) -> Option<Record> {
-        self.lock().known.get(id).map(|known| known.record.clone())
-    }
-
-    /// Adds what only this process knows yet.
-    pub(super) fn complete(&self, found: &mut Found) {
-        if let Some(known) = self.lock().known.get(&found.record.id) {
-            found.told.hit |= known.watch.hit;
-        }
-    }
-
-    /// Ends when there is something to take.
-    pub(super) fn some(&self) -> BoxFuture<'_, ()> {
-        Box::pin(futures::future::poll_fn(move |cx| {
-            let mut state = self.lock();
-            if !state.waiting.is_empty() {
-                return Poll::Ready(());
-            }
-            state.wakers.push(cx.waker().clone());
-            Poll::Pending
-        }))
-    }
-
-    /// Remembers a job; `false` when it is known already.
-    fn know(&self, found: &Found) -> bool {
-        let mut state = self.lock();
-        if state.known.contains_key(&found.record.id) {
-            return false;
-        }
-        if state.known.len() >= MAX_KNOWN {
-            let old = state.known.iter().find(|(_, known)| !known.open).map(|(id, _)| id.clone());
-            old.map(|id| state.known.remove(&id));
-        }
-        let known = Known {
-            watch: Watch::new(&found.record.watch),
-            heard: found.told,
-            open: found.record.is_to_be_told() && !found.told.end,
-            record: found.record.clone(),
-        };
-        state.known.insert(found.record.id.clone(), known);
-        true
-    }
-
-    /// The jobs there is more to hear of.
-    fn open(&self) -> Vec<String> {
-        let state = self.lock();
-        state.known.iter().filter(|(_, known)| known.open).map(|(id, _)| id.clone()).collect()
-    }
-
-    /// Whether there is nothing more to hear; then nobody follows any more.
-    fn is_done(&self) -> bool {
-        let mut state = self.lock();
-        let done = !state.has_more_to_hear();
-        if done {
-            state.following = false;
-        }
-        done
-    }
-
-    /// A job has written something.
-    fn seen(&self, id: &str, at: u64, text: &[u8], now: Duration) {
-        let mut state = self.lock();
-        let Some(known) = state.known.get_mut(id) else { return };
-        known.heard.bytes = at;
-        let happening = known.watch.take(text, now);
-        known.heard.hit |= known.watch.hit;
-        if let Some(happening) = happening {
-            state.add(id, happening, now);
-        }
-    }
-
-    /// A job is over.
-    fn ended(&self, id: &str, end: JobState, output: &[u8], now: Duration) {
-        let mut state = self.lock();
-        let Some(known) = state.known.get_mut(id).filter(|known| known.open) else { return };
-        known.open = false;
-        let last = known.watch.finish();
-        known.heard.hit |= known.watch.hit;
-        let notify = known.record.notify;
-        known.heard.end = true;
-        if let Some(last) = last {
-            state.add(id, last, now);
-        }
-        if notify {
-            let output = String::from_utf8_lossy(output).into_owned();
-            state.add(id, Happening::Ended { state: end, output }, now);
-        }
-    }
-}
-
-impl State {
-    fn has_more_to_hear(&self) -> bool {
-        self.known.values().any(|known| known.open)
-    }
-
-    fn add(&mut self, id: &str, what: Happening, now: Duration) {
-        let Some(known) = self.known.get(id) else { return };
-        if matches!(what, Happening::Seen { .. }) && !self.burst.may_tell(now) {
-            return;
-        }
-        if self.waiting.len() >= MAX_WAITING {
-            self.waiting.pop_front();
-        }
-        let Record { id, session, command, .. } = known.record.clone();
-        let notice = Notice { session, job: id, command, what };
-        self.waiting.push_back(Waiting { notice, told: known.heard });
-        self.wakers.drain(..).for_each(Waker::wake);
-    }
-}
 
 impl Far {
     /// Listens to a job from now on, if somebody wants to be told about it.

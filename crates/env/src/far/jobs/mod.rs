@@ -9,9 +9,11 @@
 //! |---|---|
 //! | `scripts.rs` | what runs over there |
 //! | `record.rs` | what is known about a job |
+//! | `known.rs` | what is remembered, and what is to be told |
 //! | `follow.rs` | hears of what happens to jobs |
 
 mod follow;
+mod known;
 mod record;
 mod scripts;
 
@@ -35,7 +37,7 @@ use crate::jobs::{new_id, now, own_process};
 use crate::process::secret_word;
 use crate::shell::script::pieces;
 
-pub(super) use follow::FarJobs;
+pub(super) use known::FarJobs;
 use record::{Found, Record};
 
 /// Most jobs that may run at once.
