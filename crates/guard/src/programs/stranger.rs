@@ -15,7 +15,9 @@ const MANY: usize = 512;
 
 /// The arguments of a very long line that can tell something: the first ones, options and paths.
 fn telling<'a>(args: &'a [Arg<'a>]) -> Vec<Arg<'a>> {
-    let tells = |text: &str| text.starts_with(['-', '/', '~']) || text.contains('=');
+    let tells = |text: &str| {
+        matches!(text.as_bytes().first(), Some(b'-' | b'/' | b'~')) || text.len() > 2 && text.contains('=')
+    };
     args.iter()
         .enumerate()
         .filter(|(at, arg)| *at < MANY / 2 || tells(&arg.text))
