@@ -218,8 +218,9 @@ mod tests {
 
         assert_eq!(plan.speak.unwrap().text, "espeak-ng --stdin --stdout -v de");
         assert!(plan.convert.unwrap().text.contains("libmp3lame"));
-        let name = plan.file.to_string_lossy().into_owned();
-        assert!(name.starts_with("/h/cache/audio/tts_") && name.ends_with(".mp3"), "{name}");
+        let file = plan.file.display();
+        assert!(plan.file.to_string_lossy().starts_with("/h/cache/audio/tts_"), "{file}");
+        assert_eq!(plan.file.extension().unwrap(), "mp3", "{file}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) async fn run(router: &Router, spoken: Spoken, size: Option<Size>) -> 
     let id = start(router, &words, size).await?;
     let hearing = async {
         let (out, err) = (hear(router, &id, Stream::Out, &output), hear(router, &id, Stream::Err, &output));
-        let (out, err) = join(out, err).await;
+        let (out, err) = join(Box::pin(out), Box::pin(err)).await;
         out.and(if size.is_some() { Ok(()) } else { err })?;
         end(router, &id).await
     };

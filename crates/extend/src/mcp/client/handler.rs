@@ -143,8 +143,8 @@ impl Client {
     /// name of its own would be somebody's money.
     fn wished(&self, request: &CreateMessageRequestParams) -> Option<String> {
         let hints = request.model_preferences.as_ref()?.hints.as_ref()?;
-        let names = hints.iter().filter_map(|hint| hint.name.as_ref());
-        names.filter(|name| self.sampling.allowed_models.contains(name)).next().cloned()
+        let mut names = hints.iter().filter_map(|hint| hint.name.as_ref());
+        names.find(|name| self.sampling.allowed_models.contains(name)).cloned()
     }
 
     async fn sample(&self, request: CreateMessageRequestParams) -> Result<CreateMessageResult, String> {
