@@ -150,9 +150,12 @@ impl Gate {
 async fn wanted(client: &mut TcpStream) -> io::Result<(String, u16)> {
     let bad = || io::Error::from(io::ErrorKind::InvalidData);
     let [version, ways] = bytes(client).await?;
+    if version != VERSION {
+        return Err(bad());
+    }
     let mut offered = vec![0; usize::from(ways)];
     client.read_exact(&mut offered).await?;
-    if version != VERSION || !offered.contains(&NO_PASSWORD) {
+    if !offered.contains(&NO_PASSWORD) {
         return Err(bad());
     }
     client.write_all(&[VERSION, NO_PASSWORD]).await?;

