@@ -17,6 +17,14 @@ pub(super) fn fetched(walk: &mut Walk<'_>, call: Call<'_>) {
         if std::mem::take(&mut value) {
             continue;
         }
+        if text == "-i" && matches!(call.name, "pip" | "pip3" | "uv") {
+            value = true;
+            continue;
+        }
+        if matches!(text, "source" | "repository" | "repo") {
+            // An entry in a list of indexes, not a package.
+            return;
+        }
         if text.starts_with('-')
             && !matches!(text, "--from" | "--spec" | "--git" | "--url" | "-r" | "-i" | "-U" | "-Uvh" | "-ivh")
         {

@@ -272,7 +272,7 @@ fn keyed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::Database, "deletes entries of a store", call.span, &words);
     }
     let prints = words.first() == Some(&"read") || words.windows(2).any(|pair| pair == ["kv", "get"]);
-    if call.name == "vault" && prints {
+    if call.name == "vault" && prints && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &words);
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }

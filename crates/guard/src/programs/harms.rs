@@ -134,7 +134,12 @@ const HARMS: &[Harm] = &[
         Kind::Package,
         "changes where packages come from",
     ),
-    harm(&["sshd", "dropbear", "telnetd", "in.telnetd", "rpcbind"], &[], Kind::ReverseShell, OPENS),
+    harm(
+        &["sshd", "dropbear", "telnetd", "in.telnetd"],
+        &["-p*", "-o*", "-D", "-f*", "-R", "-E*", "-F", "-debug"],
+        Kind::ReverseShell,
+        OPENS,
+    ),
     harm(&["dockerd", "containerd"], &["tcp://*", "--host=tcp*"], Kind::ReverseShell, OPENS),
     harm(&["redis-server"], &["--protected-mode no"], Kind::ReverseShell, OPENS),
     harm(

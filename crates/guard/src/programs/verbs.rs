@@ -212,6 +212,7 @@ pub(super) fn only_shows(args: &[Arg<'_>]) -> bool {
         matches!(
             &*arg.text,
             "--help"
+                | "-help"
                 | "--version"
                 | "--dry-run"
                 | "--dryrun"
