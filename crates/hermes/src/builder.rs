@@ -27,6 +27,7 @@ use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
+use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, StoreError};
 use hermes_tools::MediaSettings;
 
@@ -168,12 +169,6 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Nobody is there who could be asked: `approvals.cron_mode` says what becomes of questions.
-    pub fn unattended(mut self) -> Self {
-        self.unattended = true;
-        self
-    }
-
     /// Records every call in the home's store of sessions; it is opened with the first call.
     pub fn record_calls(mut self) -> Self {
         self.record = true;
@@ -290,14 +285,9 @@ impl RuntimeBuilder {
             (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);
-        let journal = match (self.journal, &sessions) {
-            (Some(journal), _) => Some(journal),
-            (None, _) if !self.record => None,
-            (None, Some(sessions)) => Some(Arc::new(sessions.clone()) as Arc<dyn Journal>),
-            (None, None) => {
-                let why = "calls are to be recorded, and there is no home to record them in".to_owned();
-                return Err(StoreError::NoHome { why }.into());
-            }
+        let journal = match self.journal {
+            None if self.record => Some(journal(sessions.as_ref())?),
+            given => given,
         };
         let spill = self.home.map(|home| {
             let max_bytes = settings::spill_bytes(&settings);
@@ -338,6 +328,13 @@ impl RuntimeBuilder {
             web,
         }))
     }
+}
+
+/// The home's own record of calls.
+fn journal(sessions: Option<&SessionStore>) -> Result<Arc<dyn Journal>, StoreError> {
+    let why = || "calls are to be recorded, and there is no home to record them in".to_owned();
+    let sessions = sessions.ok_or_else(|| StoreError::NoHome { why: why() })?;
+    Ok(Arc::new(sessions.clone()))
 }
 
 /// What tools know of the world: settings, the network, models beside the one that leads, and where they

@@ -19,6 +19,12 @@ fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         ["update" | "uninstall", ..] => Some("updates or removes the agent"),
         ["config", "set" | "edit" | "unset", ..] => Some("changes the agent's settings"),
         ["policy", "allow" | "set" | "reset", ..] => Some("changes what the agent may do"),
+        ["cron", "create" | "edit" | "resume" | "run" | "remove" | "serve", ..] => {
+            Some("plans work that runs later by itself")
+        }
+        ["plugins", "enable" | "trust", ..] | ["hooks", "accept", ..] | ["mcp", "add" | "login", ..] => {
+            Some("lets the agent use what it did not use before")
+        }
         _ if yolo => Some("starts an agent that asks no questions"),
         _ => None,
     };
