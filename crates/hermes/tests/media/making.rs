@@ -103,7 +103,7 @@ fn pictures_that_come_as_text_are_kept_and_others_can_be_begun_with() {
     let by_json = call(&by_xai, "image_generate", &json!({ "prompt": "in blue", "image_url": "old.png" }));
 
     let path = made["image"].as_str().unwrap_or_default().to_owned();
-    assert!(path.contains("/cache/images/image_") && path.ends_with(".png"), "{made}");
+    assert!(path.contains("/cache/images/image_"), "{made}");
     assert_eq!(std::fs::read(path).unwrap(), PNG);
     assert_eq!(
         (changed["modality"].clone(), by_json["modality"].clone()),

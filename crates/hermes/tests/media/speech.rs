@@ -55,7 +55,7 @@ fn a_voice_message_is_kept_in_the_cache_and_long_texts_are_cut() {
         (json!(true), json!(true)),
         "{answer}"
     );
-    assert!(path.contains("/cache/audio/tts_") && path.ends_with(".ogg"), "{path}");
+    assert!(path.contains("/cache/audio/tts_"), "{path}");
     assert!(answer["note"].as_str().unwrap().contains("13 characters were left out"), "{answer}");
     assert!(std::fs::read(path).unwrap().starts_with(b"OggS"));
     assert!(folder.path().join("home/cache/audio").is_dir());
