@@ -4,6 +4,7 @@
 //! Whoever implements this sees to it that a browser of ours reaches only what the rules for addresses
 //! let through, whatever its pages ask for, and that it ends when its line is gone.
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -74,12 +75,18 @@ pub trait Hears: Send + Sync {
     fn ended(&self, why: &str);
 }
 
+/// Kept while a browser is used.
+pub type Hold = Box<dyn Any + Send + Sync>;
+
 /// A line to a browser. When the last one who holds it lets go, a browser of ours ends and its profile
 /// is removed; one that was only reached is left alone.
 pub trait BrowserLine: Send + Sync {
     /// Sends one message of the protocol, after those that were sent before. What is sent to a browser
     /// that has ended is lost.
     fn send(&self, message: String);
+
+    /// Says that it is used, for as long as this is kept: a browser that is not is closed after a while.
+    fn hold(&self) -> Hold;
 
     /// Whether it was started by us, and reaches nothing but through our gate.
     fn is_ours(&self) -> bool;

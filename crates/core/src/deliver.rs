@@ -246,8 +246,9 @@ fn cut(text: &str, limit: usize, measure: Measure) -> usize {
             _ => {}
         }
         if used > limit && at > 0 {
-            let good = |place: usize| (place > half).then_some(place);
-            return good(paragraph).or_else(|| good(line)).or_else(|| good(word)).unwrap_or(end);
+            let good = |place: usize, least: usize| (place > least).then_some(place);
+            let pause = good(paragraph, half).or_else(|| good(line, half));
+            return pause.or_else(|| good(word.max(line), 0)).unwrap_or(end);
         }
         end = at + c.len_utf8();
         if used <= limit / 2 {

@@ -73,9 +73,14 @@ impl<'a> Terminal<'a> {
 
     /// Starts the chat and waits until it listens.
     fn chat(&self, words: &str) -> String {
+        self.chat_by(HERMES, words)
+    }
+
+    /// The same, with the program started in another way.
+    fn chat_by(&self, program: &str, words: &str) -> String {
         self.type_line("clear");
         self.until(|screen| screen.lines().next().is_some_and(|line| line.trim() == "$"));
-        self.type_line(&format!("{HERMES} chat {words}"));
+        self.type_line(&format!("{program} chat {words}"));
         self.until(|screen| screen.contains("/help shows every command") && screen.contains("custom/m"))
     }
 
@@ -154,20 +159,20 @@ fn the_password_of_sudo_is_asked_for_on_the_screen_and_never_shown() {
     let password = ["vErY", "s3cret"].join("-");
     let asks = sudo::asking();
     let stage = Stage::saying([shell("c1", &asks), Answer::text("Done.")]);
-    if !sudo::play(&stage.project()) {
+    if !sudo::play(stage.path(), &stage.project()) {
         return;
     }
     let Some(terminal) = Terminal::open(&stage) else { return };
-    terminal.chat("--yolo");
+    terminal.chat_by(&format!("{} ./hermes", sudo::AS_NOBODY.join(" ")), "--yolo");
 
     terminal.type_line("Do it as root");
-    let asked = terminal.until_shown("[sudo] password for ann:");
+    let asked = terminal.until_shown("sudo asks for your password, to run:");
     // What is typed the moment a question appears does not count.
     std::thread::sleep(Duration::from_millis(700));
     terminal.type_line(&password);
     let shown = terminal.until_shown("Done.");
 
-    assert!(asked.contains("sudo asks for your password, to run:"), "{asked}");
+    assert!(asked.contains("./sudo -p -c"), "{asked}");
     assert!(shown.contains("✓ handed to sudo") && !shown.contains(&password), "{shown}");
     let read = stage.server.bodies()[1]["messages"].to_string();
     assert!(read.contains(&format!("length {}", password.len())) && !read.contains(&password), "{read}");

@@ -14,6 +14,10 @@ fn tools() -> Value {
     fixture(include_str!("../../../../fixtures/tools.json"))
 }
 
+fn documented() -> Value {
+    fixture(include_str!("../../../../fixtures/documented.json"))
+}
+
 fn toolsets() -> Value {
     fixture(include_str!("../../../../fixtures/toolsets.json"))
 }
@@ -45,13 +49,10 @@ fn bare(schema: &Value) -> Value {
 #[test]
 fn the_printed_definitions_are_those_of_the_contract() {
     let home = Home::new();
-    let contract = tools();
-    let theirs: BTreeMap<&str, &Value> = contract["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| (tool["name"].as_str().unwrap(), &tool["parameters"]))
-        .collect();
+    let (contract, documented) = (tools(), documented());
+    let all = [&contract, &documented].into_iter().flat_map(|fixture| fixture["tools"].as_array().unwrap());
+    let theirs: BTreeMap<&str, &Value> =
+        all.map(|tool| (tool["name"].as_str().unwrap(), &tool["parameters"])).collect();
 
     let printed = home.json(&["tools", "schema", "--toolsets", "all", "--all"]);
 

@@ -72,36 +72,19 @@ impl<'h> Tmux<'h> {
 
     /// Starts the call of a command in a terminal called `name`.
     fn call(&self, name: &str, command: &str) {
+        self.call_by(&[HERMES], name, command);
+    }
+
+    /// The same, with the program started by these words.
+    fn call_by(&self, program: &[&str], name: &str, command: &str) {
         let arguments = json!({ "command": command }).to_string();
         let home = format!("HOME={}", self.home.path().display());
         let path = format!("PATH={}", std::env::var("PATH").unwrap());
         let shell = "\"$@\"; echo \"ended with $?\"; exec cat";
-        let said = self.tmux(&[
-            "-u",
-            "new-session",
-            "-d",
-            "-s",
-            name,
-            "-x",
-            "180",
-            "-y",
-            "60",
-            "env",
-            "-i",
-            &home,
-            &path,
-            "TERM=xterm",
-            "LC_ALL=C.UTF-8",
-            "sh",
-            "-c",
-            shell,
-            "sh",
-            HERMES,
-            "tools",
-            "call",
-            "terminal",
-            &arguments,
-        ]);
+        let terminal = ["-u", "new-session", "-d", "-s", name, "-x", "180", "-y", "60"];
+        let clean = ["env", "-i", &home, &path, "TERM=xterm", "LC_ALL=C.UTF-8", "sh", "-c", shell, "sh"];
+        let words = [&terminal[..], &clean, program, &["tools", "call", "terminal", &arguments]].concat();
+        let said = self.tmux(&words);
         let said = said.unwrap();
         assert!(said.status.success(), "{said:?}");
     }
@@ -225,13 +208,13 @@ fn whoever_asks_why_is_told_and_asked_again() {
 fn the_password_of_sudo_is_asked_for_at_the_terminal_and_never_shown() {
     let home = Home::new();
     let password = ["vErY", "s3cret"].join("-");
-    if !sudo::play(&home.project()) {
+    if !sudo::play(home.path(), &home.project()) {
         return;
     }
     let Some(tmux) = Tmux::start(&home) else { return };
     for (name, typed, code) in [("right", password.as_str(), 0), ("nothing", "", 1)] {
-        tmux.call(name, &sudo::asking());
-        let asked = tmux.screen(name, "[sudo] password for ann:");
+        tmux.call_by(&[&sudo::AS_NOBODY[..], &["./hermes"]].concat(), name, &sudo::asking());
+        let asked = tmux.screen(name, "nothing means no");
         tmux.types(name, typed);
 
         assert!(asked.contains("sudo asks for your password, to run:"), "{asked}");

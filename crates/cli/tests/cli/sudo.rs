@@ -1,29 +1,53 @@
 //! A stand-in for `sudo`, and where its password must not be found.
 //!
-//! The password goes to a set-uid program called `sudo` alone, and only root can make one: a shell with
-//! that bit. The command line is the same as for the real one.
+//! The password goes to a set-uid program called `sudo` alone, and only for users other than root: so
+//! root makes a shell with that bit, and the program is started as somebody else. The stand-in runs the
+//! helper as that user, as `sudo` does.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
-/// Puts a program into the folder that looks like `sudo` to everybody; says whether it could.
+use crate::home::HERMES;
+
+/// The user that owns nothing.
+const NOBODY: u32 = 65534;
+
+/// Starts what follows as that user.
+pub(crate) const AS_NOBODY: [&str; 6] = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+
+/// Gives a home to nobody and puts two programs into its project: one that looks like `sudo`, and a copy
+/// of this one (`./hermes`), which that user may start. Says whether it could.
 #[expect(clippy::print_stderr, reason = "what cannot be tried here is said loudly")]
-pub(crate) fn play(folder: &Path) -> bool {
-    let path = folder.join("sudo");
-    std::fs::copy("/bin/bash", &path).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4755)).unwrap();
-    let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&path).unwrap()) == 0;
-    if !is_root {
+pub(crate) fn play(home: &Path, project: &Path) -> bool {
+    std::fs::copy(HERMES, project.join("hermes")).unwrap();
+    if give(home).is_err() {
         assert!(std::env::var_os("HERMES_TEST_FULL").is_none(), "only root can play sudo");
         eprintln!("NOT RUN: only root can make a program that looks like sudo");
+        return false;
     }
-    is_root
+    let path = project.join("sudo");
+    std::fs::copy("/bin/bash", &path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    true
 }
 
-/// A command in that folder which asks as `sudo` does, and tells how long the answer was.
+/// Gives a folder to nobody, with everything in it.
+fn give(folder: &Path) -> std::io::Result<()> {
+    chown(folder, Some(NOBODY), Some(NOBODY))?;
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        if entry.file_type()?.is_dir() {
+            give(&entry.path())?;
+        } else {
+            chown(entry.path(), Some(NOBODY), Some(NOBODY))?;
+        }
+    }
+    Ok(())
+}
+
+/// A command in that project which asks as `sudo` does, and tells how long the answer was.
 pub(crate) fn asking() -> String {
-    let once = r#"p=$(exec "$SUDO_ASKPASS" "[sudo] password for ann: "); echo "code $? length ${#p}""#;
-    format!("./sudo -c '{once}'")
+    let helper = format!("exec {} \"$SUDO_ASKPASS\" \"[sudo] password for ann: \"", AS_NOBODY.join(" "));
+    format!("./sudo -p -c 'p=$({helper}); echo \"code $? length ${{#p}}\"'")
 }
 
 /// The files below a folder that hold this text.

@@ -180,11 +180,11 @@ impl Life {
         let Peer { input, output, errors, keeper } = peer;
         let words: Arc<Mutex<Words>> = Arc::default();
         let mut parts: FuturesUnordered<BoxFuture<'_, Option<String>>> = FuturesUnordered::new();
-        parts.push(async { Some(read(output, hears.as_ref(), &used).await) }.boxed());
+        parts.push(async { Some(read(output, hears.as_ref()).await) }.boxed());
         parts.push(write(input, queue).map(|()| None).boxed());
         parts.push(listen(errors, Arc::clone(&words)).map(|()| None).boxed());
         parts.push(gate.serve().map(|()| None).boxed());
-        parts.push(used.clone().idle_for(idle).map(|()| Some(unused(idle))).boxed());
+        parts.push(used.idle_for(idle).map(|()| Some(unused(idle))).boxed());
         parts.push(stop.cancelled().map(|()| Some("it is no longer needed".to_owned())).boxed());
         let mut why = None;
         while why.is_none() {
@@ -233,7 +233,7 @@ async fn ended(keeper: &PeerKeeper, words: &Mutex<Words>) -> String {
 }
 
 /// Hands on every message, each of which ends with a zero; nothing to say when the browser has ended.
-async fn read(output: OwnedFd, hears: &dyn Hears, used: &Used) -> String {
+async fn read(output: OwnedFd, hears: &dyn Hears) -> String {
     let Ok(mut pipe) = pipe::Receiver::from_owned_fd(output) else { return String::new() };
     let (mut kept, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
     loop {
@@ -246,7 +246,6 @@ async fn read(output: OwnedFd, hears: &dyn Hears, used: &Used) -> String {
         for part in parts {
             kept.extend_from_slice(part);
             let message = String::from_utf8(std::mem::take(&mut kept)).unwrap_or_default();
-            used.heard(&message);
             hears.message(message);
         }
         kept.extend_from_slice(last);

@@ -11,12 +11,12 @@ mod remote;
 mod rules;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use hermes_core::browser::{ADDRESS, BrowserLine, Browsers, Hears};
+use hermes_core::browser::{ADDRESS, BrowserLine, Browsers, Hears, Hold};
 use hermes_core::host::{Host, blocking};
 use hermes_core::permit::{Connect, Permit};
 use hermes_core::web::WebError;
@@ -34,12 +34,6 @@ use crate::world::World;
 
 /// How long a browser that nobody uses stays open, if the settings do not say.
 const IDLE: Duration = Duration::from_mins(2);
-
-/// How long a browser may take to say its first word without counting as unused.
-const START: Duration = Duration::from_mins(1);
-
-/// How much longer one is left alone that still owes an answer: a page may hold it up.
-const OWING: Duration = Duration::from_mins(5);
 
 /// Largest message of a browser: the tree of a very large page, or a picture of it.
 const MAX_MESSAGE: usize = 128 * 1024 * 1024;
@@ -148,9 +142,13 @@ struct Line {
 
 impl BrowserLine for Line {
     fn send(&self, message: String) {
-        self.used.asked();
         // What is sent to one that has ended is lost, and whoever waits is told of the end.
         let _ = self.outgoing.send(message);
+    }
+
+    fn hold(&self) -> Hold {
+        self.used.held.fetch_add(1, Ordering::Relaxed);
+        Box::new(Holding(self.used.clone()))
     }
 
     fn is_ours(&self) -> bool {
@@ -162,48 +160,42 @@ impl BrowserLine for Line {
     }
 }
 
-/// When a browser was last used.
+/// When a browser was last used, and by how many it is used now.
 #[derive(Clone)]
 struct Used {
     host: Arc<dyn Host>,
     at: Arc<AtomicU64>,
-    /// Questions that are not answered yet.
-    open: Arc<AtomicI64>,
+    held: Arc<AtomicU64>,
 }
 
 impl Used {
     fn new(machine: &Arc<Machine>) -> Self {
-        let used = Self { host: machine.clone(), at: Arc::default(), open: Arc::default() };
-        used.at.store(millis(used.host.now() + START), Ordering::Relaxed);
+        let used = Self { host: machine.clone(), at: Arc::default(), held: Arc::default() };
+        used.at.store(millis(used.host.now()), Ordering::Relaxed);
         used
-    }
-
-    /// Something was said to it.
-    fn asked(&self) {
-        self.open.fetch_add(1, Ordering::Relaxed);
-        self.at.fetch_max(millis(self.host.now()), Ordering::Relaxed);
-    }
-
-    /// It said something.
-    fn heard(&self, message: &str) {
-        if message.starts_with("{\"id\":") {
-            self.open.fetch_sub(1, Ordering::Relaxed);
-        }
-        self.at.store(millis(self.host.now()), Ordering::Relaxed);
     }
 
     /// Ends when nobody has used it for so long.
     async fn idle_for(self, limit: Duration) {
         loop {
             let last = Duration::from_millis(self.at.load(Ordering::Relaxed));
-            let owing = if self.open.load(Ordering::Relaxed) > 0 { OWING } else { Duration::ZERO };
-            let left = (last + limit + owing).saturating_sub(self.host.now());
+            let is_held = self.held.load(Ordering::Relaxed) > 0;
+            let left = if is_held { limit } else { (last + limit).saturating_sub(self.host.now()) };
             if left.is_zero() {
                 return;
             }
-            // It may count from an earlier moment by then.
-            self.host.sleep(left.min(limit)).await;
+            self.host.sleep(left).await;
         }
+    }
+}
+
+/// Kept while a browser is used.
+struct Holding(Used);
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        self.0.at.store(millis(self.0.host.now()), Ordering::Relaxed);
+        self.0.held.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) async fn open(
     browsers.start(
         async move {
             // It ends when everything was said that tools had to say, which closes their tab there.
-            let carried = carry(receiver, sender, queue, (hears.as_ref(), &quiet));
-            let why = match select(carried.boxed(), quiet.clone().idle_for(idle).boxed()).await {
+            let carried = carry(receiver, sender, queue, hears.as_ref());
+            let why = match select(carried.boxed(), quiet.idle_for(idle).boxed()).await {
                 Either::Left((why, _)) => why,
                 Either::Right(_) => unused(idle),
             };
@@ -74,15 +74,12 @@ async fn carry(
     mut receiver: Box<dyn SocketReceiver>,
     sender: Arc<dyn SocketSender>,
     mut queue: UnboundedReceiver<String>,
-    (hears, used): (&dyn Hears, &Used),
+    hears: &dyn Hears,
 ) -> String {
     let reading = async {
         loop {
             match receiver.next().await {
-                Ok(Some(SocketMessage::Text(text))) => {
-                    used.heard(&text);
-                    hears.message(text);
-                }
+                Ok(Some(SocketMessage::Text(text))) => hears.message(text),
                 Ok(Some(SocketMessage::Binary(_))) => {}
                 Ok(None) => return "it closed the connection".to_owned(),
                 Err(error) => return error.to_string(),

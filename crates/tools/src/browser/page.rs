@@ -18,7 +18,7 @@ pub(crate) const LOAD: Duration = Duration::from_secs(30);
 
 /// Longest wait for what an act led to, and for it to lead to something at all.
 const AFTER_ACT: Duration = Duration::from_secs(10);
-const BEGIN: Duration = Duration::from_millis(500);
+const BEGIN: Duration = Duration::from_secs(2);
 
 /// How far a page came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +130,13 @@ impl Browser {
 
     /// Waits for what an act may have led to: another page, if it led to one.
     pub(crate) async fn after_act(&self) -> Result<Settled, ToolError> {
+        if let Some(page) = self.wire.state(|state| state.page().cloned()) {
+            // A page tells that it wants to go elsewhere before it answers what it is asked after the act.
+            let params = json!({ "expression": "0" });
+            let asked = self.wire.ask::<IgnoredAny>(&page.session, "Runtime.evaluate", params, AFTER_ACT);
+            // One that is gone, or that shows a dialog, does not answer; that is seen below.
+            let _ = asked.await;
+        }
         self.settle(AFTER_ACT).await
     }
 

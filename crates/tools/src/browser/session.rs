@@ -1,11 +1,12 @@
 //! The one browser of a session: opened with the first page, found again by every later call, and
 //! gone with the session.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::{Either, select};
-use hermes_core::browser::{BrowserLine, Browsers, SERVICE};
+use hermes_core::browser::{BrowserLine, Browsers, Hold, SERVICE};
 use hermes_core::cx::ToolCx;
 use hermes_core::error::ToolError;
 use hermes_core::keys::Keys;
@@ -36,6 +37,27 @@ pub(crate) struct Browser {
     dialog_limit: Duration,
 }
 
+/// The browser while a call uses it: it is not closed meanwhile.
+pub(crate) struct InUse {
+    browser: Arc<Browser>,
+    _hold: Hold,
+}
+
+impl InUse {
+    fn of(browser: Arc<Browser>) -> Self {
+        let hold = browser.line.hold();
+        Self { browser, _hold: hold }
+    }
+}
+
+impl Deref for InUse {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
+    }
+}
+
 /// What a session remembers.
 #[derive(Default)]
 struct Open(Option<Arc<Browser>>);
@@ -52,7 +74,7 @@ struct Created {
 }
 
 /// The browser of the session, which must be open.
-pub(crate) async fn current(cx: &ToolCx) -> Result<Arc<Browser>, ToolError> {
+pub(crate) async fn current(cx: &ToolCx) -> Result<InUse, ToolError> {
     let known = cx.with_slot(|open: &mut Open| open.0.clone())?;
     let Some(browser) = known else {
         return Err(ToolError::Failed("no page is open; open one first with browser_navigate".to_owned()));
@@ -65,20 +87,22 @@ pub(crate) async fn current(cx: &ToolCx) -> Result<Arc<Browser>, ToolError> {
             "the browser is gone: {why}; open the page again with browser_navigate{last}"
         )));
     }
+    let browser = InUse::of(browser);
     browser.dismiss_old_dialogs().await;
     Ok(browser)
 }
 
 /// The browser of the session; it is opened if there is none.
-pub(crate) async fn opened(cx: &ToolCx) -> Result<Arc<Browser>, ToolError> {
+pub(crate) async fn opened(cx: &ToolCx) -> Result<InUse, ToolError> {
     let known = cx.with_slot(|open: &mut Open| open.0.clone())?;
     if let Some(browser) = known.filter(|browser| browser.wire.ended().is_none()) {
+        let browser = InUse::of(browser);
         browser.dismiss_old_dialogs().await;
         return Ok(browser);
     }
     cx.progress("starting the browser");
-    let browser = Arc::new(start(cx).await?);
-    cx.with_slot(|open: &mut Open| open.0 = Some(Arc::clone(&browser)))?;
+    let browser = start(cx).await?;
+    cx.with_slot(|open: &mut Open| open.0 = Some(Arc::clone(&browser.browser)))?;
     Ok(browser)
 }
 
@@ -88,7 +112,7 @@ pub(crate) fn browsers(cx: &ToolCx) -> Result<Arc<dyn Browsers>, ToolError> {
     browsers.ok_or_else(|| ToolError::Failed("there are no browsers here".to_owned()))
 }
 
-async fn start(cx: &ToolCx) -> Result<Browser, ToolError> {
+async fn start(cx: &ToolCx) -> Result<InUse, ToolError> {
     let (browsers, keys) = (browsers(cx)?, cx.keys()?);
     let state = State::answering(policy(keys));
     let wire = Wire::new(Arc::clone(cx.host()), Arc::clone(&browsers), state);
@@ -105,6 +129,7 @@ async fn start(cx: &ToolCx) -> Result<Browser, ToolError> {
         line,
         dialog_limit: seconds("browser.dialog_timeout_s", DIALOG),
     };
+    let browser = InUse::of(Arc::new(browser));
     let begun = {
         let first = std::pin::pin!(browser.first_page());
         let stopped = std::pin::pin!(cx.cancelled().cancelled());
