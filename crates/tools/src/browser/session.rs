@@ -169,8 +169,12 @@ impl Browser {
             let params = json!({ "targetId": made.target_id, "flatten": true });
             self.ask_browser::<IgnoredAny>("Target.attachToTarget", params, START).await?;
         }
-        let found = self.wire.until_within(START, |state| state.page().map(|_| ())).await?;
-        found.ok_or(WireError::TimedOut { method: "Target.setAutoAttach".to_owned(), after: START })
+        let found = self.wire.until_within(START, |state| state.page().map(|page| page.session.clone()));
+        let late = || WireError::TimedOut { method: "Target.setAutoAttach".to_owned(), after: START };
+        let session = found.await?.ok_or_else(late)?;
+        // Opening an address overtakes what a page was told before it, which would then tell nothing of
+        // where it is: it has to say first that it has heard.
+        self.wire.ask_anyway::<IgnoredAny>(Some(&session), "Page.enable", json!({}), START).await.map(drop)
     }
 
     /// Asks something of the browser itself.

@@ -256,11 +256,13 @@ impl Hears for Wire {
         let now = self.host.now();
         let mut inner = self.lock();
         let commands = inner.state.take(event.session.as_deref(), &event.method, &event.params, now, &judge);
-        let wakers = std::mem::take(&mut inner.wakers);
-        drop(inner);
+        // Before anybody can see the new state: what follows from it is sent ahead of what others send
+        // because of it. A page that is opened before it was asked to tell of itself tells nothing.
         for command in &commands {
             self.tell(command);
         }
+        let wakers = std::mem::take(&mut inner.wakers);
+        drop(inner);
         wakers.into_iter().for_each(Waker::wake);
     }
 
