@@ -95,8 +95,8 @@ pub enum FilePage {
 /// Lines of a text file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TextPage {
-    /// The lines, without their ends.
-    pub lines: Vec<PageLine>,
+    /// The lines.
+    pub lines: PageLines,
     /// How many lines the file has; a final line without a newline counts, an empty rest does not.
     pub total_lines: u64,
     /// Size of the file in bytes.
@@ -109,13 +109,54 @@ pub struct TextPage {
     pub stamp: Stamp,
 }
 
+/// The lines of a page, without their ends, in one piece of memory: a page may have thousands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageLines {
+    text: String,
+    /// Where in the text each line ends, and how many characters were left out there.
+    ends: Vec<(usize, usize)>,
+}
+
 /// One line of a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageLine {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageLine<'a> {
     /// Its text.
-    pub text: String,
+    pub text: &'a str,
     /// How many characters were left out at its end.
     pub cut_chars: usize,
+}
+
+impl PageLines {
+    /// Adds a line of which this is shown.
+    pub fn push(&mut self, text: &str, cut_chars: usize) {
+        self.text.push_str(text);
+        self.ends.push((self.text.len(), cut_chars));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = PageLine<'_>> {
+        let mut from = 0;
+        self.ends.iter().map(move |&(end, cut_chars)| {
+            let text = self.text.get(from..end).unwrap_or_default();
+            from = end;
+            PageLine { text, cut_chars }
+        })
+    }
+
+    /// The text of all of them, one after the other.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// What ended a page early.

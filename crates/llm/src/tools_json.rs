@@ -1,6 +1,7 @@
 //! The offered tools, read out of the definitions that go to the model.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -34,42 +35,50 @@ impl OfferedTool {
     }
 }
 
-/// All offered tools, by name.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Offered(BTreeMap<String, OfferedTool>);
+/// All offered tools, by name. They are read when one is first asked for: with dozens of tools that
+/// takes a millisecond, and most answers are never compared with them.
+#[derive(Debug, Clone)]
+pub(crate) struct Offered {
+    written: Arc<str>,
+    by_name: OnceLock<BTreeMap<String, OfferedTool>>,
+}
 
 impl Offered {
-    /// Reads definitions in the form of the chat wire. What is none is left out.
-    pub(crate) fn read(tools: &str) -> Self {
-        #[derive(Deserialize)]
-        struct Definition {
-            function: OfferedTool,
-        }
-        let all: Vec<Value> = serde_json::from_str(tools).unwrap_or_default();
-        let read = |value| serde_json::from_value::<Definition>(value).ok();
-        Self(
-            all.into_iter()
-                .filter_map(read)
-                .map(|tool| (tool.function.name.clone(), tool.function))
-                .collect(),
-        )
+    /// The tools of definitions in the form of the chat wire. What is none is left out.
+    pub(crate) fn new(written: &Arc<str>) -> Self {
+        Self { written: Arc::clone(written), by_name: OnceLock::new() }
     }
 
     /// The tool with this very name.
     pub(crate) fn get(&self, name: &str) -> Option<&OfferedTool> {
-        self.0.get(name)
+        self.by_name().get(name)
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.by_name().contains_key(name)
     }
 
     /// All of them, sorted by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = &OfferedTool> {
-        self.0.values()
+        self.by_name().values()
     }
 
+    /// Whether there is none; told without reading them.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        !self.written.contains('{')
     }
+
+    fn by_name(&self) -> &BTreeMap<String, OfferedTool> {
+        self.by_name.get_or_init(|| read(&self.written))
+    }
+}
+
+fn read(tools: &str) -> BTreeMap<String, OfferedTool> {
+    #[derive(Deserialize)]
+    struct Definition {
+        function: OfferedTool,
+    }
+    let all: Vec<Value> = serde_json::from_str(tools).unwrap_or_default();
+    let definition = |value| serde_json::from_value::<Definition>(value).ok();
+    all.into_iter().filter_map(definition).map(|tool| (tool.function.name.clone(), tool.function)).collect()
 }

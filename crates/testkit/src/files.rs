@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use hermes_core::files::{
-    Change, Changed, FileError, FilePage, Files, PageLine, PageRequest, SearchQuery, SearchReport, Stamp,
+    Change, Changed, FileError, FilePage, Files, PageLines, PageRequest, SearchQuery, SearchReport, Stamp,
     TextPage, WholeFile,
 };
 use hermes_core::permit::{Permit, Read};
@@ -54,8 +54,8 @@ impl Files for FakeFiles {
         let page = match lock(&self.texts).get(&path) {
             None => Err(FileError::Missing { path, similar: Vec::new() }),
             Some(text) => {
-                let line = |line: &str| PageLine { text: line.to_owned(), cut_chars: 0 };
-                let lines: Vec<PageLine> = text.lines().map(line).collect();
+                let mut lines = PageLines::default();
+                text.lines().for_each(|line| lines.push(line, 0));
                 let total_lines = u64::try_from(lines.len()).unwrap_or(u64::MAX);
                 Ok(FilePage::Text(TextPage { lines, total_lines, ..TextPage::default() }))
             }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use hermes_core::files::{PageEnd, PageLine, PageRequest, TextPage};
+use hermes_core::files::{PageEnd, PageRequest, TextPage};
 use memchr::{memchr, memchr_iter};
 
 /// Collects the page while chunks go by.
@@ -126,14 +126,20 @@ impl Pager {
 
     /// Ends a line with its last piece and puts it on the page if there is room.
     fn close(&mut self, piece: &[u8], newline: bool) {
-        let open = std::mem::take(&mut self.open);
-        let (line, lossy) = if open.last.is_none() {
-            cut(if newline { piece.strip_suffix(b"\r").unwrap_or(piece) } else { piece }, 0, self.line_chars)
+        if self.open.last.is_none() {
+            self.put(if newline { piece.strip_suffix(b"\r").unwrap_or(piece) } else { piece }, 0);
         } else {
-            open.close(piece, newline, self.line_chars)
-        };
+            let (kept, beyond) = std::mem::take(&mut self.open).close(piece, newline, self.line_chars);
+            self.put(&kept, beyond);
+        }
+    }
+
+    /// Puts a line on the page, with this many characters behind what is known of it.
+    fn put(&mut self, bytes: &[u8], beyond: usize) {
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        let Cut { shown, hidden, lossy } = cut(bytes, &text, self.line_chars);
         let between = usize::from(!self.page.lines.is_empty());
-        let chars = line.text.chars().count();
+        let chars = if shown.is_ascii() { shown.len() } else { shown.chars().count() };
         if between > 0 && self.shown.saturating_add(between + chars) > self.request.max_chars {
             self.page.ended_by = Some(PageEnd::Chars);
             self.taking = false;
@@ -141,7 +147,7 @@ impl Pager {
         }
         self.shown += between + chars;
         self.page.lossy |= lossy;
-        self.page.lines.push(line);
+        self.page.lines.push(shown, hidden.saturating_add(beyond));
         self.taking = len(self.page.lines.len()) < self.request.count;
     }
 }
@@ -158,7 +164,8 @@ impl OpenLine {
         self.last = piece.last().copied().or(self.last);
     }
 
-    fn close(mut self, piece: &[u8], newline: bool, line_chars: usize) -> (PageLine, bool) {
+    /// What was kept of the line, and how many characters are behind it.
+    fn close(mut self, piece: &[u8], newline: bool, line_chars: usize) -> (Vec<u8>, usize) {
         self.add(piece, line_chars);
         if newline && self.last == Some(b'\r') {
             if self.beyond > 0 {
@@ -167,7 +174,7 @@ impl OpenLine {
                 self.kept.pop();
             }
         }
-        cut(&self.kept, self.beyond, line_chars)
+        (self.kept, self.beyond)
     }
 }
 
@@ -176,17 +183,24 @@ fn starts(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }
 
-/// The line as shown, and whether anything shown had to be replaced.
-fn cut(bytes: &[u8], beyond: usize, line_chars: usize) -> (PageLine, bool) {
-    let text = String::from_utf8_lossy(bytes);
+/// A line as it is shown.
+struct Cut<'a> {
+    shown: &'a str,
+    /// Characters behind that.
+    hidden: usize,
+    /// Whether anything shown had to be replaced.
+    lossy: bool,
+}
+
+/// Cuts a line that is too long; `text` is what its bytes read as.
+fn cut<'a>(bytes: &[u8], text: &'a Cow<'_, str>, line_chars: usize) -> Cut<'a> {
     let end = if text.len() <= line_chars { None } else { text.char_indices().nth(line_chars) };
     let Some((end, _)) = end else {
-        let lossy = matches!(text, Cow::Owned(_));
-        return (PageLine { text: text.into_owned(), cut_chars: beyond }, lossy);
+        return Cut { shown: text, hidden: 0, lossy: matches!(text, Cow::Owned(_)) };
     };
-    let (shown, hidden) = text.split_at_checked(end).unwrap_or((&text, ""));
+    let (shown, hidden) = text.split_at_checked(end).unwrap_or((text, ""));
     let lossy = std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() < end);
-    (PageLine { text: shown.to_owned(), cut_chars: hidden.chars().count().saturating_add(beyond) }, lossy)
+    Cut { shown, hidden: hidden.chars().count(), lossy }
 }
 
 fn len(count: usize) -> u64 {
@@ -208,7 +222,7 @@ mod tests {
     }
 
     fn texts(page: &TextPage) -> Vec<&str> {
-        page.lines.iter().map(|line| line.text.as_str()).collect()
+        page.lines.iter().map(|line| line.text).collect()
     }
 
     #[test]
@@ -259,7 +273,7 @@ mod tests {
 
         let first = page(b"a long first line\nb\n", 5, PageRequest { max_chars: 4, ..WIDE });
         assert_eq!((texts(&first), first.ended_by), (vec!["a lo"], Some(PageEnd::Chars)));
-        assert_eq!(first.lines[0].cut_chars, 13);
+        assert_eq!(first.lines.iter().next().unwrap().cut_chars, 13);
 
         let exact = page(b"abc\ndef", 5, request);
         assert_eq!((exact.lines.len(), exact.ended_by), (2, None));
@@ -290,7 +304,7 @@ mod tests {
         }
         assert!(pager.open.kept.capacity() < 1000);
         let page = pager.finish();
-        assert_eq!((page.lines[0].cut_chars, page.total_lines), (999_990, 1));
+        assert_eq!((page.lines.iter().next().unwrap().cut_chars, page.total_lines), (999_990, 1));
     }
 
     proptest! {
@@ -314,7 +328,7 @@ mod tests {
                 let more = first + len(page.lines.len()) <= page.total_lines;
                 prop_assert_eq!(page.ended_by.is_some(), more && len(page.lines.len()) < count);
                 first += len(page.lines.len());
-                got.extend(page.lines.into_iter().map(|line| line.text));
+                got.extend(page.lines.iter().map(|line| line.text.to_owned()));
             }
             prop_assert_eq!(got, wanted);
         }

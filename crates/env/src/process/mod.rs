@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `spawn.rs` | the door: the one place where a process is started |
 //! | `running.rs` | a process that was started and is looked after |
+//! | `ready.rs` | a shell that was started and waits for its command |
 //! | `line.rs` | a private line to a process that calls back |
 //! | `pump.rs` | carries bytes between a process and us, and sees it end |
 //! | `tree.rs` | finds and stops what a process started |
@@ -12,6 +13,7 @@
 pub(crate) mod guardian;
 pub(crate) mod line;
 pub(crate) mod pump;
+pub(crate) mod ready;
 pub(crate) mod running;
 pub(crate) mod spawn;
 pub(crate) mod tree;

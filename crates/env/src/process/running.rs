@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use hermes_core::environment::{End, EnvError, Line, Output, Process, Size};
+use hermes_core::environment::{End, EnvError, Input, Line, Output, Process, Size};
 use hermes_core::host::{Host, WorkerLost, blocking};
 
 use crate::process::line::Wire;
 use crate::process::pump::{Link, Pump};
-use crate::process::spawn::{self, Program};
+use crate::process::spawn::{self, Child, Program};
 use crate::process::tree;
 
 /// A process of this machine.
@@ -30,9 +30,19 @@ impl Running {
         output: Arc<dyn Output>,
         host: &Arc<dyn Host>,
     ) -> Result<Self, EnvError> {
-        let mut child = spawn::spawn(program)?;
+        Self::of(spawn::spawn(program)?, program.input, mark, output, host)
+    }
+
+    /// The same for one that was started with that mark and is still to read `input`.
+    pub(crate) fn of(
+        mut child: Child,
+        input: &Input,
+        mark: String,
+        output: Arc<dyn Output>,
+        host: &Arc<dyn Host>,
+    ) -> Result<Self, EnvError> {
         let pid = child.pid.as_raw_nonzero().get();
-        let link = Link::new(&child, program.input, mark)?;
+        let link = Link::new(&child, input, mark)?;
         let wire = child.line.take().map(|end| Wire::new(end, host)).transpose()?;
         let (done, ended) = oneshot::channel();
         let pump = Pump { child, link: Arc::clone(&link), output, host: Arc::clone(host) };

@@ -78,6 +78,7 @@ promises! {
     output_cannot_pose_as_state,
     a_child_that_holds_the_pipe_does_not_hold_the_call,
     a_terminal_is_one_and_can_be_resized,
+    a_command_that_follows_others_is_as_alone_as_the_first,
     a_thousand_calls_leave_nothing_behind,
     what_a_command_inherits_is_what_it_should,
     a_job_goes_on_after_the_call_and_is_written_to_and_read,

@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use hermes_env::fence::Level;
+
 use crate::bench::Bench;
 
 /// Whether a process of that number runs.
@@ -61,4 +63,23 @@ pub(crate) fn children() -> usize {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     let of = |task: &fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
     tasks.map(|task| of(&task.unwrap()).split_ascii_whitespace().count()).sum()
+}
+
+#[test]
+fn where_commands_follow_each_other_a_shell_waits_for_the_next() {
+    for level in [Level::Off, Level::Workspace] {
+        let bench = Bench::behind("local", level);
+        let shell = bench.run("true").shell;
+        // What the shell was started for is not the command itself; what it read the command from is closed.
+        let look = "tr '\\0\\n' '  ' </proc/$PPID/cmdline; readlink /proc/$PPID/fd/0\n";
+        fs::write(bench.work().join("look.sh"), look).unwrap();
+
+        until("a shell waits", || bench.output("sh look.sh", &shell).contains("builtin read"));
+        let waited = bench.output("sh look.sh", &shell);
+        assert!(waited.ends_with("/dev/null\n") && !waited.contains("look.sh"), "{waited}");
+
+        let before = children();
+        drop(bench);
+        until("it ends with its place", || children() < before);
+    }
 }

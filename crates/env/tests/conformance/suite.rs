@@ -321,6 +321,28 @@ pub(crate) fn a_terminal_is_one_and_can_be_resized(bench: &Bench) {
     assert!(heard.out().ends_with("50 132\r\n[typed]\r\n"), "{:?}", heard.out());
 }
 
+pub(crate) fn a_command_that_follows_others_is_as_alone_as_the_first(bench: &Bench) {
+    let shell = bench.run("true").shell;
+    let look = "echo \"$0 $# $((SECONDS < 9)) $PWD it's ${OLDPWD-nowhere} [$(cat)]\" 'a\\b\nc'; \
+        compgen -v | grep __h_ | grep -v -e __h_cmd -e __h_dir -e __h_old; nosuchprogram 2>&1; [ $# = 0 ]";
+
+    let first = bench.output(look, &shell);
+
+    assert!(first.contains("nosuchprogram"), "{first}");
+    for _ in 0..8 {
+        assert_eq!(bench.output(look, &shell), first);
+    }
+    let plain: Vec<String> =
+        (0..6).map(|_| bench.output("env | grep -v -e ^_ -e ^SHLVL | sort; pwd", &shell)).collect();
+    assert!(plain.iter().all(|one| *one == plain[0]), "{plain:?}");
+    // What a session has set since is there, and nothing of what another did.
+    let other = bench.run_with("export NEXT=1; cd /", Run { shell: shell.clone(), ..usual() }).shell;
+    for _ in 0..4 {
+        assert_eq!(bench.output("printenv NEXT", &other), "1\n");
+        assert_eq!(bench.output("printenv NEXT || true", &shell), "");
+    }
+}
+
 pub(crate) fn a_thousand_calls_leave_nothing_behind(bench: &Bench) {
     let permit = bench.permit("echo x; export N=$((N + 1))");
     let once =

@@ -38,7 +38,7 @@ pub struct Offline;
 impl Offline {
     /// What it answers, without waiting for anything.
     pub fn answer(request: &ModelRequest) -> ModelReply {
-        let offered = Offered::read(&request.tools);
+        let offered = Offered::new(&request.tools);
         let asked = request.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
         let since = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or(&request.messages);
         let text = asked.and_then(|at| request.messages.get(at)).map(words_of).unwrap_or_default();

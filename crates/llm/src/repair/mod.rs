@@ -39,8 +39,8 @@ pub(crate) struct TextFilter {
 
 impl TextFilter {
     /// Calls are looked for only among offered tools; with none, no call is looked for.
-    pub(crate) fn new(offered: Offered) -> Self {
-        let finder = (!offered.is_empty()).then(|| CallFinder::new(offered));
+    pub(crate) fn new(offered: Option<Offered>) -> Self {
+        let finder = offered.filter(|offered| !offered.is_empty()).map(CallFinder::new);
         Self { think: Think::default(), finder }
     }
 

@@ -18,7 +18,7 @@ fn offered() -> Offered {
         ),
         tool("now", json!({"type": "object", "properties": {}})),
     ]);
-    Offered::read(&tools.to_string())
+    Offered::new(&tools.to_string().into())
 }
 
 /// What came of a text in pieces: words, thoughts, calls, and whether one was cut off.
@@ -31,7 +31,7 @@ struct Sorted {
 }
 
 fn sort<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Sorted {
-    let mut filter = TextFilter::new(offered());
+    let mut filter = TextFilter::new(Some(offered()));
     let mut out = Vec::new();
     for piece in pieces {
         filter.push(piece, &mut out);
@@ -231,7 +231,7 @@ fn what_names_no_offered_tool_stays_text() {
 
 #[test]
 fn ordinary_text_streams_without_waiting() {
-    let mut filter = TextFilter::new(offered());
+    let mut filter = TextFilter::new(Some(offered()));
     let mut out = Vec::new();
 
     filter.push("Here is code:\n```rust\nfn main() {}\n", &mut out);
@@ -244,7 +244,7 @@ fn ordinary_text_streams_without_waiting() {
 
 #[test]
 fn a_call_is_never_shown_while_it_is_written() {
-    let mut filter = TextFilter::new(offered());
+    let mut filter = TextFilter::new(Some(offered()));
     let mut out = Vec::new();
 
     for piece in ["Look: ", "<tool", "_call>{\"na", "me\": \"weather\", \"argum"] {

@@ -1,5 +1,7 @@
 //! An answer as it grows, whatever wire it comes by.
 
+use std::sync::Arc;
+
 use hermes_core::model::{AssistantMessage, Finish, ModelCall, ModelEvent, ModelReply, Usage};
 use serde_json::{Map, Value};
 
@@ -50,8 +52,8 @@ pub(super) struct Slot {
 
 impl Answer {
     /// An empty answer. `tools` are the definitions that were offered.
-    pub(crate) fn new(endpoint: &Endpoint, tools: &str) -> Self {
-        let offered = if endpoint.quirks.text_calls { Offered::read(tools) } else { Offered::default() };
+    pub(crate) fn new(endpoint: &Endpoint, tools: &Arc<str>) -> Self {
+        let offered = endpoint.quirks.text_calls.then(|| Offered::new(tools));
         Self {
             from: endpoint.label(),
             filter: TextFilter::new(offered),

@@ -182,16 +182,16 @@ impl Sessions {
 
     /// Opens a transaction that several writes share.
     pub(super) fn begin(&self) -> Result<(), SessionError> {
-        self.patiently(|| Ok(self.connection.execute_batch("BEGIN IMMEDIATE")?))
+        self.patiently(|| self.begin_at_once())
     }
 
     /// The same, unless another process has the write lock: then it is not waited for.
     pub(super) fn begin_at_once(&self) -> Result<(), SessionError> {
-        Ok(self.connection.execute_batch("BEGIN IMMEDIATE")?)
+        self.say("BEGIN IMMEDIATE")
     }
 
     pub(super) fn commit(&self) -> Result<(), SessionError> {
-        let done = self.patiently(|| Ok(self.connection.execute_batch("COMMIT")?));
+        let done = self.patiently(|| self.say("COMMIT"));
         if done.is_err() {
             self.roll_back();
         }
@@ -201,7 +201,7 @@ impl Sessions {
     fn roll_back(&self) {
         if !self.connection.is_autocommit() {
             // What led here is the error to tell; a failed rollback ends with the connection.
-            let _ = self.connection.execute_batch("ROLLBACK");
+            let _ = self.say("ROLLBACK");
         }
     }
 
@@ -210,11 +210,19 @@ impl Sessions {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, SessionError>,
     ) -> Result<T, SessionError> {
-        self.connection.execute_batch("SAVEPOINT one")?;
+        self.say("SAVEPOINT one")?;
         let done = work(&self.connection);
-        let end = if done.is_ok() { "RELEASE one" } else { "ROLLBACK TO one; RELEASE one" };
-        self.connection.execute_batch(end)?;
+        if done.is_err() {
+            self.say("ROLLBACK TO one")?;
+        }
+        self.say("RELEASE one")?;
         done
+    }
+
+    /// A statement about transactions. They are said more often than anything else, so they are kept ready.
+    fn say(&self, statement: &str) -> Result<(), SessionError> {
+        self.connection.prepare_cached(statement)?.execute([])?;
+        Ok(())
     }
 
     /// Looks at the store as it is at one moment. `look` may be tried again.
@@ -226,7 +234,7 @@ impl Sessions {
             return look(&self.connection);
         }
         self.patiently(|| {
-            self.connection.execute_batch("BEGIN DEFERRED")?;
+            self.say("BEGIN DEFERRED")?;
             let seen = look(&self.connection);
             self.roll_back();
             seen

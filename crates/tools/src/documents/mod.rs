@@ -11,7 +11,7 @@ mod word;
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
-use hermes_core::files::{PageEnd, PageLine, PageRequest, TextPage};
+use hermes_core::files::{PageEnd, PageRequest, TextPage};
 
 /// Largest document that is opened, in bytes.
 pub(crate) const MAX_DOCUMENT: u64 = 50 * 1024 * 1024;
@@ -95,7 +95,8 @@ pub(crate) fn page(text: &str, request: PageRequest) -> TextPage {
             page.ended_by = Some(PageEnd::Chars);
             break;
         }
-        page.lines.push(PageLine { text: line.chars().take(kept).collect(), cut_chars: chars - kept });
+        let end = line.char_indices().nth(kept).map_or(line.len(), |(at, _)| at);
+        page.lines.push(line.get(..end).unwrap_or(line), chars - kept);
     }
     page
 }
@@ -154,11 +155,8 @@ mod tests {
     fn a_page_of_a_text_is_bounded_in_every_way() {
         let request = PageRequest { first: 2, count: 2, max_line_chars: 3, max_chars: 100 };
         let lines = |request| -> Vec<(String, usize)> {
-            page("one\ntwo two\nthree\nfour", request)
-                .lines
-                .into_iter()
-                .map(|it| (it.text, it.cut_chars))
-                .collect()
+            let page = page("one\ntwo two\nthree\nfour", request);
+            page.lines.iter().map(|it| (it.text.to_owned(), it.cut_chars)).collect()
         };
 
         assert_eq!(lines(request), [("two".to_owned(), 4), ("thr".to_owned(), 2)]);

@@ -234,20 +234,49 @@ fn shown(first: u64, page: &TextPage) -> Value {
 
 /// The lines with their numbers in front.
 fn numbered(first: u64, page: &TextPage) -> String {
-    let length = page.lines.iter().map(|line| line.text.len() + 8).sum();
-    let mut text = String::with_capacity(length);
-    for (line, number) in page.lines.iter().zip(first..) {
+    let mut text = String::with_capacity(page.lines.text().len() + page.lines.len() * 8);
+    let mut number = Digits::of(first);
+    for line in page.lines.iter() {
         if !text.is_empty() {
             text.push('\n');
         }
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{number}|");
-        text.push_str(&line.text);
+        text.push_str(number.as_str());
+        text.push('|');
+        text.push_str(line.text);
         if line.cut_chars > 0 {
+            // Writing into a string cannot fail.
             let _ = write!(text, " [… {} more characters]", line.cut_chars);
         }
+        number.step();
     }
     text
+}
+
+/// A number as it is written, which counts up. Formatting each by itself takes longer than all the rest
+/// of a page.
+struct Digits(String);
+
+impl Digits {
+    fn of(number: u64) -> Self {
+        Self(number.to_string())
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn step(&mut self) {
+        let nines = self.0.bytes().rev().take_while(|digit| *digit == b'9').count();
+        let kept = self.0.len() - nines;
+        self.0.truncate(kept);
+        // A number of nines only gets one more digit.
+        let raised = self
+            .0
+            .pop()
+            .map_or('1', |digit| char::from_digit(digit.to_digit(10).unwrap_or(0) + 1, 10).unwrap_or('0'));
+        self.0.push(raised);
+        self.0.extend(std::iter::repeat_n('0', nines));
+    }
 }
 
 fn not_shown(what: &str, why: &str, file_size: u64, is_image: bool) -> Value {
@@ -272,17 +301,29 @@ fn not_found(missing: &FileError) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use hermes_core::files::{PageEnd, PageLine};
+    use hermes_core::files::{PageEnd, PageLines};
 
     use super::*;
 
-    fn line(text: &str, cut_chars: usize) -> PageLine {
-        PageLine { text: text.to_owned(), cut_chars }
+    fn lines(all: &[(&str, usize)]) -> PageLines {
+        let mut lines = PageLines::default();
+        all.iter().for_each(|(text, cut_chars)| lines.push(text, *cut_chars));
+        lines
+    }
+
+    #[test]
+    fn numbers_count_up_as_they_are_written() {
+        let mut digits = Digits::of(1);
+
+        for number in 1..12_000_u64 {
+            assert_eq!(digits.as_str(), number.to_string());
+            digits.step();
+        }
     }
 
     #[test]
     fn numbers_go_on_from_the_offset_and_cut_lines_say_so() {
-        let page = TextPage { lines: vec![line("a", 0), line("b", 7)], ..TextPage::default() };
+        let page = TextPage { lines: lines(&[("a", 0), ("b", 7)]), ..TextPage::default() };
 
         assert_eq!(numbered(9, &page), "9|a\n10|b [… 7 more characters]");
     }
@@ -290,7 +331,7 @@ mod tests {
     #[test]
     fn a_page_in_the_middle_says_where_to_go_on() {
         let page =
-            TextPage { lines: vec![line("a", 0)], total_lines: 3, file_size: 6, ..TextPage::default() };
+            TextPage { lines: lines(&[("a", 0)]), total_lines: 3, file_size: 6, ..TextPage::default() };
 
         let answer = shown(2, &page);
 
@@ -302,7 +343,7 @@ mod tests {
     #[test]
     fn a_page_that_ended_early_says_why() {
         let ended_by = Some(PageEnd::Chars);
-        let page = TextPage { lines: vec![line("a", 0)], total_lines: 3, ended_by, ..TextPage::default() };
+        let page = TextPage { lines: lines(&[("a", 0)]), total_lines: 3, ended_by, ..TextPage::default() };
 
         assert_eq!(shown(1, &page)["truncated_by"], "characters");
     }
