@@ -38,6 +38,11 @@ impl CommandDef {
         (self.augment)(clap::Command::new(self.name)).about(self.about)
     }
 
+    /// The command without its arguments.
+    pub(crate) fn by_name(&self) -> clap::Command {
+        clap::Command::new(self.name).about(self.about)
+    }
+
     pub(crate) fn run(&self, matches: &clap::ArgMatches, shell: &Shell) -> Result<(), Failure> {
         (self.run)(matches, shell)
     }

@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     }
     broken::tell_in_one_line();
     let words = chat::entry::spelled_out(words, chat::terminal::is_there());
-    let matches = command_line().try_get_matches_from(words.clone());
+    let matches = command_line_for(&words).try_get_matches_from(words.clone());
     let work = || match &matches {
         Ok(matches) => Some(run(matches)),
         Err(told) => plugin_cli::run(&words, told),
@@ -113,6 +113,20 @@ fn told_by_clap(told: &clap::Error) -> ExitCode {
 
 /// The whole command line, made from the table of commands.
 fn command_line() -> clap::Command {
+    made_of(|command| command.clap())
+}
+
+/// As much of it as these words need: a command that is named first is the only one whose arguments
+/// are looked at, and describing those of all the others takes time.
+fn command_line_for(words: &[OsString]) -> clap::Command {
+    let named = words.get(1).and_then(|word| commands::COMMANDS.iter().find(|it| word == it.name()));
+    made_of(|command| match named {
+        Some(named) if named.name() != command.name() => command.by_name(),
+        _ => command.clap(),
+    })
+}
+
+fn made_of(subcommand: impl Fn(&CommandDef) -> clap::Command) -> clap::Command {
     // The shared options come first: their own description must not become that of the program.
     let base = <Global as clap::Args>::augment_args(clap::Command::new("hermes"))
         .version(VERSION)
@@ -120,7 +134,7 @@ fn command_line() -> clap::Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help(AFTER_HELP);
-    commands::COMMANDS.iter().fold(base, |line, command| line.subcommand(command.clap()))
+    commands::COMMANDS.iter().fold(base, |line, command| line.subcommand(subcommand(command)))
 }
 
 fn run(matches: &clap::ArgMatches) -> Result<(), Failure> {
