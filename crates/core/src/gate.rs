@@ -91,6 +91,11 @@ pub trait Probe: Send + Sync {
         false
     }
 
+    /// Whether commands can be run anywhere but on this machine.
+    fn elsewhere(&self) -> bool {
+        false
+    }
+
     /// Whether something answers at the address.
     fn service(&self, address: &str) -> BoxFuture<'static, bool>;
 }

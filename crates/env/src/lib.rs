@@ -11,6 +11,8 @@
 //! | `ssh/` | other machines, by the system's own client |
 //! | `far/` | what environments share whose files and processes are not this machine's |
 //! | [`jobs`] | commands that go on in the background |
+//! | [`screen`] | a person's own terminal, joined to a shell elsewhere |
+//! | [`shelf`] | files of this machine that far places are given |
 //! | [`shell`] | what a command's shell starts with, and what it leaves |
 //! | [`fence`] | what confines a command: rules of the kernel |
 //! | [`files`] | files of this machine |
@@ -34,7 +36,9 @@ pub mod peers;
 pub mod probe;
 mod process;
 pub mod project;
+pub mod screen;
 mod script;
+pub mod shelf;
 pub mod shell;
 mod ssh;
 pub mod sudo;

@@ -245,6 +245,7 @@ impl RuntimeBuilder {
         let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
         let sudo = sudo::settings(&world, self.launcher.clone(), self.sudo, &secrets);
         let fence = fence::wanted(&world, &self.place, self.launcher);
+        let skills = self.home.as_ref().map(|home| lasting::skills(home, &world, &self.place, &machine));
         let environments = workplace::environments(
             &world,
             &host,
@@ -252,6 +253,7 @@ impl RuntimeBuilder {
             &self.place,
             (self.keeper, fence.as_ref()),
             sudo.as_ref(),
+            skills.as_ref(),
         );
         let services = Services::new(Arc::clone(&host), files)
             .environments(environments)
@@ -265,7 +267,6 @@ impl RuntimeBuilder {
         if let Some(memory) = &memory {
             services = services.with(Arc::new(memory.clone()) as Arc<dyn Memory>);
         }
-        let skills = self.home.as_ref().map(|home| lasting::skills(home, &world, &self.place, &machine));
         if let Some(skills) = &skills {
             services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
         }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +19,11 @@ use hermes_core::session::Place;
 use hermes_env::backends::{self, BackendDef, FarAbout, FarPlace, Opening, Surroundings};
 use hermes_env::far::FarSettings;
 use hermes_env::shell::variables::ChildVariables;
-use hermes_store::Home;
 use hermes_store::config::KeyPath;
+use hermes_store::{Home, HomeSkills};
 use serde_json::{Map, Value};
 
+use crate::shelf;
 use crate::workplace::HomeOverflow;
 use crate::world::World;
 
@@ -79,9 +81,12 @@ pub(crate) fn described(world: &World) -> Vec<Described> {
 /// A backend's section from the flat keys and their variables; what is written down wins.
 fn flat(world: &World, backend: &BackendDef) -> Value {
     let mut section = Map::new();
+    let written = written(world, backend);
     for key in backend.keys() {
         let configured = world.config(&format!("terminal.{}", key.key));
-        let given = || world.variable(key.variable).filter(|text| !text.is_empty()).map(as_written);
+        let written = || written.get(key.variable).map(String::as_str);
+        let set = world.variable(key.variable).filter(|text| !text.is_empty());
+        let given = || set.or_else(written).map(as_written);
         if let Some(value) = configured.filter(|value| !value.is_null()).or_else(given) {
             section.insert(key.field.to_owned(), value);
         }
@@ -101,10 +106,18 @@ pub(crate) fn faults(world: &World, place: &Described) -> Vec<String> {
         let what = format!("`{}` is no backend; there are {}", place.backend, known.join(", "));
         return vec![located(world, place, Some("backend"), &what)];
     };
-    let is_set = |name: &str| world.variable(name).is_some_and(|value| !value.trim().is_empty());
+    let written = written(world, backend);
+    let is_set = |name: &str| {
+        written.contains_key(name) || world.variable(name).is_some_and(|value| !value.trim().is_empty())
+    };
     let missing = backend.missing(is_set).map(|why| format!("{}: {why}", place.name));
     let faults = backend.faults(&place.section).into_iter();
     faults.map(|(field, why)| located(world, place, field.as_deref(), &why)).chain(missing).collect()
+}
+
+/// Variables that the vendor's own program has written down.
+fn written(world: &World, backend: &BackendDef) -> BTreeMap<String, String> {
+    backend.written_variables(&|name| world.variable(name).map(str::to_owned))
 }
 
 fn located(world: &World, place: &Described, field: Option<&str>, why: &str) -> String {
@@ -113,7 +126,7 @@ fn located(world: &World, place: &Described, field: Option<&str>, why: &str) -> 
         (Some(at), Some(field)) => format!("{at}.{field}"),
         (Some(at), None) => at.clone(),
         (None, field) => {
-            let flat = backend.and_then(|it| it.keys().iter().find(|key| Some(key.field) == field));
+            let flat = backend.and_then(|it| it.keys().find(|key| Some(key.field) == field));
             format!("terminal.{}", flat.map_or("backend", |flat| flat.key))
         }
     };
@@ -132,6 +145,7 @@ pub(crate) struct Making<'a> {
     pub(crate) place: &'a Place,
     pub(crate) variables: ChildVariables,
     pub(crate) login: bool,
+    pub(crate) skills: Option<&'a HomeSkills>,
 }
 
 /// Adds the places that are not this machine, and those that are wrong.
@@ -176,6 +190,10 @@ fn opened(making: &Making<'_>, place: &Described) -> Result<Site, String> {
     let backend = backends::find(&place.backend).ok_or("there is no such backend")?;
     let FarAbout { location, standing, cwd } = backend.about(&place.section)?;
     let owner = owner(making.home);
+    let shelf = making.home.map(|home| shelf::shelf(making.world, home, making.place, making.skills));
+    // Who has credential files of the person's can do something in their name.
+    let shared = standing == Standing::Disposable && !shelf::named(making.world).is_empty();
+    let standing = if shared { Standing::Shared } else { standing };
     let opening = Opening {
         host: Arc::clone(making.host),
         variables: making.variables.clone(),
@@ -186,12 +204,13 @@ fn opened(making: &Making<'_>, place: &Described) -> Result<Site, String> {
             owner: owner.clone(),
             profile: "default".to_owned(),
             sandbox: sandbox(making),
-            shown: Vec::new(),
+            shelf,
             cwd: Some(making.place.cwd.clone()),
             given: making
                 .world
                 .variables()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .chain(written(making.world, backend))
                 .collect(),
             progress: None,
         },
@@ -200,6 +219,7 @@ fn opened(making: &Making<'_>, place: &Described) -> Result<Site, String> {
         name: place.name.clone(),
         owner,
         login: making.login,
+        cwd: PathBuf::from(&cwd),
         lifetime: place.lifetime,
         overflow: making.home.map(|home| HomeOverflow::shared(home, making.world)),
     };
@@ -217,7 +237,7 @@ fn owner(home: Option<&Home>) -> String {
     format!("{hash:016x}")
 }
 
-fn sandbox(making: &Making<'_>) -> Option<std::path::PathBuf> {
+fn sandbox(making: &Making<'_>) -> Option<PathBuf> {
     let set = making.world.config("terminal.sandbox_dir").and_then(|value| value.as_str().map(str::to_owned));
     let set = set.or_else(|| making.world.variable("TERMINAL_SANDBOX_DIR").map(str::to_owned));
     let set = set.filter(|path| !path.is_empty()).map(|path| making.place.resolve(&path));

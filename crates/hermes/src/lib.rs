@@ -37,6 +37,7 @@ mod runtime;
 mod session;
 mod sessions;
 mod settings;
+mod shelf;
 mod side;
 mod spill;
 mod sudo;

@@ -9,9 +9,11 @@ use hermes_core::effect::lexical;
 use hermes_core::gate::Probe;
 use hermes_core::host::{self, Host};
 use hermes_core::session::Place;
+use hermes_env::backends::{self, BackendDef};
 use hermes_store::HomeLogins;
 use serde_json::Value;
 
+use crate::environments;
 use crate::world::World;
 
 /// How long a service has to answer.
@@ -46,6 +48,11 @@ impl Probe for MachineProbe {
 
     fn config(&self, key: &str) -> Option<Value> {
         self.look(|world| world.config(key))
+    }
+
+    fn elsewhere(&self) -> bool {
+        let far = |name: &str| backends::find(name).is_some_and(BackendDef::is_far);
+        self.look(|world| environments::described(world).iter().any(|place| far(&place.backend)))
     }
 
     fn login(&self, service: &str) -> bool {

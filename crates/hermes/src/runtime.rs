@@ -3,14 +3,13 @@
 //! Two runtimes in one process share nothing. Tools can be called without a model, from async
 //! code or from code that just waits.
 
-use std::ffi::OsString;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::deliver::{Deliver, DeliverError, Letter, Sent, Target};
-use hermes_core::environment::{EnvError, Environments};
+use hermes_core::environment::{EnvError, Environments, Tell, Way};
 use hermes_core::extensions::Extensions;
 use hermes_core::host::Host;
 use hermes_core::jobs::{Jobs, Notice};
@@ -19,6 +18,7 @@ use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot,
 use hermes_core::road::{Road, Spill};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
+use hermes_env::{editor, screen};
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
 use hermes_tools::senders::Post;
@@ -295,9 +295,11 @@ impl Runtime {
         &self.0.road.services().environments
     }
 
-    /// Opens a place and says what is there.
-    pub fn look_at_environment(&self, name: &str) -> Result<String, EnvError> {
-        wait(self.environments().find(name)?.look())
+    /// Opens a place and says what is there. What takes a while meanwhile is told.
+    pub fn look_at_environment(&self, name: &str, tell: Tell) -> Result<String, EnvError> {
+        let place = self.environments().find(name)?;
+        let _listening = place.listen(tell);
+        wait(place.look())
     }
 
     /// Stops a place of this home; with `everything` also what is kept for later runs.
@@ -305,9 +307,13 @@ impl Runtime {
         wait(self.environments().find(name)?.close(everything))
     }
 
-    /// Program and arguments that give a person a shell in a place.
-    pub fn environment_shell(&self, name: &str) -> Result<Vec<OsString>, EnvError> {
-        wait(self.environments().find(name)?.shell())
+    /// Gives the person at the terminal a shell in a place, until they leave it; its code.
+    pub fn enter_environment(&self, name: &str) -> Result<i32, String> {
+        let place = self.environments().find(name).map_err(|wrong| wrong.to_string())?;
+        match wait(place.shell(screen::screen())).map_err(|wrong| wrong.to_string())? {
+            Way::Program(words, _held) => editor::enter(&words),
+            Way::Talk(process, _held) => screen::converse(process, &self.host()),
+        }
     }
 
     /// What is wrong with the settings of places, by name.

@@ -15,7 +15,7 @@ use hermes_env::jobs::JobSettings;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_env::sudo::SudoSettings;
 use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
-use hermes_store::{Home, Processes, Spill};
+use hermes_store::{Home, HomeSkills, Processes, Spill};
 use hermes_tools::{ScriptSettings, TerminalSettings};
 use serde_json::Value;
 
@@ -34,6 +34,7 @@ pub(crate) fn environments(
     place: &Place,
     (keeper, fence): (Option<Vec<String>>, Option<&FenceMaker>),
     sudo: Option<&SudoSettings>,
+    skills: Option<&HomeSkills>,
 ) -> Environments {
     let folders = home.map(|home| Arc::new(Processes::of(home)) as Arc<dyn JobFolders>);
     let jobs = JobSettings { folders, keeper };
@@ -59,7 +60,7 @@ pub(crate) fn environments(
         Arc::new(shared) as Arc<dyn Workplace>
     };
     let variables = child_variables(world);
-    let making = Making { world, host, home, place, variables, login };
+    let making = Making { world, host, home, place, variables, login, skills };
     let default = environments::described(world).into_iter().next().map(|place| place.name);
     let environments = Environments::default().default_to(default.unwrap_or_default());
     environments::with_far(environments, &making, near)

@@ -1,10 +1,13 @@
 //! `hermes env`: the places where commands run.
 
+use std::sync::Arc;
+
 use hermes::Runtime;
 use hermes::core::environment::{About, Standing};
 use serde_json::json;
 
 use crate::command::{CommandDef, Failure, Run};
+use crate::output;
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
@@ -25,14 +28,20 @@ enum Action {
     Test(One),
     /// Open a shell in one
     Shell(One),
-    /// Remove what an environment of this home has left: its container, its connection, its kept files
-    Clean(One),
+    /// Remove what environments of this home have left: containers, connections, kept files
+    Clean(OneOrAll),
 }
 
 #[derive(clap::Args)]
 struct One {
     /// Its name, as `hermes env list` shows it
     name: String,
+}
+
+#[derive(clap::Args)]
+struct OneOrAll {
+    /// Which, as `hermes env list` shows it; all of them when none is named
+    name: Option<String>,
 }
 
 impl Run for EnvCommand {
@@ -42,7 +51,7 @@ impl Run for EnvCommand {
             Action::List => list(shell, &runtime),
             Action::Test(One { name }) => test(shell, &runtime, &name),
             Action::Shell(One { name }) => enter(&runtime, &name),
-            Action::Clean(One { name }) => clean(shell, &runtime, &name),
+            Action::Clean(OneOrAll { name }) => clean(shell, &runtime, name),
         }
     }
 }
@@ -99,7 +108,7 @@ fn asked(standing: Standing) -> &'static str {
 
 fn test(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
     known(runtime, name)?;
-    let found = runtime.look_at_environment(name);
+    let found = runtime.look_at_environment(name, Arc::new(|words: &str| output::say(words)));
     if shell.out.wants_json() {
         let wrong = found.as_ref().err().map(ToString::to_string);
         shell.out.json(
@@ -113,20 +122,47 @@ fn test(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
 
 fn enter(runtime: &Runtime, name: &str) -> Result<(), Failure> {
     known(runtime, name)?;
-    let words = runtime.environment_shell(name).map_err(Failure::failed)?;
-    match hermes::env::editor::enter(&words).map_err(Failure::failed)? {
+    match runtime.enter_environment(name).map_err(Failure::failed)? {
         0 => Ok(()),
         code => Err(Failure::Told(u8::try_from(code).unwrap_or(Failure::FAILED))),
     }
 }
 
-fn clean(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
-    known(runtime, name)?;
-    runtime.close_environment(name, true).map_err(Failure::failed)?;
-    if shell.out.wants_json() {
-        return shell.out.json(&json!({ "name": name, "clean": true }));
+fn clean(shell: &Shell, runtime: &Runtime, name: Option<String>) -> Result<(), Failure> {
+    let environments = runtime.environments();
+    let names = match name {
+        Some(name) => {
+            known(runtime, &name)?;
+            vec![name]
+        }
+        // On this machine there is nothing of ours to remove.
+        None => environments
+            .all()
+            .filter(|(_, site)| site.about.standing != Standing::Own)
+            .map(|(name, _)| name.to_owned())
+            .collect(),
+    };
+    let mut done = Vec::new();
+    for name in names {
+        let wrong = runtime.close_environment(&name, true).err().map(|wrong| wrong.to_string());
+        done.push((name, wrong));
     }
-    shell.out.line(&format!("{name}: nothing of it is left"))
+    if shell.out.wants_json() {
+        let told = |(name, wrong): &(String, Option<String>)| json!({ "name": name, "clean": wrong.is_none(), "error": wrong });
+        let all: Vec<_> = done.iter().map(told).collect();
+        shell.out.json(&all)?;
+    } else {
+        for (name, wrong) in &done {
+            match wrong {
+                Some(wrong) => output::warn(&format!("{name}: {wrong}")),
+                None => shell.out.line(&format!("{name}: nothing of it is left"))?,
+            }
+        }
+    }
+    if done.iter().any(|(_, wrong)| wrong.is_some()) {
+        return Err(Failure::Told(Failure::FAILED));
+    }
+    Ok(())
 }
 
 fn known(runtime: &Runtime, name: &str) -> Result<(), Failure> {

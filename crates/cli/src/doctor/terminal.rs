@@ -1,5 +1,7 @@
 //! Does a command run, on the road every command takes?
 
+use std::sync::Arc;
+
 use hermes::{Runtime, ToolCall};
 use serde_json::Value;
 
@@ -34,7 +36,7 @@ fn others(runtime: &Runtime) -> Vec<Finding> {
     let default = environments.default_name();
     let names = environments.all().map(|(name, _)| name).filter(|name| *name != default);
     names
-        .map(|name| match runtime.look_at_environment(name) {
+        .map(|name| match runtime.look_at_environment(name, Arc::new(|_: &str| ())) {
             Ok(found) => Finding::fine(format!("environment {name} works: {found}")),
             Err(wrong) => Finding::wrong(format!("environment {name} does not work: {wrong}")),
         })

@@ -8,6 +8,7 @@
 //! | `config` | the configuration, looked at and changed |
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
+//! | `env` | the places where commands run, looked at, tried, entered and cleaned |
 //! | `kanban` | the task board |
 //! | `memory` | notes and earlier conversations |
 //! | `plugins` | plugins, in any language |
@@ -34,6 +35,10 @@ mod call;
 mod config;
 mod contract;
 mod docs;
+#[path = "../../../env/tests/conformance/doubles.rs"]
+#[expect(dead_code, clippy::print_stderr, reason = "shared with the suite of environments")]
+mod doubles;
+mod env;
 mod home;
 mod hooks;
 mod kanban;
@@ -44,7 +49,22 @@ mod python_tools;
 mod sessions;
 mod setting_up;
 mod skills;
+#[path = "../../../env/tests/conformance/sshd.rs"]
+#[expect(dead_code, clippy::print_stderr, reason = "shared with the suite of environments")]
+mod sshd;
 mod sudo;
 mod switch;
 mod terminal;
 mod wrong;
+
+/// Where the shared server helper looks for it.
+mod processes {
+    /// Waits until something is so; a test that waits in vain fails.
+    pub(crate) fn until(what: &str, so: impl Fn() -> bool) {
+        let begin = std::time::Instant::now();
+        while !so() {
+            assert!(begin.elapsed() < std::time::Duration::from_secs(10), "in vain: {what}");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}

@@ -9,8 +9,10 @@ use futures::FutureExt;
 use futures::future::{Either, select};
 use tokio_util::sync::CancellationToken;
 
+use crate::call::CallId;
 use crate::cx::{Running, ToolCx};
 use crate::definitions::Toolbox;
+use crate::environment::Held;
 use crate::error::ToolError;
 use crate::hook::CallView;
 use crate::journal::Starting;
@@ -87,6 +89,8 @@ impl Road {
             within: ran.view.within.clone(),
             cancel: stop.clone(),
         });
+        let placed = ran.entry.is_placed();
+        let _listening = placed.then(|| self.listening(cx.environment(), session, &ran.view.id)).flatten();
         let begin = self.services.host.now();
         let limit = ran.entry.time_limit().unwrap_or(self.limits.call).min(left);
         let winds_up = ran.entry.winds_up();
@@ -96,6 +100,14 @@ impl Road {
         stop.cancel();
         ran.took = self.services.host.now().saturating_sub(begin);
         (ran, end)
+    }
+
+    /// What has to be brought to a place before anything can begin there may take minutes: whoever looks
+    /// on is told.
+    fn listening(&self, environment: &str, session: &Session, call: &CallId) -> Option<Held> {
+        let watcher = Arc::clone(session.extensions().get::<Arc<dyn Watcher>>()?);
+        let (place, call) = (self.services.environments.find(environment).ok()?, call.clone());
+        place.listen(Arc::new(move |words: &str| watcher.progress(&call, words)))
     }
 
     /// The work's answer, or that it took too long or was taken back. Work that winds up by itself

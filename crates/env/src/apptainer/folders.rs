@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Makes the folders of an instance, which nobody else can look into.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
-    for part in ["overlay", "home", "workspace", "work", "../images"] {
+    // What is mounted needs a folder to be mounted on.
+    for part in ["overlay", "home/.hermes", "workspace", "work", "../images"] {
         DirBuilder::new().recursive(true).mode(0o700).create(folder.join(part))?;
     }
     Ok(())

@@ -18,6 +18,7 @@ use crate::apptainer::words::{Name, Starting, start};
 use crate::backends::{Opening, Surroundings};
 use crate::far::client::{Client, Clients, Said};
 use crate::far::quote::quoted;
+use crate::far::settings::variables as given;
 use crate::far::{Call, Close, Reach, Ready};
 use crate::jobs::{own_process, still_runs};
 use crate::probe::{file_exists, program_on_path};
@@ -76,12 +77,14 @@ impl Instance {
             why: "there is no folder it could write to; set `scratch_dir`".to_owned(),
         })?;
         // Given this way they are not seen in the list of processes.
-        for (name, value) in given(&settings, &around) {
+        for (name, value) in given(&settings.forward_env, &settings.env, &around) {
             for prefix in ["APPTAINERENV_", "SINGULARITYENV_"] {
                 variables.push((format!("{prefix}{name}").into(), value.clone().into()));
             }
         }
-        let recipe = format!("{settings:?}{:?}{:?}{home}", around.cwd, around.shown);
+        let mirror = around.shelf.as_ref().map(|shelf| &shelf.mirror);
+        let cwd = around.cwd.as_ref().filter(|_| settings.mount_cwd);
+        let recipe = format!("{settings:?}{cwd:?}{mirror:?}{home}");
         let maker = (!settings.persist_across_processes).then(own_process);
         let name = Name::new(&around.owner, &around.name, &recipe, maker.as_deref());
         let clients = Clients::new(with.host, variables);
@@ -193,17 +196,15 @@ impl Instance {
             why: why.to_string(),
         })?;
         let image = self.image().await?;
-        let (mut overlay, mut limits, mut notes) = (true, true, Vec::new());
+        let (mut overlay, mut limits, mut mirror, mut notes) = (true, true, true, Vec::new());
         loop {
-            let text = |path: &Path| path.to_string_lossy().into_owned();
-            let shown = self.around.shown.iter().map(|(from, below)| (text(from), below.clone()));
             let starting = Starting {
                 name: &self.name.whole,
                 image: &image,
                 folder: &folder,
                 home: &self.home,
                 cwd: self.around.cwd.as_deref(),
-                shown: shown.collect(),
+                mirror: self.around.shelf.as_ref().filter(|_| mirror).map(|shelf| shelf.mirror.as_path()),
                 overlay,
                 limits,
             };
@@ -217,6 +218,9 @@ impl Instance {
                 limits = false;
                 let note = "processors and memory cannot be limited here (no control groups of one's own)";
                 notes.push(note.to_owned());
+            } else if mirror && complaint.contains("/.hermes") {
+                // A volume is the home, and has nothing to mount it on: it is sent instead.
+                mirror = false;
             } else if overlay && self.settings.persistent && complaint.contains("overlay") {
                 overlay = false;
                 let note =
@@ -284,6 +288,8 @@ impl Reach for Instance {
                 words.extend(["--env".to_owned(), "TERM=xterm-256color".to_owned()]);
             }
             words.extend(["--pwd".to_owned(), "/".to_owned(), format!("instance://{name}")]);
+            // The program takes it from the list of users, which need not be where the home is mounted.
+            words.extend(["env".to_owned(), format!("HOME={}", self.home)]);
             if terminal {
                 let line: Vec<String> = call.words.iter().map(|word| quoted(word)).collect();
                 words.extend(["sh", "-c", TERMINAL, "hermes", &line.join(" ")].map(str::to_owned));
@@ -299,16 +305,30 @@ impl Reach for Instance {
         Box::pin(self.closed(how))
     }
 
+    fn mounts(&self) -> bool {
+        self.around.shelf.is_some()
+    }
+
     fn shell(&self) -> Option<Vec<OsString>> {
         let name = self.known()?;
-        let shell = "cd -- \"$0\" 2>/dev/null; command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l";
+        let shell = "export HOME=\"$1\"; cd -- \"$0\" 2>/dev/null; command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l";
         let cwd = match self.settings.cwd().strip_prefix('~') {
             Some(below) => format!("{}{below}", self.home),
             None => self.settings.cwd(),
         };
         let instance = format!("instance://{name}");
-        let words =
-            ["exec", "--cleanenv", "--env", "TERM=xterm-256color", &instance, "sh", "-c", shell, &cwd];
+        let words = [
+            "exec",
+            "--cleanenv",
+            "--env",
+            "TERM=xterm-256color",
+            &instance,
+            "sh",
+            "-c",
+            shell,
+            &cwd,
+            &self.home,
+        ];
         let program = self.program.clone().into_os_string();
         Some(std::iter::once(program).chain(words.map(OsString::from)).collect())
     }
@@ -340,14 +360,6 @@ fn base(settings: &ApptainerSettings, around: &Surroundings, home: &str, user: &
     let last = format!("/tmp/hermes-singularity-{}", rustix::process::getuid().as_raw());
     let last = rest.is_none().then(|| PathBuf::from(last));
     folders::first_usable([set, cluster, rest, last].into_iter().flatten().collect())
-}
-
-/// Variables it gets, with their values.
-fn given(settings: &ApptainerSettings, around: &Surroundings) -> Vec<(String, String)> {
-    let forwarded = settings.forward_env.iter();
-    let forwarded = forwarded.filter_map(|name| Some((name.clone(), around.given.get(name)?.clone())));
-    let own = settings.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-    forwarded.chain(own).collect()
 }
 
 /// A reference as the name of a file.

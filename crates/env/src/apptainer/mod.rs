@@ -12,5 +12,4 @@ mod instance;
 mod settings;
 mod words;
 
-pub(crate) use instance::Instance;
 pub(crate) use settings::ApptainerSettings;

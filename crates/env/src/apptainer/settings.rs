@@ -1,11 +1,15 @@
 //! What can be set about an instance, and what follows from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use hermes_core::environment::Standing;
+use hermes_core::environment::{EnvError, Standing};
 use serde::Deserialize;
 
-use crate::backends::FarAbout;
+use crate::apptainer::instance::Instance;
+use crate::backends::{FarAbout, FarBackend, Opening};
+use crate::far::Reach;
+use crate::far::settings::{IMAGE, check_cpu, check_variables, cwd};
 
 /// An environment that is an instance of Apptainer or Singularity.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -45,7 +49,7 @@ pub(crate) struct ApptainerSettings {
 impl Default for ApptainerSettings {
     fn default() -> Self {
         Self {
-            image: "docker://nikolaik/python-nodejs:python3.11-nodejs20".to_owned(),
+            image: format!("docker://{IMAGE}"),
             volumes: Vec::new(),
             env: BTreeMap::new(),
             forward_env: Vec::new(),
@@ -63,8 +67,12 @@ impl Default for ApptainerSettings {
     }
 }
 
-impl ApptainerSettings {
-    pub(crate) fn about(&self) -> FarAbout {
+impl FarBackend for ApptainerSettings {
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        Ok(Arc::new(Instance::new(self, with)?))
+    }
+
+    fn about(&self) -> FarAbout {
         let closed = self.volumes.is_empty()
             && self.extra_args.is_empty()
             && self.forward_env.is_empty()
@@ -76,7 +84,7 @@ impl ApptainerSettings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         if self.image.trim().is_empty() || self.image.starts_with('-') {
             return Err("image: it must name a file, a folder or a reference".to_owned());
         }
@@ -84,30 +92,15 @@ impl ApptainerSettings {
         if let Some(volume) = self.volumes.iter().find(unsound) {
             return Err(format!("volumes: `{volume}` is not `source:target`"));
         }
-        let sound = |name: &str| {
-            !name.is_empty()
-                && !name.starts_with(|c: char| c.is_ascii_digit())
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        if let Some(name) = self.forward_env.iter().find(|name| !sound(name)) {
-            return Err(format!("forward_env: `{name}` is not the name of a variable"));
-        }
-        if let Some(name) = self.env.keys().find(|name| !sound(name)) {
-            return Err(format!("env: `{name}` is not the name of a variable"));
-        }
-        if !self.cpu.is_finite() || self.cpu < 0.0 {
-            return Err("cpu: it must not be negative".to_owned());
-        }
-        Ok(())
+        check_variables(&self.forward_env, &self.env)?;
+        check_cpu(self.cpu)
     }
+}
 
-    /// Where sessions begin there. What looks like a folder of this machine is none there.
+impl ApptainerSettings {
+    /// Where sessions begin there.
     pub(super) fn cwd(&self) -> String {
-        let usable = |cwd: &&String| {
-            let host_like = ["/home/", "/Users/"].iter().any(|prefix| cwd.starts_with(prefix));
-            (cwd.starts_with('/') || *cwd == "~" || cwd.starts_with("~/")) && !host_like
-        };
-        self.cwd.as_ref().filter(usable).cloned().unwrap_or_else(|| "/workspace".to_owned())
+        cwd(self.cwd.as_ref(), "/workspace")
     }
 
     /// Whether the image has to be fetched from somewhere.

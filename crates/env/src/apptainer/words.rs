@@ -16,8 +16,8 @@ pub(super) struct Starting<'a> {
     pub(super) home: &'a str,
     /// The directory the person works in.
     pub(super) cwd: Option<&'a Path>,
-    /// What is shown read-only: a path of this machine, and its path below `.hermes` in the home there.
-    pub(super) shown: Vec<(String, String)>,
+    /// Folder of this machine with what it is given.
+    pub(super) mirror: Option<&'a Path>,
     /// Whether changes to the image are known to be kept in a folder.
     pub(super) overlay: bool,
     /// Whether limits are known to be accepted.
@@ -59,8 +59,8 @@ pub(super) fn start(settings: &ApptainerSettings, starting: &Starting<'_>) -> Ve
     for volume in &settings.volumes {
         add(&["--bind", volume]);
     }
-    for (from, below) in &starting.shown {
-        add(&["--bind", &format!("{from}:{}/.hermes/{below}:ro", starting.home)]);
+    if let Some(mirror) = starting.mirror {
+        add(&["--bind", &format!("{}:{}/.hermes:ro", mirror.display(), starting.home)]);
     }
     for word in &settings.extra_args {
         add(&[word]);
@@ -116,7 +116,7 @@ mod tests {
             folder: Path::new("/f"),
             home: "/home/ann",
             cwd: Some(Path::new("/w")),
-            shown: vec![("/k/skills".to_owned(), "skills".to_owned())],
+            mirror: Some(Path::new("/k/mirror")),
             overlay: true,
             limits: true,
         };
@@ -132,7 +132,7 @@ mod tests {
             "instance start --containall --no-home --overlay /f/overlay --workdir /f/work",
             "--net --network none --cpus 1 --memory 5120M",
             "--bind /f/workspace:/workspace --bind /f/home:/home/ann",
-            "--bind /k/skills:/home/ann/.hermes/skills:ro",
+            "--bind /k/mirror:/home/ann/.hermes:ro",
         ] {
             assert!(words.contains(part), "{part} in {words}");
         }

@@ -15,8 +15,10 @@ use hermes_core::host::Host;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::far::progress::Waiting;
 use crate::far::{Far, FarSettings, Reach};
 use crate::fence::Fence;
+use crate::shelf::Shelf;
 use crate::shell::variables::ChildVariables;
 
 include!(concat!(env!("OUT_DIR"), "/backends.rs"));
@@ -40,13 +42,17 @@ pub fn all() -> impl Iterator<Item = &'static BackendDef> {
 #[derive(Clone, Copy)]
 pub struct BackendDef {
     name: &'static str,
-    keys: &'static [FlatKey],
+    keys: &'static [&'static [FlatKey]],
     needs: Needs,
+    written: Option<Written>,
     kind: Kind,
 }
 
 /// Variables that must be set: all of one of these groups, or of none where there is no group.
 type Needs = &'static [&'static [&'static str]];
+
+/// Finds what a vendor's own program has written down, as variables; it is handed those of the person.
+type Written = fn(&dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String>;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -69,6 +75,22 @@ pub struct FlatKey {
     /// The variable that gives it.
     pub variable: &'static str,
 }
+
+/// A setting, the key below `terminal` and the variable that give it.
+pub(crate) const fn flat(field: &'static str, key: &'static str, variable: &'static str) -> FlatKey {
+    FlatKey { field, key, variable }
+}
+
+/// What every container and sandbox has: how large it is, whether it is kept, where sessions begin.
+pub(crate) const SIZED: &[FlatKey] = &[
+    flat("cpu", "container_cpu", "TERMINAL_CONTAINER_CPU"),
+    flat("memory", "container_memory", "TERMINAL_CONTAINER_MEMORY"),
+    flat("persistent", "container_persistent", "TERMINAL_CONTAINER_PERSISTENT"),
+    flat("cwd", "cwd", "TERMINAL_CWD"),
+];
+
+/// How large its disk is.
+pub(crate) const DISK: &[FlatKey] = &[flat("disk", "container_disk", "TERMINAL_CONTAINER_DISK")];
 
 /// What a backend is opened with, beside its settings.
 #[derive(Clone)]
@@ -96,14 +118,13 @@ pub struct Surroundings {
     pub profile: String,
     /// Folder of this machine for what outlives the place.
     pub sandbox: Option<PathBuf>,
-    /// Files of this machine that are shown there, read-only: where they are, and their path below
-    /// `.hermes` in the home there.
-    pub shown: Vec<(PathBuf, String)>,
+    /// Files of this machine that it is given, below `.hermes` in the home there.
+    pub shelf: Option<Shelf>,
     /// The directory the person works in, on this machine.
     pub cwd: Option<PathBuf>,
     /// Values of variables that are handed on by name.
     pub given: BTreeMap<String, String>,
-    /// Told what takes a while: an image that is fetched.
+    /// Told what takes a while, in lines: an image that is fetched.
     pub progress: Option<Arc<dyn Output>>,
 }
 
@@ -133,7 +154,7 @@ trait Backend: DeserializeOwned + Send + 'static {
     fn open(self, with: Opening) -> impl Future<Output = Result<Self::Env, EnvError>> + Send;
 }
 
-/// Settings of a place that is reached.
+/// Settings of a place that is reached. They are the backend before it is opened.
 pub(crate) trait FarBackend: DeserializeOwned + Send + 'static {
     /// Gets ready to reach it, without reaching for it yet.
     fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError>;
@@ -149,12 +170,24 @@ pub(crate) trait FarBackend: DeserializeOwned + Send + 'static {
 
 impl BackendDef {
     const fn of<B: Backend>(name: &'static str) -> Self {
-        Self { name, keys: &[], needs: &[], kind: Kind::Near(open::<B>) }
+        Self { name, keys: &[], needs: &[], written: None, kind: Kind::Near(open::<B>) }
     }
 
     /// A backend that reaches another place; `keys` are its settings in the flat form.
-    pub(crate) const fn far<B: FarBackend>(name: &'static str, keys: &'static [FlatKey]) -> Self {
-        Self { name, keys, needs: &[], kind: Kind::Far(open_far::<B>, about_far::<B>) }
+    pub(crate) const fn far<B: FarBackend>(name: &'static str, keys: &'static [&'static [FlatKey]]) -> Self {
+        Self { name, keys, needs: &[], written: None, kind: Kind::Far(open_far::<B>, about_far::<B>) }
+    }
+
+    /// Variables may also be written down by the vendor's own program.
+    pub(crate) const fn written(self, written: Written) -> Self {
+        Self { written: Some(written), ..self }
+    }
+
+    /// The variables that the vendor's own program has written down; what the person has set wins.
+    pub fn written_variables(&self, variable: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+        let mut found = self.written.map(|written| written(variable)).unwrap_or_default();
+        found.retain(|name, _| variable(name).is_none_or(|value| value.trim().is_empty()));
+        found
     }
 
     /// It cannot be used without the variables of one of these groups.
@@ -179,8 +212,8 @@ impl BackendDef {
     }
 
     /// Its settings in the flat form of the `terminal` section.
-    pub const fn keys(&self) -> &'static [FlatKey] {
-        self.keys
+    pub fn keys(&self) -> impl Iterator<Item = &'static FlatKey> {
+        self.keys.iter().copied().flatten()
     }
 
     /// Whether its files and processes are not this machine's.
@@ -215,8 +248,11 @@ impl BackendDef {
 
     fn far_place(&self, settings: Value, with: Opening, far: FarSettings) -> Result<Arc<Far>, EnvError> {
         let Kind::Far(open, _) = self.kind else { return Err(EnvError::Unknown(self.name.to_owned())) };
-        let host = Arc::clone(&with.host);
-        Ok(Far::new(open(object(settings), with)?, far, host))
+        let (host, shelf) = (Arc::clone(&with.host), with.around.shelf.clone());
+        let waiting = Arc::new(Waiting::default());
+        let around = Surroundings { progress: Some(Arc::clone(&waiting) as Arc<_>), ..with.around };
+        let reach = open(object(settings), Opening { around, ..with })?;
+        Ok(Far::new(reach, far, host, shelf, waiting))
     }
 
     /// The settings that are wrong, one by one: which, and what is wrong with it.

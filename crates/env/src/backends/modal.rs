@@ -1,16 +1,11 @@
 //! `modal`: commands run in a sandbox of Modal.
 
-use std::sync::Arc;
+use super::{BackendDef, DISK, FlatKey, SIZED, flat};
+use crate::clouds::modal::{ModalSettings, written};
 
-use hermes_core::environment::EnvError;
-use serde::Deserialize;
-
-use super::{BackendDef, FarAbout, FarBackend, FlatKey, Opening};
-use crate::clouds::modal::{ModalSettings, open};
-use crate::far::Reach;
-
-pub(crate) const BACKEND: BackendDef =
-    BackendDef::far::<Modal>("modal", KEYS).needing(&[&["MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET"]]);
+pub(crate) const BACKEND: BackendDef = BackendDef::far::<ModalSettings>("modal", &[KEYS, SIZED, DISK])
+    .needing(&[&["MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET"]])
+    .written(written);
 
 /// The settings in the flat form of the original, and ours beside them.
 const KEYS: &[FlatKey] = &[
@@ -23,32 +18,4 @@ const KEYS: &[FlatKey] = &[
     flat("network", "modal_network", "TERMINAL_MODAL_NETWORK"),
     flat("api_url", "modal_api_url", "MODAL_SERVER_URL"),
     flat("timeout_minutes", "modal_timeout_minutes", "TERMINAL_MODAL_TIMEOUT_MINUTES"),
-    flat("cpu", "container_cpu", "TERMINAL_CONTAINER_CPU"),
-    flat("memory", "container_memory", "TERMINAL_CONTAINER_MEMORY"),
-    flat("disk", "container_disk", "TERMINAL_CONTAINER_DISK"),
-    flat("persistent", "container_persistent", "TERMINAL_CONTAINER_PERSISTENT"),
-    flat("cwd", "cwd", "TERMINAL_CWD"),
 ];
-
-const fn flat(field: &'static str, key: &'static str, variable: &'static str) -> FlatKey {
-    FlatKey { field, key, variable }
-}
-
-/// An environment with `backend: modal`.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Modal(ModalSettings);
-
-impl FarBackend for Modal {
-    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
-        open(self.0, with)
-    }
-
-    fn about(&self) -> FarAbout {
-        self.0.about()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.0.check()
-    }
-}

@@ -1,16 +1,10 @@
 //! `singularity`: commands run in an instance of Apptainer or Singularity, which needs no daemon and no
 //! rights: the way onto clusters.
 
-use std::sync::Arc;
+use super::{BackendDef, FlatKey, SIZED, flat};
+use crate::apptainer::ApptainerSettings;
 
-use hermes_core::environment::EnvError;
-use serde::Deserialize;
-
-use super::{BackendDef, FarAbout, FarBackend, FlatKey, Opening};
-use crate::apptainer::{ApptainerSettings, Instance};
-use crate::far::Reach;
-
-pub(crate) const BACKEND: BackendDef = BackendDef::far::<Singularity>("singularity", KEYS);
+pub(crate) const BACKEND: BackendDef = BackendDef::far::<ApptainerSettings>("singularity", &[KEYS, SIZED]);
 
 /// The settings in the flat form of the original.
 const KEYS: &[FlatKey] = &[
@@ -28,31 +22,4 @@ const KEYS: &[FlatKey] = &[
     ),
     flat("binary", "singularity_binary", "HERMES_SINGULARITY_BINARY"),
     flat("scratch_dir", "scratch_dir", "TERMINAL_SCRATCH_DIR"),
-    flat("cpu", "container_cpu", "TERMINAL_CONTAINER_CPU"),
-    flat("memory", "container_memory", "TERMINAL_CONTAINER_MEMORY"),
-    flat("persistent", "container_persistent", "TERMINAL_CONTAINER_PERSISTENT"),
-    flat("cwd", "cwd", "TERMINAL_CWD"),
 ];
-
-const fn flat(field: &'static str, key: &'static str, variable: &'static str) -> FlatKey {
-    FlatKey { field, key, variable }
-}
-
-/// An environment with `backend: singularity`.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Singularity(ApptainerSettings);
-
-impl FarBackend for Singularity {
-    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
-        Ok(Arc::new(Instance::new(self.0, with)?))
-    }
-
-    fn about(&self) -> FarAbout {
-        self.0.about()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.0.check()
-    }
-}

@@ -1,15 +1,9 @@
 //! `ssh`: commands run on another machine, over one connection of the system's own client.
 
-use std::sync::Arc;
+use super::{BackendDef, FlatKey, flat};
+use crate::ssh::SshSettings;
 
-use hermes_core::environment::{EnvError, Standing};
-use serde::Deserialize;
-
-use super::{BackendDef, FarAbout, FarBackend, FlatKey, Opening};
-use crate::far::Reach;
-use crate::ssh::{Connection, SshSettings};
-
-pub(crate) const BACKEND: BackendDef = BackendDef::far::<Ssh>("ssh", KEYS);
+pub(crate) const BACKEND: BackendDef = BackendDef::far::<SshSettings>("ssh", &[KEYS]);
 
 /// The settings in the flat form of the original, and ours beside them.
 const KEYS: &[FlatKey] = &[
@@ -26,26 +20,3 @@ const KEYS: &[FlatKey] = &[
     flat("binary", "ssh_binary", "HERMES_SSH_BINARY"),
     flat("cwd", "cwd", "TERMINAL_CWD"),
 ];
-
-const fn flat(field: &'static str, key: &'static str, variable: &'static str) -> FlatKey {
-    FlatKey { field, key, variable }
-}
-
-/// An environment with `backend: ssh`.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Ssh(SshSettings);
-
-impl FarBackend for Ssh {
-    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
-        Ok(Arc::new(Connection::new(self.0, with)?))
-    }
-
-    fn about(&self) -> FarAbout {
-        FarAbout { location: self.0.target(), standing: Standing::Shared, cwd: self.0.cwd() }
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.0.check()
-    }
-}

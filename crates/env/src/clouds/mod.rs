@@ -5,6 +5,7 @@
 //! | file | what |
 //! |---|---|
 //! | `settings.rs` | what the settings of sandboxes have in common, and the labels they are known by |
+//! | `own.rs` | what is remembered about the one sandbox of a place |
 //! | `api.rs` | requests with JSON, and what refusals mean |
 //! | `cloud.rs` | a vendor as a place that programs can be started in |
 //! | `carrier.rs` | the thread that carries all conversations of a place |
@@ -20,6 +21,7 @@ mod cloud;
 mod conversation;
 pub(crate) mod daytona;
 pub(crate) mod modal;
+mod own;
 mod settings;
 mod speech;
 pub(crate) mod vercel;

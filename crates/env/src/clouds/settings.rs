@@ -15,9 +15,6 @@ pub(super) const MAKER: &str = "hermes_made_by";
 pub(super) const STAYS: &str = "hermes_stays";
 pub(super) const RECIPE: &str = "hermes_recipe";
 
-/// The image that is used when none is named.
-pub(super) const IMAGE: &str = "nikolaik/python-nodejs:python3.11-nodejs20";
-
 /// By what things of this home on this machine are known: an account is used from several.
 pub(super) fn owner(around: &Surroundings) -> String {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -50,16 +47,6 @@ pub(super) fn hash(what: &impl std::hash::Hash) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// The variables a sandbox gets: those forwarded by name, then those with a value.
-pub(super) fn variables(
-    forward: &[String],
-    own: &BTreeMap<String, String>,
-    around: &Surroundings,
-) -> BTreeMap<String, String> {
-    let forwarded = forward.iter().filter_map(|name| Some((name.clone(), around.given.get(name)?.clone())));
-    forwarded.chain(own.clone()).collect()
-}
-
 /// A variable of the person that must be set.
 pub(super) fn required(around: &Surroundings, name: &str, advice: &str) -> Result<String, EnvError> {
     given(around, name).ok_or_else(|| EnvError::Unreachable {
@@ -73,42 +60,9 @@ pub(super) fn given(around: &Surroundings, name: &str) -> Option<String> {
     around.given.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// Where sessions begin: what looks like a folder of this machine is none there.
-pub(super) fn cwd(set: Option<&String>, otherwise: &str) -> String {
-    let usable = |cwd: &&String| {
-        let host_like = ["/home/", "/Users/"].iter().any(|prefix| cwd.starts_with(prefix));
-        (cwd.starts_with('/') || *cwd == "~" || cwd.starts_with("~/")) && !host_like
-    };
-    set.filter(usable).cloned().unwrap_or_else(|| otherwise.to_owned())
-}
-
 /// A sandbox holds nothing of the person's until a variable of theirs is handed on.
 pub(super) fn standing(forward: &[String]) -> Standing {
     if forward.is_empty() { Standing::Disposable } else { Standing::Shared }
-}
-
-/// Checks names of variables.
-pub(super) fn check_names<'a>(
-    field: &str,
-    mut names: impl Iterator<Item = &'a String>,
-) -> Result<(), String> {
-    let sound = |name: &str| {
-        !name.is_empty()
-            && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    match names.find(|name| !sound(name)) {
-        Some(name) => Err(format!("{field}: `{name}` is not the name of a variable")),
-        None => Ok(()),
-    }
-}
-
-/// Checks a number of processors.
-pub(super) fn check_cpu(cpu: f64) -> Result<(), String> {
-    if cpu.is_finite() && (0.0..=1024.0).contains(&cpu) {
-        return Ok(());
-    }
-    Err("cpu: it must be a number from 0 to 1024".to_owned())
 }
 
 /// Checks an address.

@@ -1,5 +1,6 @@
 //! The words a container is made with.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::containers::Engine;
@@ -15,10 +16,10 @@ pub(super) struct Making<'a> {
     pub(super) kept: Option<&'a Path>,
     /// The directory the person works in, as the engine sees it.
     pub(super) cwd: Option<&'a Path>,
-    /// What is shown read-only: a path the engine sees, and its path below `.hermes`.
-    pub(super) shown: Vec<(String, String)>,
+    /// Folder of this machine with what it is given, as the engine sees it.
+    pub(super) mirror: Option<&'a Path>,
     /// Variables with their values.
-    pub(super) variables: Vec<(String, String)>,
+    pub(super) variables: BTreeMap<String, String>,
     /// User and group of the person.
     pub(super) user: Option<(u32, u32)>,
     /// Whether the image starts a supervisor of its own, which must be the first process.
@@ -111,8 +112,8 @@ fn folders(settings: &ContainerSettings, making: &Making<'_>, add: &mut impl FnM
     for volume in &settings.volumes {
         add(&["-v", volume]);
     }
-    for (from, below) in &making.shown {
-        add(&["-v", &format!("{from}:/root/.hermes/{below}:ro")]);
+    if let Some(mirror) = making.mirror {
+        add(&["-v", &format!("{}:/root/.hermes:ro", mirror.display())]);
     }
 }
 
@@ -128,8 +129,8 @@ mod tests {
             labels: &[("hermes-agent", "1".to_owned())],
             kept: None,
             cwd: Some(Path::new("/w")),
-            shown: Vec::new(),
-            variables: Vec::new(),
+            mirror: None,
+            variables: BTreeMap::new(),
             user: None,
             own_init: false,
             init: true,
@@ -156,6 +157,13 @@ mod tests {
         }
         assert!(words.ends_with("--entrypoint sleep i infinity"));
         assert!(!words.contains("--storage-opt"));
+    }
+
+    #[test]
+    fn what_it_is_given_can_only_be_read() {
+        let given = words("{}", |making| making.mirror = Some(Path::new("/m")));
+
+        assert!(given.contains("-v /m:/root/.hermes:ro"), "{given}");
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //!
 //! It is known by its labels: ours, this home's, and the place's. Nothing without them is touched.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,8 +17,10 @@ use crate::containers::Engine;
 use crate::containers::arguments::{Making, run};
 use crate::containers::engine::{advice, client};
 use crate::containers::kept;
+use crate::containers::pulling::Pulling;
 use crate::containers::settings::ContainerSettings;
 use crate::far::client::{Client, Clients, Said};
+use crate::far::settings::variables;
 use crate::far::{Call, Close, Reach, Ready};
 use crate::jobs::own_process;
 use crate::process::secret_word;
@@ -47,6 +51,8 @@ pub(super) struct Container {
     id: Mutex<Option<String>>,
     /// Whether what earlier runs left has been looked for.
     swept: Mutex<bool>,
+    /// Whether the engine sees files of another machine, so that none of this one's can be mounted.
+    sees_others: AtomicBool,
 }
 
 impl Container {
@@ -54,8 +60,8 @@ impl Container {
         let variables = with.variables.allowed();
         let program = engine.find(&with.around.name, settings.binary.as_deref(), &variables)?;
         let clients = Clients::new(with.host, variables);
-        let (id, swept) = (Mutex::default(), Mutex::default());
-        Ok(Self { settings, engine, around: with.around, program, clients, id, swept })
+        let (id, swept, sees_others) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        Ok(Self { settings, engine, around: with.around, program, clients, id, swept, sees_others })
     }
 
     async fn ask(&self, words: &[&str], limit: Duration) -> Result<Said, EnvError> {
@@ -79,8 +85,9 @@ impl Container {
     }
 
     /// Finds the container by its labels, running ones first; one that was made otherwise than it would
-    /// be now is not the one.
-    async fn find(&self, recipe: &str) -> Result<Option<(String, bool)>, EnvError> {
+    /// be now is not the one. One that mounts nothing will do: it was found out that it cannot.
+    async fn find(&self) -> Result<Option<(String, bool)>, EnvError> {
+        let recipes = [self.recipe(self.mounts()), self.recipe(false)];
         let [ours, owner, task] = [
             format!("label={OURS}=1"),
             format!("label={OWNER}={}", self.around.owner),
@@ -98,7 +105,8 @@ impl Container {
             let mut parts = line.split('\t');
             let (Some(id), Some(state)) = (parts.next(), parts.next()) else { continue };
             let running = state.eq_ignore_ascii_case("running");
-            if parts.next() != Some(recipe) || state.eq_ignore_ascii_case("dead") {
+            let recipe = parts.next().filter(|recipe| recipes.iter().any(|known| known == recipe));
+            if recipe.is_none() || state.eq_ignore_ascii_case("dead") {
                 self.ask(&["rm", "-f", id], START).await?;
             } else if found.is_none() || running {
                 found = Some((id.to_owned(), running));
@@ -122,22 +130,19 @@ impl Container {
     }
 
     /// Says in one word what a container is made of; a change of settings makes another.
-    fn recipe(&self) -> String {
+    fn recipe(&self, mounts: bool) -> String {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};
         let mut hasher = DefaultHasher::new();
-        let Surroundings { cwd, sandbox, shown, .. } = &self.around;
+        let Surroundings { cwd, sandbox, shelf, .. } = &self.around;
         let cwd = cwd.as_ref().filter(|_| self.settings.mount_cwd);
-        format!("{:?}{cwd:?}{sandbox:?}{shown:?}", self.settings).hash(&mut hasher);
+        let mirror = shelf.as_ref().filter(|_| mounts).map(|shelf| &shelf.mirror);
+        format!("{:?}{cwd:?}{sandbox:?}{mirror:?}", self.settings).hash(&mut hasher);
         self.variables().hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
-    fn variables(&self) -> Vec<(String, String)> {
-        let forwarded = self.settings.forward_env.iter();
-        let forwarded =
-            forwarded.filter_map(|name| Some((name.clone(), self.around.given.get(name)?.clone())));
-        let own = self.settings.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-        forwarded.chain(own).collect()
+    fn variables(&self) -> BTreeMap<String, String> {
+        variables(&self.settings.forward_env, &self.settings.env, &self.around)
     }
 
     async fn has_image(&self) -> Result<Option<bool>, EnvError> {
@@ -157,7 +162,8 @@ impl Container {
     /// Fetches the image; what the engine says meanwhile is passed on.
     async fn pull(&self) -> Result<(), EnvError> {
         let words = client(&self.program, ["pull", self.settings.image.as_str()]);
-        let said = self.clients.ask(&words, PULL, self.around.progress.clone()).await?;
+        let tell = self.around.progress.clone().map(|tell| Pulling::new(&self.settings.image, tell));
+        let said = self.clients.ask(&words, PULL, tell).await?;
         if said.is_well() {
             return Ok(());
         }
@@ -165,7 +171,7 @@ impl Container {
     }
 
     /// Makes the container. What the engine cannot limit is left unlimited, with a note.
-    async fn make(&self, recipe: &str) -> Result<(String, Vec<String>), EnvError> {
+    async fn make(&self) -> Result<(String, Vec<String>), EnvError> {
         let own_init = if let Some(own_init) = self.has_image().await? {
             own_init
         } else {
@@ -178,14 +184,14 @@ impl Container {
         let (mut limits, mut disk) = (true, self.settings.disk > 0 && self.settings.disk != 51_200);
         loop {
             let name = format!("hermes-{}", secret_word().get(..8).unwrap_or_default());
-            let labels = self.labels(recipe);
+            let labels = self.labels(&self.recipe(self.mounts()));
             let making = Making {
                 engine: self.engine,
                 name: &name,
                 labels: &labels,
                 kept: folder.as_deref(),
                 cwd: self.around.cwd.as_deref(),
-                shown: self.shown(),
+                mirror: self.around.shelf.as_ref().filter(|_| self.mounts()).map(|it| it.mirror.as_path()),
                 variables: self.variables(),
                 user: self.settings.run_as_host_user.then(own_user),
                 own_init,
@@ -194,7 +200,7 @@ impl Container {
                 disk,
             };
             let words = Client { program: self.program.clone(), arguments: run(&self.settings, &making) };
-            let said = self.clients.ask(&words, START, self.around.progress.clone()).await;
+            let said = self.clients.ask(&words, START, None).await;
             match said {
                 Ok(said) if said.is_well() => {
                     let text = said.text();
@@ -257,11 +263,6 @@ impl Container {
         Ok(Some(folder))
     }
 
-    fn shown(&self) -> Vec<(String, String)> {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        self.around.shown.iter().map(|(from, below)| (text(from), below.clone())).collect()
-    }
-
     /// Removes what runs of this home that are gone have left, once.
     async fn sweep(&self) {
         {
@@ -290,9 +291,8 @@ impl Container {
 
     async fn readied(&self) -> Result<Ready, EnvError> {
         self.sweep().await;
-        let recipe = self.recipe();
         let mut notes = Vec::new();
-        let id = match self.find(&recipe).await? {
+        let id = match self.find().await? {
             Some((id, true)) => id,
             Some((id, false)) => {
                 let said = self.ask(&["start", &id], START).await?;
@@ -301,13 +301,13 @@ impl Container {
                 } else {
                     // One that does not start any more is of no use to anybody.
                     self.ask(&["rm", "-f", &id], START).await?;
-                    let (id, told) = self.make(&recipe).await?;
+                    let (id, told) = self.make().await?;
                     notes = told;
                     id
                 }
             }
             None => {
-                let (id, told) = self.make(&recipe).await?;
+                let (id, told) = self.make().await?;
                 notes = told;
                 id
             }
@@ -346,7 +346,7 @@ impl Reach for Container {
             let Some(id) = (match how {
                 Close::Remove => match self.known() {
                     Some(id) => Some(id),
-                    None => self.find(&self.recipe()).await?.map(|(id, _)| id),
+                    None => self.find().await?.map(|(id, _)| id),
                 },
                 _ => self.known(),
             }) else {
@@ -370,6 +370,14 @@ impl Reach for Container {
             }
             if said.is_well() { Ok(()) } else { Err(self.wrong(&said.complaint())) }
         })
+    }
+
+    fn mounts(&self) -> bool {
+        self.around.shelf.is_some() && !self.sees_others.load(Ordering::Relaxed)
+    }
+
+    fn mount_nothing(&self) {
+        self.sees_others.store(true, Ordering::Relaxed);
     }
 
     fn shell(&self) -> Option<Vec<OsString>> {

@@ -5,6 +5,7 @@
 //! | `settings.rs` | what can be set, and what follows from it |
 //! | `arguments.rs` | the words a container is made with |
 //! | `engine.rs` | the engine's client, and what it says |
+//! | `pulling.rs` | what an engine says while it fetches an image |
 //! | `kept.rs` | folders of this machine that outlive a container |
 //! | `container.rs` | the one container of a place: found again, made, started, let go of |
 
@@ -12,7 +13,9 @@ mod arguments;
 mod container;
 mod engine;
 mod kept;
+mod pulling;
 mod settings;
 
-pub(crate) use engine::Engine;
-pub(crate) use settings::ContainerSettings;
+use engine::Engine;
+
+pub(crate) use settings::{Containers, Docker, Podman};

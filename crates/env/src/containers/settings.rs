@@ -1,15 +1,17 @@
 //! What can be set about a container, and what follows from it.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use hermes_core::environment::{EnvError, Standing};
 use serde::Deserialize;
 
-use crate::backends::{FarAbout, Opening};
+use crate::backends::{FarAbout, FarBackend, Opening};
 use crate::containers::Engine;
 use crate::containers::container::Container;
 use crate::far::Reach;
+use crate::far::settings::{IMAGE, check_cpu, check_variables, cwd};
 
 /// An environment that is a container.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -55,7 +57,7 @@ pub(crate) struct ContainerSettings {
 impl Default for ContainerSettings {
     fn default() -> Self {
         Self {
-            image: "nikolaik/python-nodejs:python3.11-nodejs20".to_owned(),
+            image: IMAGE.to_owned(),
             forward_env: Vec::new(),
             env: BTreeMap::new(),
             volumes: Vec::new(),
@@ -76,50 +78,67 @@ impl Default for ContainerSettings {
     }
 }
 
-impl ContainerSettings {
-    pub(crate) fn open(self, engine: Engine, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
-        Ok(Arc::new(Container::new(self, engine, with)?))
+/// An engine, as a type.
+pub(crate) trait Runs: Send + 'static {
+    const ENGINE: Engine;
+}
+
+/// Containers of docker.
+pub(crate) struct Docker;
+
+/// Containers of podman.
+pub(crate) struct Podman;
+
+impl Runs for Docker {
+    const ENGINE: Engine = Engine::Docker;
+}
+
+impl Runs for Podman {
+    const ENGINE: Engine = Engine::Podman;
+}
+
+/// Settings of a container of that engine.
+#[derive(Deserialize)]
+#[serde(transparent, bound = "")]
+pub(crate) struct Containers<E> {
+    settings: ContainerSettings,
+    #[serde(skip)]
+    engine: PhantomData<E>,
+}
+
+impl<E: Runs> FarBackend for Containers<E> {
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        Ok(Arc::new(Container::new(self.settings, E::ENGINE, with)?))
     }
 
-    pub(crate) fn about(&self, engine: Engine) -> FarAbout {
+    fn about(&self) -> FarAbout {
         FarAbout {
-            location: format!("{} container of {}", engine.name(), self.image),
-            standing: self.standing(),
-            cwd: self.cwd(),
+            location: format!("{} container of {}", E::ENGINE.name(), self.settings.image),
+            standing: self.settings.standing(),
+            cwd: self.settings.cwd(),
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
+        self.settings.check()
+    }
+}
+
+impl ContainerSettings {
+    fn check(&self) -> Result<(), String> {
         if self.image.trim().is_empty() || self.image.starts_with('-') {
             return Err("image: it must name an image".to_owned());
         }
         if let Some(volume) = self.volumes.iter().find(|volume| !volume.contains(':')) {
             return Err(format!("volumes: `{volume}` is not `source:target`"));
         }
-        let sound = |name: &str| {
-            !name.is_empty()
-                && !name.starts_with(|c: char| c.is_ascii_digit())
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        if let Some(name) = self.forward_env.iter().find(|name| !sound(name)) {
-            return Err(format!("forward_env: `{name}` is not the name of a variable"));
-        }
-        if let Some(name) = self.env.keys().find(|name| !sound(name)) {
-            return Err(format!("env: `{name}` is not the name of a variable"));
-        }
-        if !self.cpu.is_finite() || self.cpu < 0.0 {
-            return Err("cpu: it must not be negative".to_owned());
-        }
-        Ok(())
+        check_variables(&self.forward_env, &self.env)?;
+        check_cpu(self.cpu)
     }
 
-    /// Where sessions begin there. What looks like a folder of this machine is none there.
+    /// Where sessions begin there.
     pub(super) fn cwd(&self) -> String {
-        let usable = |cwd: &&String| {
-            let host_like = ["/home/", "/Users/"].iter().any(|prefix| cwd.starts_with(prefix));
-            (cwd.starts_with('/') || *cwd == "~" || cwd.starts_with("~/")) && !host_like
-        };
-        self.cwd.as_ref().filter(usable).cloned().unwrap_or_else(|| "/workspace".to_owned())
+        cwd(self.cwd.as_ref(), "/workspace")
     }
 
     /// Whether anything of the person's can be reached from inside.
@@ -151,13 +170,6 @@ mod tests {
         ] {
             assert_eq!(read(shared).standing(), Standing::Shared, "{shared}");
         }
-    }
-
-    #[test]
-    fn a_folder_of_this_machine_is_no_directory_in_there() {
-        assert_eq!(read(r#"{"cwd": "/home/ann/x"}"#).cwd(), "/workspace");
-        assert_eq!(read(r#"{"cwd": "."}"#).cwd(), "/workspace");
-        assert_eq!(read(r#"{"cwd": "/srv"}"#).cwd(), "/srv");
     }
 
     #[test]

@@ -31,8 +31,8 @@ const MAKE: &str = r#"umask 077; mkdir -p "$1/m" "$1/e" && cat >"$1/m/$2" && mkf
 /// Carries messages. Argument: the folder.
 const CARRY: &str = r#"cat <"$1/q" & exec cat >"$1/a""#;
 
-/// Removes the folder. Argument: the folder.
-const REMOVE: &str = r#"rm -rf -- "$1""#;
+/// Removes the folder, and tells what was missing. Argument: the folder.
+const REMOVE: &str = r#"[ ! -e "$1/none" ] || echo none; rm -rf -- "$1""#;
 
 /// Runs the program. Arguments, then the command in as many pieces as it takes:
 ///
@@ -41,8 +41,9 @@ const REMOVE: &str = r#"rm -rf -- "$1""#;
 /// 3. file with what the session's last shell left, or nothing
 /// 4. the variable that gets a folder in front, and that folder
 /// 5. anything: the Python that belongs to the directory is used
-const CALLING: &str = r#"__h_memory=$1 __h_dir=$2 __h_from=$3 __h_name=$4 __h_module=$5 __h_own=$6
-shift 6
+/// 6. a program that must be there, or nothing
+const CALLING: &str = r#"__h_memory=$1 __h_dir=$2 __h_from=$3 __h_name=$4 __h_module=$5 __h_own=$6 __h_needs=$7
+shift 7
 __h_cmd=
 for __h_p; do __h_cmd=$__h_cmd$__h_p; done
 set --
@@ -56,6 +57,7 @@ if [ -n "$__h_own" ] && [ -z "$VIRTUAL_ENV$CONDA_PREFIX" ]; then
     if [ -x "$__h_p/bin/python3" ]; then export VIRTUAL_ENV="$PWD/$__h_p" PATH="$PWD/$__h_p/bin:$PATH"; break; fi
   done
 fi
+if [ -n "$__h_needs" ] && ! command -v "$__h_needs" >/dev/null 2>&1; then : >"$__h_module/../none"; exit 127; fi
 eval "__h_p=\$$__h_name"
 export "$__h_name=$__h_module:$PWD${__h_p:+:$__h_p}"
 eval "$__h_cmd"
@@ -80,8 +82,12 @@ impl Far {
         }
         let ran = self.called(permit, &script, &folder).await;
         // A folder that stays goes with the place.
-        let _ = self.ask(REMOVE, &[folder], Vec::new(), LIMIT).await;
-        ran
+        let removed = self.ask(REMOVE, &[folder], Vec::new(), LIMIT).await;
+        let missing = removed.is_ok_and(|said| said.out.starts_with(b"none"));
+        match script.needs.filter(|_| missing) {
+            Some(program) => Err(EnvError::NoProgram { environment: self.name.to_string(), program }),
+            None => ran,
+        }
     }
 
     async fn called(
@@ -148,6 +154,7 @@ impl Far {
             script.module_path.to_owned(),
             format!("{folder}/m"),
             if in_project { "1" } else { "" }.to_owned(),
+            script.needs.clone().unwrap_or_default(),
         ]);
         words.extend(pieces(&permit.command().text).map(str::to_owned));
         let text = |value: &std::ffi::OsStr| value.to_string_lossy().into_owned();

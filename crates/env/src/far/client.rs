@@ -75,7 +75,7 @@ impl Clients {
         Ok(Box::new(self.started(client, &call.input, call.streams, call.output)?))
     }
 
-    /// Runs one to its end; what it writes to standard error is also told to `heard` as it comes.
+    /// Runs one to its end; what it writes is also told to `heard` as it comes.
     pub(crate) async fn ask(
         &self,
         client: &Client,
@@ -122,7 +122,7 @@ impl Clients {
     }
 }
 
-/// Keeps what a client says, and passes its complaints on.
+/// Keeps what a client says, and passes it on.
 struct Kept {
     said: Mutex<(Vec<u8>, Vec<u8>)>,
     heard: Option<Arc<dyn Output>>,
@@ -138,7 +138,7 @@ impl Output for Kept {
         let room = MAX_SAID.saturating_sub(kept.len());
         kept.extend(bytes.iter().take(room));
         drop(said);
-        if let (Stream::Err, Some(heard)) = (from, &self.heard) {
+        if let Some(heard) = &self.heard {
             heard.take(from, bytes);
         }
     }

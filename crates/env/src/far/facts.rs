@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::far::scripts::PROBE;
+use crate::shelf::Manifest;
 
 /// What there is over there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,6 +18,10 @@ pub(super) struct Facts {
     pub(super) setsid: bool,
     /// Whether `script` can give a background job a terminal.
     pub(super) script: bool,
+    /// Whether `tar` can take apart what is sent.
+    pub(super) tar: bool,
+    /// Whether something is mounted where files of this machine are to be.
+    pub(super) mounted: bool,
     /// Whether a shell there can run one command after the other for us.
     pub(super) lane: bool,
     /// Whether there are background jobs, of this run or an earlier one.
@@ -27,6 +32,8 @@ pub(super) struct Facts {
     pub(super) system: String,
     /// Folder of what is ours there.
     pub(super) folder: String,
+    /// What it was given of this machine, by whichever run of this home.
+    pub(super) given: Manifest,
 }
 
 impl Facts {
@@ -42,8 +49,8 @@ impl Facts {
     pub(super) fn read(said: &[u8]) -> Option<Self> {
         let said = String::from_utf8_lossy(said);
         let (_, lines) = said.split_once("#facts\n")?;
-        let (lines, _) = lines.split_once("#end")?;
-        let mut facts = Self::default();
+        let (lines, given) = lines.split_once("#end")?;
+        let mut facts = Self { given: Manifest::read(given.trim_start()), ..Self::default() };
         for (name, value) in lines.lines().filter_map(|line| line.split_once('=')) {
             let value = value.to_owned();
             match name {
@@ -51,6 +58,8 @@ impl Facts {
                 "bash" => facts.bash = value == "1",
                 "setsid" => facts.setsid = value == "1",
                 "script" => facts.script = value == "1",
+                "tar" => facts.tar = value == "1",
+                "mounted" => facts.mounted = value == "1",
                 "lane" => facts.lane = value == "1",
                 "jobs" => facts.jobs = value == "1",
                 "uid" => facts.uid = value,

@@ -19,6 +19,9 @@
 //! | `commands.rs` | commands, and what their shell leaves for the next |
 //! | `calling.rs` | programs that call back |
 //! | `files.rs`, `change.rs`, `search.rs` | files over there |
+//! | `settings.rs` | what the settings of far places have in common |
+//! | `giving.rs` | files of this machine that the place is given |
+//! | `progress.rs` | tells those who wait for a place what takes so long |
 //!
 //! A program is told to begin only after it has said that it is there. Until then nothing has
 //! happened, so a start that got lost on the way (the container was removed, the connection was cut)
@@ -31,14 +34,17 @@ mod commands;
 mod facts;
 mod files;
 mod filter;
+mod giving;
 mod idle;
 mod jobs;
 mod lane;
 mod place;
 mod process;
+pub(crate) mod progress;
 pub(crate) mod quote;
 mod scripts;
 mod search;
+pub(crate) mod settings;
 mod talk;
 
 use std::ffi::OsString;
@@ -70,6 +76,14 @@ pub(crate) trait Reach: Send + Sync + 'static {
     fn hears_our_end(&self) -> bool {
         true
     }
+
+    /// Whether it mounts the mirror of what places are given.
+    fn mounts(&self) -> bool {
+        false
+    }
+
+    /// What it mounted turned out to be somebody else's: it mounts nothing from now on.
+    fn mount_nothing(&self) {}
 }
 
 /// What was found when a place was made ready.

@@ -1,14 +1,14 @@
 //! A far place in use: opened when it is first needed, closed when nobody has needed it for a while.
 
-use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use hermes_core::environment::{
-    EnvError, Environment, Input, Overflow, Process, Ran, Run, Script, ScriptRan, Start, Streams, Variables,
-    Workplace,
+    EnvError, Environment, Held, Input, Overflow, Process, Ran, Run, Screen, Script, ScriptRan, Start,
+    Streams, Tell, Variables, Way, Workplace,
 };
 use hermes_core::host::Host;
 use hermes_core::jobs::Jobs;
@@ -16,15 +16,26 @@ use hermes_core::permit::{Exec, Permit};
 
 use crate::backends::Surroundings;
 use crate::far::facts::Facts;
+use crate::far::giving::Given;
 use crate::far::idle::Idle;
 use crate::far::jobs::FarJobs;
 use crate::far::lane::Lanes;
 use crate::far::process::{FarProcess, Ignored, NotStarted, Wanted};
+use crate::far::progress::Waiting;
 use crate::far::scripts::STOP;
 use crate::far::talk::Talk;
-use crate::far::{Call, Close, Reach};
+use crate::far::{Call, Close, Reach, Ready};
 use crate::process::secret_word;
+use crate::shelf::Shelf;
 use crate::shell::script::pieces;
+
+/// How long what was changed there may take to come back at the very end.
+const LAST: Duration = Duration::from_secs(30);
+
+/// A shell for a person, in the directory of the first argument if there is one.
+const SHELL: &str = r#"cd -- "$1" 2>/dev/null
+if command -v bash >/dev/null 2>&1; then exec bash -l; else exec "${SHELL:-sh}" -l; fi
+"#;
 
 /// How a far place is used.
 #[derive(Clone)]
@@ -35,6 +46,8 @@ pub struct FarSettings {
     pub owner: String,
     /// Whether the user's start-up files there are read, once.
     pub login: bool,
+    /// Where sessions begin there; `~` is the home there.
+    pub cwd: PathBuf,
     /// Closed when nobody used it for this long.
     pub lifetime: Duration,
     /// Keeps the whole of outputs that are too long.
@@ -45,7 +58,8 @@ impl FarSettings {
     /// For a place that is used without anything around it.
     pub(crate) fn alone(around: &Surroundings) -> Self {
         let (name, owner) = (around.name.clone(), around.owner.clone());
-        Self { name, owner, login: false, lifetime: Duration::ZERO, overflow: None }
+        let (cwd, lifetime) = (PathBuf::from("~"), Duration::ZERO);
+        Self { name, owner, login: false, cwd, lifetime, overflow: None }
     }
 }
 
@@ -58,6 +72,9 @@ pub(crate) struct Far {
     opened: futures::lock::Mutex<Option<Arc<Opened>>>,
     pub(super) idle: Arc<Idle>,
     pub(super) jobs: Arc<FarJobs>,
+    /// What it is given of this machine.
+    pub(super) shelf: Option<Shelf>,
+    waiting: Arc<Waiting>,
     pub(super) me: Weak<Self>,
 }
 
@@ -75,6 +92,8 @@ pub(super) struct Opened {
     pub(super) notes: Mutex<Vec<String>>,
     /// Files of shells that nobody needs any more.
     pub(super) unwanted: Arc<Mutex<Vec<String>>>,
+    /// What it was given of this machine.
+    pub(super) given: Given,
     /// Ends what runs there when we are gone.
     _lifeline: Option<Box<dyn Process>>,
 }
@@ -88,7 +107,13 @@ impl Opened {
 
 impl Far {
     /// A place that is opened when the first command comes.
-    pub(crate) fn new(reach: Arc<dyn Reach>, settings: FarSettings, host: Arc<dyn Host>) -> Arc<Self> {
+    pub(crate) fn new(
+        reach: Arc<dyn Reach>,
+        settings: FarSettings,
+        host: Arc<dyn Host>,
+        shelf: Option<Shelf>,
+        waiting: Arc<Waiting>,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             name: settings.name.as_str().into(),
             reach,
@@ -96,6 +121,8 @@ impl Far {
             opened: futures::lock::Mutex::new(None),
             idle: Arc::default(),
             jobs: Arc::default(),
+            shelf,
+            waiting,
             me: Weak::clone(me),
             host,
         })
@@ -105,10 +132,11 @@ impl Far {
     pub(super) async fn opened(&self) -> Result<Arc<Opened>, EnvError> {
         let mut opened = self.opened.lock().await;
         if let Some(opened) = &*opened {
-            return Ok(Arc::clone(opened));
+            let opened = Arc::clone(opened);
+            self.give(&opened.given, &opened.facts, &opened.notes).await;
+            return Ok(opened);
         }
-        let ready = self.reach.ready().await?;
-        let facts = self.facts().await?;
+        let (ready, facts, given) = self.made_ready().await?;
         let mark = secret_word();
         let lifeline = self.lifeline(&mark).await;
         let fresh = Arc::new(Opened {
@@ -119,13 +147,40 @@ impl Far {
             started: AtomicU64::new(0),
             notes: Mutex::new(ready.notes),
             unwanted: Arc::default(),
+            given,
             _lifeline: lifeline,
         });
+        self.give(&fresh.given, &fresh.facts, &fresh.notes).await;
         *opened = Some(Arc::clone(&fresh));
         self.idle.watch(&self.me, &self.host, self.settings.lifetime);
         drop(opened);
         self.find_jobs_again(&fresh);
         Ok(fresh)
+    }
+
+    /// Makes it ready and looks at it. One that was to mount files of this machine and has mounted
+    /// something else (its engine sees another machine's) is made again without.
+    async fn made_ready(&self) -> Result<(Ready, Facts, Given), EnvError> {
+        let mark = self.mirrored().await;
+        let ready = self.reach.ready().await?;
+        let mut facts = self.facts().await?;
+        let has = std::mem::take(&mut facts.given);
+        let mounts = self.reach.mounts() && facts.mounted;
+        if mounts && mark.is_some_and(|mark| mark == has.how) {
+            return Ok((ready, facts, Given::found(has, true)));
+        }
+        if !mounts {
+            return Ok((ready, facts, Given::found(has, false)));
+        }
+        self.reach.mount_nothing();
+        let again = self.reach.ready().await?;
+        let mut facts = self.facts().await?;
+        let has = std::mem::take(&mut facts.given);
+        let mut notes = ready.notes;
+        notes.extend(again.notes);
+        notes
+            .push("it does not see files of this machine: skills and credential files are copied".to_owned());
+        Ok((Ready { identity: again.identity, notes }, facts, Given::found(has, false)))
     }
 
     /// What was found out about it may not hold any more.
@@ -184,6 +239,26 @@ impl Far {
         Err(EnvError::Unreachable { environment: self.name.to_string(), why })
     }
 
+    /// A shell for a person, in a terminal.
+    fn shell_for(&self, opened: &Arc<Opened>, screen: &Screen) -> Wanted {
+        let directory = opened.facts.expanded(&self.settings.cwd);
+        Wanted {
+            words: ["sh", "-c", SHELL, "hermes", &directory].map(str::to_owned).to_vec(),
+            variables: Vec::new(),
+            only: false,
+            request: None,
+            left: String::new(),
+            tell: String::new(),
+            unwanted: String::new(),
+            // A directory that is not there is no reason to stay outside.
+            directory: String::new(),
+            input: Input::Open,
+            streams: Streams::Terminal(screen.size),
+            output: Arc::clone(&screen.output),
+            mark: opened.fresh_mark(),
+        }
+    }
+
     /// Lets go of it if nobody uses it.
     pub(super) async fn close_idle(&self) -> bool {
         let mut opened = self.opened.lock().await;
@@ -195,6 +270,9 @@ impl Far {
             && self.has_running_jobs(&opened).await
         {
             return false;
+        }
+        if let Some(opened) = opened.clone() {
+            self.bring_back(&opened).await;
         }
         // What stands on our lifeline goes first.
         *opened = None;
@@ -276,16 +354,29 @@ impl Workplace for Far {
 
     fn close(&self, everything: bool) -> BoxFuture<'_, Result<(), EnvError>> {
         Box::pin(async move {
-            *self.opened.lock().await = None;
+            let opened = self.opened.lock().await.take();
+            if let Some(opened) = &opened {
+                self.bring_back(opened).await;
+            }
+            drop(opened);
             self.reach.close(if everything { Close::Remove } else { Close::Idle }).await
         })
     }
 
-    fn shell(&self) -> BoxFuture<'_, Result<Vec<OsString>, EnvError>> {
+    fn shell(&self, screen: Screen) -> BoxFuture<'_, Result<Way, EnvError>> {
         Box::pin(async move {
+            let using = Box::new(self.idle.using());
             self.opened().await?;
-            self.reach.shell().ok_or(EnvError::NoShell)
+            if let Some(words) = self.reach.shell() {
+                return Ok(Way::Program(words, using));
+            }
+            let (process, _, _) = self.begin(|opened| self.shell_for(opened, &screen)).await?;
+            Ok(Way::Talk(Box::new(process), using))
         })
+    }
+
+    fn listen(&self, tell: Tell) -> Option<Held> {
+        Some(self.waiting.listen(tell))
     }
 }
 
@@ -293,8 +384,10 @@ impl Drop for Far {
     fn drop(&mut self) {
         self.idle.end();
         self.jobs.end();
-        if self.opened.get_mut().take().is_some() {
+        if let Some(opened) = self.opened.get_mut().take() {
             // Waited for here: a moment later there may be nobody left to do it.
+            crate::wait::wait_at_most(self.bring_back(&opened), LAST, &self.host);
+            drop(opened);
             let _ = crate::wait::wait(self.reach.close(Close::Leave));
         }
     }

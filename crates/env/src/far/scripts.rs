@@ -4,7 +4,8 @@
 
 /// Looks around. Arguments: the owner's part of folder names.
 ///
-/// Prints `name=value` lines after `#facts`; makes the folder for what is ours there.
+/// Prints `name=value` lines after `#facts`; makes the folder for what is ours there. What the place was
+/// given of this machine follows after `#end`.
 pub(super) const PROBE: &str = r##"umask 077
 echo "#facts"
 __h_sh=$(command -v bash) && __h_bash=1 || { __h_sh=$(command -v sh); __h_bash=; }
@@ -12,6 +13,8 @@ echo "shell=$__h_sh"; echo "bash=$__h_bash"
 command -v setsid >/dev/null 2>&1 && echo "setsid=1"
 command -v stty >/dev/null 2>&1 && echo "stty=1"
 command -v script >/dev/null 2>&1 && echo "script=1"
+command -v tar >/dev/null 2>&1 && echo "tar=1"
+grep -qsF " $HOME/.hermes " /proc/mounts && echo "mounted=1"
 if [ -n "$__h_bash" ]; then [ ! -e /dev/fd/0 ] || echo "lane=1"
 else ! command -v mkfifo >/dev/null 2>&1 || echo "lane=1"; fi
 __h_id=$(id -u 2>/dev/null)
@@ -27,6 +30,8 @@ for __h_base in "${TMPDIR:-/tmp}" /tmp /var/tmp "$HOME"; do
   fi
 done
 echo "#end"
+cat -- "$HOME/.hermes/.given-$1" 2>/dev/null
+exit 0
 "##;
 
 /// Stands around a program: says that it is there, waits to be told to begin, says how it ended.

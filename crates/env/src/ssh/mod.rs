@@ -19,5 +19,4 @@ mod socket;
 mod spoken;
 mod words;
 
-pub(crate) use connection::Connection;
 pub(crate) use settings::SshSettings;

@@ -1,6 +1,13 @@
 //! What can be set about a machine that is reached by ssh.
 
+use std::sync::Arc;
+
+use hermes_core::environment::{EnvError, Standing};
 use serde::Deserialize;
+
+use crate::backends::{FarAbout, FarBackend, Opening};
+use crate::far::Reach;
+use crate::ssh::connection::Connection;
 
 /// An environment on another machine.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -65,9 +72,16 @@ impl Default for SshSettings {
     }
 }
 
-impl SshSettings {
-    /// What is wrong beyond the types.
-    pub(crate) fn check(&self) -> Result<(), String> {
+impl FarBackend for SshSettings {
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        Ok(Arc::new(Connection::new(self, with)?))
+    }
+
+    fn about(&self) -> FarAbout {
+        FarAbout { location: self.target(), standing: Standing::Shared, cwd: self.cwd() }
+    }
+
+    fn check(&self) -> Result<(), String> {
         let odd =
             |text: &str| text.starts_with('-') || text.chars().any(|c| c.is_whitespace() || c.is_control());
         if self.host.is_empty() {
@@ -95,7 +109,9 @@ impl SshSettings {
             None => Ok(()),
         }
     }
+}
 
+impl SshSettings {
     /// Where that is, in words.
     pub(crate) fn target(&self) -> String {
         let user = if self.user.is_empty() { String::new() } else { format!("{}@", self.user) };

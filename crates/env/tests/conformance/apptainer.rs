@@ -8,10 +8,12 @@ use std::process::Command;
 
 use hermes_core::environment::{End, EnvError, Run, Why};
 use hermes_core::jobs::JobState;
+use hermes_env::backends::Surroundings;
 use serde_json::{Value, json};
 
 use crate::background::{Background, plain};
 use crate::bench::{Bench, usual};
+use crate::given::{self, Given};
 use crate::processes::until;
 use crate::{PROMISES, cost};
 
@@ -28,8 +30,12 @@ fn testbed() -> Option<(String, String)> {
 
 /// A place whose folder is the same inside.
 fn bench(more: &Value) -> Option<Bench> {
+    bench_with(more, Surroundings::default())
+}
+
+fn bench_with(more: &Value, around: Surroundings) -> Option<Bench> {
     let (program, image) = testbed()?;
-    Some(Bench::far("singularity", |dir| {
+    Some(Bench::far_with("singularity", around, |dir| {
         let mut section = json!({
             "image": image,
             "binary": program,
@@ -40,6 +46,23 @@ fn bench(more: &Value) -> Option<Bench> {
         section.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         section
     }))
+}
+
+#[test]
+fn skills_and_credential_files_are_mounted_and_can_only_be_read() {
+    let given = Given::new();
+    // The home there is a folder of its own, not the one of this test.
+    let Some(bench) = bench_with(&json!({ "volumes": [] }), given.around()) else { return };
+
+    given::is_mounted(&bench, &given);
+}
+
+#[test]
+fn what_cannot_be_mounted_is_sent() {
+    let given = Given::new();
+    let Some(mut bench) = bench_with(&json!({}), given.around()) else { return };
+
+    given::is_sent(&mut bench, &given);
 }
 
 /// The program with these words, as the person of the bench would run it.
@@ -73,6 +96,73 @@ fn an_instance_keeps_every_promise() {
         eprintln!("apptainer: {name}");
         promise(&bench);
     }
+}
+
+/// Tells the test below that it is the one without rights.
+const WITHOUT: &str = "HERMES_TEST_WITHOUT_RIGHTS";
+
+/// What is tried without rights: running, stopping, keeping and the background.
+const TRIED: [&str; 8] = [
+    "the_code_of_a_command_is_reported",
+    "input_is_read_to_its_end",
+    "a_timeout_kills_the_whole_tree",
+    "a_cancelled_command_is_gone_in_time",
+    "an_abandoned_command_is_gone_in_time",
+    "variables_functions_and_aliases_stay_as_documented",
+    "a_terminal_is_one_and_can_be_resized",
+    "a_job_goes_on_after_the_call_and_is_written_to_and_read",
+];
+
+/// Clusters give users no rights: a folder as image, no limits, no overlay but the kernel's own.
+#[test]
+fn an_instance_keeps_its_promises_for_a_user_without_rights() {
+    if std::env::var(WITHOUT).is_ok() {
+        for (name, promise) in PROMISES.iter().filter(|(name, _)| TRIED.contains(name)) {
+            eprintln!("apptainer without rights: {name}");
+            promise(&bench(&json!({})).unwrap());
+        }
+        let bench = bench(&json!({ "persistent": true })).unwrap();
+        let ran = bench.run("id -u; echo kept > /workspace/f");
+        assert_eq!(ran.output.head, b"65534\n");
+        assert!(ran.notes.iter().any(|note| note.contains("cannot be limited")), "{:?}", ran.notes);
+        return;
+    }
+    let (Some((program, _)), Ok(folder)) = (testbed(), std::env::var("HERMES_TEST_APPTAINER_FOLDER")) else {
+        return;
+    };
+    if !rustix::process::geteuid().is_root() {
+        // Then every other test here is this one.
+        return;
+    }
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let (image, own, temp) = (dir.path().join("image"), dir.path().join("own"), dir.path().join("tmp"));
+    fs::create_dir(&temp).unwrap();
+    let copied = Command::new("cp").arg("-a").arg(folder).arg(&image).status();
+    assert!(copied.unwrap().success());
+    fs::copy(std::env::current_exe().unwrap(), &own).unwrap();
+    let given = Command::new("chown").args(["-R", "65534:65534"]).arg(dir.path()).status();
+    assert!(given.unwrap().success());
+
+    let done = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&own)
+        .args([
+            "--exact",
+            "apptainer::an_instance_keeps_its_promises_for_a_user_without_rights",
+            "--nocapture",
+        ])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", dir.path())
+        .env("TMPDIR", &temp)
+        .env(WITHOUT, "1")
+        .env("HERMES_TEST_APPTAINER", program)
+        .env("HERMES_TEST_APPTAINER_IMAGE", &image)
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 #[test]

@@ -89,15 +89,30 @@ impl Bench {
 
     /// A far backend, whose place sees the folder under the same path.
     pub(crate) fn far(backend: &str, section: impl FnOnce(&Path) -> Value) -> Self {
+        Self::far_with(backend, Surroundings::default(), section)
+    }
+
+    /// The same with something around it.
+    pub(crate) fn far_with(
+        backend: &str,
+        around: Surroundings,
+        section: impl FnOnce(&Path) -> Value,
+    ) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let section = section(&dir.path().canonicalize().unwrap());
-        Self::with(backends::find(backend).unwrap(), dir, None, section, Surroundings::default())
+        Self::with(backends::find(backend).unwrap(), dir, None, section, around)
     }
 
     /// A far backend that needs variables of the person, and a folder for what outlives it.
-    pub(crate) fn given(backend: &str, given: &[(&str, &str)], section: Value, sandbox: &Path) -> Self {
+    pub(crate) fn given(
+        backend: &str,
+        given: &[(&str, &str)],
+        section: Value,
+        sandbox: &Path,
+        around: Surroundings,
+    ) -> Self {
         let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let around = Surroundings { given, sandbox: Some(sandbox.to_path_buf()), ..Surroundings::default() };
+        let around = Surroundings { given, sandbox: Some(sandbox.to_path_buf()), ..around };
         Self::with(backends::find(backend).unwrap(), tempfile::tempdir().unwrap(), None, section, around)
     }
 
@@ -213,6 +228,7 @@ fn far_place(
         name: "far".to_owned(),
         owner: around.owner.clone(),
         login: true,
+        cwd: "~".into(),
         lifetime: Duration::ZERO,
         overflow: None,
     };

@@ -5,11 +5,13 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use hermes_core::environment::{End, EnvError, Run, Why};
+use hermes_env::backends::Surroundings;
 use serde_json::{Value, json};
 
 use crate::PROMISES;
 use crate::bench::{Bench, usual};
 use crate::doubles::Double;
+use crate::given::{self, Given};
 use crate::processes::until;
 
 /// A vendor: its backend, where its address is set, and the variables that hold its key.
@@ -43,11 +45,21 @@ impl Vendor {
     }
 
     fn bench_with(&self, double: &Double, keys: &[(&str, &str)], more: &Value) -> Bench {
+        self.bench_around(double, keys, more, Surroundings::default())
+    }
+
+    fn bench_around(
+        &self,
+        double: &Double,
+        keys: &[(&str, &str)],
+        more: &Value,
+        around: Surroundings,
+    ) -> Bench {
         let mut section = (self.address)(double.port);
         let fields = section.as_object_mut().unwrap();
         fields.insert("persistent".to_owned(), json!(false));
         fields.extend(more.as_object().unwrap().clone());
-        Bench::given(self.backend, keys, section, double.folder())
+        Bench::given(self.backend, keys, section, double.folder(), around)
     }
 
     fn wrong_keys(&self) -> Vec<(&'static str, &'static str)> {
@@ -74,7 +86,8 @@ macro_rules! vendors {
             a_place_that_closes_leaves_no_sandbox,
             what_is_kept_is_there_after_a_restart,
             what_dead_runs_left_is_removed_and_nothing_else,
-            a_change_of_settings_makes_another_sandbox
+            a_change_of_settings_makes_another_sandbox,
+            skills_and_credential_files_are_sent_and_what_was_changed_comes_back_beside
         );
     })* };
     (@each $vendor:ident, $($promise:ident),*) => { $(#[test] fn $promise() { super::$promise(&$vendor); })* };
@@ -115,6 +128,14 @@ fn large_output_is_taken_whole(vendor: &Vendor) {
     assert_eq!(ran.why, Why::Ended(End::Code(0)));
     assert_eq!(ran.output.total, 20_000_009);
     assert!(ran.output.tail.ends_with(b"the end\n"));
+}
+
+fn skills_and_credential_files_are_sent_and_what_was_changed_comes_back_beside(vendor: &Vendor) {
+    let Some(double) = Double::start(vendor.backend) else { return };
+    let given = Given::new();
+    let mut bench = vendor.bench_around(&double, vendor.keys, &json!({}), given.around());
+
+    given::is_sent(&mut bench, &given);
 }
 
 fn wrong(bench: &Bench) -> String {

@@ -3,15 +3,20 @@
 //! `scripts/testbeds/docker` and `scripts/testbeds/podman` say where engines are. A machine that has
 //! none cannot run these tests; they say so and hold nothing up, except where CI wants them run.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use hermes_core::environment::{End, EnvError, Run, Why};
 use hermes_core::jobs::JobState;
+use hermes_env::backends::Surroundings;
 use serde_json::{Value, json};
 
 use crate::background::{Background, plain};
 use crate::bench::{Bench, usual};
 use crate::dockerd::Daemon;
+use crate::given::{self, Given};
 use crate::processes::until;
 use crate::{PROMISES, cost};
 
@@ -32,8 +37,12 @@ fn engine(name: &str) -> Option<(String, String)> {
 
 /// A place whose processes have the numbers they have outside, and whose folder is the same.
 fn bench(backend: &str, more: &Value) -> Option<Bench> {
+    bench_with(backend, more, Surroundings::default())
+}
+
+fn bench_with(backend: &str, more: &Value, around: Surroundings) -> Option<Bench> {
     let (image, client) = engine(backend)?;
-    Some(Bench::far(backend, |dir| {
+    Some(Bench::far_with(backend, around, |dir| {
         let dir = dir.display();
         let mut section = json!({
             "image": image,
@@ -83,6 +92,44 @@ fn ours(client: &str) -> String {
 }
 
 #[test]
+fn skills_and_credential_files_are_mounted_and_can_only_be_read() {
+    for engine in ["docker", "podman"] {
+        let given = Given::new();
+        let Some(bench) = bench_with(engine, &json!({}), given.around()) else { continue };
+
+        given::is_mounted(&bench, &given);
+    }
+}
+
+/// A client whose engine sees other files than we do, as when both are containers themselves.
+fn elsewhere(dir: &Path, client: &str) -> String {
+    let wrapper = dir.join("docker");
+    let text = format!(
+        "#!/bin/bash\nwords=()\nfor word; do\n  case $word in *:/root/.hermes:ro) word=/nowhere-{0}:/root/.hermes:ro ;; esac\n  \
+         words+=(\"$word\")\ndone\nexec {client} \"${{words[@]}}\"\n",
+        std::process::id()
+    );
+    fs::write(&wrapper, text).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    wrapper.display().to_string()
+}
+
+#[test]
+fn an_engine_that_sees_other_files_than_ours_is_sent_copies() {
+    let Some((_, client)) = engine("docker") else { return };
+    let (given, dir) = (Given::new(), tempfile::tempdir().unwrap());
+    let more = json!({ "binary": elsewhere(dir.path(), &client) });
+    let mut bench = bench_with("docker", &more, given.around()).unwrap();
+
+    let first = bench.run("cat ~/.hermes/skills/one/SKILL.md");
+
+    assert_eq!(first.output.head, b"first");
+    assert!(first.notes.iter().any(|note| note.contains("are copied")), "{:?}", first.notes);
+    given::is_sent(&mut bench, &given);
+    let _ = fs::remove_dir(format!("/nowhere-{}", std::process::id()));
+}
+
+#[test]
 fn a_container_that_is_removed_under_us_is_made_anew_by_the_next_call() {
     let Some(bench) = bench("docker", &json!({})) else { return };
     let (_, client) = engine("docker").unwrap();
@@ -111,7 +158,7 @@ fn a_container_that_is_removed_while_a_command_runs_is_a_clear_error_and_nothing
 
     let EnvError::CutOff { output, .. } = wrong else { panic!("{wrong}") };
     assert_eq!(output.head, b"so far\n");
-    assert_eq!(std::fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    assert_eq!(fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
     assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
 }
 
@@ -137,6 +184,20 @@ fn a_full_disk_in_there_loses_nothing_but_what_was_being_written() {
 
     assert!(String::from_utf8_lossy(&full.output.head).contains("No space left"));
     assert_eq!(bench.output("echo $A", &full.shell), "1\n");
+}
+
+#[test]
+fn a_disk_that_is_full_under_our_own_folder_there_is_no_reason_to_lie_about_commands() {
+    let Some(bench) = bench("docker", &json!({})) else { return };
+    let shell = bench.run("export A=1").shell;
+
+    let full = bench.run_with("head -c 600000000 /dev/zero > /tmp/fill", Run { shell, ..usual() });
+    assert!(String::from_utf8_lossy(&full.output.head).contains("No space left"));
+    let next = bench.run_with("echo $A; exit 3", Run { shell: full.shell, ..usual() });
+    assert_eq!((next.why, next.output.head.as_slice()), (Why::Ended(End::Code(3)), b"1\n".as_slice()));
+    let freed = bench.run_with("rm /tmp/fill; export B=2", Run { shell: next.shell, ..usual() });
+
+    assert_eq!(bench.output("echo $A$B", &freed.shell), "12\n");
 }
 
 #[test]
@@ -168,7 +229,7 @@ fn without_bash_variables_and_directory_stay() {
     let ran = bench.run("export A='x y'; cd /tmp");
 
     assert_eq!(ran.cwd, Some("/tmp".into()));
-    let permit = bench.permit_in("echo \"$A\"; pwd", std::path::Path::new("/tmp"));
+    let permit = bench.permit_in("echo \"$A\"; pwd", Path::new("/tmp"));
     let run = Run { shell: ran.shell, ..usual() };
     let next = bench.runtime.block_on(bench.place.run(permit, run)).unwrap();
     assert_eq!(next.output.head, b"x y\n/tmp\n");
@@ -176,7 +237,8 @@ fn without_bash_variables_and_directory_stay() {
 
 #[test]
 fn a_call_costs_no_more_than_the_bare_client() {
-    let Some(bench) = bench("docker", &json!({})) else { return };
+    let given = Given::new();
+    let Some(bench) = bench_with("docker", &json!({}), given.around()) else { return };
     let (_, client) = engine("docker").unwrap();
 
     cost::no_more_than("docker", &bench, || {
@@ -243,6 +305,6 @@ fn an_engine_that_is_killed_and_started_again_is_used_again_and_nothing_runs_twi
     assert!(gone.to_string().contains("start the engine"), "{gone}");
     daemon.again();
     assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
-    assert_eq!(std::fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    assert_eq!(fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
     drop(bench);
 }

@@ -98,5 +98,6 @@ impl Drop for Double {
 }
 
 fn script(kind: &str, vendor: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/doubles/{kind}_{vendor}.py"))
+    // The tests of the command line use these too.
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../env/tests/doubles/{kind}_{vendor}.py"))
 }

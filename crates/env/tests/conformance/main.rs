@@ -14,6 +14,7 @@ mod containers;
 mod cost;
 mod dockerd;
 mod doubles;
+mod given;
 mod processes;
 mod ssh;
 mod sshd;

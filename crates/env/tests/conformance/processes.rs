@@ -24,8 +24,8 @@ impl Bench {
     }
 }
 
-/// Whether a process of that number runs in the namespace of that name, which is not ours.
-fn runs_within(pid: &str, namespace: &str) -> bool {
+/// Whether a process of that number runs in the namespace of that name.
+pub(crate) fn runs_within(pid: &str, namespace: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let there = fs::read_link(entry.path().join("ns/pid"));
         if !there.is_ok_and(|there| there.to_string_lossy() == namespace) {

@@ -12,12 +12,54 @@ use serde_json::{Value, json};
 
 use crate::background::{Background, plain};
 use crate::bench::{Bench, usual};
+use crate::given::{self, Given};
 use crate::processes::until;
 use crate::sshd::{Server, make_key};
 use crate::{PROMISES, cost};
 
 fn bench(server: &Server, more: &Value) -> Bench {
     Bench::far("ssh", |_| server.section(more))
+}
+
+#[test]
+fn skills_and_credential_files_are_sent_and_what_was_changed_comes_back_beside() {
+    let Some(server) = Server::start() else { return };
+    let given = Given::new();
+    let mut bench = Bench::far_with("ssh", given.around(), |_| server.section(&json!({})));
+
+    given::is_sent(&mut bench, &given);
+}
+
+#[test]
+fn what_was_sent_is_not_sent_again_by_the_next_run() {
+    let Some(server) = Server::start() else { return };
+    let given = Given::new();
+    let mut bench = Bench::far_with("ssh", given.around(), |_| server.section(&json!({})));
+    bench.run("true");
+    let file = server.path("home/.hermes/skills/one/SKILL.md");
+    let number = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(&file).unwrap());
+    let before = number();
+
+    bench.come_back();
+    given.skill("two", "changed");
+    bench.run("true");
+
+    assert_eq!(number(), before);
+    assert_eq!(fs::read_to_string(server.path("home/.hermes/skills/two/SKILL.md")).unwrap(), "changed");
+}
+
+#[test]
+fn a_hermes_that_lives_there_is_left_alone() {
+    let Some(server) = Server::start() else { return };
+    let given = Given::new();
+    fs::create_dir_all(server.path("home/.hermes")).unwrap();
+    fs::write(server.path("home/.hermes/config.yaml"), "model: x\n").unwrap();
+    let bench = Bench::far_with("ssh", given.around(), |_| server.section(&json!({})));
+
+    let ran = bench.run("ls -A ~/.hermes");
+
+    assert_eq!(ran.output.head, b"config.yaml\n");
+    assert!(ran.notes.iter().any(|note| note.contains("a Hermes home there already")), "{:?}", ran.notes);
 }
 
 /// What is said about a command that cannot be run.
@@ -304,7 +346,9 @@ fn a_call_costs_no_more_than_the_bare_client_over_a_connection_that_is_there() {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
 
-    cost::no_more_than("ssh", &bench(&server, &json!({})), || {
+    let given = Given::new();
+    let place = Bench::far_with("ssh", given.around(), |_| server.section(&json!({})));
+    cost::no_more_than("ssh", &place, || {
         bare(&["-o", "ControlMaster=yes", "-o", "ControlPersist=60"]);
         || bare(&[])
     });

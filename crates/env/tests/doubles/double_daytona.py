@@ -13,7 +13,6 @@ import fcntl
 import json
 import os
 import pty
-import signal
 import struct
 import sys
 import termios
@@ -21,7 +20,8 @@ import uuid
 
 from aiohttp import WSMsgType, web
 
-from sandboxes import Faults, Growing, Sandbox, kill_tree
+from sandboxes import Growing, Sandbox, kill_tree
+from served import Served
 
 OUT, ERR = b"\x01\x01\x01", b"\x02\x02\x02"
 
@@ -196,14 +196,9 @@ class Terminal:
             kill_tree(self.process.pid)
 
 
-class Server:
+class Server(Served):
     def __init__(self, folder):
-        self.folder = folder
-        self.port = 0
-        self.boxes = {}
-        self.faults = Faults()
-        self.sockets = set()
-        self.asked = []
+        super().__init__(folder)
         self.cut_now = 0
 
     # The API.
@@ -332,7 +327,7 @@ class Server:
             return web.Response(body=command.log.path.read_bytes(), content_type="text/plain")
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        self.sockets.add(request.transport)
+        self.cuttable.add(request.transport)
         async for data in command.log.follow():
             await socket.send_bytes(data)
         await socket.close()
@@ -380,7 +375,7 @@ class Server:
             terminal = self.terminal(request)
         socket = web.WebSocketResponse(protocols=[word for word in wanted if word and "~" not in word])
         await socket.prepare(request)
-        self.sockets.add(request.transport)
+        self.cuttable.add(request.transport)
         await terminal.serve(socket)
         return socket
 
@@ -425,17 +420,13 @@ class Server:
 
     async def control(self, request):
         wanted = await request.json()
-        self.faults.set(wanted)
+        self.steered(wanted)
         for box in list(self.boxes.values()):
             if wanted.get("vanish"):
                 box.remove()
             if wanted.get("stop"):
                 box.stop()
                 box.state = "stopped"
-        if wanted.get("cut"):
-            for transport in self.sockets:
-                transport.abort()
-            self.sockets.clear()
         if wanted.get("make"):
             box = Box(self, wanted["make"])
             box.state = "started"
@@ -488,22 +479,6 @@ class Server:
             web.post(tool + "/files/bulk-download", self.download),
         ])
         return app
-
-    async def run(self):
-        runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]
-        print(self.port, flush=True)
-        over = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, over.set)
-        # Whoever started it holds its input.
-        asyncio.get_running_loop().add_reader(0, over.set)
-        await over.wait()
-        for box in self.boxes.values():
-            box.remove()
 
 
 asyncio.run(Server(sys.argv[1]).run())

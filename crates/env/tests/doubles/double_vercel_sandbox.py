@@ -24,7 +24,8 @@ import uuid
 
 from aiohttp import WSMsgType, web
 
-from sandboxes import Faults, Growing, Sandbox, kill, kill_tree
+from sandboxes import Growing, Sandbox, kill, kill_tree
+from served import Served
 
 
 def now():
@@ -138,14 +139,9 @@ class Command:
         return {"command": shown}
 
 
-class Server:
+class Server(Served):
     def __init__(self, folder):
-        self.folder = folder
-        self.port = 0
-        self.boxes = {}
-        self.faults = Faults()
-        self.streams = set()
-        self.asked = []
+        super().__init__(folder)
         self.tokens = {}
 
     # Sandboxes.
@@ -232,7 +228,7 @@ class Server:
         stream = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
         stream.enable_chunked_encoding()
         await stream.prepare(request)
-        self.streams.add(request.transport)
+        self.cuttable.add(request.transport)
         return stream
 
     def command(self, request):
@@ -312,7 +308,7 @@ class Server:
             return refused(401, "unauthorized", "Bad token")
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        self.streams.add(request.transport)
+        self.cuttable.add(request.transport)
         start = json.loads(await socket.receive_str())
         master, slave = pty.openpty()
 
@@ -371,7 +367,7 @@ class Server:
 
     async def control(self, request):
         wanted = await request.json()
-        self.faults.set(wanted)
+        self.steered(wanted)
         for box in list(self.boxes.values()):
             if wanted.get("vanish"):
                 box.stop()
@@ -379,10 +375,6 @@ class Server:
                 del self.boxes[box.name]
             if wanted.get("stop"):
                 box.stop()
-        if wanted.get("cut"):
-            for transport in self.streams:
-                transport.abort()
-            self.streams.clear()
         if make := wanted.get("make"):
             self.boxes[make["name"]] = Box(self, {"name": make["name"], "tags": make["labels"]})
         return web.json_response({})
@@ -433,22 +425,6 @@ class Server:
             web.post(session + "/interactive", self.interactive),
         ])
         return app
-
-    async def run(self):
-        runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]
-        print(self.port, flush=True)
-        over = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, over.set)
-        # Whoever started it holds its input.
-        asyncio.get_running_loop().add_reader(0, over.set)
-        await over.wait()
-        for box in self.boxes.values():
-            box.sandbox.remove()
 
 
 asyncio.run(Server(sys.argv[1]).run())

@@ -124,6 +124,15 @@ impl HomeSkills {
         self.inner.view(name, session)
     }
 
+    /// Files of the home that skills which can be used say they need, for code that just waits.
+    pub fn needed_files(&self) -> Vec<String> {
+        let found = self.inner.found().into_iter().filter(|found| self.inner.hidden(found).is_none());
+        let mut files: Vec<String> = found.flat_map(|found| found.front.credential_files.clone()).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
     /// A file of a skill, for code that just waits.
     pub fn file_now(&self, name: &str, file: &str) -> Result<LinkedFile, SkillError> {
         self.inner.usable(name).and_then(|found| view::file(&found, file))

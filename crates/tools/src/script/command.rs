@@ -28,6 +28,14 @@ pub(crate) fn command(code: &str) -> Result<String, String> {
     }
 }
 
+/// The program that must be there for a script to run; a shell always is.
+pub(crate) fn needs(code: &str) -> Option<String> {
+    match interpreter(code) {
+        Ok(Interpreter::Reads(program)) => Some(program.to_owned()),
+        Ok(Interpreter::Shell) | Err(_) => None,
+    }
+}
+
 /// Python, unless the first line names another one.
 fn interpreter(code: &str) -> Result<Interpreter<'_>, String> {
     let Some(line) = code.lines().next().and_then(|line| line.strip_prefix("#!")) else {

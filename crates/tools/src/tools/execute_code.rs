@@ -8,7 +8,7 @@ use hermes_core::definitions::Offered;
 use hermes_core::effect::{Command, Effect};
 use hermes_core::environment::{Script, ScriptRan, ShellState, Shells, Stands, Why};
 use hermes_core::error::{ToolError, ToolResult};
-use hermes_core::gate::Gate;
+use hermes_core::gate::{Gate, Probe};
 use hermes_core::session::Place;
 use hermes_core::tool::{Definition, MaxSize, SchemaCx, Tool, ToolDef};
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::choice::choosable;
 use crate::command::kept::text;
 use crate::script::CALLABLE;
-use crate::script::command::command;
+use crate::script::command::{command, needs};
 use crate::script::desk::Calls;
 use crate::script::module;
 use crate::script::settings::ScriptSettings;
@@ -27,7 +27,7 @@ use crate::toolsets::code_execution;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ExecuteCode>("execute_code", &code_execution::TOOLSET)
     .emoji("🐍")
     .max_result(MaxSize::Chars(100_000))
-    .gate(|| Gate::Program("python3".into()))
+    .gate(|| Gate::check("`python3` is installed, or commands run elsewhere", has_python))
     .alone()
     .timeout(LONGEST_CALL)
     .winds_up()
@@ -65,6 +65,14 @@ const PYTHON: [(&str, &str); 5] = [
 struct ExecuteCode {
     /// The script
     code: String,
+}
+
+/// Whether there is a Python here. Whether there is one elsewhere is seen when a script is run there.
+async fn has_python(probe: Arc<dyn Probe>) -> Result<(), String> {
+    if probe.program("python3") || probe.elsewhere() {
+        return Ok(());
+    }
+    Err("needs the program `python3`".to_owned())
 }
 
 /// Names the tools that scripts of this session can call, and its limits.
@@ -113,6 +121,7 @@ impl Tool for ExecuteCode {
             },
             module: (module::FILE, module),
             module_path: "PYTHONPATH",
+            needs: needs(&self.code),
             variables: PYTHON.map(|(name, value)| (name.into(), value.into())).to_vec(),
             stands: settings.stands,
             timeout: settings.timeout,

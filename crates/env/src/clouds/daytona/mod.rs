@@ -27,7 +27,7 @@ use crate::far::{Close, Reach, Ready};
 pub(crate) use settings::DaytonaSettings;
 
 /// Gets ready to reach the sandbox of a place.
-pub(crate) fn open(settings: DaytonaSettings, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+fn open(settings: DaytonaSettings, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
     let (name, host) = (with.around.name.clone(), Arc::clone(&with.host));
     Ok(Cloud::reached(name, host, Sandbox::new(settings, with)?))
 }

@@ -2,7 +2,7 @@
 //!
 //! It carries our labels; nothing without them is touched.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::environment::{EnvError, Stream};
@@ -14,11 +14,10 @@ use serde_json::{Value, json};
 use crate::backends::{Opening, Surroundings};
 use crate::clouds::api::{Again, Api, Fault, encoded};
 use crate::clouds::daytona::settings::DaytonaSettings;
-use crate::clouds::settings::{
-    MAKER, OWNER, RECIPE, STAYS, gigabytes, given, hash, labels, name, owner, required, variables,
-};
+use crate::clouds::own::{HAD_STOPPED, MADE_ANEW, Own, is_left, not_ours, taken_by_nothing};
+use crate::clouds::settings::{OWNER, RECIPE, STAYS, gigabytes, given, hash, labels, owner, required};
+use crate::far::settings::variables;
 use crate::far::{Close, Ready};
-use crate::process::secret_word;
 
 /// How long a sandbox may take to be made, with its image, or to change its state.
 const MAKE: Duration = Duration::from_mins(15);
@@ -37,16 +36,7 @@ pub(super) struct Sandbox {
     api: Arc<Api>,
     base: Url,
     host: Arc<dyn Host>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The one in use.
-    known: Option<Known>,
-    swept: bool,
-    /// The name of one that is not kept, which must be nobody else's.
-    own_name: Option<String>,
+    own: Own<Known>,
 }
 
 #[derive(Clone)]
@@ -107,17 +97,12 @@ impl Sandbox {
             environment: around.name.clone(),
             why: format!("api_url: `{}` is no address", settings.api_url),
         })?;
-        Ok(Self { settings, around, api: Arc::new(api), base, host: with.host, state: Mutex::default() })
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Self { settings, around, api: Arc::new(api), base, host: with.host, own: Own::new() })
     }
 
     /// The programs of the sandbox in use.
     pub(super) fn toolbox(&self) -> Result<Toolbox, Fault> {
-        let known = self.state().known.clone();
-        let Known { id, toolbox } = known.ok_or_else(|| Fault::Failed("there is no sandbox".to_owned()))?;
+        let Known { id, toolbox } = self.own.known()?;
         let activity = self.base.join(&format!("/sandbox/{id}/last-activity"));
         Ok(Toolbox { api: Arc::clone(&self.api), host: Arc::clone(&self.host), url: toolbox, activity })
     }
@@ -156,16 +141,12 @@ impl Sandbox {
     }
 
     fn name(&self) -> String {
-        if self.settings.persistent {
-            return name(&self.around);
-        }
-        let fresh = || format!("{}-{}", name(&self.around), secret_word().get(..8).unwrap_or_default());
-        self.state().own_name.get_or_insert_with(fresh).clone()
+        self.own.name(&self.around, self.settings.persistent)
     }
 
     /// Removes what runs of this home that are gone have left, once.
     async fn sweep(&self) {
-        if std::mem::replace(&mut self.state().swept, true) {
+        if !self.own.sweeps() {
             return;
         }
         let wanted = json!({ (OWNER): owner(&self.around), (STAYS): "0" }).to_string();
@@ -175,9 +156,7 @@ impl Sandbox {
         let items = found.get("items").unwrap_or(&found).as_array().cloned().unwrap_or_default();
         for item in items {
             let Ok(shown) = self.shown(item) else { continue };
-            let label = |name: &str| shown.labels.get(name).map_or("", String::as_str);
-            let ours = label(OWNER) == owner(&self.around) && label(STAYS) == "0";
-            if ours && !crate::jobs::still_runs(label(MAKER)) {
+            if is_left(&shown.labels, &self.around) {
                 // What cannot be removed now is found again next time, or ends by itself.
                 let _ = self.remove(&shown.id).await;
             }
@@ -189,15 +168,13 @@ impl Sandbox {
         self.sweep().await;
         let (name, recipe) = (self.name(), self.recipe());
         let mut notes = Vec::new();
-        let before = self.state().known.take();
+        let before = self.own.forget();
         let found = match self.look(&name).await? {
             Some(found) if found.labels.get(OWNER) != Some(&owner(&self.around)) => {
-                return Err(Fault::Failed(format!(
-                    "there is a sandbox `{name}` that is not of this home; remove it, or name the environment otherwise"
-                )));
+                return Err(not_ours(&name));
             }
             Some(found) if found.labels.get(RECIPE) != Some(&recipe) => {
-                notes.push("the settings changed, so the sandbox was made anew".to_owned());
+                notes.push(MADE_ANEW.to_owned());
                 self.remove(&found.id).await?;
                 None
             }
@@ -216,11 +193,11 @@ impl Sandbox {
         let stopped = found.state != "started";
         let shown = self.started(found).await?;
         if stopped && before.is_some_and(|before| before.id == shown.id) {
-            notes.push("the sandbox had stopped and was started again; what ran in it has ended".to_owned());
+            notes.push(HAD_STOPPED.to_owned());
         }
         let toolbox = self.toolbox_of(&shown).await?;
         let identity = shown.id.clone();
-        self.state().known = Some(Known { id: shown.id, toolbox });
+        self.own.remember(Known { id: shown.id, toolbox });
         Ok(Ready { identity, notes })
     }
 
@@ -242,9 +219,7 @@ impl Sandbox {
         match self.ask(Method::POST, "/sandbox", Some(&body), Again::Refused).await {
             Ok(value) => self.shown(value),
             // An answer that got lost, or another run of this home that was faster.
-            Err(Fault::Taken { .. }) => self.look(name).await?.ok_or_else(|| {
-                Fault::Failed(format!("the name `{name}` is taken, but there is no such sandbox"))
-            }),
+            Err(Fault::Taken { .. }) => self.look(name).await?.ok_or_else(|| taken_by_nothing(name)),
             Err(fault) => Err(fault),
         }
     }
@@ -349,7 +324,7 @@ impl Sandbox {
 
     /// Lets go of it.
     pub(super) async fn let_go(&self, how: Close) -> Result<(), Fault> {
-        let known = self.state().known.take();
+        let known = self.own.forget();
         let id = match (known, how) {
             (Some(known), _) => known.id,
             (None, Close::Remove) => match self.look(&self.name()).await? {

@@ -1,11 +1,15 @@
 //! What can be set about a sandbox of Daytona.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use hermes_core::environment::EnvError;
 use serde::Deserialize;
 
-use crate::backends::FarAbout;
-use crate::clouds::settings::{IMAGE, check_cpu, check_names, check_url, cwd, standing};
+use crate::backends::{FarAbout, FarBackend, Opening};
+use crate::clouds::settings::{check_url, standing};
+use crate::far::Reach;
+use crate::far::settings::{IMAGE, check_cpu, check_variables, cwd};
 
 /// Daytona's own address.
 const API: &str = "https://app.daytona.io/api";
@@ -62,8 +66,12 @@ impl Default for DaytonaSettings {
     }
 }
 
-impl DaytonaSettings {
-    pub(crate) fn about(&self) -> FarAbout {
+impl FarBackend for DaytonaSettings {
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        super::open(self, with)
+    }
+
+    fn about(&self) -> FarAbout {
         let of = self.snapshot.as_ref().unwrap_or(&self.image);
         FarAbout {
             location: format!("Daytona sandbox of {of}"),
@@ -72,12 +80,11 @@ impl DaytonaSettings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         if self.image.trim().is_empty() || self.image.contains(char::is_whitespace) {
             return Err("image: it must name an image".to_owned());
         }
-        check_names("forward_env", self.forward_env.iter())?;
-        check_names("env", self.env.keys())?;
+        check_variables(&self.forward_env, &self.env)?;
         check_cpu(self.cpu)?;
         check_url("api_url", &self.api_url)
     }

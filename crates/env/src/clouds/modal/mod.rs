@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `settings.rs` | what can be set |
+//! | `written.rs` | the token that Modal's own program has written down |
 //! | `wire.rs` | messages, as the protocol writes them |
 //! | `grpc.rs` | calls |
 //! | `kept.rs` | which image holds the files of a place |
@@ -15,6 +16,7 @@ mod programs;
 mod sandbox;
 mod settings;
 mod wire;
+mod written;
 
 use std::sync::Arc;
 
@@ -30,9 +32,10 @@ use crate::clouds::modal::sandbox::Sandbox;
 use crate::far::{Close, Reach, Ready};
 
 pub(crate) use settings::ModalSettings;
+pub(crate) use written::written;
 
 /// Gets ready to reach the sandbox of a place.
-pub(crate) fn open(settings: ModalSettings, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+fn open(settings: ModalSettings, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
     let (name, host) = (with.around.name.clone(), Arc::clone(&with.host));
     let carrier = Arc::new(Carrier::new(Arc::clone(&host)));
     let sandbox = Sandbox::new(settings, with, Arc::clone(&carrier))?;

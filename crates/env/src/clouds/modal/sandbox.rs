@@ -17,7 +17,8 @@ use crate::clouds::modal::grpc::Line;
 use crate::clouds::modal::kept::{Book, Kept};
 use crate::clouds::modal::settings::ModalSettings;
 use crate::clouds::modal::wire::{Fields, Message};
-use crate::clouds::settings::{MAKER, OWNER, RECIPE, STAYS, TASK, hash, labels, owner, required, variables};
+use crate::clouds::settings::{MAKER, OWNER, RECIPE, STAYS, TASK, hash, labels, owner, required};
+use crate::far::settings::variables;
 use crate::far::{Close, Ready};
 use crate::process::secret_word;
 

@@ -1,11 +1,15 @@
 //! What can be set about a sandbox of Modal.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use hermes_core::environment::EnvError;
 use serde::Deserialize;
 
-use crate::backends::FarAbout;
-use crate::clouds::settings::{IMAGE, check_cpu, check_names, check_url, cwd, standing};
+use crate::backends::{FarAbout, FarBackend, Opening};
+use crate::clouds::settings::{check_url, standing};
+use crate::far::Reach;
+use crate::far::settings::{IMAGE, check_cpu, check_variables, cwd};
 
 /// Modal's own address, and the app its sandboxes belong to.
 const API: &str = "https://api.modal.com";
@@ -66,8 +70,12 @@ impl Default for ModalSettings {
     }
 }
 
-impl ModalSettings {
-    pub(crate) fn about(&self) -> FarAbout {
+impl FarBackend for ModalSettings {
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        super::open(self, with)
+    }
+
+    fn about(&self) -> FarAbout {
         FarAbout {
             location: format!("Modal sandbox of {}", self.image),
             standing: standing(&self.forward_env),
@@ -75,7 +83,7 @@ impl ModalSettings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         match self.mode.as_str() {
             "auto" | "direct" => {}
             "managed" => return Err("mode: only your own account can be used; set `direct`".to_owned()),
@@ -87,8 +95,7 @@ impl ModalSettings {
         if !(1..=1440).contains(&self.timeout_minutes) {
             return Err("timeout_minutes: it must be from 1 to 1440".to_owned());
         }
-        check_names("forward_env", self.forward_env.iter())?;
-        check_names("env", self.env.keys())?;
+        check_variables(&self.forward_env, &self.env)?;
         check_cpu(self.cpu)?;
         check_url("api_url", &self.api_url)
     }

@@ -4,7 +4,7 @@
 //! next session begins with them. It carries our labels; nothing without them is touched.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::environment::EnvError;
@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 
 use crate::backends::{Opening, Surroundings};
 use crate::clouds::api::{Again, Api, Fault, encoded};
-use crate::clouds::settings::{MAKER, OWNER, RECIPE, STAYS, hash, labels, name, owner, variables};
+use crate::clouds::own::{HAD_STOPPED, MADE_ANEW, Own, is_left, not_ours, taken_by_nothing};
+use crate::clouds::settings::{OWNER, RECIPE, hash, labels, owner};
 use crate::clouds::vercel::account::Account;
 use crate::clouds::vercel::settings::VercelSettings;
+use crate::far::settings::variables;
 use crate::far::{Close, Ready};
-use crate::process::secret_word;
 
 /// How long a sandbox may take to be made or to change its state.
 const MAKE: Duration = Duration::from_mins(5);
@@ -36,16 +37,8 @@ pub(super) struct Sandbox {
     api: Arc<Api>,
     base: Url,
     host: Arc<dyn Host>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Name and session of the one in use.
-    known: Option<(String, String)>,
-    swept: bool,
-    /// The name of one that is not kept, which must be nobody else's.
-    own_name: Option<String>,
+    /// By name and session.
+    own: Own<(String, String)>,
 }
 
 /// The programs of a sandbox.
@@ -106,18 +99,13 @@ impl Sandbox {
             environment: around.name.clone(),
             why: format!("api_url: `{}` is no address", settings.api_url),
         })?;
-        let (api, host, state) = (Arc::new(api), with.host, Mutex::default());
-        Ok(Self { settings, around, account, api, base, host, state })
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let (api, host, own) = (Arc::new(api), with.host, Own::new());
+        Ok(Self { settings, around, account, api, base, host, own })
     }
 
     /// The programs of the sandbox in use.
     pub(super) fn session(&self) -> Result<Session, Fault> {
-        let known = self.state().known.clone();
-        let (_, id) = known.ok_or_else(|| Fault::Failed("there is no sandbox".to_owned()))?;
+        let (_, id) = self.own.known()?;
         Ok(Session {
             api: Arc::clone(&self.api),
             host: Arc::clone(&self.host),
@@ -164,16 +152,12 @@ impl Sandbox {
     }
 
     fn name(&self) -> String {
-        if self.settings.persistent {
-            return name(&self.around);
-        }
-        let fresh = || format!("{}-{}", name(&self.around), secret_word().get(..8).unwrap_or_default());
-        self.state().own_name.get_or_insert_with(fresh).clone()
+        self.own.name(&self.around, self.settings.persistent)
     }
 
     /// Removes what runs of this home that are gone have left, once.
     async fn sweep(&self) {
-        if std::mem::replace(&mut self.state().swept, true) {
+        if !self.own.sweeps() {
             return;
         }
         let owner = owner(&self.around);
@@ -186,8 +170,7 @@ impl Sandbox {
         let items = found.get("sandboxes").and_then(Value::as_array).cloned().unwrap_or_default();
         for item in items {
             let Ok(shown) = serde_json::from_value::<ShownSandbox>(item) else { continue };
-            let ours = shown.tag(OWNER) == owner && shown.tag(STAYS) == "0";
-            if ours && !crate::jobs::still_runs(shown.tag(MAKER)) {
+            if is_left(&shown.tags.clone().unwrap_or_default(), &self.around) {
                 // What cannot be removed now is found again next time, or ends by itself.
                 let _ = self.remove(&shown.name).await;
             }
@@ -199,15 +182,13 @@ impl Sandbox {
         self.sweep().await;
         let (name, recipe) = (self.name(), self.recipe());
         let mut notes = Vec::new();
-        let before = self.state().known.take();
+        let before = self.own.forget();
         let found = match self.look(&name, "&resume=true").await? {
             Some(found) if found.sandbox.tag(OWNER) != owner(&self.around) => {
-                return Err(Fault::Failed(format!(
-                    "there is a sandbox `{name}` that is not of this home; remove it, or name the environment otherwise"
-                )));
+                return Err(not_ours(&name));
             }
             Some(found) if found.sandbox.tag(RECIPE) != recipe => {
-                notes.push("the settings changed, so the sandbox was made anew".to_owned());
+                notes.push(MADE_ANEW.to_owned());
                 self.remove(&name).await?;
                 None
             }
@@ -220,7 +201,7 @@ impl Sandbox {
         let shown = self.started(found).await?;
         let id = shown.session.map_or(shown.sandbox.current_session_id, |session| session.id);
         if before.is_some_and(|before| before.1 != id) && self.settings.persistent {
-            notes.push("the sandbox had stopped and was started again; what ran in it has ended".to_owned());
+            notes.push(HAD_STOPPED.to_owned());
         }
         // What is kept goes from one session to the next; otherwise each begins anew.
         let identity = if self.settings.persistent {
@@ -228,7 +209,7 @@ impl Sandbox {
         } else {
             id.clone()
         };
-        self.state().known = Some((name, id));
+        self.own.remember((name, id));
         Ok(Ready { identity, notes })
     }
 
@@ -239,9 +220,7 @@ impl Sandbox {
         match self.ask(Method::POST, &path, Some(&self.body(name, recipe)), Again::Always).await {
             Ok(value) => self.shown(value),
             Err(Fault::Taken { .. }) => {
-                let gone =
-                    || Fault::Failed(format!("the name `{name}` is taken, but there is no such sandbox"));
-                self.look(name, "&resume=true").await?.ok_or_else(gone)
+                self.look(name, "&resume=true").await?.ok_or_else(|| taken_by_nothing(name))
             }
             Err(fault) => Err(fault),
         }
@@ -312,7 +291,7 @@ impl Sandbox {
 
     /// Lets go of it.
     pub(super) async fn let_go(&self, how: Close) -> Result<(), Fault> {
-        let known = self.state().known.take();
+        let known = self.own.forget();
         let (name, session) = match (known, how) {
             (Some(known), _) => known,
             (None, Close::Remove) => match self.look(&self.name(), "").await? {

@@ -1,11 +1,15 @@
 //! What can be set about a sandbox of Vercel.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use hermes_core::environment::EnvError;
 use serde::Deserialize;
 
-use crate::backends::FarAbout;
-use crate::clouds::settings::{check_cpu, check_names, check_url, cwd, standing};
+use crate::backends::{FarAbout, FarBackend, Opening};
+use crate::clouds::settings::{check_url, standing};
+use crate::far::Reach;
+use crate::far::settings::{check_cpu, check_variables, cwd};
 
 /// Vercel's own address, the system sandboxes start with, and where their files are.
 const API: &str = "https://vercel.com/api";
@@ -67,8 +71,12 @@ impl Default for VercelSettings {
     }
 }
 
-impl VercelSettings {
-    pub(crate) fn about(&self) -> FarAbout {
+impl FarBackend for VercelSettings {
+    fn open(self, with: Opening) -> Result<Arc<dyn Reach>, EnvError> {
+        super::open(self, with)
+    }
+
+    fn about(&self) -> FarAbout {
         let of = self.image.as_ref().unwrap_or(&self.runtime);
         FarAbout {
             location: format!("Vercel sandbox of {of}"),
@@ -77,7 +85,7 @@ impl VercelSettings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         if self.runtime.trim().is_empty() {
             return Err("runtime: it must name one, as `node24` or `python3.13`".to_owned());
         }
@@ -87,12 +95,13 @@ impl VercelSettings {
         if self.timeout_minutes < 5 {
             return Err("timeout_minutes: it must be at least 5".to_owned());
         }
-        check_names("forward_env", self.forward_env.iter())?;
-        check_names("env", self.env.keys())?;
+        check_variables(&self.forward_env, &self.env)?;
         check_cpu(self.cpu)?;
         check_url("api_url", &self.api_url)
     }
+}
 
+impl VercelSettings {
     /// Processors and memory to ask for; none when they are what is given anyway. A processor comes with
     /// 2048 MB, so memory alone decides nothing.
     pub(super) fn processors(&self) -> Option<u32> {

@@ -1,0 +1,94 @@
+//! Idle places are stopped, and what a run that was killed has left is swept by the next.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{Bench, Engine, builder, call, fresh, output, until};
+
+/// Tells the test below that it is the run that is to be killed: its folder and its place.
+const KILLED: &str = "HERMES_TEST_KILLED_RUN";
+
+#[test]
+fn an_idle_container_is_stopped_and_used_again() {
+    let Some(engine) = Engine::here() else { return };
+    let name = fresh("idle");
+    let section = engine.section(&json!({ "persist_across_processes": true, "lifetime_seconds": 1 }));
+    let bench = Bench::new(&json!({ "environments": { &name: section } }));
+    let runtime = bench.runtime();
+    let session = runtime.session().environment(&name).open().unwrap();
+    output(&session, "true");
+    assert!(engine.containers(&name)[0].ends_with("running"));
+
+    until("it is stopped", || engine.containers(&name)[0].ends_with("exited"));
+
+    assert_eq!(output(&session, "echo again"), "again");
+    runtime.close_environment(&name, true).unwrap();
+    assert_eq!(engine.containers(&name), Vec::<String>::new());
+}
+
+#[test]
+fn a_place_with_something_in_the_background_is_not_idle() {
+    let Some(engine) = Engine::here() else { return };
+    let name = fresh("busy");
+    let section = engine.section(&json!({ "lifetime_seconds": 1 }));
+    let bench = Bench::new(&json!({ "environments": { &name: section } }));
+    let session = bench.runtime().session().environment(&name).open().unwrap();
+
+    let job = call(&session, "terminal", &json!({ "command": "sleep 4; echo done", "background": true }));
+
+    let wait = json!({ "action": "wait", "session_id": job["session_id"], "timeout": 20 });
+    let ended = call(&session, "process", &wait);
+    assert_eq!((&ended["status"], &ended["exit_code"]), (&json!("exited"), &json!(0)), "{ended}");
+    until("it is gone", || engine.containers(&name).is_empty());
+}
+
+#[test]
+fn what_a_killed_run_left_is_swept_by_the_next_and_nothing_else_is() {
+    let Some(engine) = Engine::here() else { return };
+    if let Ok(run) = std::env::var(KILLED) {
+        return be_killed(&run);
+    }
+    let (name, other) = (fresh("swept"), fresh("kept"));
+    let environments = json!({
+        &name: engine.section(&json!({})),
+        &other: engine.section(&json!({ "persist_across_processes": true })),
+    });
+    let bench = Bench::new(&json!({ "environments": environments }));
+    let mut run = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "ends::what_a_killed_run_left_is_swept_by_the_next_and_nothing_else_is",
+            "--nocapture",
+        ])
+        .env(KILLED, format!("{} {name} {other}", bench.path("").display()))
+        .spawn()
+        .unwrap();
+    until("both run", || bench.path("work/ready").exists());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!((engine.containers(&name).len(), engine.containers(&other).len()), (1, 1));
+    let left = engine.containers(&name);
+
+    let runtime = bench.runtime();
+    let session = runtime.session().environment(&name).open().unwrap();
+    output(&session, "true");
+
+    let now = engine.containers(&name);
+    assert!(now.len() == 1 && now != left, "{now:?}");
+    assert_eq!(engine.containers(&other).len(), 1);
+    runtime.close_environment(&other, true).unwrap();
+}
+
+/// Opens both places, tells so, and waits for its end.
+fn be_killed(run: &str) {
+    let mut words = run.split(' ');
+    let dir = Path::new(words.next().unwrap());
+    let runtime = builder(dir).build().unwrap();
+    for name in words {
+        output(&runtime.session().environment(name).open().unwrap(), "true");
+    }
+    std::fs::write(dir.join("work/ready"), "").unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(120));
+}

@@ -1,0 +1,167 @@
+//! Every tool that works with files and commands works in a place elsewhere.
+
+use hermes::Session;
+use serde_json::{Value, json};
+
+use crate::sshd::Server;
+use crate::support::{Bench, Engine, call, fresh, output, until};
+
+/// What holds in every place: `work` is a folder there.
+fn every_tool_works(session: &Session, work: &str) {
+    files(session, work);
+    terminals(session);
+    background(session, work);
+    scripts(session, work);
+}
+
+fn files(session: &Session, work: &str) {
+    let path = format!("{work}/notes/a.txt");
+    let wrote = call(session, "write_file", &json!({ "path": path, "content": "one\ntwo\nthree\n" }));
+    assert_eq!((&wrote["bytes_written"], &wrote["dirs_created"]), (&json!(14), &json!(true)), "{wrote}");
+    assert_eq!(output(session, &format!("cat {path}")), "one\ntwo\nthree");
+
+    let patched = call(session, "patch", &json!({ "path": path, "old_string": "two", "new_string": "2" }));
+    assert_eq!(patched["success"], true, "{patched}");
+    let read = call(session, "read_file", &json!({ "path": path, "offset": 2 }));
+    assert!(read["content"].as_str().unwrap().contains("2|2\n"), "{read}");
+    assert_eq!(read["total_lines"], 3, "{read}");
+
+    let found = call(session, "search_files", &json!({ "pattern": "thr.e", "path": work }));
+    assert!(found.to_string().contains("notes/a.txt"), "{found}");
+    let named =
+        call(session, "search_files", &json!({ "pattern": "*.txt", "target": "files", "path": work }));
+    assert!(named.to_string().contains("notes/a.txt"), "{named}");
+
+    let missing = call(session, "read_file", &json!({ "path": format!("{work}/notes/aa.txt") }));
+    assert!(missing.to_string().contains("a.txt"), "{missing}");
+}
+
+fn terminals(session: &Session) {
+    let command = "test -t 0 && test -t 1 && stty size";
+    let answer = call(session, "terminal", &json!({ "command": command, "pty": true }));
+    assert_eq!(answer["output"], "30 120", "{answer}");
+
+    output(session, "cd /tmp; export KEPT='a b'");
+    assert_eq!(output(session, "pwd; echo \"$KEPT\""), "/tmp\na b");
+}
+
+fn background(session: &Session, work: &str) {
+    let command = "echo up; read x; echo \"got $x\"; sleep 1000";
+    let started = call(
+        session,
+        "terminal",
+        &json!({ "command": command, "background": true, "workdir": work, "pty": true }),
+    );
+    let id = started["session_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned();
+    let process = |action: &str, more: Value| {
+        let mut arguments = json!({ "action": action, "session_id": id });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call(session, "process", &arguments)
+    };
+    until("it is up", || process("poll", json!({})).to_string().contains("up"));
+    process("submit", json!({ "data": "word" }));
+    until("it has read", || process("log", json!({})).to_string().contains("got word"));
+    let killed = process("kill", json!({}));
+    assert_eq!(killed["status"], "killed", "{killed}");
+
+    let quick = call(session, "terminal", &json!({ "command": "exit 4", "background": true }));
+    let waited = call(
+        session,
+        "process",
+        &json!({ "action": "wait", "session_id": quick["session_id"], "timeout": 20 }),
+    );
+    assert_eq!((&waited["status"], &waited["exit_code"]), (&json!("exited"), &json!(4)), "{waited}");
+}
+
+fn scripts(session: &Session, work: &str) {
+    let code = format!(
+        "import os\nfrom hermes_tools import terminal, read_file, write_file\n\
+         write_file('{work}/s.txt', 'made\\n')\n\
+         print(terminal('cat {work}/s.txt')['output'], read_file('{work}/s.txt')['total_lines'])\n\
+         print(os.path.exists('{work}/s.txt'))"
+    );
+    let ran = call(session, "execute_code", &json!({ "code": code }));
+    assert_eq!(
+        (&ran["status"], &ran["output"], &ran["tool_calls_made"]),
+        (&json!("success"), &json!("made 1\nTrue"), &json!(3)),
+        "{ran}"
+    );
+}
+
+#[test]
+fn every_tool_works_on_another_machine() {
+    let Some(server) = Server::start() else { return };
+    let mut section = server.section(&json!({}));
+    section.as_object_mut().unwrap().insert("backend".to_owned(), json!("ssh"));
+    let bench = Bench::new(&json!({ "backend": "local", "environments": { "lab": section } }));
+    let runtime = bench.runtime();
+    let session = runtime.session().environment("lab").open().unwrap();
+
+    every_tool_works(&session, server.path("home").to_str().unwrap());
+
+    // A call that names the other place works there.
+    let here = call(&session, "terminal", &json!({ "command": "pwd", "environment": "default" }));
+    assert_eq!(here["output"], bench.path("work").to_str().unwrap(), "{here}");
+}
+
+#[test]
+fn every_tool_works_in_a_container() {
+    let Some(engine) = Engine::here() else { return };
+    let name = fresh("tools");
+    let bench = Bench::new(&json!({ "environments": { &name: engine.section(&json!({})) } }));
+    let session = bench.runtime().session().environment(name).open().unwrap();
+
+    every_tool_works(&session, "/workspace");
+}
+
+#[test]
+fn a_script_where_there_is_no_python_is_a_clear_error_and_a_shells_script_runs() {
+    let Some(engine) = Engine::here() else { return };
+    let name = fresh("bare");
+    let section = engine.section(&json!({ "image": engine.plain }));
+    let bench = Bench::new(&json!({ "environments": { &name: section } }));
+    let session = bench.runtime().session().environment(&name).open().unwrap();
+
+    let python = call(&session, "execute_code", &json!({ "code": "print(1)" }));
+    let shell = call(&session, "execute_code", &json!({ "code": "#!/bin/sh\necho here" }));
+
+    assert!(python.to_string().contains(&format!("{name} has no python3")), "{python}");
+    assert_eq!((&shell["status"], &shell["output"]), (&json!("success"), &json!("here")), "{shell}");
+}
+
+#[test]
+fn skills_and_the_credential_files_that_are_named_are_there_to_be_read() {
+    let Some(server) = Server::start() else { return };
+    let mut lab = server.section(&json!({}));
+    lab.as_object_mut().unwrap().insert("backend".to_owned(), json!("ssh"));
+    let mut environments = json!({ "lab": lab });
+    let engine = Engine::here();
+    let name = fresh("given");
+    if let Some(engine) = &engine {
+        environments.as_object_mut().unwrap().insert(name.clone(), engine.section(&json!({})));
+    }
+    let terminal = json!({ "environments": environments, "credential_files": ["token.json", "../work/x"] });
+    let bench = Bench::new(&terminal);
+    let front =
+        "---\nname: fly\ndescription: How to fly\nrequired_credential_files: [map.json, auth.json]\n---\n";
+    bench.write("home/skills/fly/SKILL.md", &format!("{front}Flap.\n"));
+    for (file, text) in [("token.json", "t"), ("map.json", "m"), ("auth.json", "never"), ("other.json", "o")]
+    {
+        bench.write(&format!("home/{file}"), text);
+    }
+    bench.write("home/cache/images/i.png", "i");
+    bench.write("work/x", "outside");
+    let runtime = bench.runtime();
+
+    for place in ["lab", name.as_str()].into_iter().take(if engine.is_some() { 2 } else { 1 }) {
+        let session = runtime.session().environment(place).open().unwrap();
+        let found = output(
+            &session,
+            "cd ~/.hermes; tail -n 1 skills/fly/SKILL.md; cat token.json map.json; echo; find . -type f | grep -v '/\\.' | sort",
+        );
+        assert_eq!(
+            found, "Flap.\ntm\n./cache/images/i.png\n./map.json\n./skills/fly/SKILL.md\n./token.json",
+            "{place}"
+        );
+    }
+}
