@@ -38,5 +38,4 @@ mod script;
 pub mod shell;
 mod ssh;
 pub mod sudo;
-mod wait;
 pub mod workplace;

@@ -40,7 +40,6 @@ mod settings;
 mod side;
 mod spill;
 mod sudo;
-mod wait;
 mod web;
 mod workplace;
 mod world;

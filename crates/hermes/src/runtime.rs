@@ -19,6 +19,7 @@ use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot,
 use hermes_core::road::{Road, Spill};
 use hermes_core::session::Place;
 use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
+use hermes_core::wait::wait;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
 use hermes_tools::senders::Post;
@@ -36,7 +37,6 @@ use crate::redact::WorldRedact;
 use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
 use crate::settings;
-use crate::wait::wait;
 use crate::web::WorldWeb;
 use crate::world::World;
 

@@ -295,7 +295,7 @@ impl Drop for Far {
         self.jobs.end();
         if self.opened.get_mut().take().is_some() {
             // Waited for here: a moment later there may be nobody left to do it.
-            let _ = crate::wait::wait(self.reach.close(Close::Leave));
+            let _ = hermes_core::wait::wait(self.reach.close(Close::Leave));
         }
     }
 }

@@ -27,6 +27,7 @@ use std::time::SystemTime;
 use futures::future::BoxFuture;
 use hermes_core::cron::{Draft, Here, Job, JobBook, JobError, Step};
 use hermes_core::host::{Host, blocking};
+use hermes_core::wait::wait;
 use hermes_guard::Mode;
 use hermes_store::config::CronMode;
 use hermes_store::cron::Runs;
@@ -36,7 +37,6 @@ use jiff::Timestamp;
 
 use crate::host::Machine;
 use crate::runtime::Runtime;
-use crate::wait::wait;
 use crate::world::World;
 use book::HomeBook;
 

@@ -97,12 +97,12 @@ impl Cron {
         grace: Duration,
         tell: Tell<'_>,
     ) -> Result<(), ServeError> {
-        crate::wait::wait(self.serve(stop, grace, tell))
+        hermes_core::wait::wait(self.serve(stop, grace, tell))
     }
 
     /// The same as [`Cron::run_now`], from code that just waits.
     pub fn run_now_blocking(&self, name: &str, stop: &CancellationToken) -> Result<Run, JobError> {
-        crate::wait::wait(self.run_now(name, stop))
+        hermes_core::wait::wait(self.run_now(name, stop))
     }
 
     fn become_server(&self) -> Result<Server, ServeError> {
