@@ -17,6 +17,7 @@ use hermes::core::cron::{Job, JobError};
 use hermes::cron::Cron;
 
 use crate::command::Failure;
+use crate::output;
 use crate::shell::Shell;
 
 /// The jobs of the home, to look at and to change.
@@ -55,6 +56,13 @@ pub(crate) fn tell(shell: &Shell, job: &Job, what: &str) -> Result<(), Failure> 
         _ => String::new(),
     };
     shell.out.text(&format!("job {} `{}` {what}{next}", job.id, job.name))
+}
+
+/// Warns of answers that would not arrive as things are now.
+pub(crate) fn warn_of_delivery(cron: &Cron, job: &Job) {
+    if let Some(why) = cron.undeliverable(job) {
+        output::warn(&format!("answers would be {why}; they are kept in files in any case"));
+    }
 }
 
 impl From<JobError> for Failure {
