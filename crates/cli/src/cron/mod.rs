@@ -25,12 +25,9 @@ pub(crate) fn jobs(shell: &Shell) -> Result<Cron, Failure> {
     shell.runtime()?.cron().ok_or_else(no_home)
 }
 
-/// What every command that an agent runs carries.
-const OF_AN_AGENT: &str = "_HERMES_RUN";
-
 /// The jobs of the home, for a person who plans. An agent has a tool for that, which asks first.
 pub(crate) fn planned(shell: &Shell) -> Result<Cron, Failure> {
-    if shell.variable(OF_AN_AGENT).is_some() {
+    if shell.is_of_an_agent() {
         let why = "a command of an agent cannot plan work; the tool `cronjob` can, where a person agrees";
         return Err(Failure::Coded(Failure::DENIED, why.to_owned()));
     }
