@@ -25,13 +25,29 @@ pub(crate) fn text(given: &str, cwd: &Path) -> Result<String, Failure> {
     }
 }
 
+/// What a file holds; it is looked for from `cwd`.
+pub(crate) fn bytes(name: &str, cwd: &Path) -> Result<Vec<u8>, Failure> {
+    let path = cwd.join(name);
+    // Asked before opening: opening a named pipe would wait for its other end.
+    let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("cannot read {name}: {why}"));
+    match std::fs::metadata(&path) {
+        Ok(found) if !found.is_file() => Err(wrong(&"it is no file")),
+        Ok(_) => File::open(path).map_err(|why| wrong(&why)).and_then(|file| all(file, name)),
+        Err(why) => Err(wrong(&why)),
+    }
+}
+
 fn read(from: impl Read, name: &str) -> Result<String, Failure> {
+    String::from_utf8(all(from, name)?).map_err(|_| unreadable(name, &"it is not UTF-8 text"))
+}
+
+fn all(from: impl Read, name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     from.take(MOST + 1).read_to_end(&mut bytes).map_err(|wrong| unreadable(name, &wrong))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
         return Err(unreadable(name, &format!("it is longer than {MOST} bytes")));
     }
-    String::from_utf8(bytes).map_err(|_| unreadable(name, &"it is not UTF-8 text"))
+    Ok(bytes)
 }
 
 fn unreadable(name: &str, why: &dyn std::fmt::Display) -> Failure {

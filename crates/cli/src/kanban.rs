@@ -1,4 +1,4 @@
-//! What `hermes kanban` shows, and how it reads what was typed.
+//! What `hermes kanban` shows, how it reads what was typed, and its boards.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use hermes::core::effect::lexical;
 use hermes::core::kanban::{BlockKind, BoardRow, KanbanError, Status, Task, TaskView, WorkspaceKind};
+use hermes::store::Boards;
 use hermes::store::sessions::Moment;
+use serde_json::json;
 
 use crate::command::Failure;
 use crate::shell::Shell;
@@ -149,6 +151,55 @@ mod tests {
         }
         for bad in ["", "m", "0", "-1", "1w", "1.5h", "99999999999999999999d"] {
             assert!(time(bad).is_err(), "{bad}");
+        }
+    }
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum BoardsAction {
+    /// List boards
+    List,
+    /// Make a board
+    Create {
+        /// Its name: a-z, 0-9, `-` and `_`
+        name: String,
+        /// What it is for
+        #[arg(long)]
+        title: Option<String>,
+    },
+    /// Remove a board that has no tasks
+    Rm {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Lists boards, makes one, or removes one.
+pub(crate) fn on_boards(boards: &Boards, action: BoardsAction, shell: &Shell) -> Result<(), Failure> {
+    let out = &shell.out;
+    match action {
+        BoardsAction::List => {
+            let all = boards.boards().map_err(failed)?;
+            if out.wants_json() {
+                return out.json(&all);
+            }
+            let rows: Vec<Vec<Cell>> = all.iter().map(board_row).collect();
+            out.table(&["BOARD", "TASKS", "WHAT FOR"], &rows)
+        }
+        BoardsAction::Create { name, title } => {
+            let new = boards.make_board(&name, title.as_deref()).map_err(failed)?;
+            if out.wants_json() {
+                return out.json(&json!({ "name": name, "created": new }));
+            }
+            out.text(&format!("{name}: {}", if new { "created" } else { "was there" }))
+        }
+        BoardsAction::Rm { name } => {
+            boards.remove_board(&name).map_err(failed)?;
+            if out.wants_json() {
+                out.json(&json!({ "name": name }))
+            } else {
+                out.text(&format!("{name}: removed"))
+            }
         }
     }
 }

@@ -76,11 +76,47 @@ impl Person {
         }
     }
 
+    /// Any of several, by their numbers; none when nothing is typed. Asked again until all are numbers of
+    /// the list.
+    pub(crate) fn choices(&mut self, question: &str, options: &[String]) -> Result<Vec<usize>, Failure> {
+        self.tell(question)?;
+        for (at, option) in options.iter().enumerate() {
+            self.tell(&format!("  {:>2}  {option}", at + 1))?;
+        }
+        loop {
+            let typed = self.line("numbers with commas between, empty for none", "")?;
+            match places(&typed, options.len()) {
+                Some(places) => return Ok(places),
+                None => self.tell(&format!("Please type numbers from 1 to {}.", options.len()))?,
+            }
+        }
+    }
+
     fn typed(&mut self) -> Result<String, Failure> {
         let mut line = String::new();
         if self.keys.read_line(&mut line)? == 0 {
             return Err(Failure::failed("the terminal was closed; nothing was changed"));
         }
         Ok(line.trim().to_owned())
+    }
+}
+
+/// The places that numbers name, in a list of so many; nothing when one of them is no number of it.
+fn places(typed: &str, count: usize) -> Option<Vec<usize>> {
+    let numbers = typed.split([',', ' ']).filter(|word| !word.is_empty());
+    numbers
+        .map(|word| word.parse::<usize>().ok().filter(|n| (1..=count).contains(n)).map(|n| n - 1))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn numbers_with_commas_name_places_of_a_list() {
+        assert_eq!(super::places(" 1, 3 ", 3), Some(vec![0, 2]));
+        assert_eq!(super::places("", 3), Some(Vec::new()));
+        for wrong in ["0", "4", "1,x", "-1"] {
+            assert_eq!(super::places(wrong, 3), None, "{wrong}");
+        }
     }
 }

@@ -20,6 +20,9 @@ use crate::approval::{TerminalApprover, TerminalSudo};
 use crate::command::Failure;
 use crate::output::{self, Output};
 
+/// What every command that an agent runs carries.
+const OF_AN_AGENT: &str = "_HERMES_RUN";
+
 /// Becomes a fenced command or a helper of `sudo`, when this process was started for that.
 pub(crate) fn launched() -> Option<ExitCode> {
     let helper = hermes::env::sudo::called(std::env::args_os());
@@ -146,6 +149,11 @@ impl Shell {
         } else {
             Arc::new(Nobody)
         }
+    }
+
+    /// Whether an agent's command started this program: then nobody here speaks for the person.
+    pub(crate) fn is_of_an_agent(&self) -> bool {
+        self.variable(OF_AN_AGENT).is_some()
     }
 
     /// Whether colours are wanted, where there is a terminal to show them.

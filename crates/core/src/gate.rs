@@ -134,6 +134,23 @@ impl Gate {
         })
     }
 
+    /// The variables it looks at, each once, in order. What a function looks at, only the function knows.
+    pub fn variables(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        match self {
+            Self::Env(name) => names.push(name),
+            Self::All(gates) | Self::Any(gates) => {
+                for name in gates.iter().flat_map(Self::variables) {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+            _ => {}
+        }
+        names
+    }
+
     /// What the tool needs and neither the session nor the runtime was handed, in words.
     pub fn not_given(&self, session: &Extensions, runtime: &Services) -> Option<String> {
         let missing = |gate: &Self| gate.not_given(session, runtime);

@@ -7,7 +7,7 @@
 //! | which are there now | [`gate`], [`availability`] |
 //! | what the model is told | [`definitions`], [`bridge`], [`json`] |
 //! | the way of a call | [`road`]: [`call`] → [`outcome`] |
-//! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`smart`], [`hook`] |
+//! | what it may do | [`effect`], [`permit`], [`policy`], [`approval_queue`], [`approval_words`], [`smart`], [`hook`] |
 //! | what others bring | [`host`], [`files`], [`checkpoint`], [`environment`], [`jobs`], [`journal`] |
 //! | the network | [`web`], [`browser`] |
 //! | what an agent's tools ask for | [`memory`], [`recall`], [`skills`], [`clarify`], [`delegate`], [`kanban`], [`project`], [`panes`] |
@@ -22,6 +22,7 @@
 //! | names | [`names`], [`suggest`], [`tool_index`] |
 
 pub mod approval_queue;
+pub mod approval_words;
 pub mod availability;
 pub mod bridge;
 pub mod browser;
@@ -74,6 +75,7 @@ pub mod threat;
 pub mod tool;
 pub mod tool_index;
 pub mod toolset;
+pub mod wait;
 pub mod watch;
 pub mod web;
 mod words;

@@ -42,5 +42,4 @@ pub mod shelf;
 pub mod shell;
 mod ssh;
 pub mod sudo;
-mod wait;
 pub mod workplace;

@@ -41,7 +41,6 @@ mod shelf;
 mod side;
 mod spill;
 mod sudo;
-mod wait;
 mod web;
 mod workplace;
 mod world;

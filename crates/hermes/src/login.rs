@@ -9,6 +9,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::future::{Either, select};
+use hermes_core::wait::wait;
 use hermes_extend::mcp::client::OAuth;
 use hermes_extend::mcp::oauth::{Browser, Pasted, Person, Show};
 use hermes_net::{Call, Http, Limits, Url};
@@ -18,7 +19,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::inside::Inside;
 use crate::runtime::Runtime;
-use crate::wait::wait;
 
 /// The name of the login, and where Spotify logs people in.
 const NAME: &str = "spotify";

@@ -17,7 +17,10 @@ use hermes_core::outcome::Outcome;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Road, Spill};
 use hermes_core::session::Place;
-use hermes_core::toolset::{Plan, PlatformSettings, Selection, SelectionError, platform_selection};
+use hermes_core::toolset::{
+    Catalog, Plan, PlatformLists, PlatformSettings, Selection, SelectionError, platform_selection,
+};
+use hermes_core::wait::wait;
 use hermes_env::{editor, screen};
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
@@ -36,7 +39,6 @@ use crate::redact::WorldRedact;
 use crate::rollback::Rollback;
 use crate::session::SessionBuilder;
 use crate::settings;
-use crate::wait::wait;
 use crate::web::WorldWeb;
 use crate::world::World;
 
@@ -171,19 +173,33 @@ impl Runtime {
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).
     pub fn platform(&self, platform: &str) -> Result<Selection, SelectionError> {
+        self.selected(platform, &self.platform_lists(platform))
+    }
+
+    /// What the configuration says about the tools of a platform.
+    pub fn platform_lists(&self, platform: &str) -> PlatformLists {
         let settings = self.settings();
+        PlatformLists {
+            toolsets: settings.platform_toolsets.get(platform).cloned(),
+            disabled_toolsets: settings.agent.disabled_toolsets,
+            disabled_tools: settings.agent.disabled_tools,
+        }
+    }
+
+    /// What a platform would have if the configuration said this about its tools.
+    pub fn selected(&self, platform: &str, lists: &PlatformLists) -> Result<Selection, SelectionError> {
         let snapshot = self.tools();
         let disabled: Vec<String> =
-            settings.agent.disabled_toolsets.iter().chain(&settings.agent.disabled_tools).cloned().collect();
+            lists.disabled_toolsets.iter().chain(&lists.disabled_tools).cloned().collect();
         let kanban_task =
             self.world(|world| world.variable("HERMES_KANBAN_TASK").is_some_and(|it| !it.is_empty()));
         platform_selection(
             snapshot.catalog(),
             &PlatformSettings {
                 platform,
-                toolsets: settings.platform_toolsets.get(platform).map(Vec::as_slice),
+                toolsets: lists.toolsets.as_deref(),
                 disabled: &disabled,
-                unlocked: &self.unlocked(),
+                unlocked: &self.unlocked(snapshot.catalog()),
                 kanban_task,
             },
         )
@@ -331,11 +347,10 @@ impl Runtime {
     }
 
     /// Toolsets that are off by default and that a credential turns on.
-    fn unlocked(&self) -> Vec<String> {
-        let has =
-            |name: &&str| self.world(|world| world.variable(name).is_some_and(|value| !value.is_empty()));
-        let keys = [("homeassistant", "HASS_TOKEN"), ("x_search", "XAI_API_KEY")];
-        keys.iter().filter(|(_, key)| has(key)).map(|(toolset, _)| (*toolset).to_owned()).collect()
+    fn unlocked(&self, catalog: &Catalog) -> Vec<String> {
+        let toolsets = catalog.names().filter_map(|name| catalog.built_in(name));
+        let keyed = toolsets.filter(|toolset| toolset.unlocked_by.is_some_and(|key| self.has_variable(key)));
+        keyed.map(|toolset| toolset.name().to_owned()).collect()
     }
 
     pub(crate) async fn toolbox_of(

@@ -14,12 +14,12 @@ use hermes_core::road::Road;
 use hermes_core::session::{Place, Session as State, SessionSpec};
 use hermes_core::smart::{RiskModel, SmartApprover};
 use hermes_core::toolset::{Plan, Selection, SelectionError};
+use hermes_core::wait::wait;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Runtime;
 use crate::settings;
-use crate::wait::wait;
 
 /// Puts a session together; everything has a default.
 pub struct SessionBuilder {

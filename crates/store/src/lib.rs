@@ -58,7 +58,7 @@ pub use cron::CronHome;
 pub use error::StoreError;
 pub use history::History;
 pub use home::{Home, HomeInputs};
-pub use kanban::{Boards, HomeKanban};
+pub use kanban::{Boards, HomeKanban, ImportedTasks};
 pub use logins::HomeLogins;
 pub use mcp::{McpFile, McpHome};
 pub use memory::HomeMemory;

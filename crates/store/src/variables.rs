@@ -1,6 +1,7 @@
 //! The variables Hermes knows: what each is for, whether it is a secret, where to get it.
 //!
-//! The table is `data/variables.tsv`; a test holds it against the contract.
+//! The table is `data/variables.tsv`; a test holds it against the contract. Which tools use a variable
+//! stands with the tools.
 
 /// One variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +16,6 @@ pub struct Variable {
     pub advanced: bool,
     /// Where to get a value.
     pub url: Option<&'static str>,
-    tools: &'static str,
-}
-
-impl Variable {
-    /// The tools that need it.
-    pub fn tools(&self) -> impl Iterator<Item = &'static str> {
-        self.tools.split(',').filter(|tool| !tool.is_empty())
-    }
 }
 
 /// All of them, by name.
@@ -51,7 +44,6 @@ fn read(line: &'static str) -> Option<Variable> {
         secret: fields.next()? == "yes",
         advanced: fields.next()? == "yes",
         url: fields.next().filter(|url| !url.is_empty()),
-        tools: fields.next().unwrap_or_default(),
     })
 }
 
@@ -72,9 +64,6 @@ mod tests {
             assert_eq!(found.category, var["category"].as_str().unwrap_or_default());
             assert_eq!(found.secret, var["password"].as_bool().unwrap_or_default(), "{}", found.name);
             assert_eq!(found.url, var["url"].as_str());
-            let tools: Vec<&str> =
-                var["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-            assert_eq!(found.tools().collect::<Vec<_>>(), tools);
         }
     }
 

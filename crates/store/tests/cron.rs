@@ -331,6 +331,24 @@ fn answers_are_kept_the_newest_ones_only() {
 }
 
 #[test]
+fn the_jobs_of_another_home_come_in_paused_and_once() {
+    let (here_now, other, place) = (here(NINE), place(), place());
+    let known = other.home.create(draft("every 1h", "news"), &here_now, 1).unwrap();
+    other.home.create(draft("@daily", "disk"), &here_now, 2).unwrap();
+
+    let (new, before) = place.home.adopt(&other.file(), &here_now).unwrap();
+    let (again, then) = place.home.adopt(&other.file(), &here_now).unwrap();
+
+    assert_eq!((new.len(), before, again.len(), then), (2, 0, 0, 2));
+    let job = place.home.job("news").unwrap();
+    assert_eq!((job.id, job.state, job.enabled), (known.id, State::Paused, false));
+    // Where they come from they go on, and here nothing runs by itself.
+    assert_eq!(place.look("a", TEN).claims, []);
+    assert_eq!(other.look("b", TEN).claims.len(), 1);
+    assert!(place.home.adopt(&other.dir.path().join("nothing.json"), &here_now).unwrap().0.is_empty());
+}
+
+#[test]
 fn one_scheduler_works_for_a_home() {
     let place = place();
     assert_eq!(place.home.served(), None);

@@ -12,8 +12,9 @@ const USUAL: [&str; 4] =
 /// Who makes the answer, when nobody has named another.
 const USUAL_AGGREGATOR: &str = "anthropic/claude-opus-4.5";
 
-/// Whoever serves those.
+/// Whoever serves those, and the variable with the key for it.
 const USUAL_PROVIDER: &str = "openrouter";
+pub(crate) const KEY: &str = "OPENROUTER_API_KEY";
 
 /// Most models that propose.
 const MOST: usize = 8;
@@ -71,7 +72,7 @@ pub(crate) fn mixture(
     };
     match found {
         Some((name, preset)) => read(name, preset),
-        None if has_key("OPENROUTER_API_KEY") => Ok(usual()),
+        None if has_key(KEY) => Ok(usual()),
         None => Err("no models to ask: set moa.presets, or OPENROUTER_API_KEY for the usual ones".to_owned()),
     }
 }

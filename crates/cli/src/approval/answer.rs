@@ -31,12 +31,6 @@ pub(super) fn offered(request: &ApprovalRequest) -> Vec<Grant> {
     grants
 }
 
-/// The command inside the arguments, when the call is one.
-pub(super) fn command(request: &ApprovalRequest) -> Option<String> {
-    let arguments: Map<String, Value> = serde_json::from_str(&request.arguments).ok()?;
-    arguments.get("command")?.as_str().map(str::to_owned)
-}
-
 /// Reads a line: a letter, its word, or `e` with the command that should run instead.
 pub(crate) fn typed(line: &str, request: &ApprovalRequest) -> Typed {
     let line = line.trim();

@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use hermes::core::effect::Effect;
-use hermes::core::policy::{ApprovalRequest, Finding, Grant};
+use hermes::core::approval_words as words;
+use hermes::core::policy::{ApprovalRequest, Finding};
 
-use crate::approval::answer::{command, letter, offered};
+use crate::approval::answer::{letter, offered};
 
 /// Most lines of a command that are shown.
 const MAX_LINES: usize = 40;
@@ -20,28 +20,22 @@ pub(crate) fn card(request: &ApprovalRequest, colour: bool) -> String {
         if colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     };
     let mut card = format!("\n{}\n\n", paint(&format!("{} needs your approval", request.tool), "1;33"));
-    let text = command(request).unwrap_or_else(|| request.arguments.clone());
-    for line in marked(&text, &request.reason.findings) {
+    for line in marked(&words::subject(request), &request.reason.findings) {
         let code = if line.mark { "31" } else { "1" };
         let _ = writeln!(card, "    {}", paint(&line.text, code));
     }
     card.push('\n');
-    if let Some(place) = place(request) {
-        let _ = writeln!(card, "  where   {place}");
+    if let Some(place) = words::place(request) {
+        let _ = writeln!(card, "  where   {}", words::visible(&place));
     }
-    if request.reason.findings.is_empty() {
-        let _ = writeln!(card, "  effect  {}", visible(&request.reason.why));
-    }
-    for finding in &request.reason.findings {
-        let targets = finding.targets.join(", ");
-        let on = if targets.is_empty() { String::new() } else { format!(": {}", visible(&targets)) };
-        let _ = writeln!(card, "  effect  {}{on}  ({})", finding.effect, finding.rule);
+    for found in words::findings(request) {
+        let _ = writeln!(card, "  effect  {found}");
     }
     card.push('\n');
     for grant in offered(request) {
-        let _ = writeln!(card, "  [{}] {}", letter(grant), meaning(grant, request));
+        let _ = writeln!(card, "  [{}] yes{}", letter(grant), words::reach(grant, request));
     }
-    if command(request).is_some() {
+    if words::command(request).is_some() {
         card.push_str("  [e COMMAND] run this command instead; it is judged anew\n");
     }
     card.push_str("  [d] no, do not run it\n  [?] explain\n");
@@ -57,44 +51,12 @@ pub(super) fn prompt(request: &ApprovalRequest, colour: bool) -> String {
 
 /// More about why it is asked.
 pub(crate) fn explanation(request: &ApprovalRequest) -> String {
-    let mut text = format!("\n  {}\n", visible(&request.reason.why));
+    let mut text = format!("\n  {}\n", words::visible(&request.reason.why));
     for effect in &request.effects {
-        let _ = writeln!(text, "  - {}", visible(&effect.to_string()));
+        let _ = writeln!(text, "  - {}", words::visible(&effect.to_string()));
     }
     let _ = writeln!(text, "  decided by the rule `{}`; see `hermes policy rules`", request.reason.rule);
     text
-}
-
-fn meaning(grant: Grant, request: &ApprovalRequest) -> String {
-    let targets: Vec<&str> = request
-        .reason
-        .findings
-        .iter()
-        .flat_map(|finding| finding.targets.iter().map(String::as_str))
-        .collect();
-    match grant {
-        Grant::Once => "yes, this once".to_owned(),
-        Grant::Exact => "yes, and this exact command for the rest of the session".to_owned(),
-        Grant::Targets => {
-            format!(
-                "yes, and the same effect on {} for the rest of the session",
-                visible(&targets.join(", "))
-            )
-        }
-        Grant::Class => {
-            format!("yes, and everything of `{}` for the rest of the session", request.reason.rule)
-        }
-        Grant::Always => {
-            format!("yes, and everything of `{}` from now on (config.yaml)", request.reason.rule)
-        }
-    }
-}
-
-fn place(request: &ApprovalRequest) -> Option<String> {
-    request.effects.iter().find_map(|effect| match effect {
-        Effect::Exec(command) => Some(format!("{}, in {}", command.environment, command.workdir.display())),
-        _ => None,
-    })
 }
 
 /// A line of the card.
@@ -118,7 +80,7 @@ fn marked(command: &str, findings: &[Finding]) -> Vec<Line> {
         let mut shown = String::new();
         let mut carets = String::new();
         for (at, letter) in text.char_indices().take(MAX_CHARS) {
-            let seen = visible(letter.encode_utf8(&mut [0; 4]));
+            let seen = words::visible(letter.encode_utf8(&mut [0; 4]));
             let caret = if guilty(start + at) { '^' } else { ' ' };
             carets.extend(std::iter::repeat_n(caret, seen.chars().count()));
             shown.push_str(&seen);
@@ -132,27 +94,10 @@ fn marked(command: &str, findings: &[Finding]) -> Vec<Line> {
     lines
 }
 
-/// The text with everything that would not show, or would move the cursor, written out.
-fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let hidden = matches!(
-            letter,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-        );
-        if letter == '\t' {
-            shown.push(' ');
-        } else if letter.is_control() || hidden {
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(letter));
-        } else {
-            shown.push(letter);
-        }
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
+    use hermes::core::policy::Grant;
+
     use super::*;
     use crate::approval::answer::tests::request;
 
@@ -167,7 +112,7 @@ terminal needs your approval
     ^^^^^^
 
   where   local, in /home/ann/app
-  effect  deletes recursively: /srv/data  (recursive-delete)
+  effect  deletes recursively: /srv/data (recursive-delete)
 
   [o] yes, this once
   [s] yes, and this exact command for the rest of the session

@@ -1,7 +1,7 @@
 //! Asking the person at the terminal before something risky runs.
 //!
 //! `card.rs` writes what is asked, `answer.rs` reads what was typed; both are pure. `sudo.rs` asks for
-//! a password. Here the terminal is opened, shown the card and waited for. The question never goes to
+//! a password; `own_words.rs` knows when a person has said it already. Here the terminal is opened, shown the card and waited for. The question never goes to
 //! standard output, which belongs to the answer of the command.
 
 #![expect(
@@ -11,6 +11,7 @@
 
 mod answer;
 mod card;
+mod own_words;
 mod sudo;
 
 use std::fs::OpenOptions;
@@ -26,6 +27,7 @@ use hermes::core::policy::{Answer, ApprovalRequest, Approver};
 pub(crate) use crate::approval::answer::tests;
 pub(crate) use crate::approval::answer::{Typed, typed};
 pub(crate) use crate::approval::card::{card, explanation};
+pub(crate) use crate::approval::own_words::OwnWords;
 pub(crate) use crate::approval::sudo::{ScreenSudo, TerminalSudo, card as sudo_card};
 
 /// Asks at the terminal this process was started from.

@@ -1,16 +1,18 @@
 //! `hermes kanban`: the task board, from the command line.
 
+use std::path::Path;
 use std::time::Duration;
 
 use hermes::core::kanban::{
-    Act, Acted, Actor, Begin, BlockKind, CLAIM, Completion, Filter, Hand, Link, NewTask, Status, TaskRef,
+    Act, Acted, Actor, Begin, BlockKind, CLAIM, Completion, Filter, Hand, Link, NewAttachment, NewTask,
+    Status, TaskRef,
 };
 use hermes::store::Boards;
 use serde_json::{Map, Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
 use crate::input;
-use crate::kanban::{board_row, failed, kind, page, place, row, status, time};
+use crate::kanban::{BoardsAction, failed, kind, on_boards, page, place, row, status, time};
 use crate::shell::Shell;
 use crate::table::Cell;
 
@@ -143,29 +145,21 @@ enum Action {
         #[arg(required = true)]
         ids: Vec<String>,
     },
+    /// Keep files with a task
+    Attach {
+        /// The task
+        id: String,
+        /// The files
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+        /// What they are, such as text/csv; told by their names if left out
+        #[arg(long, value_name = "TYPE")]
+        media_type: Option<String>,
+    },
     /// List boards, or make and remove them
     Boards {
         #[command(subcommand)]
         action: Option<BoardsAction>,
-    },
-}
-
-#[derive(clap::Subcommand)]
-enum BoardsAction {
-    /// List boards
-    List,
-    /// Make a board
-    Create {
-        /// Its name: a-z, 0-9, `-` and `_`
-        name: String,
-        /// What it is for
-        #[arg(long)]
-        title: Option<String>,
-    },
-    /// Remove a board that has no tasks
-    Rm {
-        /// Its name
-        name: String,
     },
 }
 
@@ -270,7 +264,8 @@ impl Run for Command {
             }
             Action::Promote { ids } => desk.act(ids, &Act::Promote, "promoted"),
             Action::Archive { ids } => desk.act(ids, &Act::Archive, "archived"),
-            Action::Boards { action } => desk.on_boards(action.unwrap_or(BoardsAction::List)),
+            Action::Attach { id, files, media_type } => desk.attach(id, &files, media_type.as_deref()),
+            Action::Boards { action } => on_boards(&desk.boards, action.unwrap_or(BoardsAction::List), shell),
         }
     }
 }
@@ -368,6 +363,28 @@ impl Desk<'_> {
         if self.shell.out.wants_json() { self.shell.out.json(&done) } else { Ok(()) }
     }
 
+    /// Keeps files with a task, up to the first that is refused.
+    fn attach(&self, id: String, files: &[String], media_type: Option<&str>) -> Result<(), Failure> {
+        let task = self.task(id);
+        let mut kept = Vec::new();
+        for named in files {
+            let bytes = input::bytes(named, self.shell.cwd())?;
+            let name = Path::new(named).file_name().map(|name| name.to_string_lossy().into_owned());
+            let file = NewAttachment {
+                name: name.unwrap_or_default(),
+                media_type: media_type.map(str::to_owned),
+                source: None,
+                bytes,
+            };
+            let one = self.boards.attach(&task, &file, &self.by).map_err(failed)?;
+            if !self.shell.out.wants_json() {
+                self.shell.out.text(&format!("{}: {} is kept, {} bytes", task.id, one.filename, one.size))?;
+            }
+            kept.push(one);
+        }
+        if self.shell.out.wants_json() { self.shell.out.json(&kept) } else { Ok(()) }
+    }
+
     fn link(&self, parent: String, child: String, wanted: bool) -> Result<(), Failure> {
         let link = Link { board: self.board.clone(), parent, child };
         let child = self.boards.link(&link, wanted, &self.by).map_err(failed)?;
@@ -376,34 +393,5 @@ impl Desk<'_> {
         }
         let word = if wanted { "waits for" } else { "no longer waits for" };
         self.shell.out.text(&format!("{} {word} {}: {}", child.id, link.parent, child.status.word()))
-    }
-
-    fn on_boards(&self, action: BoardsAction) -> Result<(), Failure> {
-        let out = &self.shell.out;
-        match action {
-            BoardsAction::List => {
-                let boards = self.boards.boards().map_err(failed)?;
-                if out.wants_json() {
-                    return out.json(&boards);
-                }
-                let rows: Vec<Vec<Cell>> = boards.iter().map(board_row).collect();
-                out.table(&["BOARD", "TASKS", "WHAT FOR"], &rows)
-            }
-            BoardsAction::Create { name, title } => {
-                let new = self.boards.make_board(&name, title.as_deref()).map_err(failed)?;
-                if out.wants_json() {
-                    return out.json(&json!({ "name": name, "created": new }));
-                }
-                out.text(&format!("{name}: {}", if new { "created" } else { "was there" }))
-            }
-            BoardsAction::Rm { name } => {
-                self.boards.remove_board(&name).map_err(failed)?;
-                if out.wants_json() {
-                    out.json(&json!({ "name": name }))
-                } else {
-                    out.text(&format!("{name}: removed"))
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! `hermes send`: one message to a person, without any model.
 //!
-//! It is the person's own command, so nobody is asked about it.
+//! It is the person's own command, so nobody is asked about it. A command of an agent is not, and sends
+//! nothing.
 
 use hermes::core::deliver::{DeliverError, Destination, Letter, Sent, Target};
 use serde_json::{Value, json};
@@ -20,7 +21,8 @@ Examples:
   hermes send --to telegram 'The build is done'
   make 2>&1 | hermes send --to email:ann@example.org --subject 'Build'
 
-Exit codes: 0 it was sent, 1 it was not, 2 the words were wrong or something has to be set first.";
+Exit codes: 0 it was sent, 1 it was not, 2 the words were wrong or something has to be set first,
+3 an agent's command wanted to send.";
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -60,6 +62,10 @@ impl Run for Command {
         };
         if text.trim().is_empty() {
             return Err(Failure::usage("there is nothing to send"));
+        }
+        if shell.is_of_an_agent() {
+            let why = "a command of an agent cannot send; the tool `send_message` can, where a person agrees";
+            return Err(Failure::Coded(Failure::DENIED, why.to_owned()));
         }
         let letter = Letter { text, subject: self.subject, files: Vec::new() };
         match runtime.send_blocking(&target, &letter) {

@@ -2,15 +2,23 @@
 
 use crate::command::{CommandDef, Failure, Run};
 use crate::shell::Shell;
-use crate::tools::{call, cost, explain, info, list, new, schema, test, toggle};
+use crate::tools::{call, cost, explain, info, list, new, pick, schema, test, toggle};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Tools>("tools", "List, explain, switch and call tools");
 
+/// Below the options.
+const AFTER_HELP: &str = "\
+Without a command: every toolset with its tools, what it costs and what is missing, to be switched with the
+keyboard. Where there is no terminal, or with --json, the same is printed.";
+
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 struct Tools {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
+    #[command(flatten)]
+    pick: pick::Pick,
 }
 
 #[derive(clap::Subcommand)]
@@ -39,7 +47,9 @@ enum Action {
 
 impl Run for Tools {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        match self.action {
+        let Some(action) = self.action else { return self.pick.run(shell) };
+        self.pick.stands_alone()?;
+        match action {
             Action::List(list) => list.run(shell),
             Action::Info(info) => info.run(shell),
             Action::Schema(schema) => schema.run(shell),

@@ -2,7 +2,7 @@
 
 use crate::command::{Failure, Run};
 use crate::cron::wishes::Wishes;
-use crate::cron::{planned, tell};
+use crate::cron::{planned, tell, warn_of_delivery};
 use crate::shell::Shell;
 use crate::{input, output};
 
@@ -36,6 +36,7 @@ impl Run for Create {
         let cron = planned(shell)?;
         let job = cron.create(self.wishes.draft(shell, Some(self.schedule), prompt))?;
         tell(shell, &job, "was made")?;
+        warn_of_delivery(&cron, &job);
         if cron.home().served().is_none() {
             output::say(
                 "no scheduler is running: start one with `hermes cron serve`, or let `hermes cron tick` run every minute",

@@ -4,7 +4,7 @@ use hermes::core::cron::{Draft, Step};
 
 use crate::command::{Failure, Run};
 use crate::cron::wishes::Wishes;
-use crate::cron::{planned, tell};
+use crate::cron::{planned, tell, warn_of_delivery};
 use crate::input;
 use crate::shell::Shell;
 
@@ -40,7 +40,10 @@ impl Run for Edit {
                 "say what is to be different; `hermes cron edit --help` shows what can be",
             ));
         }
-        let job = planned(shell)?.change(&self.job, Step::Update(Box::new(draft)))?;
-        tell(shell, &job, "was changed")
+        let cron = planned(shell)?;
+        let job = cron.change(&self.job, Step::Update(Box::new(draft)))?;
+        tell(shell, &job, "was changed")?;
+        warn_of_delivery(&cron, &job);
+        Ok(())
     }
 }

@@ -17,6 +17,7 @@ use hermes::core::cron::{Job, JobError};
 use hermes::cron::Cron;
 
 use crate::command::Failure;
+use crate::output;
 use crate::shell::Shell;
 
 /// The jobs of the home, to look at and to change.
@@ -24,12 +25,9 @@ pub(crate) fn jobs(shell: &Shell) -> Result<Cron, Failure> {
     shell.runtime()?.cron().ok_or_else(no_home)
 }
 
-/// What every command that an agent runs carries.
-const OF_AN_AGENT: &str = "_HERMES_RUN";
-
 /// The jobs of the home, for a person who plans. An agent has a tool for that, which asks first.
 pub(crate) fn planned(shell: &Shell) -> Result<Cron, Failure> {
-    if shell.variable(OF_AN_AGENT).is_some() {
+    if shell.is_of_an_agent() {
         let why = "a command of an agent cannot plan work; the tool `cronjob` can, where a person agrees";
         return Err(Failure::Coded(Failure::DENIED, why.to_owned()));
     }
@@ -55,6 +53,13 @@ pub(crate) fn tell(shell: &Shell, job: &Job, what: &str) -> Result<(), Failure> 
         _ => String::new(),
     };
     shell.out.text(&format!("job {} `{}` {what}{next}", job.id, job.name))
+}
+
+/// Warns of answers that would not arrive as things are now.
+pub(crate) fn warn_of_delivery(cron: &Cron, job: &Job) {
+    if let Some(why) = cron.undeliverable(job) {
+        output::warn(&format!("answers would be {why}; they are kept in files in any case"));
+    }
 }
 
 impl From<JobError> for Failure {

@@ -27,6 +27,8 @@ impl Run for Status {
             newest = record.newest(None, LOOKED)?;
         }
         let wrong: Vec<&OneRun> = newest.iter().filter(|run| told::went_wrong(run)).take(SHOWN).collect();
+        let late = newest.iter().filter(|run| run.late_seconds.is_some() && !told::went_wrong(run));
+        let late: Vec<&OneRun> = late.take(SHOWN).collect();
         let waiting = all.iter().filter(|job| job.waits());
         let next =
             waiting.clone().filter_map(|job| Some((job.due_at(&here.zone)?, job))).min_by_key(|(at, _)| *at);
@@ -39,6 +41,7 @@ impl Run for Status {
                 "next": next.map(|(at, job)| json!({ "at": written(at, &here.zone), "job_id": job.id, "name": job.name })),
                 "running": open,
                 "went_wrong": wrong,
+                "late": late,
                 "runs": newest.iter().take(SHOWN).collect::<Vec<_>>(),
             }));
         }
@@ -60,6 +63,9 @@ impl Run for Status {
         }
         for run in wrong {
             shell.out.text(&format!("wrong      {}", told::line(run)))?;
+        }
+        for run in late {
+            shell.out.text(&format!("late       {}", told::line(run)))?;
         }
         Ok(())
     }

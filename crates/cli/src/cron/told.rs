@@ -62,7 +62,7 @@ pub(crate) fn line(run: &Run) -> String {
     format!("{} `{name}` {}{model}{about}", run.job_id, outcome(run))
 }
 
-/// Whether it did not do what it should.
+/// Whether it did not do what it should: its answer arrives, too.
 pub(crate) fn went_wrong(run: &Run) -> bool {
-    !matches!(run.outcome, Some(Outcome::Ok | Outcome::Nothing) | None)
+    !matches!(run.outcome, Some(Outcome::Ok | Outcome::Nothing) | None) || run.delivery_error.is_some()
 }

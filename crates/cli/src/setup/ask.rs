@@ -7,6 +7,7 @@ use hermes::store::secrets::check_writable;
 
 use crate::command::Failure;
 use crate::person::Person;
+use crate::setup::keys::{self, Keyed};
 use crate::setup::values;
 use crate::shell::Shell;
 
@@ -26,8 +27,9 @@ pub(crate) fn questions(shell: &Shell) -> Result<(), Failure> {
         ));
     };
     let runtime = shell.runtime()?;
-    person
-        .tell("This sets up the model, its key, and how careful to be. Nothing is written before the end.")?;
+    person.tell(
+        "This sets up the model, how careful to be, and keys of tools. Nothing is written before the end.",
+    )?;
     let mut wanted: Vec<String> = Vec::new();
     let names: Vec<String> = PROVIDERS
         .iter()
@@ -51,8 +53,44 @@ pub(crate) fn questions(shell: &Shell) -> Result<(), Failure> {
     if let Some((word, _)) = MODES.get(mode) {
         wanted.push(format!("approvals.mode={word}"));
     }
+    keys_of_tools(&mut person, &runtime, &mut wanted)?;
     values::set(shell, &wanted)?;
     person.tell("Done. `hermes doctor` tries it; `hermes chat` starts.")
+}
+
+/// The keys of the toolsets that the person wants to set up.
+fn keys_of_tools(
+    person: &mut Person,
+    runtime: &hermes::Runtime,
+    wanted: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let keyed = keys::by_toolset(&runtime.tools());
+    let option = |keyed: &Keyed| {
+        let names: Vec<String> = keyed
+            .keys
+            .iter()
+            .map(|key| {
+                let set = if runtime.has_variable(&key.name) { " (set)" } else { "" };
+                format!("{}{set}", key.name)
+            })
+            .collect();
+        format!("{}: {}", keyed.toolset, names.join(", "))
+    };
+    let options: Vec<String> = keyed.iter().map(option).collect();
+    for place in person.choices("Keys of which tools do you want to set?", &options)? {
+        let Some(keyed) = keyed.get(place) else { continue };
+        person.tell(&format!("{}: {}", keyed.toolset, keyed.about))?;
+        for key in &keyed.keys {
+            check_writable(&key.name)?;
+            let page = key.url.map(|url| format!(" from {url}")).unwrap_or_default();
+            let question = format!("{}{page}, empty to leave it as it is", key.name);
+            let value = if key.secret { person.secret(&question)? } else { person.line(&question, "")? };
+            if !value.is_empty() {
+                wanted.push(format!("{}={value}", key.name));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Address, key and model of a provider.

@@ -1,37 +1,39 @@
-//! `hermes setup --list`: the variables there are, and which of them are set.
+//! `hermes setup --list`: the variables there are, which of them are set, and what uses them.
 
-use hermes::store::{EnvView, Secrets, variables};
 use serde_json::{Value, json};
 
 use crate::command::Failure;
+use crate::setup::keys;
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
 pub(crate) fn list(shell: &Shell) -> Result<(), Failure> {
-    let env = EnvView::new(Secrets::read(&shell.home()?)?, shell.variables().clone());
-    let is_set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
+    let runtime = shell.runtime()?;
+    let keys = keys::all(&runtime.tools());
     if shell.out.wants_json() {
-        let list: Vec<Value> = variables::all()
-            .map(|variable| {
+        let list: Vec<Value> = keys
+            .iter()
+            .map(|key| {
                 json!({
-                    "name": variable.name, "category": variable.category, "set": is_set(variable.name),
-                    "secret": variable.secret, "advanced": variable.advanced, "url": variable.url,
-                    "tools": variable.tools().collect::<Vec<_>>(),
+                    "name": key.name, "category": key.category, "set": runtime.has_variable(&key.name),
+                    "secret": key.secret, "advanced": key.advanced, "url": key.url, "tools": key.tools,
                 })
             })
             .collect();
         return shell.out.json(&list);
     }
-    let rows: Vec<Vec<Cell>> = variables::all()
-        .map(|variable| {
-            let set = if is_set(variable.name) { "set" } else { "" };
+    let rows: Vec<Vec<Cell>> = keys
+        .iter()
+        .map(|key| {
+            let set = if runtime.has_variable(&key.name) { "set" } else { "" };
             vec![
-                Cell::new(variable.name).tone(Tone::Strong),
+                Cell::new(&key.name).tone(Tone::Strong),
                 Cell::new(set),
-                Cell::new(variable.category),
-                Cell::new(variable.url.unwrap_or_default()).tone(Tone::Faint),
+                Cell::new(key.category),
+                Cell::new(key.url.unwrap_or_default()).tone(Tone::Faint),
+                Cell::new(key.tools.join(", ")),
             ]
         })
         .collect();
-    shell.out.table(&["VARIABLE", "", "CATEGORY", "WHERE TO GET IT"], &rows)
+    shell.out.table(&["VARIABLE", "", "CATEGORY", "WHERE TO GET IT", "TOOLS"], &rows)
 }

@@ -72,7 +72,7 @@ fn understood(shell: &Shell, text: &str) -> Result<Item, Failure> {
         other => other.to_owned(),
     };
     if is_variable(name) {
-        if variables::find(name).is_none() {
+        if variables::find(name).is_none() && !is_of_a_tool(shell, name) {
             let hint =
                 variables::nearest(name).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             output::warn(&format!("{name} is not a variable Hermes knows{hint}"));
@@ -86,4 +86,10 @@ fn understood(shell: &Shell, text: &str) -> Result<Item, Failure> {
     }
     let value = wanted(&key, &value);
     Ok(Item::Setting { key, value })
+}
+
+/// Whether a tool can use a variable that nobody else has described.
+fn is_of_a_tool(shell: &Shell, name: &str) -> bool {
+    // Settings that cannot be read are no reason to doubt a name, but neither to trust it.
+    shell.runtime().is_ok_and(|runtime| runtime.tools().tools().any(|tool| tool.variables().contains(&name)))
 }

@@ -10,6 +10,7 @@ use hermes::store::sessions::{NewSession, SessionError};
 use hermes::{Outcome, Status, ToolCall};
 use serde_json::{Value, json};
 
+use crate::approval::OwnWords;
 use crate::command::{Failure, Run};
 use crate::interrupt::Interrupt;
 use crate::shell::Shell;
@@ -62,7 +63,9 @@ impl Run for Call {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),
         };
-        let mut session = runtime.session().select(selection).approver(shell.approver(&runtime));
+        let asked = shell.approver(&runtime);
+        let approver = if shell.is_of_an_agent() { asked } else { Arc::new(OwnWords(asked)) };
+        let mut session = runtime.session().select(selection).approver(approver);
         if let Some(id) = id {
             session = session.id(id);
         }

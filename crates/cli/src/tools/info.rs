@@ -68,6 +68,7 @@ impl<'a> View<'a> {
             "reason": self.reason,
             "needs": tool.gate_value().to_string(),
             "requires_env": tool.required_env().collect::<Vec<_>>(),
+            "variables": tool.variables(),
             "max_result": match tool.max_result_size() {
                 None => json!("default"),
                 Some(MaxSize::Chars(chars)) => json!(chars),
@@ -113,7 +114,7 @@ impl<'a> View<'a> {
         if *tool.gate_value() != Gate::Open {
             facts.push(("available if", tool.gate_value().to_string()));
         }
-        let variables: Vec<&str> = tool.required_env().collect();
+        let variables = tool.variables();
         if !variables.is_empty() {
             facts.push(("variables", variables.join(", ")));
         }

@@ -6,7 +6,9 @@ pub(crate) mod explain;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod pick;
 pub(crate) mod schema;
+mod switches;
 pub(crate) mod test;
 pub(crate) mod toggle;
 

@@ -113,6 +113,37 @@ fn a_run_that_was_killed_is_told_and_not_run_again() {
 }
 
 #[test]
+fn six_programs_that_look_at_once_run_a_time_once() {
+    let stage = Stage::with(ModelServer::always(Answer::text("Done.")));
+    due(&stage, &["Look", "--name", "build"]);
+
+    let ticks: Vec<Child> = (0..6).map(|_| started(&stage, &["cron", "tick", "--json"])).collect();
+    let said: Vec<Said> = ticks.into_iter().map(finished).collect();
+
+    assert!(said.iter().all(|one| one.code == Some(0)), "{said:?}");
+    let ran: usize = said.iter().map(|one| one.json()["runs"].as_array().unwrap().len()).sum();
+    assert_eq!(ran, 1, "{said:?}");
+    assert_eq!(stage.json(&["cron", "runs"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_answer_that_does_not_arrive_is_told_before_and_after() {
+    let stage = Stage::with(ModelServer::always(Answer::text("All is well.")));
+    let made = stage.run(&["cron", "create", "every 2h", "Look", "--name", "build", "--deliver", "telegram"]);
+    assert!(made.err.contains("answers would be not delivered to telegram"), "{made:?}");
+    assert!(made.err.contains("TELEGRAM_BOT_TOKEN"), "{made:?}");
+    let wrong = stage.run(&["cron", "edit", "build", "--deliver", "tele gram"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+
+    let run = stage.run(&["cron", "run", "build", "--json"]);
+
+    assert_eq!((run.code, &run.json()["outcome"]), (Some(1), &json!("ok")), "{run:?}");
+    assert!(run.json()["delivery_error"].to_string().contains("TELEGRAM_BOT_TOKEN"), "{run:?}");
+    let status = stage.json(&["cron", "status"]);
+    assert_eq!(status["went_wrong"][0]["job_name"], "build", "{status}");
+}
+
+#[test]
 fn a_model_that_fails_makes_a_run_that_failed_and_says_so() {
     let stage = Stage::with(ModelServer::always(Answer::error(401, "no such key")));
     due(&stage, &["Look", "--name", "build", "--deliver", "telegram:42"]);
@@ -196,10 +227,11 @@ fn without_any_key_jobs_are_made_and_run_by_the_model_that_is_built_in() {
     let home = Home::new();
     assert_eq!(home.run(&["tools", "call", "cronjob", r#"{"action": "list"}"#]).json()["count"], 0);
     let wish = r#"{"action": "create", "schedule": "every 2h", "prompt": "Look", "name": "look"}"#;
-    // Nobody is there who could agree to it.
-    let said = home.run(&["tools", "call", "cronjob", wish]);
+    // The words are the person's only where no agent typed them.
+    let mut agents = home.command(&["tools", "call", "cronjob", wish]);
+    let said = Said::of(agents.env("_HERMES_RUN", "owner.1").output().unwrap());
     assert_eq!((said.code, home.json(&["cron", "list"])), (Some(1), json!([])), "{said:?}");
-    std::fs::write(home.config(), "approvals:\n  mode: off\n").unwrap();
+    assert!(said.out.contains("nobody can be asked here"), "{said:?}");
 
     let made = home.run(&["tools", "call", "cronjob", wish]).json();
 
@@ -253,6 +285,9 @@ fn a_command_of_an_agent_plans_nothing() {
         assert_eq!(said.code, Some(3), "{words:?}: {said:?}");
         assert!(said.err.contains("cannot plan work"), "{said:?}");
     }
+    let mut command = home.command(&["send", "--to", "ntfy:x", "hello"]);
+    let said = Said::of(command.env("_HERMES_RUN", "owner.1").env("NTFY_TOPIC", "x").output().unwrap());
+    assert_eq!(said.code, Some(3), "{said:?}");
     // The variable is the one that commands of an agent really have.
     let said = home.run(&["tools", "call", "terminal", r#"{"command": "env"}"#]);
     assert!(said.out.contains("_HERMES_RUN="), "{said:?}");

@@ -8,6 +8,7 @@
 //! | `cron` | work that the clock starts: made, run, killed, served |
 //! | `endings` | every exit code; nobody is waited for who is not there |
 //! | `kill` | a kill at any instant loses nothing and repeats nothing; eight at once |
+//! | `picker` | `hermes tools` in a terminal: toolsets are switched with the keyboard |
 //! | `real_model` | a real model answers, streamed |
 //! | `screen` | the chat in a terminal, as a person sees it |
 //! | `tls` | a model behind TLS, with an authority of one's own |
@@ -33,6 +34,7 @@ mod endings;
 #[expect(dead_code, reason = "shared with the other tests, which use more of it")]
 mod home;
 mod kill;
+mod picker;
 mod real_model;
 mod screen;
 mod stage;

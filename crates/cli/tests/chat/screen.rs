@@ -11,13 +11,13 @@ use crate::stage::{Stage, shell};
 use crate::sudo;
 
 /// A terminal in which a shell of the test's user runs.
-struct Terminal<'a> {
+pub(crate) struct Terminal<'a> {
     stage: &'a Stage,
 }
 
 impl<'a> Terminal<'a> {
     /// Opens it; none where there is no tmux, which is a failure in CI.
-    fn open(stage: &'a Stage) -> Option<Self> {
+    pub(crate) fn open(stage: &'a Stage) -> Option<Self> {
         let terminal = Self { stage };
         let there = Command::new("tmux").arg("-V").output().is_ok_and(|said| said.status.success());
         if !there {
@@ -39,23 +39,23 @@ impl<'a> Terminal<'a> {
     }
 
     /// What is on the screen, without what has scrolled away.
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p"]);
         String::from_utf8(shown.stdout).unwrap()
     }
 
     /// Types a line.
-    fn type_line(&self, text: &str) {
+    pub(crate) fn type_line(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
         self.press("Enter");
     }
 
-    fn press(&self, key: &str) {
+    pub(crate) fn press(&self, key: &str) {
         self.tmux(&["send-keys", key]);
     }
 
     /// Waits until the screen is like this, and gives it.
-    fn until(&self, is: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until(&self, is: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
             let screen = self.screen();
@@ -67,7 +67,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    fn until_shown(&self, text: &str) -> String {
+    pub(crate) fn until_shown(&self, text: &str) -> String {
         self.until(|screen| screen.contains(text))
     }
 

@@ -33,6 +33,35 @@ fn help_lists_the_commands_and_the_exit_codes() {
 }
 
 #[test]
+fn tools_alone_tells_of_every_toolset_what_it_costs_and_what_it_lacks() {
+    let home = Home::new();
+
+    let told = home.json(&["tools"]);
+
+    let toolset = |name: &str| {
+        let all = told["toolsets"].as_array().unwrap().iter();
+        all.clone().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name} in {told}")).clone()
+    };
+    assert_eq!(toolset("file")["state"], "on");
+    assert_eq!(toolset("homeassistant")["missing"], json!(["needs HASS_TOKEN"]));
+    let file = toolset("file");
+    let tokens: u64 = file["tools"].as_array().unwrap().iter().map(|it| it["tokens"].as_u64().unwrap()).sum();
+    assert_eq!(file["tokens"], tokens);
+    let costs = home.json(&["tools", "cost"]);
+    for name in names(&costs["toolsets"]) {
+        toolset(name);
+    }
+    // The same for whoever reads it in a pipe.
+    let said = home.say(&["tools"]);
+    assert!(said.lines().next().unwrap().starts_with("cli: "), "{said}");
+    assert!(said.lines().any(|line| line.starts_with("[x]  file")), "{said}");
+    assert!(said.contains("needs HASS_TOKEN"), "{said}");
+    let wrong = home.run(&["tools", "--platform", "telegram", "list"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert_eq!(home.run(&["tools", "--platform", "nowhere"]).code, Some(2));
+}
+
+#[test]
 fn list_tells_what_is_on_and_what_is_off() {
     let home = Home::new();
 

@@ -77,3 +77,36 @@ fn a_key_makes_a_task_once_and_profiles_share_the_board() {
     assert_eq!((&again["created"], &again["task"]["id"]), (&json!(false), &json!(first)));
     assert!(home.state().join("kanban/tasks.db").exists());
 }
+
+#[test]
+fn files_are_kept_with_a_task() {
+    let home = Home::new().file("data.csv", "a,b\n").file("notes.md", "# Notes\n");
+    let id = make(&home, &["Collect"]);
+
+    let kept = home.json(&["kanban", "attach", &id, "data.csv", "notes.md"]);
+
+    assert_eq!((&kept[0]["filename"], &kept[0]["content_type"]), (&json!("data.csv"), &json!("text/csv")));
+    assert_eq!(std::fs::read_to_string(kept[1]["path"].as_str().unwrap()).unwrap(), "# Notes\n");
+    let view = home.json(&["kanban", "show", &id]);
+    assert_eq!(view["attachments"].as_array().unwrap().len(), 2, "{view}");
+    let said = home.run(&["kanban", "attach", &id, "nowhere.csv"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.contains("cannot read nowhere.csv"), "{said:?}");
+}
+
+#[test]
+fn a_home_of_the_original_is_brought_in_with_its_tasks_and_jobs() {
+    let (home, other) = (Home::new(), Home::new());
+    other.run(&["cron", "create", "@daily", "Look", "--name", "look"]);
+    let folder = other.state().to_str().unwrap().to_owned();
+
+    let done = home.json(&["import", &folder]);
+    assert_eq!((&done["jobs"]["new_jobs"], &done["tasks"]), (&json!(1), &Value::Null), "{done}");
+    assert_eq!(home.json(&["cron", "list"])[0]["state"], "paused");
+    let again = home.say(&["import", &folder]);
+    assert!(again.contains("0 new jobs, 1 known"), "{again}");
+    std::fs::write(other.state().join("kanban.db"), "no database").unwrap();
+    let said = home.run(&["import", &folder]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("cannot import"), "{said:?}");
+}

@@ -125,3 +125,56 @@ fn the_doctor_says_what_is_wrong_and_fails() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_eq!(state_of(&said.json(), "config"), "wrong");
 }
+
+/// Told to whoever starts an agent for a task, and no matter for setup.
+const OF_A_WORKER: &str = "HERMES_KANBAN_TASK";
+
+#[test]
+fn the_keys_of_every_tool_are_told_by_setup_and_by_the_doctor() {
+    let home = Home::new();
+    let runtime = hermes::Runtime::builder().build().unwrap();
+    let listed = home.json(&["setup", "--list"]);
+    let doctor = home.say(&["doctor", "--offline", "--json"]);
+
+    let snapshot = runtime.tools();
+    let mut seen = 0;
+    for tool in snapshot.tools() {
+        for variable in tool.variables() {
+            let row = listed.as_array().unwrap().iter().find(|row| row["name"] == variable);
+            let row = row.unwrap_or_else(|| panic!("{variable} of {} is not listed", tool.name()));
+            assert!(row["tools"].as_array().unwrap().contains(&json!(tool.name())), "{}: {row}", tool.name());
+            assert!(doctor.contains(variable), "{variable} of {}: {doctor}", tool.name());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 60, "{seen}");
+    for name in
+        ["web_search", "text_to_speech", "image_generate", "ha_call_service", "send_message", "x_search"]
+    {
+        assert!(!snapshot.tool(name).unwrap().variables().is_empty(), "{name}");
+    }
+    // What a tool says that it lacks is among what it says that it can use.
+    for row in home.json(&["tools", "list", "--toolsets", "all"]).as_array().unwrap() {
+        let Some(why) = row["reason"].as_str() else { continue };
+        let tool = snapshot.tool(row["name"].as_str().unwrap()).unwrap();
+        let is_word = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let named = why.split(|c: char| !is_word(c)).filter(|word| word.contains('_') && word.len() > 5);
+        for name in named.filter(|name| *name != OF_A_WORKER) {
+            assert!(tool.variables().contains(&name), "{}: {why}", tool.name());
+        }
+    }
+}
+
+#[test]
+fn the_doctor_says_what_would_open_a_tool_that_is_not_there() {
+    let home = Home::configured("platform_toolsets:\n  cli: [hermes-cli, homeassistant]\n");
+    let found = home.json(&["doctor", "--offline"]);
+
+    let checks = found["checks"].as_array().unwrap();
+    let tool =
+        checks.iter().find(|one| one["what"].as_str().unwrap().starts_with("ha_get_state is not")).unwrap();
+    assert_eq!(tool["fix"], "`hermes setup HASS_TOKEN=…`", "{tool}");
+    // A variable that only a tool knows is none that is misspelt.
+    let said = home.run(&["setup", "SPOTIFY_REFRESH_TOKEN=r"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+}

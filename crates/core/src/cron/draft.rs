@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::job::{Job, Repeat, State, StoredSchedule};
 use super::{JobError, script_path};
+use crate::deliver::Target;
 use crate::schedule::{self, Misfire, Schedule, Written, parse, written};
 use crate::threat;
 
@@ -227,6 +228,9 @@ fn check(job: &Job) -> Result<(), JobError> {
     }
     if let Some(zone) = &job.timezone {
         schedule::zone(zone)?;
+    }
+    for target in job.targets() {
+        target.parse::<Target>().map_err(|wrong| JobError::Invalid(format!("deliver: {wrong}")))?;
     }
     Ok(())
 }

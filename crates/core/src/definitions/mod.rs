@@ -190,6 +190,11 @@ pub fn definition_json(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
     assemble::written(entry.name(), entry.definition(), dialect)
 }
 
+/// About how many tokens that takes in every request.
+pub fn definition_tokens(entry: &ToolEntry, dialect: Dialect) -> u64 {
+    tokens(&definition_json(entry, dialect))
+}
+
 /// About how many tokens a text takes.
 fn tokens(text: &str) -> u64 {
     u64::try_from(text.chars().count().div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)

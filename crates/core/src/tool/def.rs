@@ -18,6 +18,7 @@ pub struct ToolDef {
     pub(super) definition: fn() -> Definition,
     pub(super) handler: &'static dyn Handler,
     pub(super) gate: fn() -> Gate,
+    pub(super) variables: fn() -> Vec<&'static str>,
     pub(super) options: Options,
 }
 
@@ -70,7 +71,7 @@ impl ToolDef {
             dynamic: None,
             placed: false,
         };
-        Self { name, toolset, definition, handler, gate: || Gate::Open, options }
+        Self { name, toolset, definition, handler, gate: || Gate::Open, variables: Vec::new, options }
     }
 
     /// Its name on the wire.
@@ -93,6 +94,13 @@ impl ToolDef {
     /// Variables the tool uses, for setup and documentation.
     pub const fn requires_env(mut self, names: &'static [&'static str]) -> Self {
         self.options.requires_env = names;
+        self
+    }
+
+    /// Variables it can use beside those that it requires and those that its gate looks at: the keys of
+    /// its providers, where a service is found. Setup and the doctor tell of them.
+    pub const fn variables(mut self, names: fn() -> Vec<&'static str>) -> Self {
+        self.variables = names;
         self
     }
 

@@ -5,10 +5,13 @@ use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::cx::Services;
 use crate::effect::Effect;
+use crate::error::ToolError;
 use crate::gate::Gate;
+use crate::session::Place;
 use crate::tool::def::{Options, ToolDef};
 use crate::tool::typed::{Async, Blocking, describe};
 use crate::tool::{
@@ -25,6 +28,7 @@ pub struct ToolEntry {
     gate: Gate,
     emoji: Cow<'static, str>,
     requires_env: Vec<Cow<'static, str>>,
+    variables: fn() -> Vec<&'static str>,
     max_result: Option<MaxSize>,
     trust: Trust,
     parallel: Parallel,
@@ -61,6 +65,7 @@ impl From<&ToolDef> for ToolEntry {
             gate: (def.gate)(),
             emoji: Cow::Borrowed(emoji),
             requires_env: requires_env.iter().map(|name| Cow::Borrowed(*name)).collect(),
+            variables: def.variables,
             max_result,
             trust,
             parallel,
@@ -92,6 +97,7 @@ impl ToolEntry {
             gate: Gate::Open,
             emoji: Cow::Borrowed(DEFAULT_EMOJI),
             requires_env: Vec::new(),
+            variables: Vec::new,
             max_result: None,
             trust: Trust::Untrusted,
             parallel: Parallel::ByEffects,
@@ -214,6 +220,18 @@ impl ToolEntry {
         self.requires_env.iter().map(AsRef::as_ref)
     }
 
+    /// Every variable it can use, each once: those it requires, those its gate looks at, and what else its
+    /// file names.
+    pub fn variables(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.required_env().chain(self.gate.variables()).chain((self.variables)()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// How large its results may be.
     pub fn max_result_size(&self) -> Option<MaxSize> {
         self.max_result
@@ -281,6 +299,16 @@ impl ToolEntry {
     /// How its definition changes with what is offered beside it.
     pub fn dynamic_schema(&self) -> Option<DynamicSchema> {
         self.dynamic
+    }
+
+    /// What a call with these arguments would do; nothing is done.
+    pub fn effects_of(
+        &self,
+        arguments: Map<String, Value>,
+        place: &Place,
+        services: &Services,
+    ) -> Result<Vec<Effect>, ToolError> {
+        Ok(self.handler().prepare(arguments)?.effects_with(place, services))
     }
 
     pub(crate) fn may_override(&self) -> bool {

@@ -32,6 +32,8 @@ pub struct Toolset {
     pub configurable: bool,
     /// A preset does not bring its tools; naming it does.
     pub default_off: bool,
+    /// A variable that turns it on where it is off by default: whoever has set it wants the tools.
+    pub unlocked_by: Option<&'static str>,
     /// The only platforms it works on; empty means all.
     pub only_on: &'static [&'static str],
     /// An old name that still works in lists, and the tools it stood for.
@@ -62,6 +64,7 @@ impl Toolset {
             restricted: false,
             configurable: false,
             default_off: false,
+            unlocked_by: None,
             only_on: &[],
             legacy: None,
             preset_of: &[],
@@ -106,6 +109,13 @@ impl Toolset {
     /// It is off until somebody names it.
     pub const fn default_off(mut self) -> Toolset {
         self.default_off = true;
+        self
+    }
+
+    /// It is off until somebody names it, or sets this variable.
+    pub const fn unlocked_by(mut self, variable: &'static str) -> Toolset {
+        self.default_off = true;
+        self.unlocked_by = Some(variable);
         self
     }
 

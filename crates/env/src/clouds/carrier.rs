@@ -9,8 +9,7 @@ use futures::StreamExt as _;
 use futures::channel::{mpsc, oneshot};
 use futures::future::{BoxFuture, select};
 use hermes_core::host::{Host, WorkerLost};
-
-use crate::wait::wait;
+use hermes_core::wait::wait;
 
 type Work = BoxFuture<'static, ()>;
 

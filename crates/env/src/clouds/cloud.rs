@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hermes_core::environment::{End, EnvError, Process, Streams};
 use hermes_core::host::Host;
+use hermes_core::wait::wait_at_most;
 
 use crate::clouds::api::Fault;
 use crate::clouds::carrier::Carrier;
 use crate::clouds::conversation::{Conversation, Spoken};
 use crate::far::{Call, Close, Reach, Ready};
-use crate::wait::wait_at_most;
 
 /// The sandbox of a place, at one vendor. Everything here runs where sockets can be used.
 pub(super) trait Vendor: Send + Sync + 'static {

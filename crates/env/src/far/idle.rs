@@ -5,9 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use hermes_core::host::Host;
+use hermes_core::wait::wait;
 
 use crate::far::Far;
-use crate::wait::wait;
 
 /// Who uses a place, and since when nobody does.
 #[derive(Default)]

@@ -386,9 +386,9 @@ impl Drop for Far {
         self.jobs.end();
         if let Some(opened) = self.opened.get_mut().take() {
             // Waited for here: a moment later there may be nobody left to do it.
-            crate::wait::wait_at_most(self.bring_back(&opened), LAST, &self.host);
+            hermes_core::wait::wait_at_most(self.bring_back(&opened), LAST, &self.host);
             drop(opened);
-            let _ = crate::wait::wait(self.reach.close(Close::Leave));
+            let _ = hermes_core::wait::wait(self.reach.close(Close::Leave));
         }
     }
 }

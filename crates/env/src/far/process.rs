@@ -7,6 +7,7 @@ use futures::channel::oneshot;
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::{End, EnvError, Input, Output, Process, Size, Stream, Streams};
 use hermes_core::host::Host;
+use hermes_core::wait::wait_at_most;
 
 use crate::far::filter::{Filter, Over, Told};
 use crate::far::lane::{Lane, Lanes};
@@ -14,7 +15,6 @@ use crate::far::place::Opened;
 use crate::far::scripts::{AROUND, STOP};
 use crate::far::{Call, Reach};
 use crate::process::MARK;
-use crate::wait::wait_at_most;
 
 /// How long the stopping of something may take before it is given up.
 const STOPPING: Duration = Duration::from_secs(20);

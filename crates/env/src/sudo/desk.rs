@@ -13,6 +13,7 @@ use std::time::Duration;
 use futures::future::{Either, select};
 use hermes_core::host::Host;
 use hermes_core::sudo::{PATIENCE, Password, SudoAsker, SudoQuestion};
+use hermes_core::wait::wait;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt};
 
@@ -20,7 +21,6 @@ use super::Asks;
 use super::answers::{Answers, Next, Source};
 use super::origin::{self, From};
 use super::pipe;
-use crate::wait::wait;
 
 /// What a helper may ask at most.
 const LONGEST_PROMPT: u64 = 4096;

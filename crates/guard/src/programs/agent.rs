@@ -10,18 +10,21 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 }
 
 fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> =
-        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    let words = words(call.args.iter().map(|arg| &*arg.text));
     let yolo = call.args.iter().any(|arg| matches!(&*arg.text, "--yolo"));
     let changes = match words.as_slice() {
         ["gateway", "stop" | "restart" | "uninstall" | "install", ..] => Some("stops or restarts the agent"),
         ["gateway", "run" | "start", ..] if walk.background => Some("starts another agent in the background"),
         ["update" | "uninstall", ..] => Some("updates or removes the agent"),
-        ["config", "set" | "edit" | "unset", ..] => Some("changes the agent's settings"),
+        ["config", "set" | "edit" | "unset", ..] | ["setup", _, ..] | ["tools", "enable" | "disable", ..] => {
+            Some("changes the agent's settings")
+        }
         ["policy", "allow" | "set" | "reset", ..] => Some("changes what the agent may do"),
         ["cron", "create" | "edit" | "resume" | "run" | "remove" | "serve", ..] => {
             Some("plans work that runs later by itself")
         }
+        ["tools", "call", "cronjob", ..] => Some("plans work that runs later by itself"),
+        ["send", ..] => Some("sends a message in your name"),
         ["plugins", "enable" | "trust", ..] | ["hooks", "accept", ..] | ["mcp", "add" | "login", ..] => {
             Some("lets the agent use what it did not use before")
         }
@@ -32,4 +35,16 @@ fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::Agent, what, call.span, &words);
     }
     Flow::none()
+}
+
+/// The words that are no options; `-p` has the name of a profile behind it.
+fn words<'a>(args: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let (mut words, mut named) = (Vec::new(), false);
+    for word in args {
+        let is_name = std::mem::replace(&mut named, matches!(word, "-p" | "--profile"));
+        if !is_name && !word.starts_with('-') {
+            words.push(word);
+        }
+    }
+    words
 }

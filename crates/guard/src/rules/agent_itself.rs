@@ -14,8 +14,19 @@ pub(crate) const RULE: Rule = Rule {
         "hermes gateway run &",
         "launchctl kickstart -k gui/501/ai.hermes.gateway",
         "HERMES_YOLO_MODE=1 hermes chat",
+        "hermes -p work cron create @daily Look",
+        "env -u _HERMES_RUN hermes tools call cronjob '{\"action\": \"create\"}'",
+        "hermes send --to telegram hi",
+        "hermes tools enable terminal",
+        "hermes setup OPENAI_API_KEY=x",
     ],
-    spares: &["hermes --version", "hermes chat -q hi", "pgrep hermes"],
+    spares: &[
+        "hermes tools list",
+        "hermes setup --list",
+        "hermes --version",
+        "hermes chat -q hi",
+        "pgrep hermes",
+    ],
     ..Rule::new("agent_itself")
 };
 

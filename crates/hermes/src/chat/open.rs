@@ -192,7 +192,7 @@ impl ChatBuilder {
 
     /// The same, from code that just waits.
     pub fn open_blocking(self) -> Result<Chat, OpenError> {
-        crate::wait::wait(self.open())
+        hermes_core::wait::wait(self.open())
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `zone.rs` | the time zone that is meant where none is named |
 //! | `prompt.rs` | what the agent of a run is asked |
 //! | `script.rs` | the script that runs first |
+//! | `deliver.rs` | what goes out to people |
 //! | `run.rs` | one run, from its claim to its record |
 //! | `tick.rs` | one look: what is due is claimed and run |
 //! | `serve.rs` | look after look, until somebody says stop |
@@ -14,6 +15,7 @@
 //! before it begins, and however a run ends, its record says so.
 
 mod book;
+mod deliver;
 mod prompt;
 mod run;
 mod script;
@@ -26,7 +28,9 @@ use std::time::SystemTime;
 
 use futures::future::BoxFuture;
 use hermes_core::cron::{Draft, Here, Job, JobBook, JobError, Step};
+use hermes_core::deliver::Deliver;
 use hermes_core::host::{Host, blocking};
+use hermes_core::wait::wait;
 use hermes_guard::Mode;
 use hermes_store::config::CronMode;
 use hermes_store::cron::Runs;
@@ -36,7 +40,6 @@ use jiff::Timestamp;
 
 use crate::host::Machine;
 use crate::runtime::Runtime;
-use crate::wait::wait;
 use crate::world::World;
 use book::HomeBook;
 
@@ -65,6 +68,7 @@ pub struct Cron {
     runtime: Runtime,
     home: CronHome,
     clock: Arc<dyn Clock>,
+    deliver: Arc<dyn Deliver>,
 }
 
 impl Runtime {
@@ -72,7 +76,8 @@ impl Runtime {
     /// [unattended](crate::RuntimeBuilder::unattended).
     pub fn cron(&self) -> Option<Cron> {
         let home = CronHome::of(&self.home()?);
-        Some(Cron { runtime: self.clone(), home, clock: self.machine().clone() })
+        let deliver = self.deliver();
+        Some(Cron { runtime: self.clone(), home, clock: self.machine().clone(), deliver })
     }
 }
 
@@ -80,6 +85,12 @@ impl Cron {
     /// The same by another clock.
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// The same, with somebody else who carries messages: a program that is connected to platforms.
+    pub fn delivered_by(mut self, deliver: Arc<dyn Deliver>) -> Self {
+        self.deliver = deliver;
         self
     }
 

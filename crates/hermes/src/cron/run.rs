@@ -1,10 +1,11 @@
 //! One run of a job, from its claim to its record.
 //!
 //! Whatever happens in it, a panic included, the record says how it ended, the answer or the reason is in
-//! a file, and the job knows how it went.
+//! a file and goes to whoever is to have it, and the job knows how it went.
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -16,10 +17,11 @@ use hermes_core::skills::Skills as _;
 use hermes_core::toolset::{Selection, SelectionError};
 use hermes_store::CronHome;
 use hermes_store::cron::{Claim, Ended, Outcome, Report, Run};
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::prompt::{self, Beside};
-use super::{Cron, script};
+use super::{Cron, deliver, script};
 use crate::chat::{ModelWish, Opening};
 
 /// What a scheduled session never has: there is nobody to ask, and it plans no work of its own.
@@ -31,9 +33,6 @@ const WIND_UP: Duration = Duration::from_secs(15);
 /// How answers are shown, for the model.
 const SHOWN: &str = "The answer is kept in a file, and may be sent to a person. Plain Markdown.";
 
-/// The answer goes to a file whatever else is wanted.
-const LOCAL: &str = "local";
-
 /// What a run came to.
 struct Came {
     outcome: Outcome,
@@ -41,6 +40,8 @@ struct Came {
     error: Option<String>,
     model: Option<String>,
     prompt: String,
+    /// When it began, if it did.
+    began: Option<Timestamp>,
 }
 
 impl Came {
@@ -49,7 +50,7 @@ impl Came {
     }
 
     fn to(outcome: Outcome, error: Option<String>) -> Self {
-        Self { outcome, answer: String::new(), error, model: None, prompt: String::new() }
+        Self { outcome, answer: String::new(), error, model: None, prompt: String::new(), began: None }
     }
 }
 
@@ -63,7 +64,7 @@ impl Cron {
         let work = AssertUnwindSafe(self.work(&claim.job, session.as_deref(), &cancel)).catch_unwind();
         let work = async { work.await.unwrap_or_else(|_| Came::failed("the run broke")) };
         let came = self.in_time(work, &cancel).await;
-        self.record(claim, session, came).await
+        self.record(claim, session, Came { began: Some(now), ..came }).await
     }
 
     /// What a claim came to that was never begun.
@@ -227,24 +228,47 @@ impl Cron {
         found.await.map_err(|wrong| JobError::Store(wrong.to_string()))
     }
 
-    /// Writes down how it ended: in a file, in the record, and with the job.
+    /// Writes down how it ended: first in a file, so that nothing is lost on the way to people, then in the
+    /// record and with the job.
     async fn record(&self, claim: &Claim, session: Option<String>, came: Came) -> Result<Run, JobError> {
         let here = self.here()?;
         let keep = usize::try_from(self.runtime.settings().cron.output_retention).unwrap_or(usize::MAX);
-        let claim = claim.clone();
-        self.on_disk(move |home| written(home, &claim, session.as_deref(), &came, &here, keep)).await
+        let came = Arc::new(came);
+        let (kept, told, at) = (claim.clone(), Arc::clone(&came), here.clone());
+        let output = self.on_disk(move |home| Ok(kept_in_a_file(home, &kept, session, &told, &at, keep)));
+        let (output, lost) = output.await?;
+        let late = claim.due.zip(came.began).map(|(due, began)| due.duration_until(began));
+        let letter = deliver::answer(&claim.job, came.outcome, &came.answer, came.error.as_deref(), late);
+        let undelivered = match &letter {
+            Some(letter) => self.send(&claim.job, letter).await,
+            None => None,
+        };
+        let problems: Vec<String> = [lost, undelivered].into_iter().flatten().collect();
+        let ended = Ended {
+            outcome: came.outcome,
+            error: came.error.clone(),
+            model: came.model.clone(),
+            output,
+            delivery_error: (!problems.is_empty()).then(|| problems.join("; ")),
+        };
+        let (claim, now) = (claim.clone(), self.here()?);
+        self.on_disk(move |home| written(home, &claim, &ended, &now)).await
     }
 }
 
-fn written(
+/// The file with the answer, and why there is none.
+fn kept_in_a_file(
     home: &CronHome,
     claim: &Claim,
-    session: Option<&str>,
+    session: Option<String>,
     came: &Came,
     here: &Here,
     keep: usize,
-) -> Result<Run, JobError> {
-    let store = |wrong: hermes_store::StoreError| JobError::Store(wrong.to_string());
+) -> (Option<String>, Option<String>) {
+    // Nothing to tell leaves nothing behind but its record.
+    if came.outcome == Outcome::Nothing {
+        return (None, None);
+    }
     let job = &claim.job;
     let zone = job.zone(&here.zone).unwrap_or_else(|_| here.zone.clone());
     let report = Report {
@@ -255,41 +279,24 @@ fn written(
         ended: here.now,
         zone: &zone,
         model: came.model.as_deref(),
-        session,
+        session: session.as_deref(),
         prompt: if came.prompt.is_empty() { &job.prompt } else { &came.prompt },
         answer: &came.answer,
         error: came.error.as_deref(),
     };
-    // Nothing to tell leaves nothing behind but its record.
-    let output =
-        if came.outcome == Outcome::Nothing { Ok(None) } else { home.write_output(&report, keep).map(Some) };
-    let (output, lost) = match output {
-        Ok(output) => (output, None),
+    match home.write_output(&report, keep) {
+        Ok(path) => (Some(path.display().to_string()), None),
         Err(wrong) => (None, Some(format!("the answer could not be kept: {wrong}"))),
-    };
-    let undelivered = undelivered(job, came).or(lost);
-    let ended = Ended {
-        outcome: came.outcome,
-        error: came.error.clone(),
-        model: came.model.clone(),
-        output: output.map(|path| path.display().to_string()),
-        delivery_error: undelivered.clone(),
-    };
-    let runs = home.runs().map_err(store)?;
-    runs.ended(&claim.run, &ended, here.now).map_err(store)?;
-    home.ran(claim, here, came.error.clone(), undelivered)?;
-    let run = runs.run(&claim.run).map_err(store)?;
-    run.ok_or_else(|| JobError::Store(format!("the record of the run {} is gone", claim.run)))
+    }
 }
 
-/// Why an answer does not get everywhere it should: so far it goes to its file alone.
-fn undelivered(job: &Job, came: &Came) -> Option<String> {
-    if came.outcome == Outcome::Nothing || prompt::is_silent(&came.answer) {
-        return None;
-    }
-    let others: Vec<&str> = job.targets().into_iter().filter(|target| *target != LOCAL).collect();
-    (!others.is_empty())
-        .then(|| format!("nothing here delivers to {}; the answer is in its file alone", others.join(", ")))
+fn written(home: &CronHome, claim: &Claim, ended: &Ended, here: &Here) -> Result<Run, JobError> {
+    let store = |wrong: hermes_store::StoreError| JobError::Store(wrong.to_string());
+    let runs = home.runs().map_err(store)?;
+    runs.ended(&claim.run, ended, here.now).map_err(store)?;
+    home.ran(claim, here, ended.error.clone(), ended.delivery_error.clone())?;
+    let run = runs.run(&claim.run).map_err(store)?;
+    run.ok_or_else(|| JobError::Store(format!("the record of the run {} is gone", claim.run)))
 }
 
 fn came(end: TurnEnd, prompt: String, offline: bool) -> Came {
@@ -309,5 +316,5 @@ fn came(end: TurnEnd, prompt: String, offline: bool) -> Came {
     };
     let model = if offline { format!("{} (built in; no model is set up)", end.model) } else { end.model };
     let error = (outcome != Outcome::Ok).then(|| end.error.unwrap_or_else(|| why.to_owned()));
-    Came { outcome, answer: end.text, error, model: Some(model), prompt }
+    Came { outcome, answer: end.text, error, model: Some(model), prompt, began: None }
 }

@@ -61,7 +61,15 @@ pub enum ServeError {
 /// Told what happens.
 type Tell<'a> = &'a (dyn Fn(Happening<'_>) + Sync);
 
-type Running<'a> = FuturesUnordered<BoxFuture<'a, (Claim, Result<Run, JobError>)>>;
+type Running<'a> = FuturesUnordered<BoxFuture<'a, Over>>;
+
+/// Something that has come to its end.
+enum Over {
+    /// A run.
+    Run(Claim, Result<Run, JobError>),
+    /// A message about times that went by or a run that was cut off: the job, and why it did not arrive.
+    Notice(String, Option<String>),
+}
 
 impl Cron {
     /// Is the scheduler of this home until `stop`; runs then have `grace` to end before they are stopped.
@@ -81,7 +89,7 @@ impl Cron {
         let mut looks = Looks::default();
         while !stop.is_cancelled() {
             if looks.is_time(self) {
-                looks = desk.look(&worker);
+                looks = desk.look(&worker, &running);
             }
             desk.start(&mut running);
             desk.wait(&mut running, stop).await;
@@ -97,12 +105,12 @@ impl Cron {
         grace: Duration,
         tell: Tell<'_>,
     ) -> Result<(), ServeError> {
-        crate::wait::wait(self.serve(stop, grace, tell))
+        hermes_core::wait::wait(self.serve(stop, grace, tell))
     }
 
     /// The same as [`Cron::run_now`], from code that just waits.
     pub fn run_now_blocking(&self, name: &str, stop: &CancellationToken) -> Result<Run, JobError> {
-        crate::wait::wait(self.run_now(name, stop))
+        hermes_core::wait::wait(self.run_now(name, stop))
     }
 
     fn become_server(&self) -> Result<Server, ServeError> {
@@ -146,13 +154,19 @@ struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    fn look(&mut self, worker: &Worker) -> Looks {
+    fn look(&mut self, worker: &Worker, running: &Running<'a>) -> Looks {
         let now = self.cron.now().ok();
         let found = self.cron.here().and_then(|here| self.cron.home.claim_due(worker, &here));
         let next = match found {
             Ok(found) => {
                 found.interrupted.iter().for_each(|run| (self.tell)(Happening::Interrupted(run)));
                 found.missed.iter().for_each(|run| (self.tell)(Happening::Missed(run)));
+                let cron = self.cron;
+                for run in found.interrupted.into_iter().chain(found.missed) {
+                    running.push(Box::pin(async move {
+                        Over::Notice(run.job_id.clone(), cron.report(run).await)
+                    }));
+                }
                 for (job, why) in &found.unreadable {
                     (self.tell)(Happening::Trouble(&format!("job {job}: {why}")));
                 }
@@ -170,7 +184,7 @@ impl<'a> Desk<'a> {
     /// Begins what may begin: not too many at once, and no job beside itself.
     fn start(&mut self, running: &mut Running<'a>) {
         let most = usize::try_from(self.cron.runtime.settings().cron.max_parallel_jobs).unwrap_or(1).max(1);
-        while running.len() < most {
+        while self.busy.len() < most {
             let free = self.waiting.iter().position(|claim| !self.busy.contains(&claim.job.id));
             let Some(claim) = free.and_then(|at| self.waiting.remove(at)) else { return };
             (self.tell)(Happening::Began(&claim));
@@ -178,7 +192,7 @@ impl<'a> Desk<'a> {
             let (cron, cancel) = (self.cron, self.cancel);
             running.push(Box::pin(async move {
                 let end = cron.run(&claim, cancel).await;
-                (claim, end)
+                Over::Run(claim, end)
             }));
         }
     }
@@ -191,8 +205,16 @@ impl<'a> Desk<'a> {
             pause.await;
             return;
         }
-        if let Either::Left((Some((claim, end)), _)) = select(running.next(), pause).await {
-            self.ended(&claim, &end);
+        if let Either::Left((Some(over), _)) = select(running.next(), pause).await {
+            self.over(&over);
+        }
+    }
+
+    fn over(&mut self, over: &Over) {
+        match over {
+            Over::Run(claim, end) => self.ended(claim, end),
+            Over::Notice(job, Some(why)) => (self.tell)(Happening::Trouble(&format!("job {job}: {why}"))),
+            Over::Notice(_, None) => {}
         }
     }
 
@@ -206,7 +228,7 @@ impl<'a> Desk<'a> {
 
     /// Lets what runs come to its end, and writes down what does not begin any more.
     async fn close(mut self, mut running: Running<'a>, grace: Duration) {
-        (self.tell)(Happening::Stopping(running.len()));
+        (self.tell)(Happening::Stopping(self.busy.len()));
         for claim in std::mem::take(&mut self.waiting) {
             let end = self.cron.never_began(&claim, "the scheduler was stopped before it began").await;
             self.ended(&claim, &end);
@@ -216,7 +238,7 @@ impl<'a> Desk<'a> {
             let mut over = host.sleep(time).fuse();
             while !running.is_empty() {
                 match select(running.next(), &mut over).await {
-                    Either::Left((Some((claim, end)), _)) => self.ended(&claim, &end),
+                    Either::Left((Some(over), _)) => self.over(&over),
                     Either::Left((None, _)) | Either::Right(_) => break,
                 }
             }

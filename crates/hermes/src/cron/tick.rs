@@ -1,6 +1,7 @@
 //! One look: what is due is claimed and run, and what went wrong since the last look is told.
 
 use futures::StreamExt as _;
+use futures::future::{join, join_all};
 use hermes_core::cron::JobError;
 use hermes_store::cron::{Claim, Claimed, Run, Worker};
 use jiff::Timestamp;
@@ -17,7 +18,8 @@ pub struct Ticked {
     pub missed: Vec<Run>,
     /// Runs that ended with their program.
     pub interrupted: Vec<Run>,
-    /// Jobs that cannot be run, or whose end could not be written down: id and reason.
+    /// Jobs that cannot be run, whose end could not be written down, or about which somebody could not be
+    /// told: id and reason.
     pub unreadable: Vec<(String, String)>,
     /// When the next job is due.
     pub next: Option<Timestamp>,
@@ -35,15 +37,17 @@ impl Cron {
         let mut ticked = Ticked { missed, interrupted, unreadable, next, ..Ticked::default() };
         let at_once = usize::try_from(self.runtime.settings().cron.max_parallel_jobs).unwrap_or(1).max(1);
         let rows = by_job(claims).into_iter().map(|row| self.run_row(row, stop));
-        let mut ends = futures::stream::iter(rows).buffer_unordered(at_once);
-        while let Some(row) = ends.next().await {
-            for (job, end) in row {
-                match end {
-                    Ok(run) => ticked.runs.push(run),
-                    Err(wrong) => ticked.unreadable.push((job, wrong.to_string())),
-                }
+        let ends = futures::stream::iter(rows).buffer_unordered(at_once).collect::<Vec<_>>();
+        let gone = ticked.interrupted.iter().chain(&ticked.missed).cloned();
+        let told = join_all(gone.map(|run| async move { (run.job_id.clone(), self.report(run).await) }));
+        let (ends, told) = join(ends, told).await;
+        for (job, end) in ends.into_iter().flatten() {
+            match end {
+                Ok(run) => ticked.runs.push(run),
+                Err(wrong) => ticked.unreadable.push((job, wrong.to_string())),
             }
         }
+        ticked.unreadable.extend(told.into_iter().filter_map(|(job, lost)| Some((job, lost?))));
         Ok(ticked)
     }
 

@@ -8,6 +8,7 @@ use futures::future::{Either, join_all, select};
 use hermes_core::host::Host;
 use hermes_core::registry::Source;
 use hermes_core::session::Place;
+use hermes_core::wait::wait;
 use hermes_extend::launch::Launch;
 use hermes_extend::mcp::client::{
     Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers,
@@ -22,7 +23,6 @@ pub(crate) use hermes_extend::mcp::oauth::Person;
 use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::inside::Inside;
-use crate::wait::wait;
 use crate::world::World;
 
 /// How long a start waits for servers that nothing is known of.

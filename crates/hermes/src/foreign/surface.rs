@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hermes_core::wait::wait;
 use hermes_extend::plugins::desk::Injected;
 use hermes_extend::plugins::offer::{Offer, OfferedCli, OfferedCommand};
 use hermes_extend::plugins::subject::Subject;
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::plugins::{PluginView, Plugins};
 use crate::runtime::Runtime;
-use crate::wait::wait;
 
 /// A tool file that was tried.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ use futures::future::{join_all, select};
 use hermes_core::host::Host;
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
+use hermes_core::wait::wait;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::offer::Offer;
@@ -22,7 +23,6 @@ use hermes_store::{Home, Trust};
 use super::learnt::Learnt;
 use super::surface::TriedFile;
 use super::{Changes, Kind};
-use crate::wait::wait;
 use crate::world::World;
 
 /// How long files that nobody has seen before may take to say what they offer.

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use futures::future::BoxFuture;
 use hermes::Runtime;
-use hermes::core::cron::{Draft, State};
+use hermes::core::cron::{Draft, State, Step};
+use hermes::core::deliver::{Deliver, DeliverError, Destination, Letter, Sent, Target};
 use hermes::core::schedule::Misfire;
 use hermes::cron::Cron;
 use hermes::store::cron::Outcome;
@@ -103,6 +105,89 @@ fn missed_times_are_caught_up_with_one_after_the_other_in_sessions_of_their_own(
     // Silence is delivered nowhere, and so nothing is missing.
     assert_eq!(ticked.runs[0].delivery_error, None);
     assert_eq!(cron.home().job("news").unwrap().repeat.completed, 3);
+}
+
+/// Takes every message, unless its text has the word `refuse`.
+#[derive(Default)]
+struct Mailbox(Mutex<Vec<(String, String)>>);
+
+impl Mailbox {
+    fn taken(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Deliver for Mailbox {
+    fn destinations(&self) -> Vec<Destination> {
+        let target = Target { chat: Some("42".to_owned()), ..Target::home("telegram") };
+        vec![Destination { target, name: None, is_home: true, missing: None }]
+    }
+
+    fn resolve(&self, target: &Target) -> Result<Target, DeliverError> {
+        Ok(target.clone())
+    }
+
+    fn send<'a>(
+        &'a self,
+        target: &'a Target,
+        letter: &'a Letter,
+    ) -> BoxFuture<'a, Result<Sent, DeliverError>> {
+        let refused = letter.text.contains("refuse");
+        let subject = letter.subject.clone().unwrap_or_default();
+        self.0.lock().unwrap().push((target.to_string(), format!("{subject} | {}", letter.text)));
+        let refusal = DeliverError::Refused { platform: target.platform.clone(), why: "no".to_owned() };
+        Box::pin(std::future::ready(if refused { Err(refusal) } else { Ok(Sent::default()) }))
+    }
+}
+
+#[test]
+fn answers_failures_and_missed_times_go_to_whoever_is_to_know() {
+    let server = ModelServer::saying([
+        Answer::text("All is well."),
+        Answer::text("They refuse."),
+        Answer::error(401, "no such key"),
+    ]);
+    let (home, clock) = (home(&server, "chat_completions"), HandClock::at("2026-11-16 09:00:00"));
+    let (mail, stop) = (Arc::new(Mailbox::default()), CancellationToken::new());
+    let cron = cron(&home, &clock).delivered_by(mail.clone());
+    let wish = Draft { deliver: Some("local, all".to_owned()), ..draft("every 1h", "news") };
+    cron.create(wish).unwrap();
+
+    clock.advance(Duration::from_mins(74));
+    let run = cron.tick_blocking(&stop).unwrap().runs[0].clone();
+    assert_eq!((run.outcome, run.delivery_error, run.late_seconds), (Some(Outcome::Ok), None, Some(14 * 60)));
+    let said = "\u{23f0} news, 14 min late | All is well.".to_owned();
+    assert_eq!(mail.taken(), [("telegram:42".to_owned(), said)]);
+
+    // What does not arrive is recorded, with the run and with the job.
+    clock.advance(Duration::from_mins(46));
+    let run = cron.tick_blocking(&stop).unwrap().runs[0].clone();
+    let lost = run.delivery_error.unwrap();
+    assert!(
+        run.outcome == Some(Outcome::Ok) && lost.contains("telegram:42: telegram did not take"),
+        "{lost}"
+    );
+    assert_eq!(cron.home().job("news").unwrap().last_delivery_error, Some(lost));
+
+    // A run that fails is told as well.
+    mail.taken();
+    clock.advance(Duration::from_hours(1));
+    let run = cron.tick_blocking(&stop).unwrap().runs[0].clone();
+    assert_eq!(run.outcome, Some(Outcome::Failed));
+    let (_, failed) = mail.taken().remove(0);
+    assert!(failed.starts_with("\u{26a0} news failed | "), "{failed}");
+
+    // And so are times that nobody was there for.
+    cron.change("news", Step::Update(Box::new(Draft { misfire: Some(Misfire::Skip), ..Draft::default() })))
+        .unwrap();
+    clock.advance(Duration::from_mins(190));
+    let ticked = cron.tick_blocking(&stop).unwrap();
+    assert_eq!((ticked.runs.len(), ticked.missed.len(), ticked.unreadable.len()), (0, 1, 0));
+    let (_, missed) = mail.taken().remove(0);
+    assert!(
+        missed.contains("news missed | 3 times from 2026-11-16T13:00:00+00:00 to 2026-11-16T15:00:00"),
+        "{missed}"
+    );
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Messages to people: `send_message` on the road, and the program's own way.
 
+use hermes::core::cron::Draft;
 use hermes::core::deliver::{Letter, Target};
 use hermes::core::outcome::Attachment;
 use hermes::guard::Mode;
 use hermes::{Runtime, ToolCall};
 use hermes_testkit::ScriptedApprover;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::server::{self, Asked, Server, json_answer};
 use crate::{runtime, testbed};
@@ -72,6 +74,32 @@ fn a_long_message_goes_out_in_parts_and_a_refusal_is_told() {
     assert_eq!(server.asked()[0].json()["message_thread_id"], 3);
     let text = refused.to_string();
     assert!(text.contains("chat not found") && !text.contains("T0KEN"), "{text}");
+}
+
+#[test]
+fn the_answer_of_a_job_takes_the_same_road() {
+    let server = telegram();
+    let (folder, runtime) = runtime("", Mode::Off, &telegram_variables(&server));
+    let scripts = folder.path().join("home/scripts");
+    std::fs::create_dir_all(&scripts).unwrap();
+    std::fs::write(scripts.join("disk.sh"), "echo the disk is full").unwrap();
+    let cron = runtime.cron().unwrap();
+    let text = |text: &str| Some(text.to_owned());
+    let draft = Draft {
+        schedule: text("@daily"),
+        script: text("disk.sh"),
+        no_agent: Some(true),
+        name: text("disk"),
+        deliver: text("telegram"),
+        ..Draft::default()
+    };
+    assert_eq!(cron.undeliverable(&cron.create(draft).unwrap()), None);
+
+    let run = cron.run_now_blocking("disk", &CancellationToken::new()).unwrap();
+
+    assert_eq!(run.delivery_error, None);
+    let said = json!({ "text": "\u{23f0} disk\n\nthe disk is full", "chat_id": 42 });
+    assert_eq!(server.asked()[0].json(), said);
 }
 
 #[test]

@@ -119,6 +119,28 @@ impl CronHome {
         })
     }
 
+    /// Takes over the jobs of another `jobs.json`, each paused: where it comes from it may go on, and nothing
+    /// runs twice by itself. Ids that are here already are left as they are. Says which are new, and how many
+    /// were known.
+    pub fn adopt(&self, path: &Path, here: &Here) -> Result<(Vec<Job>, usize), JobError> {
+        let others = JobsFile::read(path).and_then(|file| file.jobs()).map_err(|wrong| told(&wrong))?;
+        self.with(here.now, &here.zone, |file| {
+            let (mut new, mut known) = (Vec::new(), 0);
+            for mut job in others {
+                if file.names().any(|(id, _)| id == job.id) {
+                    known += 1;
+                    continue;
+                }
+                if job.waits() {
+                    job.pause(here.now, &here.zone, Some("it was brought in from another home".to_owned()))?;
+                }
+                file.push(&job).map_err(|wrong| told(&wrong))?;
+                new.push(job);
+            }
+            Ok((new, known))
+        })
+    }
+
     /// Changes a job.
     pub fn change(&self, name: &str, step: Step, here: &Here) -> Result<Job, JobError> {
         self.with(here.now, &here.zone, |file| {

@@ -198,6 +198,12 @@ impl Runs {
         self.told(self.db.execute(sql, row).map(drop))
     }
 
+    /// What was to be told about a run did not arrive.
+    pub fn undelivered(&self, id: &str, why: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE executions SET delivery_error = ?2 WHERE id = ?1";
+        self.told(self.db.execute(sql, params![id, why]).map(drop))
+    }
+
     /// One run.
     pub fn run(&self, id: &str) -> Result<Option<Run>, StoreError> {
         Ok(self.select("WHERE id = ?1", params![id])?.pop())

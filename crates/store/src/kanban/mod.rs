@@ -9,15 +9,17 @@
 //! | `claims` | who holds a task, and claims that are over |
 //! | `links` | what waits for what, without circles |
 //! | `attachments` | files kept with a task |
+//! | `import` | the tasks of the original's `kanban.db` |
 //!
 //! Many processes share the file. Every change is one transaction that takes the write lock at its
 //! beginning, so that two workers never take the same task; a unique index stands behind that. The
 //! first thing a change does is to end claims whose time is over. The file is not the original's
-//! `kanban.db`: both can be there.
+//! `kanban.db`: both can be there, and one can be brought into the other.
 
 mod attachments;
 mod claims;
 mod db;
+mod import;
 mod links;
 mod moves;
 mod rows;
@@ -35,6 +37,7 @@ use crate::home::{DEFAULT_PROFILE, Home};
 use crate::sessions::Clock;
 
 pub use db::Boards;
+pub use import::ImportedTasks;
 
 /// The boards of a home, for async code. Nothing is opened, and no file is made, before they are used.
 #[derive(Clone)]

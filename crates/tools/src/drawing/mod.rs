@@ -94,6 +94,11 @@ impl Provider {
     }
 }
 
+/// The variables of those who draw.
+pub(crate) fn variables() -> Vec<&'static str> {
+    providers::PROVIDERS.iter().flat_map(|provider| provider.keys).copied().collect()
+}
+
 /// Who draws by these settings.
 pub(crate) fn chosen(choosing: &Choosing<'_>) -> Result<&'static Provider, String> {
     choosing.among("image_gen", providers::PROVIDERS, |provider| (provider.name, provider.keys), "fal")

@@ -28,6 +28,11 @@ pub(crate) fn gate() -> Gate {
     Gate::All(vec![Gate::env("FEISHU_APP_ID"), Gate::env("FEISHU_APP_SECRET")])
 }
 
+/// Whose servers are meant, for setup; the keys are what the gate looks at.
+pub(crate) fn variables() -> Vec<&'static str> {
+    vec!["FEISHU_DOMAIN"]
+}
+
 /// The token of a document: itself, or the last part of a link to it.
 pub(crate) fn token<'a>(text: &'a str, name: &str) -> Result<&'a str, ToolError> {
     let text = text.trim();

@@ -79,6 +79,11 @@ impl Provider {
     }
 }
 
+/// The variables of those who film.
+pub(crate) fn variables() -> Vec<&'static str> {
+    providers::PROVIDERS.iter().flat_map(|provider| provider.keys).copied().collect()
+}
+
 /// Who films by these settings: the one that they name, else whoever has a key.
 pub(crate) fn chosen(choosing: &Choosing<'_>) -> Result<&'static Provider, String> {
     let usual =

@@ -30,6 +30,11 @@ pub(crate) fn gate() -> Gate {
     Gate::env("HASS_TOKEN")
 }
 
+/// Where it is, for setup; the key is what the gate looks at.
+pub(crate) fn variables() -> Vec<&'static str> {
+    vec!["HASS_URL"]
+}
+
 /// The configured one.
 pub(crate) fn connect(cx: &ToolCx) -> Result<Api<'_>, ToolError> {
     let keys = cx.keys()?;

@@ -69,6 +69,11 @@ fn find(platform: &str) -> Result<&'static Sender, DeliverError> {
     SENDERS.iter().find(|sender| sender.name() == platform).copied().ok_or_else(unknown)
 }
 
+/// The variables of all platforms.
+pub(crate) fn variables() -> Vec<&'static str> {
+    SENDERS.iter().flat_map(|sender| sender.variables()).collect()
+}
+
 /// Opens when messages can go anywhere at all.
 pub(crate) fn gate() -> Gate {
     Gate::Any(SENDERS.iter().map(|sender| sender.gate()).collect())

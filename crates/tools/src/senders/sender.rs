@@ -20,6 +20,8 @@ pub(crate) struct Sender {
     needs: &'static [&'static str],
     /// The variables that may name the home chat, best first.
     home: &'static [&'static str],
+    /// Variables it can use besides.
+    also: &'static [&'static str],
     /// Most of one message, and how the platform counts.
     limit: (usize, Measure),
     check: fn(&str) -> Result<(), String>,
@@ -41,13 +43,24 @@ pub(crate) struct Posting<'a> {
 impl Sender {
     pub(crate) const fn new(name: &'static str, needs: &'static [&'static str], send: Send) -> Self {
         let limit = (usize::MAX, Measure::Chars);
-        Self { name, needs, home: &[], limit, check: |_| Ok(()), gate: None, others: None, send }
+        Self { name, needs, home: &[], also: &[], limit, check: |_| Ok(()), gate: None, others: None, send }
     }
 
     /// The variables that may name the home chat.
     pub(crate) const fn home(mut self, home: &'static [&'static str]) -> Self {
         self.home = home;
         self
+    }
+
+    /// Variables it can use besides those that it needs and those of the home chat.
+    pub(crate) const fn also(mut self, also: &'static [&'static str]) -> Self {
+        self.also = also;
+        self
+    }
+
+    /// Every variable it can use.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [self.needs, self.home, self.also].into_iter().flatten().copied()
     }
 
     /// Most of one message.

@@ -129,6 +129,15 @@ fn usize_of(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// The variables of the services that speak.
+pub(crate) fn variables() -> Vec<&'static str> {
+    let keys = PROVIDERS.iter().map(|provider| match provider.way {
+        Way::Service(keys, _) => keys,
+        Way::Program(..) => &[],
+    });
+    keys.flatten().copied().collect()
+}
+
 /// A value of the settings.
 pub(crate) type Setting<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 

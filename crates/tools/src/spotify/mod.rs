@@ -36,6 +36,11 @@ pub(crate) fn gate() -> Gate {
     })
 }
 
+/// What stands for a login, where nobody logs in at a browser.
+pub(crate) fn variables() -> Vec<&'static str> {
+    vec!["SPOTIFY_CLIENT_ID", "HERMES_SPOTIFY_CLIENT_ID", "SPOTIFY_REFRESH_TOKEN"]
+}
+
 /// How long a page may be.
 pub(crate) fn page(limit: Option<u32>) -> Option<u32> {
     limit.map(|limit| limit.clamp(1, PAGE))

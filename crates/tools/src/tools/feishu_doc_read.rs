@@ -16,6 +16,7 @@ use crate::toolsets::feishu_doc;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<DocRead>("feishu_doc_read", &feishu_doc::TOOLSET)
     .emoji("📄")
     .gate(lib::gate)
+    .variables(lib::variables)
     .untrusted()
     .read_only();
 

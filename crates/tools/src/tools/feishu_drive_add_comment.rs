@@ -17,6 +17,7 @@ pub(crate) const TOOL: ToolDef =
     ToolDef::of::<AddComment>("feishu_drive_add_comment", &feishu_drive::TOOLSET)
         .emoji("✉️")
         .gate(lib::gate)
+        .variables(lib::variables)
         .untrusted();
 
 /// Write a comment on a whole file in Feishu Drive, in plain text. Everybody who can see the file sees it.

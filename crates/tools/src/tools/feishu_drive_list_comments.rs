@@ -16,6 +16,7 @@ pub(crate) const TOOL: ToolDef =
     ToolDef::of::<ListComments>("feishu_drive_list_comments", &feishu_drive::TOOLSET)
         .emoji("💬")
         .gate(lib::gate)
+        .variables(lib::variables)
         .untrusted()
         .read_only();
 

@@ -17,6 +17,7 @@ pub(crate) const TOOL: ToolDef =
     ToolDef::of::<ReplyComment>("feishu_drive_reply_comment", &feishu_drive::TOOLSET)
         .emoji("✉️")
         .gate(lib::gate)
+        .variables(lib::variables)
         .untrusted();
 
 /// Answer a comment on words of a file in Feishu Drive, in plain text. A comment on the whole file takes

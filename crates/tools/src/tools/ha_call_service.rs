@@ -16,6 +16,7 @@ use crate::toolsets::homeassistant;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<CallService>("ha_call_service", &homeassistant::TOOLSET)
     .emoji("🏠")
     .gate(ha::gate)
+    .variables(ha::variables)
     .untrusted();
 
 /// Domains whose services answer if they are asked to, and are called for the answer.

@@ -17,6 +17,7 @@ use crate::toolsets::homeassistant;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<GetState>("ha_get_state", &homeassistant::TOOLSET)
     .emoji("🏠")
     .gate(ha::gate)
+    .variables(ha::variables)
     .untrusted()
     .read_only();
 

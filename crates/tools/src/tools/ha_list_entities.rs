@@ -17,6 +17,7 @@ use crate::toolsets::homeassistant;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ListEntities>("ha_list_entities", &homeassistant::TOOLSET)
     .emoji("🏠")
     .gate(ha::gate)
+    .variables(ha::variables)
     .untrusted()
     .read_only();
 

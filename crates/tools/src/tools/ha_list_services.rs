@@ -16,6 +16,7 @@ use crate::toolsets::homeassistant;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ListServices>("ha_list_services", &homeassistant::TOOLSET)
     .emoji("🏠")
     .gate(ha::gate)
+    .variables(ha::variables)
     .read_only();
 
 /// List the services of Home Assistant, which are what can be done with its entities: turn on, set a

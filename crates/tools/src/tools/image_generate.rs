@@ -24,6 +24,7 @@ use crate::toolsets::image_gen;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<ImageGenerate>("image_generate", &image_gen::TOOLSET)
     .emoji("🎨")
     .gate(|| Gate::check("image_gen", |probe| async move { ready(probe.as_ref()) }))
+    .variables(drawing::variables)
     .timeout(Duration::from_mins(7))
     .waits()
     .dynamic(fitted);

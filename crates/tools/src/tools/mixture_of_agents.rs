@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::media::look::{self, MODEL, Question};
-use crate::mixture::{Asked, Mixture, mixture, task};
+use crate::mixture::{Asked, KEY, Mixture, mixture, task};
 use crate::toolsets::moa;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<MixtureOfAgents>("mixture_of_agents", &moa::TOOLSET)
@@ -27,6 +27,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<MixtureOfAgents>("mixture_of_agen
             mixture(&|key| probe.config(key), &|name| probe.env(name)).map(drop)
         })
     })
+    .variables(|| vec![KEY])
     .timeout(Duration::from_mins(32))
     .waits();
 

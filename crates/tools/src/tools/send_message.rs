@@ -21,8 +21,11 @@ use crate::media;
 use crate::senders::{self, Courier, Post, SERVICE};
 use crate::toolsets::messaging;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<SendMessage>("send_message", &messaging::TOOLSET).emoji("📨").gate(senders::gate).alone();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<SendMessage>("send_message", &messaging::TOOLSET)
+    .emoji("📨")
+    .gate(senders::gate)
+    .variables(senders::variables)
+    .alone();
 
 /// Most characters of a message that are shown to the person who is asked.
 const PREVIEW: usize = 200;

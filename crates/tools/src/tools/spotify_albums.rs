@@ -15,6 +15,7 @@ use crate::toolsets::spotify;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Albums>("spotify_albums", &spotify::TOOLSET)
     .emoji("💿")
     .gate(lib::gate)
+    .variables(lib::variables)
     .untrusted()
     .read_only();
 

@@ -13,8 +13,11 @@ use crate::api::{Ask, Plan, needed, set};
 use crate::spotify::{self as lib, SERVICE};
 use crate::toolsets::spotify;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Devices>("spotify_devices", &spotify::TOOLSET).emoji("🔈").gate(lib::gate).untrusted();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Devices>("spotify_devices", &spotify::TOOLSET)
+    .emoji("🔈")
+    .gate(lib::gate)
+    .variables(lib::variables)
+    .untrusted();
 
 /// The person's Spotify devices: list those that are reachable now, or transfer what is playing to one of
 /// them.

@@ -12,8 +12,11 @@ use crate::api::{Ask, Plan};
 use crate::spotify::{self as lib, SERVICE, names};
 use crate::toolsets::spotify;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Library>("spotify_library", &spotify::TOOLSET).emoji("❤️").gate(lib::gate).untrusted();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Library>("spotify_library", &spotify::TOOLSET)
+    .emoji("❤️")
+    .gate(lib::gate)
+    .variables(lib::variables)
+    .untrusted();
 
 /// The person's library on Spotify: list the saved tracks or albums, newest first, save more of them, or
 /// remove some.

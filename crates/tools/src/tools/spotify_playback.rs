@@ -13,8 +13,11 @@ use crate::api::{Ask, Plan};
 use crate::spotify::{self as lib, SERVICE, names};
 use crate::toolsets::spotify;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Playback>("spotify_playback", &spotify::TOOLSET).emoji("🎵").gate(lib::gate).untrusted();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Playback>("spotify_playback", &spotify::TOOLSET)
+    .emoji("🎵")
+    .gate(lib::gate)
+    .variables(lib::variables)
+    .untrusted();
 
 /// Music on the person's Spotify: what is playing (`get_state` with device and position,
 /// `get_currently_playing`, `recently_played`), and controlling it: play, pause, next, previous, seek,

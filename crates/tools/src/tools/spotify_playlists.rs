@@ -13,8 +13,11 @@ use crate::api::{Ask, Plan, needed, set};
 use crate::spotify::{self as lib, SERVICE, names};
 use crate::toolsets::spotify;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Playlists>("spotify_playlists", &spotify::TOOLSET).emoji("📚").gate(lib::gate).untrusted();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Playlists>("spotify_playlists", &spotify::TOOLSET)
+    .emoji("📚")
+    .gate(lib::gate)
+    .variables(lib::variables)
+    .untrusted();
 
 /// Most tracks that are added or removed at once.
 const MOST: usize = 100;

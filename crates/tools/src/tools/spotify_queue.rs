@@ -12,8 +12,11 @@ use crate::api::{Ask, Plan, needed};
 use crate::spotify::{self as lib, SERVICE, names};
 use crate::toolsets::spotify;
 
-pub(crate) const TOOL: ToolDef =
-    ToolDef::of::<Queue>("spotify_queue", &spotify::TOOLSET).emoji("📻").gate(lib::gate).untrusted();
+pub(crate) const TOOL: ToolDef = ToolDef::of::<Queue>("spotify_queue", &spotify::TOOLSET)
+    .emoji("📻")
+    .gate(lib::gate)
+    .variables(lib::variables)
+    .untrusted();
 
 /// What will play next on Spotify: look at the queue, or add a track or an episode to it.
 #[derive(Deserialize, JsonSchema)]

@@ -15,6 +15,7 @@ use crate::toolsets::spotify;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Search>("spotify_search", &spotify::TOOLSET)
     .emoji("🔎")
     .gate(lib::gate)
+    .variables(lib::variables)
     .untrusted()
     .read_only();
 

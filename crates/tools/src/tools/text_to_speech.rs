@@ -26,6 +26,7 @@ use crate::toolsets::tts;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<TextToSpeech>("text_to_speech", &tts::TOOLSET)
     .emoji("🔊")
     .gate(|| Gate::check("tts", |probe| async move { voice::ready(probe.as_ref()) }))
+    .variables(voice::variables)
     .timeout(Duration::from_mins(6));
 
 /// Most bytes that a program may write as sound.

@@ -22,6 +22,7 @@ use crate::toolsets::video_gen;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<VideoGenerate>("video_generate", &video_gen::TOOLSET)
     .emoji("🎬")
     .gate(|| Gate::check("video_gen", |probe| async move { ready(probe.as_ref()) }))
+    .variables(filming::variables)
     .timeout(Duration::from_mins(17))
     .waits()
     .dynamic(fitted);

@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 
 use crate::toolsets::web;
 use crate::web::address::carries_secret;
-use crate::web::provider::{Asking, Extract, Extracted, Job, SERVICE, choose};
+use crate::web::provider::{Asking, Extract, Extracted, Job, SERVICE, choose, variables};
 use crate::web::{KEYS, excerpt};
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<WebExtract>("web_extract", &web::TOOLSET)
     .emoji("📄")
     .requires_env(KEYS)
+    .variables(|| variables(Job::Extract))
     .max_result(MaxSize::Chars(100_000))
     .untrusted()
     .read_only();

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use crate::toolsets::web;
 use crate::web::KEYS;
-use crate::web::provider::{Asking, Hit, Job, SERVICE, choose};
+use crate::web::provider::{Asking, Hit, Job, SERVICE, choose, variables};
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<WebSearch>("web_search", &web::TOOLSET)
     .emoji("🔍")
     .requires_env(KEYS)
+    .variables(|| variables(Job::Search))
     .max_result(MaxSize::Chars(100_000))
     .untrusted()
     .read_only();

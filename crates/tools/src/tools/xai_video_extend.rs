@@ -11,12 +11,13 @@ use hermes_core::tool::{Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::filming::xai::{Change, ready};
+use crate::filming::xai::{Change, KEYS, ready};
 use crate::toolsets::video_gen;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<XaiVideoExtend>("xai_video_extend", &video_gen::TOOLSET)
     .emoji("video")
     .gate(|| Gate::check("xai_video", |probe| async move { ready(probe.as_ref()) }))
+    .variables(|| KEYS.to_vec())
     .timeout(Duration::from_mins(17))
     .waits();
 

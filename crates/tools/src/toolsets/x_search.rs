@@ -5,4 +5,4 @@ use hermes_core::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset::new("x_search", "Search posts, people and threads on X.")
     .tools(&["x_search"])
     .configurable()
-    .default_off();
+    .unlocked_by("XAI_API_KEY");

@@ -106,6 +106,11 @@ impl Provider {
     }
 }
 
+/// The variables of those who do a job.
+pub(crate) fn variables(job: Job) -> Vec<&'static str> {
+    PROVIDERS.iter().filter(|provider| provider.does(job)).flat_map(|it| it.keys).copied().collect()
+}
+
 /// The provider for a job: the one the settings name, or the first that is usable.
 pub(crate) fn choose(job: Job, keys: &dyn Keys) -> Result<&'static Provider, ToolError> {
     let own = match job {

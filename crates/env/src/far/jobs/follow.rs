@@ -15,6 +15,7 @@ use futures::future::{Either, select};
 use hermes_core::environment::{Input, Output, Process, Stream, Streams};
 use hermes_core::host::Host;
 use hermes_core::jobs::{JobState, Notice};
+use hermes_core::wait::{wait, wait_at_most};
 
 use crate::far::files::LIMIT;
 use crate::far::jobs::known::{FarJobs, Waiting};
@@ -24,7 +25,6 @@ use crate::far::place::Opened;
 use crate::far::talk::Talk;
 use crate::far::{Call, Far, Reach};
 use crate::jobs::LAST_OUTPUT;
-use crate::wait::{wait, wait_at_most};
 
 /// Most bytes of a log that are fetched at once.
 const CHUNK: u64 = 256 * 1024;

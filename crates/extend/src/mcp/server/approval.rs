@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use futures::future::BoxFuture;
-use hermes_core::effect::Effect;
+use hermes_core::approval_words as words;
 use hermes_core::policy::{Answer, ApprovalRequest, Approver, Grant};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ impl Approver for FormApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let refused = |why: String| Answer::Refused { by: request.reason.rule.clone(), why };
-            if subject(request).chars().count() > SHOWN {
+            if words::subject(request).chars().count() > SHOWN {
                 return refused(format!("{}; it is too long to be shown for approval", request.reason.why));
             }
             match self.0.form(&card(request), form(request)).await {
@@ -91,88 +91,25 @@ fn decided(filled: &Filled, request: &ApprovalRequest) -> Answer {
     }
 }
 
-/// The command, or the arguments when the call is none.
-fn subject(request: &ApprovalRequest) -> String {
-    let arguments: Map<String, Value> = serde_json::from_str(&request.arguments).unwrap_or_default();
-    match arguments.get("command").and_then(Value::as_str) {
-        Some(command) => command.to_owned(),
-        None => request.arguments.clone(),
-    }
-}
-
 /// What is asked, in words.
 fn card(request: &ApprovalRequest) -> String {
     let mut card = format!("{} needs your approval\n\n", request.tool);
-    for line in subject(request).split('\n') {
-        let _ = writeln!(card, "    {}", visible(line));
+    for line in words::subject(request).split('\n') {
+        let _ = writeln!(card, "    {}", words::visible(line));
     }
     card.push('\n');
-    if let Some(place) = place(request) {
-        let _ = writeln!(card, "where: {}", visible(&place));
+    if let Some(place) = words::place(request) {
+        let _ = writeln!(card, "where: {}", words::visible(&place));
     }
-    if request.reason.findings.is_empty() {
-        let _ = writeln!(card, "effect: {}", visible(&request.reason.why));
-    }
-    for finding in &request.reason.findings {
-        let targets = finding.targets.join(", ");
-        let on = if targets.is_empty() { String::new() } else { format!(": {}", visible(&targets)) };
-        let _ = writeln!(card, "effect: {}{on} ({})", finding.effect, finding.rule);
+    for found in words::findings(request) {
+        let _ = writeln!(card, "effect: {found}");
     }
     card.push('\n');
     for choice in choices(request) {
-        let _ = writeln!(card, "{}: {}", choice.word, meaning(choice.grant, request));
+        let _ = writeln!(card, "{}: run it{}", choice.word, words::reach(choice.grant, request));
     }
     let _ = write!(card, "deny: do not run it (also after {} s)", request.expires_after.as_secs());
     card
-}
-
-fn meaning(grant: Grant, request: &ApprovalRequest) -> String {
-    let rule = &request.reason.rule;
-    match grant {
-        Grant::Once => "run it, this once".to_owned(),
-        Grant::Exact => "run it, and exactly the same for the rest of the session".to_owned(),
-        Grant::Targets => {
-            let targets: Vec<&str> = request
-                .reason
-                .findings
-                .iter()
-                .flat_map(|finding| finding.targets.iter().map(String::as_str))
-                .collect();
-            let targets = visible(&targets.join(", "));
-            format!("run it, and the same effect on {targets} for the rest of the session")
-        }
-        Grant::Class => format!("run it, and everything of `{rule}` for the rest of the session"),
-        Grant::Always => format!("run it, and everything of `{rule}` from now on (config.yaml)"),
-    }
-}
-
-fn place(request: &ApprovalRequest) -> Option<String> {
-    request.effects.iter().find_map(|effect| match effect {
-        Effect::Exec(command) => Some(format!("{}, in {}", command.environment, command.workdir.display())),
-        _ => None,
-    })
-}
-
-/// The text with everything that would not show, or would change how the rest shows, written out.
-fn visible(text: &str) -> String {
-    let hidden = |letter: char| {
-        matches!(
-            letter,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-                | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-        )
-    };
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter == '\t' {
-            shown.push(' ');
-        } else if letter.is_control() || hidden(letter) {
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(letter));
-        } else {
-            shown.push(letter);
-        }
-    }
-    shown
 }
 
 #[cfg(test)]
@@ -180,7 +117,7 @@ mod tests {
     use std::time::Duration;
 
     use hermes_core::call::CallId;
-    use hermes_core::effect::Command;
+    use hermes_core::effect::{Command, Effect};
     use hermes_core::policy::{Finding, Reason};
     use proptest::prelude::*;
 
@@ -230,7 +167,7 @@ where: local, in /home/ann/app
 effect: deletes recursively: /srv/data (recursive-delete)
 
 once: run it, this once
-session: run it, and exactly the same for the rest of the session
+session: run it, and this exact command for the rest of the session
 always: run it, and everything of `recursive-delete` from now on (config.yaml)
 deny: do not run it (also after 60 s)";
         assert_eq!(card, expected);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use futures::future::{Either, select};
+use hermes_core::wait::wait;
 use hermes_extend::plugins::start::Code;
 use hermes_extend::python::paths;
 use hermes_store::{Trust, foreign};
@@ -11,7 +12,6 @@ use serde_json::Value;
 
 use super::{FIRST, Plugins};
 use crate::foreign::find_plugins::{Found, Origin, in_folder, in_packages};
-use crate::wait::wait;
 use crate::world::World;
 
 /// Where Python looks for packages, kept.

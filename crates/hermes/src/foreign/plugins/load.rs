@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::StreamExt as _;
 use futures::future::select;
 use hermes_core::registry::{Scope, Source};
+use hermes_core::wait::wait;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::hook::PluginHook;
@@ -16,7 +17,6 @@ use hermes_extend::plugins::subject::Subject;
 use super::{FIRST, KEPT, Plugins, Running};
 use crate::foreign::find_plugins::{Found, Origin};
 use crate::foreign::learnt::Learnt;
-use crate::wait::wait;
 use crate::world::World;
 
 /// How many plugins are started at once.

@@ -13,6 +13,7 @@ use crate::senders::sender::{Posting, Sender};
 
 pub(crate) const SENDER: Sender = Sender::new("email", &["EMAIL_ADDRESS", "EMAIL_SMTP_HOST"], send)
     .home(&["EMAIL_HOME_ADDRESS"])
+    .also(&["EMAIL_PASSWORD", "EMAIL_SMTP_PORT"])
     .check(check);
 
 /// Where servers take mails of those who log in, and where they encrypt from the first byte.

@@ -15,6 +15,7 @@ use crate::senders::sender::{Posting, Sender, partly, request};
 
 pub(crate) const SENDER: Sender = Sender::new("ntfy", &[], send)
     .home(&["NTFY_HOME_CHANNEL", "NTFY_PUBLISH_TOPIC", "NTFY_TOPIC"])
+    .also(&["NTFY_SERVER_URL", "NTFY_TOKEN"])
     .limit(4096, Measure::Bytes)
     .gated(|| Gate::any_env(["NTFY_HOME_CHANNEL", "NTFY_PUBLISH_TOPIC", "NTFY_TOPIC", "NTFY_SERVER_URL"]))
     .check(check);

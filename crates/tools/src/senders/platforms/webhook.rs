@@ -16,6 +16,7 @@ use crate::senders::sender::{Posting, Sender, request};
 
 pub(crate) const SENDER: Sender = Sender::new("webhook", &[], send)
     .home(&["WEBHOOK_HOME_CHANNEL"])
+    .also(&["WEBHOOK_SECRET"])
     .gated(|| Gate::Config(DELIVER.into()))
     .others(names)
     .check(check);
