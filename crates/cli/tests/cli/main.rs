@@ -9,6 +9,7 @@
 //! | `contract` | definitions and toolsets are those of the contract |
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `kanban` | the task board |
+//! | `mcp` | MCP servers: added, looked at, agreed to, removed |
 //! | `memory` | notes and earlier conversations |
 //! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
@@ -37,6 +38,7 @@ mod docs;
 mod home;
 mod hooks;
 mod kanban;
+mod mcp;
 mod memory;
 mod plugins;
 mod prompt;
