@@ -77,6 +77,13 @@ impl Output {
         if self.for_a_person() { self.line(&self.paint(text, Tone::Faint)) } else { Ok(()) }
     }
 
+    /// In place of a list that is empty: what to do next, beside the answer, which is nothing.
+    #[expect(clippy::unused_self, reason = "it stands in for a table, and is called like one")]
+    pub(crate) fn nothing(&self, next: &str) -> Result<(), Failure> {
+        say(next);
+        Ok(())
+    }
+
     /// The text in its tone, where colours are wanted.
     pub(crate) fn paint(&self, text: &str, tone: Tone) -> String {
         self.look.paint(&on_one_line(text), tone)

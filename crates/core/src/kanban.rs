@@ -209,6 +209,8 @@ pub struct Acted {
     pub task: Task,
     /// The run this was about.
     pub run: Option<i64>,
+    /// Whether the task was taken by this.
+    pub took: bool,
     /// What else there is to know, in words.
     pub note: Option<String>,
 }

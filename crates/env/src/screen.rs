@@ -14,7 +14,7 @@ use hermes_core::environment::{Output, Process, Screen, Size, Stream};
 use hermes_core::host::Host;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
-use crate::wait::wait_at_most;
+use hermes_core::wait::wait_at_most;
 
 /// How long what was typed may lie.
 const SOON: Duration = Duration::from_millis(10);

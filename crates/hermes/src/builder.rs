@@ -38,6 +38,7 @@ use crate::environments;
 use crate::fence;
 use crate::foreign::{Foreign, Person};
 use crate::host::Machine;
+use crate::kanban::Later;
 use crate::keys::WorldKeys;
 use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError};
@@ -270,8 +271,9 @@ impl RuntimeBuilder {
         if let Some(skills) = &skills {
             services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
         }
+        let later = Later::default();
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
-            services = lasting::with_boards(services, home, &machine);
+            services = lasting::with_boards(services, home, &machine, &later);
             let recall = lasting::recall(home, sessions, &machine);
             services = services.with(recall).with(lasting::logins(home, &machine));
             services = services.with(cron::book(home, &shared, &machine));
@@ -310,7 +312,7 @@ impl RuntimeBuilder {
         if let Some(skills) = &skills {
             skills.look_through(Arc::clone(&probe));
         }
-        Ok(Runtime::over(Inner {
+        let runtime = Runtime::over(Inner {
             availability: Availability::new(host, probe),
             definitions: DefinitionCache::default(),
             secrets,
@@ -327,7 +329,10 @@ impl RuntimeBuilder {
             skills,
             foreign,
             web,
-        }))
+        });
+        // Set once, here.
+        let _ = later.set(runtime.downgrade());
+        Ok(runtime)
     }
 }
 

@@ -20,6 +20,7 @@ use hermes_store::{
 };
 
 use crate::host::Machine;
+use crate::kanban::{Later, ToldKanban};
 use crate::probe::MachineProbe;
 use crate::world::World;
 
@@ -37,10 +38,16 @@ pub(crate) fn recall(home: &Home, sessions: &SessionStore, machine: &Arc<Machine
 }
 
 /// The same services with the task boards and the projects of a home.
-pub(crate) fn with_boards(services: Services, home: &Home, machine: &Arc<Machine>) -> Services {
+pub(crate) fn with_boards(
+    services: Services,
+    home: &Home,
+    machine: &Arc<Machine>,
+    runtime: &Later,
+) -> Services {
     let (host, clock) = doors(machine);
+    let inner: Arc<dyn Kanban> = Arc::new(HomeKanban::new(home, &host, &clock));
     services
-        .with(Arc::new(HomeKanban::new(home, &host, &clock)) as Arc<dyn Kanban>)
+        .with(Arc::new(ToldKanban { inner, runtime: Arc::clone(runtime) }) as Arc<dyn Kanban>)
         .with(Arc::new(HomeProjects::new(home)) as Arc<dyn Projects>)
 }
 

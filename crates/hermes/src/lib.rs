@@ -26,6 +26,7 @@ mod foreign;
 mod hooks;
 mod host;
 mod inside;
+mod kanban;
 mod keys;
 mod lasting;
 mod login;

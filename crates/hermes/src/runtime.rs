@@ -3,7 +3,7 @@
 //! Two runtimes in one process share nothing. Tools can be called without a model, from async
 //! code or from code that just waits.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
@@ -46,6 +46,16 @@ use crate::world::World;
 #[derive(Clone)]
 pub struct Runtime(Arc<Inner>);
 
+/// A runtime, for those that are part of it.
+pub(crate) struct WeakRuntime(Weak<Inner>);
+
+impl WeakRuntime {
+    /// The runtime, if it is still there.
+    pub(crate) fn upgrade(&self) -> Option<Runtime> {
+        self.0.upgrade().map(Runtime)
+    }
+}
+
 /// What all clones share.
 pub(crate) struct Inner {
     pub(crate) machine: Arc<Machine>,
@@ -70,6 +80,11 @@ pub(crate) struct Inner {
 impl Runtime {
     pub(crate) fn over(inner: Inner) -> Self {
         Self(Arc::new(inner))
+    }
+
+    /// The same, without keeping it alive.
+    pub(crate) fn downgrade(&self) -> WeakRuntime {
+        WeakRuntime(Arc::downgrade(&self.0))
     }
 
     /// Starts putting a runtime together.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::availability::Change;
-use hermes_store::config::KeyPath;
+use hermes_store::config::{HookSettings, KeyPath};
 use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
 use serde_json::Value;
 
@@ -95,6 +95,11 @@ impl World {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// The shell hooks of the configuration. Asked for at every look, and therefore not copied.
+    pub(crate) fn hooks(&self) -> &[HookSettings] {
+        self.config.as_ref().map(|config| config.settings.hooks.as_slice()).unwrap_or_default()
     }
 
     /// What the configuration says about policy.

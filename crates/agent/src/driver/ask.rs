@@ -208,7 +208,10 @@ fn pass_on(event: ModelEvent, said: &Mutex<Said>, before: &str, events: EventSin
         }
         ModelEvent::Reasoning(text) => {
             let circles = locked().thoughts.hear(&text);
-            events(Event::Reasoning { text });
+            // An empty one is a sign of life.
+            if !text.is_empty() {
+                events(Event::Reasoning { text });
+            }
             return circles;
         }
         ModelEvent::CallBegins { name } => events(Event::CallWriting { tool: name }),

@@ -97,6 +97,10 @@ impl Run for Command {
     }
 }
 
+/// What to do where there is none.
+const NO_HOOKS: &str =
+    "There are no hooks; name them under `hooks:` in config.yaml, then run `hermes hooks accept --all`.";
+
 fn unknown(event: &str) -> Failure {
     let near = suggest(event, EventKind::ALL.iter().map(|kind| kind.name()), 1);
     Failure::usage(match near.first() {
@@ -132,7 +136,7 @@ fn list(runtime: &Runtime, shell: &Shell) -> Result<(), Failure> {
         return shell.out.json(&hooks.iter().map(described).collect::<Vec<Value>>());
     }
     if hooks.is_empty() {
-        return shell.out.line("there are no hooks in config.yaml");
+        return shell.out.nothing(NO_HOOKS);
     }
     let row = |hook: &HookStanding| {
         let tone = if hook.runs() { Tone::Good } else { Tone::Bad };
@@ -232,7 +236,7 @@ fn doctor(runtime: &Runtime, shell: &Shell) -> Result<(), Failure> {
         let one = |(hook, problem): &(HookStanding, Option<String>)| json!({ "event": hook.event.name(), "command": hook.command, "problem": problem });
         shell.out.json(&found.iter().map(one).collect::<Vec<Value>>())?;
     } else if found.is_empty() {
-        shell.out.line("there are no hooks in config.yaml")?;
+        shell.out.nothing(NO_HOOKS)?;
     } else {
         let row = |(hook, problem): &(HookStanding, Option<String>)| {
             let (state, tone) = if problem.is_none() { ("ok", Tone::Good) } else { ("problem", Tone::Bad) };

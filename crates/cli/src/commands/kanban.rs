@@ -11,10 +11,11 @@ use hermes::store::Boards;
 use serde_json::{Map, Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
-use crate::input;
 use crate::kanban::{BoardsAction, failed, kind, on_boards, page, place, row, status, time};
 use crate::shell::Shell;
 use crate::table::Cell;
+use crate::tools::call::HOOKS_AT_THE_END;
+use crate::{input, output};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Command>("kanban", "Hand out, follow and finish tasks on the board that agents share");
@@ -348,8 +349,9 @@ impl Desk<'_> {
     fn act(&self, ids: Vec<String>, what: &Act, word: &str) -> Result<(), Failure> {
         let mut done: Vec<Value> = Vec::new();
         for id in ids {
-            let Acted { task, run, note } =
-                self.boards.act(&self.task(id), what, &self.by).map_err(failed)?;
+            let acted = self.boards.act(&self.task(id), what, &self.by).map_err(failed)?;
+            self.tell_hooks(what, &acted)?;
+            let Acted { task, run, note, .. } = acted;
             if self.shell.out.wants_json() {
                 done.push(json!({ "task": task, "run_id": run, "note": note }));
                 continue;
@@ -383,6 +385,18 @@ impl Desk<'_> {
             kept.push(one);
         }
         if self.shell.out.wants_json() { self.shell.out.json(&kept) } else { Ok(()) }
+    }
+
+    /// Hooks hear of a task that was taken up, is done or cannot go on, whoever did it.
+    fn tell_hooks(&self, what: &Act, acted: &Acted) -> Result<(), Failure> {
+        if acted.took || matches!(what, Act::Complete(_) | Act::Block(..)) {
+            let runtime = self.shell.runtime()?;
+            runtime.kanban_moved_blocking(what, acted, &self.by);
+            for wrong in runtime.settle(HOOKS_AT_THE_END) {
+                output::warn(&wrong);
+            }
+        }
+        Ok(())
     }
 
     fn link(&self, parent: String, child: String, wanted: bool) -> Result<(), Failure> {

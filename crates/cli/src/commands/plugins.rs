@@ -75,7 +75,11 @@ fn list(shell: &Shell) -> Result<(), Failure> {
     }
     let rows: Vec<Vec<Cell>> = views.iter().map(row).collect();
     if rows.is_empty() {
-        return shell.out.remark("There are no plugins; docs/plugins.md says how to write one.");
+        let folder = shell.home()?.path().join("plugins");
+        return shell.out.nothing(&format!(
+            "There are no plugins; put one into {} and switch it on with `hermes plugins enable NAME`.",
+            folder.display()
+        ));
     }
     shell.out.table(&["PLUGIN", "VERSION", "FROM", "STATE", "WHAT FOR"], &rows)
 }

@@ -142,7 +142,12 @@ fn list(skills: &HomeSkills, category: Option<&str>, shell: &Shell) -> Result<()
     };
     let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
     if rows.is_empty() {
-        return shell.out.line("there are no skills");
+        return shell.out.nothing(&match category {
+            None => "There are no skills; `hermes skills install DIR` installs one.".to_owned(),
+            Some(category) => {
+                format!("There are no skills of the category `{category}`; `hermes skills list` shows all.")
+            }
+        });
     }
     shell.out.table(&["SKILL", "CATEGORY", "FROM", "WHEN IT IS OF USE"], &rows)
 }
@@ -190,7 +195,7 @@ fn check(skills: &HomeSkills, name: Option<&str>, shell: &Shell) -> Result<(), F
         };
         shell.out.json(&checked.iter().map(one).collect::<Vec<Value>>())?;
     } else if checked.is_empty() {
-        shell.out.line("there are no skills")?;
+        shell.out.nothing("There are no skills; `hermes skills install DIR` installs one.")?;
     } else {
         let row = |skill: &Checked| {
             let (word, tone) =

@@ -28,7 +28,7 @@ impl Run for List {
             return shell.out.json(&rows.iter().map(Row::json).collect::<Vec<_>>());
         }
         if rows.is_empty() {
-            return shell.out.remark("No MCP server is configured; `hermes mcp add` adds one.");
+            return shell.out.nothing("There are no MCP servers; `hermes mcp add NAME -- COMMAND` adds one.");
         }
         let cells: Vec<Vec<Cell>> = rows.iter().map(Row::cells).collect();
         shell.out.table(&["SERVER", "KIND", "STATE", "TOOLS", "WHERE"], &cells)

@@ -209,3 +209,23 @@ fn a_chat_is_left_and_gone_on_with() {
     terminal
         .until(|screen| screen.contains("To go on with this session") && screen.trim_end().ends_with('$'));
 }
+
+#[test]
+fn a_command_of_a_plugin_answers_and_says_something_in_the_chat() {
+    let stage = Stage::saying([Answer::text("Hello, Ann!")]);
+    let plugin = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins/greeter");
+    let there = stage.state().join("plugins");
+    std::fs::create_dir_all(&there).unwrap();
+    let copied = Command::new("cp").arg("-r").arg(plugin).arg(&there).status().unwrap();
+    assert!(copied.success());
+    assert_eq!(stage.run(&["plugins", "enable", "greeter"]).code, Some(0));
+    let Some(terminal) = Terminal::open(&stage) else { return };
+
+    terminal.chat("");
+    terminal.type_line("/greet Ann");
+    let screen = terminal.until_shown("Hello, Ann!");
+
+    assert!(screen.contains("I will ask for it.") && screen.contains("Greet Ann, please."), "{screen}");
+    let asked = stage.server.bodies()[0]["messages"].to_string();
+    assert!(asked.contains("Greet Ann, please."), "{asked}");
+}

@@ -23,6 +23,22 @@ fn the_version_is_one_line() {
 }
 
 #[test]
+fn where_there_is_nothing_to_list_it_is_said_what_to_do_next() {
+    let home = Home::new();
+    for (what, next) in [
+        ("mcp", "There are no MCP servers; `hermes mcp add NAME -- COMMAND` adds one."),
+        ("plugins", "and switch it on with `hermes plugins enable NAME`."),
+        ("skills", "There are no skills; `hermes skills install DIR` installs one."),
+        ("hooks", "then run `hermes hooks accept --all`."),
+    ] {
+        let said = home.run(&[what, "list"]);
+        assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
+        assert!(said.err.trim_end().ends_with(next) && said.err.lines().count() == 1, "{said:?}");
+        assert_eq!(home.json(&[what, "list"]), json!([]));
+    }
+}
+
+#[test]
 fn help_lists_the_commands_and_the_exit_codes() {
     let said = Home::new().say(&["--help"]);
 

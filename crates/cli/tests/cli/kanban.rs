@@ -40,6 +40,19 @@ fn a_person_hands_out_follows_and_finishes_tasks() {
 }
 
 #[test]
+fn hooks_hear_of_a_task_that_a_person_finishes() {
+    let hooks = "hooks_auto_accept: true\nhooks:\n  kanban_task_completed:\n    - command: sh heard.sh\n";
+    let home = Home::configured(hooks).file("heard.sh", "cat > heard\n");
+    let id = make(&home, &["Look"]);
+
+    home.say(&["kanban", "complete", &id, "--summary", "42"]);
+
+    let told = std::fs::read_to_string(home.project().join("heard")).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["extra"]["task_id"], &told["extra"]["summary"]), (&json!(id), &json!("42")));
+}
+
+#[test]
 fn the_board_says_why_it_refuses() {
     let home = Home::new();
     let (first, second) = (make(&home, &["a"]), make(&home, &["b"]));

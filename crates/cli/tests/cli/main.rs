@@ -10,6 +10,7 @@
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `env` | the places where commands run, looked at, tried, entered and cleaned |
 //! | `kanban` | the task board |
+//! | `mcp` | MCP servers: added, looked at, agreed to, removed |
 //! | `memory` | notes and earlier conversations |
 //! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
@@ -42,6 +43,7 @@ mod env;
 mod home;
 mod hooks;
 mod kanban;
+mod mcp;
 mod memory;
 mod plugins;
 mod prompt;

@@ -125,15 +125,7 @@ impl EventKind {
 
     /// Whether something in this program tells about it.
     pub const fn is_told(self) -> bool {
-        !matches!(
-            self,
-            Self::TransformLlmOutput
-                | Self::PreVerify
-                | Self::PreGatewayDispatch
-                | Self::KanbanTaskClaimed
-                | Self::KanbanTaskCompleted
-                | Self::KanbanTaskBlocked
-        )
+        !matches!(self, Self::PreGatewayDispatch)
     }
 
     /// Whether nothing waits for what is said to it.
@@ -178,6 +170,31 @@ impl HookEvent {
 pub enum Reaction {
     /// This is to be told to the model.
     Context(String),
+    /// This is the answer instead.
+    Answer(String),
+    /// It is not the end yet: this is still to be done.
+    GoOn(String),
+}
+
+impl Reaction {
+    /// What the answer of a callback means where this happened; nothing when it means nothing there.
+    pub fn of(kind: EventKind, answer: &Value) -> Option<Self> {
+        let text = |keys: &[&str]| {
+            let said = keys.iter().find_map(|key| answer.get(*key)?.as_str()).or_else(|| answer.as_str())?;
+            Some(said.to_owned()).filter(|said| !said.trim().is_empty())
+        };
+        match kind {
+            EventKind::PreLlmCall => text(&["context", "additionalContext"]).map(Self::Context),
+            EventKind::TransformLlmOutput => text(&["response_text", "output", "text"]).map(Self::Answer),
+            EventKind::PreVerify => {
+                let word = |key: &str| answer.get(key).and_then(Value::as_str);
+                let wanted = word("action") == Some("continue") || word("decision") == Some("block");
+                let what = word("message").or_else(|| word("reason")).filter(|said| !said.trim().is_empty());
+                wanted.then(|| Self::GoOn(what.unwrap_or("look at your work again").to_owned()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Tells every hook that wants to hear it, in order, each under its own deadline and panic guard.
@@ -207,6 +224,8 @@ pub async fn tell(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -215,5 +234,25 @@ mod tests {
             assert_eq!(EventKind::named(kind.name()), Some(kind));
         }
         assert_eq!(EventKind::named("pre_tool"), None);
+    }
+
+    #[test]
+    fn answers_mean_what_they_can_mean_at_their_event() {
+        let of = |kind, answer: Value| Reaction::of(kind, &answer);
+        let text = |text: &str| Some(text.to_owned());
+
+        assert_eq!(
+            of(EventKind::PreLlmCall, json!({ "context": "it rains" })),
+            text("it rains").map(Reaction::Context)
+        );
+        assert_eq!(of(EventKind::PreLlmCall, json!("it rains")), text("it rains").map(Reaction::Context));
+        assert_eq!(of(EventKind::TransformLlmOutput, json!("x")), text("x").map(Reaction::Answer));
+        assert_eq!(of(EventKind::TransformLlmOutput, json!("")), None);
+        let go_on = json!({ "action": "continue", "message": "run the tests" });
+        assert_eq!(of(EventKind::PreVerify, go_on), text("run the tests").map(Reaction::GoOn));
+        let block = json!({ "decision": "block", "reason": "no tests" });
+        assert_eq!(of(EventKind::PreVerify, block), text("no tests").map(Reaction::GoOn));
+        assert_eq!(of(EventKind::PreVerify, json!({ "action": "allow" })), None);
+        assert_eq!(of(EventKind::OnSessionEnd, json!("x")), None);
     }
 }

@@ -3,7 +3,7 @@
 //! Both spellings of the original are understood: `{"action": …, "message": …}` and
 //! `{"decision": …, "reason": …}`. No answer at all means: go on.
 
-use hermes_core::hook::Before;
+use hermes_core::hook::{Before, EventKind, Reaction};
 use serde_json::{Map, Value};
 
 /// Longest message that is passed on.
@@ -79,13 +79,17 @@ pub(super) fn output(said: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// What is to be told to the model; nothing when there is nothing.
-pub(super) fn context(said: &str) -> Result<Option<String>, String> {
-    if let Ok(Value::String(text)) = serde_json::from_str(said.trim()) {
-        return Ok(Some(bounded(&text)).filter(|text| !text.is_empty()));
-    }
-    let fields = object(said)?;
-    Ok(fields.as_ref().and_then(|fields| word(fields, &["context", "additionalContext"])).map(bounded))
+/// What comes of an answer to something that happened beside calls; nothing when nothing does.
+pub(super) fn reaction(kind: EventKind, said: &str) -> Result<Option<Reaction>, String> {
+    let answer = match serde_json::from_str(said.trim()) {
+        Ok(Value::String(text)) => Value::String(text),
+        _ => object(said)?.map(Value::Object).unwrap_or_default(),
+    };
+    Ok(Reaction::of(kind, &answer).map(|reaction| match reaction {
+        Reaction::Context(text) => Reaction::Context(bounded(text.trim())),
+        Reaction::GoOn(text) => Reaction::GoOn(text.chars().take(MAX_MESSAGE).collect()),
+        other => other,
+    }))
 }
 
 fn bounded(text: &str) -> String {
@@ -146,16 +150,20 @@ mod tests {
         assert_eq!(result("{}"), Ok(None));
         assert_eq!(output(r#"{"output": "x"}"#), Ok(Some("x".to_owned())));
         assert!(output(r#"{"output": 1}"#).is_err());
-        assert_eq!(context(r#"{"context": "it rains"}"#), Ok(Some("it rains".to_owned())));
-        assert!(
-            context(&json!({ "context": "x".repeat(20_000) }).to_string()).unwrap().unwrap().len() < 1_200
-        );
+        let context = |said: &str| match reaction(EventKind::PreLlmCall, said) {
+            Ok(Some(Reaction::Context(text))) => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(context(r#"{"context": " it rains "}"#), "it rains");
+        assert!(context(&json!({ "context": "x".repeat(20_000) }).to_string()).len() < 1_200);
+        assert_eq!(reaction(EventKind::PreLlmCall, ""), Ok(None));
+        assert!(reaction(EventKind::PreVerify, "oops").is_err());
     }
 
     proptest! {
         #[test]
         fn any_answer_is_read_without_breaking(said in "\\PC{0,200}") {
-            let _ = (before(&said), result(&said), output(&said), context(&said));
+            let _ = (before(&said), result(&said), output(&said), reaction(EventKind::PreVerify, &said));
         }
     }
 }

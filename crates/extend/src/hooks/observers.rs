@@ -1,4 +1,4 @@
-//! Programs that nobody waits for: a short queue, a few at a time, and a count of what did not fit.
+//! What nobody waits for, programs and plugins alike: a short queue, a few at a time, and a count of what did not fit.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -39,8 +39,8 @@ impl Observers {
     }
 
     /// Runs something by and by; returns at once. When too much waits already, it is dropped and
-    /// counted. What comes back from the work is why it failed.
-    pub(super) fn add(&self, work: impl FnOnce() -> Result<(), String> + Send + 'static) {
+    /// counted, and the answer is `false`. What comes back from the work is why it failed.
+    pub(crate) fn add(&self, work: impl FnOnce() -> Result<(), String> + Send + 'static) -> bool {
         let own = Self(Arc::clone(&self.0));
         let job: Job = Box::new(move || {
             if let Err(why) = work() {
@@ -54,7 +54,7 @@ impl Observers {
         let mut state = self.lock();
         if state.waiting.len() >= MAX_WAITING {
             state.dropped += 1;
-            return;
+            return false;
         }
         state.waiting.push_back(job);
         if state.running < AT_ONCE {
@@ -63,6 +63,7 @@ impl Observers {
             let own = Self(Arc::clone(&self.0));
             self.0.host.run_blocking(Box::new(move || own.work_off()));
         }
+        true
     }
 
     /// How many were dropped because too much waited.

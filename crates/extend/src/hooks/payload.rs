@@ -90,6 +90,13 @@ pub fn sample(kind: EventKind, tool: Option<&str>, cwd: &str) -> Value {
             json!({ "command": "echo hello", "output": "hello", "returncode": 0 })
         }
         EventKind::PreLlmCall => json!({ "user_message": "hello", "is_first_turn": true }),
+        EventKind::TransformLlmOutput => json!({ "response_text": "Done." }),
+        EventKind::PreVerify => {
+            json!({ "coding": true, "attempt": 0, "final_response": "Done.", "changed_paths": ["a.rs"] })
+        }
+        EventKind::KanbanTaskClaimed => json!({ "task_id": "t1", "board": "default" }),
+        EventKind::KanbanTaskCompleted => json!({ "task_id": "t1", "board": "default", "summary": "Done." }),
+        EventKind::KanbanTaskBlocked => json!({ "task_id": "t1", "board": "default", "reason": "No key." }),
         _ => json!({}),
     };
     if let Value::Object(facts) = facts {

@@ -113,11 +113,13 @@ impl ShellHook {
                 Some(new) => format!("the output becomes {new:?}"),
                 None => "the output stays".to_owned(),
             }),
-            EventKind::PreLlmCall => answer::context(said).map(|context| match context {
-                Some(context) => format!("the model is told: {context}"),
-                None => "nothing is added".to_owned(),
+            kind if kind.is_observed() => Ok("its answer is not looked at".to_owned()),
+            kind => answer::reaction(kind, said).map(|reaction| match reaction {
+                Some(Reaction::Context(context)) => format!("the model is told: {context}"),
+                Some(Reaction::Answer(answer)) => format!("the answer becomes {answer:?}"),
+                Some(Reaction::GoOn(message)) => format!("it is not the end yet: {message}"),
+                None => "nothing changes".to_owned(),
             }),
-            _ => Ok("its answer is not looked at".to_owned()),
         };
         Ok(Tried { ran, meaning })
     }
@@ -144,7 +146,8 @@ impl ShellHook {
     /// Tells it, and does not wait.
     fn observe(&self, told: Value) {
         let (doors, spec, name) = (self.doors.clone(), Arc::clone(&self.spec), self.name.clone());
-        self.observers.add(move || {
+        // What does not fit is counted there.
+        let _ = self.observers.add(move || {
             let ran = consented(&doors, &spec, &told).map_err(|why| format!("{name}: {why}"))?;
             if ran.well { Ok(()) } else { Err(format!("{name}: {}{}", ran.ended, complaint(&ran))) }
         });
@@ -274,8 +277,7 @@ impl Hook for ShellHook {
                 return Ok(None);
             }
             let ran = self.asked(told).await?;
-            let context = answer::context(&ran.said).map_err(HookFailure)?;
-            Ok(context.map(Reaction::Context))
+            answer::reaction(event.kind, &ran.said).map_err(HookFailure)
         })
     }
 }

@@ -1,28 +1,26 @@
 //! The hooks of a plugin as one hook of the road, in the plugin's own scope.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use futures::FutureExt as _;
-use futures::channel::oneshot;
-use futures::future::{BoxFuture, select};
-use hermes_core::hook::{Before, CallEnd, CallView, Hook, HookFailure};
+use futures::executor::block_on;
+use futures::future::BoxFuture;
+use hermes_core::hook::{Before, CallEnd, CallView, EventKind, Hook, HookEvent, HookFailure, Reaction};
 use hermes_core::outcome::Status;
 use serde_json::{Map, Value, json};
 
 use super::subject::Subject;
+use crate::hooks::Observers;
 use crate::worker::Doors;
 
-const BEFORE: &str = "pre_tool_call";
-const TRANSFORM: &str = "transform_tool_result";
-const AFTER: &str = "post_tool_call";
+/// The version of what callbacks are told.
+const VERSION: &str = "hermes.observer.v1";
 
-/// Events that happen here; a plugin that wants others is told so.
-pub const EVENTS: [&str; 3] = [BEFORE, TRANSFORM, AFTER];
-
-/// How long an observer is waited for; it may take longer, but the call goes on.
-const OBSERVER: Duration = Duration::from_millis(250);
+/// The event of this name, if it is one that happens here.
+pub fn event(name: &str) -> Option<EventKind> {
+    EventKind::named(name).filter(|kind| kind.is_told())
+}
 
 /// All plugins with hooks: they are asked one after another, but got ready at once.
 #[derive(Default)]
@@ -50,14 +48,48 @@ impl Crew {
     }
 }
 
+/// What the hooks of plugins need.
+#[derive(Clone)]
+pub struct Around {
+    /// The other plugins with hooks.
+    pub crew: Arc<Crew>,
+    /// What it takes to talk with one.
+    pub doors: Doors,
+    /// Where things go that nobody waits for.
+    pub observers: Observers,
+}
+
 /// The hooks of one plugin.
 pub struct PluginHook {
     name: String,
-    events: Vec<String>,
+    events: Vec<EventKind>,
     policy: bool,
     subject: Arc<Subject>,
-    crew: Arc<Crew>,
-    doors: Doors,
+    around: Around,
+    unheard: Arc<Unheard>,
+}
+
+/// What happened and was not told yet: in its order, one at a time.
+#[derive(Default)]
+struct Unheard {
+    waiting: Mutex<VecDeque<Value>>,
+    telling: Mutex<()>,
+}
+
+impl Unheard {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Value>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells what has waited longest; why that failed.
+    fn tell(&self, subject: &Subject) -> Result<(), String> {
+        let _turn = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(told) = self.waiting().pop_front() else { return Ok(()) };
+        let said = block_on(subject.ask_soon("hook", told)).map_err(|wrong| wrong.to_string())?;
+        let errors = said.get("errors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let errors: Vec<&str> = errors.iter().filter_map(Value::as_str).collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
+    }
 }
 
 impl PluginHook {
@@ -67,26 +99,43 @@ impl PluginHook {
         events: &[String],
         policy: bool,
         subject: &Arc<Subject>,
-        (crew, doors): (&Arc<Crew>, &Doors),
+        around: &Around,
     ) -> Option<Arc<dyn Hook>> {
-        let events: Vec<String> =
-            events.iter().filter(|event| EVENTS.contains(&event.as_str())).cloned().collect();
+        let events: Vec<EventKind> = events.iter().filter_map(|name| event(name)).collect();
         if events.is_empty() {
             return None;
         }
-        crew.join(subject);
-        let (name, subject, crew) = (format!("plugin {plugin}"), Arc::clone(subject), Arc::clone(crew));
-        Some(Arc::new(Self { name, events, policy, subject, crew, doors: doors.clone() }))
+        around.crew.join(subject);
+        Some(Arc::new(Self {
+            name: format!("plugin {plugin}"),
+            events,
+            policy,
+            subject: Arc::clone(subject),
+            around: around.clone(),
+            unheard: Arc::default(),
+        }))
     }
 
-    fn hears(&self, event: &str) -> bool {
-        self.events.iter().any(|known| known == event)
+    fn is_for(&self, event: EventKind) -> bool {
+        self.events.contains(&event)
+    }
+
+    /// Tells its callbacks by and by.
+    fn observe(&self, event: EventKind, payload: Value) {
+        let told = json!({ "event": event.name(), "payload": payload });
+        self.unheard.waiting().push_back(told);
+        let (subject, unheard, name) =
+            (Arc::clone(&self.subject), Arc::clone(&self.unheard), self.name.clone());
+        let job = move || unheard.tell(&subject).map_err(|why| format!("{name}: {why}"));
+        if !self.around.observers.add(job) {
+            self.unheard.waiting().pop_back();
+        }
     }
 
     /// What its callbacks say, in their order.
-    async fn ask(&self, event: &str, payload: Value) -> Result<Vec<Value>, HookFailure> {
-        self.crew.wake(&self.doors);
-        let said = self.subject.ask("hook", json!({ "event": event, "payload": payload })).await;
+    async fn ask(&self, event: EventKind, payload: Value) -> Result<Vec<Value>, HookFailure> {
+        self.around.crew.wake(&self.around.doors);
+        let said = self.subject.ask("hook", json!({ "event": event.name(), "payload": payload })).await;
         let mut said = said.map_err(|wrong| HookFailure(wrong.to_string()))?;
         let errors: Vec<String> =
             list(&mut said, "errors").iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -117,7 +166,7 @@ fn payload(call: &CallView) -> Map<String, Value> {
         "turn_id": "",
         "api_request_id": "",
         "middleware_trace": [],
-        "telemetry_schema_version": "hermes.observer.v1",
+        "telemetry_schema_version": VERSION,
     });
     match told {
         Value::Object(fields) => fields,
@@ -167,11 +216,11 @@ impl Hook for PluginHook {
     }
 
     fn before<'a>(&'a self, call: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
-        if !self.hears(BEFORE) {
+        if !self.is_for(EventKind::PreToolCall) {
             return Box::pin(std::future::ready(Ok(Before::Continue)));
         }
         Box::pin(async move {
-            let answers = self.ask(BEFORE, Value::Object(payload(call))).await?;
+            let answers = self.ask(EventKind::PreToolCall, Value::Object(payload(call))).await?;
             Ok(answers.iter().find_map(action).unwrap_or(Before::Continue))
         })
     }
@@ -181,33 +230,73 @@ impl Hook for PluginHook {
         call: &'a CallView,
         end: &'a CallEnd,
     ) -> BoxFuture<'a, Result<Option<Value>, HookFailure>> {
-        if !self.hears(TRANSFORM) {
+        let (printed, result) = (EventKind::TransformTerminalOutput, EventKind::TransformToolResult);
+        let prints = self.is_for(printed) && &*call.tool == "terminal" && end.result.get("output").is_some();
+        if !prints && !self.is_for(result) {
             return Box::pin(std::future::ready(Ok(None)));
         }
         Box::pin(async move {
-            let answers = self.ask(TRANSFORM, ended(call, end)).await?;
-            let text = answers.into_iter().find_map(|answer| match answer {
-                Value::String(text) => Some(text),
-                _ => None,
-            });
-            Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
+            let (mut end, mut changed) = (end.clone(), false);
+            if prints {
+                let text = self.ask(printed, output(call, &end)).await?.into_iter().find_map(text);
+                if let (Some(text), Some(fields)) = (text, end.result.as_object_mut()) {
+                    fields.insert("output".to_owned(), Value::String(text));
+                    changed = true;
+                }
+            }
+            if self.is_for(result) {
+                let text = self.ask(result, ended(call, &end)).await?.into_iter().find_map(text);
+                if let Some(text) = text {
+                    end.result = serde_json::from_str(&text).unwrap_or(Value::String(text));
+                    changed = true;
+                }
+            }
+            Ok(changed.then_some(end.result))
         })
     }
 
     fn after<'a>(&'a self, call: &'a CallView, end: &'a CallEnd) -> BoxFuture<'a, ()> {
-        if !self.hears(AFTER) {
-            return Box::pin(std::future::ready(()));
+        if self.is_for(EventKind::PostToolCall) {
+            self.observe(EventKind::PostToolCall, ended(call, end));
         }
-        let (subject, told) = (Arc::clone(&self.subject), ended(call, end));
-        let (tell, done) = oneshot::channel();
-        self.doors.tasks.start(Box::pin(async move {
-            // An observer that fails has said so in its log.
-            let _ = subject.ask_soon("hook", json!({ "event": AFTER, "payload": told })).await;
-            let _ = tell.send(());
-        }));
-        let patience = self.doors.host.sleep(OBSERVER);
-        Box::pin(select(done, patience).map(drop))
+        Box::pin(std::future::ready(()))
     }
+
+    fn hears(&self, kind: EventKind) -> bool {
+        self.is_for(kind)
+    }
+
+    fn told<'a>(&'a self, event: &'a HookEvent) -> BoxFuture<'a, Result<Option<Reaction>, HookFailure>> {
+        let mut payload = event.facts.clone();
+        payload.insert("session_id".to_owned(), json!(event.session));
+        payload.insert("telemetry_schema_version".to_owned(), json!(VERSION));
+        let payload = Value::Object(payload);
+        if event.kind.is_observed() {
+            self.observe(event.kind, payload);
+            return Box::pin(std::future::ready(Ok(None)));
+        }
+        Box::pin(async move {
+            let answers = self.ask(event.kind, payload).await?;
+            Ok(answers.iter().find_map(|answer| Reaction::of(event.kind, answer)))
+        })
+    }
+}
+
+/// A text, if that is what a callback said.
+fn text(answer: Value) -> Option<String> {
+    match answer {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// What is told of what a command printed.
+fn output(call: &CallView, end: &CallEnd) -> Value {
+    json!({
+        "command": call.arguments.get("command"), "output": end.result.get("output"),
+        "returncode": end.result.get("exit_code"), "task_id": call.session.as_ref(),
+        "session_id": call.session.as_ref(), "telemetry_schema_version": VERSION,
+    })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use hermes_agent::{TurnEnd, TurnStatus};
 use hermes_core::delegate::{End, EndStatus, Role, Task};
 use hermes_core::hook::{EventKind, HookEvent, Reaction, tell};
-use hermes_core::model::{EventSink, Model, ModelError, ModelReply, ModelRequest, Part, Price};
+use hermes_core::model::{EventSink, Model, ModelError, ModelEvent, ModelReply, ModelRequest, Part, Price};
 use hermes_core::policy::{Answer, ApprovalRequest, Approver, Grant};
 use serde_json::{Value, json};
 
@@ -21,20 +21,24 @@ use crate::runtime::Runtime;
 /// How long hooks that nobody waits for get when a conversation is closed.
 const AT_THE_END: Duration = Duration::from_secs(2);
 
-/// Tells about something; what comes back is to be told to the model.
+/// Tells about something; what comes back is what hooks make of it.
 async fn told(
     runtime: &Runtime,
     kind: EventKind,
     session: &str,
     facts: impl FnOnce() -> Value,
-) -> Vec<String> {
+) -> Vec<Reaction> {
     let snapshot = runtime.tools();
     if !snapshot.hooks().iter().any(|hook| hook.hears(kind)) {
         return Vec::new();
     }
     let event = HookEvent::new(kind, session, facts());
-    let (reactions, _) = tell(snapshot.hooks(), &runtime.host(), &event).await;
-    reactions.into_iter().map(|Reaction::Context(text)| text).collect()
+    tell(snapshot.hooks(), &runtime.host(), &event).await.0
+}
+
+/// Whether a hook wants to hear it.
+fn is_wanted(runtime: &Runtime, kind: EventKind) -> bool {
+    runtime.tools().hooks().iter().any(|hook| hook.hears(kind))
 }
 
 /// A turn is about to begin: what hooks want the model to know comes behind what the person says.
@@ -48,7 +52,7 @@ pub(super) async fn before_turn(
     if first {
         told(runtime, EventKind::OnSessionStart, id, || json!({ "model": model, "platform": "cli" })).await;
     }
-    let wanted = runtime.tools().hooks().iter().any(|hook| hook.hears(EventKind::PreLlmCall));
+    let wanted = is_wanted(runtime, EventKind::PreLlmCall);
     let history = if wanted { seat.log.messages().await.unwrap_or_default() } else { Vec::new() };
     let said = super::words(&input);
     let contexts = told(runtime, EventKind::PreLlmCall, id, || {
@@ -57,9 +61,37 @@ pub(super) async fn before_turn(
             "model": model, "platform": "cli",
         })
     });
-    let contexts = contexts.await;
-    input.extend(contexts.into_iter().map(|text| Part::Text { text }));
+    input.extend(contexts.await.into_iter().filter_map(|reaction| match reaction {
+        Reaction::Context(text) => Some(Part::Text { text }),
+        _ => None,
+    }));
     input
+}
+
+/// Whether a hook wants to look at answers before they count as the end.
+pub(super) fn verifies(runtime: &Runtime) -> bool {
+    is_wanted(runtime, EventKind::PreVerify)
+}
+
+/// An answer is about to be the end: what a hook still wants to be done, if one does.
+pub(super) async fn still_to_do(
+    runtime: &Runtime,
+    seat: &Seat,
+    attempt: u32,
+    end: &TurnEnd,
+    changed: &[String],
+) -> Option<String> {
+    let model = seat.models.choice.name.as_str();
+    let reactions = told(runtime, EventKind::PreVerify, &seat.id, || {
+        json!({
+            "platform": "cli", "model": model, "coding": !changed.is_empty(), "attempt": attempt,
+            "final_response": end.text, "changed_paths": changed,
+        })
+    });
+    reactions.await.into_iter().find_map(|reaction| match reaction {
+        Reaction::GoOn(message) => Some(message),
+        _ => None,
+    })
 }
 
 /// A turn is over.
@@ -179,6 +211,35 @@ impl Approver for Told<dyn Approver> {
     }
 }
 
+impl Told<dyn Model> {
+    /// The answer as hooks want it to be. Where one may change it, no word is shown before it has.
+    async fn answer(&self, request: &ModelRequest, events: EventSink<'_>) -> Result<ModelReply, ModelError> {
+        if !is_wanted(&self.runtime, EventKind::TransformLlmOutput) {
+            return self.inner.ask(request, events).await;
+        }
+        let held = |event: ModelEvent| match event {
+            // No words, but a sign of life.
+            ModelEvent::Text(_) => events(ModelEvent::Reasoning(String::new())),
+            other => events(other),
+        };
+        let mut reply = self.inner.ask(request, &held).await?;
+        if reply.message.calls.is_empty() && !reply.message.text.is_empty() {
+            let session = request.session.as_deref().unwrap_or_default();
+            let facts =
+                || json!({ "response_text": reply.message.text, "model": self.name(), "platform": "cli" });
+            let changed = told(&self.runtime, EventKind::TransformLlmOutput, session, facts).await;
+            let text = changed.into_iter().find_map(|reaction| match reaction {
+                Reaction::Answer(text) => Some(text),
+                _ => None,
+            });
+            if let Some(text) = text {
+                reply.message.text = text;
+            }
+        }
+        Ok(reply)
+    }
+}
+
 impl Model for Told<dyn Model> {
     fn name(&self) -> &str {
         self.inner.name()
@@ -216,7 +277,7 @@ impl Model for Told<dyn Model> {
             told(&self.runtime, EventKind::PreApiRequest, session, facts).await;
             let host = self.runtime.host();
             let began = host.now();
-            let reply = self.inner.ask(request, events).await;
+            let reply = self.answer(request, events).await;
             let took = u64::try_from(host.now().saturating_sub(began).as_millis()).unwrap_or(u64::MAX);
             let with = |more: Value| {
                 let mut facts = facts();

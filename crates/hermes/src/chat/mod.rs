@@ -10,7 +10,7 @@
 //! | `references.rs` | what a message points at with `@` |
 //! | `risk.rs` | a model that may say yes in a person's place |
 //! | `children.rs` | agents that work for this one |
-//! | `hooks.rs` | what hooks are told beside calls |
+//! | `hooks.rs`, `verify.rs` | what hooks are told beside calls, and what they may still want |
 //! | `relay.rs` | what happens, for whoever follows the turn |
 
 mod children;
@@ -25,6 +25,7 @@ mod risk;
 mod sampler;
 mod seat;
 mod tools;
+mod verify;
 mod wording;
 
 use std::sync::atomic::Ordering;
@@ -47,6 +48,7 @@ pub use open::{ChatBuilder, OpenError, Opening};
 use open::Terms;
 use relay::{Queue, Relay, Told};
 use seat::Seat;
+use verify::Changed;
 
 /// A conversation with an agent.
 pub struct Chat {
@@ -103,12 +105,22 @@ impl Chat {
         let asked = words(&input);
         let queue = Queue::default();
         let (from_calls, from_turn) = (queue.clone(), queue.clone());
-        let _following = self.relay.follow(Arc::new(move |event| from_calls.push(event)));
+        let changed = hooks::verifies(&self.runtime).then(Changed::default);
+        let heard = changed.clone();
+        let _following = self.relay.follow(Arc::new(move |event| {
+            if let Some(changed) = &heard {
+                changed.hear(&event);
+            }
+            from_calls.push(event);
+        }));
         let events = move |event| from_turn.push(event);
         seat.session.new_turn();
         let input =
             hooks::before_turn(&self.runtime, &seat, seat.untitled.load(Ordering::Relaxed), input).await;
-        let turn = Box::pin(seat.driver.turn(&seat.id, input, &self.steering, &events, cancel));
+        let turn: BoxFuture<'_, TurnEnd> = match &changed {
+            Some(changed) => Box::pin(self.until_agreed(&seat, input, changed, &events, cancel)),
+            None => Box::pin(seat.driver.turn(&seat.id, input, &self.steering, &events, cancel)),
+        };
         let work = Box::pin(self.inside(turn));
         let end = Told { work, queue, sink }.await;
         hooks::after_turn(&self.runtime, &seat, &asked, &end).await;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use hermes_core::json::{Dialect, sanitize};
 use hermes_core::model::{Message, Model, ModelRequest};
-use hermes_extend::mcp::client::{Sample, Sampled, Sampler};
+use hermes_extend::mcp::client::{Sample, SampleCall, SampleTool, Sampled, Sampler};
+use serde_json::{Value, json};
 
 use super::models::{self, ModelWish};
 use crate::runtime::Runtime;
@@ -27,13 +29,21 @@ impl Sampler for ModelSampler {
             let asked = ModelRequest {
                 system: request.system.unwrap_or_default().into(),
                 messages: vec![Message::user(as_one(&request.messages))],
-                tools: "[]".into(),
+                tools: definitions(&request.tools).into(),
                 max_tokens: Some(u64::from(request.max_tokens)),
                 effort: None,
                 session: None,
             };
             let reply = model.ask(&asked, &|_| {}).await.map_err(|wrong| wrong.to_string())?;
-            Ok(Sampled { text: reply.message.text, model: model.name().to_owned() })
+            let calls = reply.message.calls.into_iter().enumerate();
+            // Its arguments are mended by whoever carries a call out, which is the server.
+            let calls = calls.map(|(at, call)| SampleCall {
+                id: if call.id.is_empty() { format!("call-{at}") } else { call.id },
+                name: call.name,
+                arguments: serde_json::from_str(&call.arguments).unwrap_or_default(),
+            });
+            let calls = calls.collect();
+            Ok(Sampled { text: reply.message.text, model: model.name().to_owned(), calls })
         })
     }
 }
@@ -51,6 +61,17 @@ impl ModelSampler {
 fn may_answer(name: &str, allowed: &[String]) -> bool {
     let bare = name.split_once('/').map_or(name, |(_, bare)| bare);
     allowed.is_empty() || allowed.iter().any(|one| one == name || one == bare)
+}
+
+/// The tools of a server as a model reads them.
+fn definitions(tools: &[SampleTool]) -> String {
+    let one = |tool: &SampleTool| {
+        let parameters = sanitize(&tool.schema, Dialect::Lenient);
+        let function =
+            json!({ "name": tool.name, "description": tool.description, "parameters": parameters });
+        json!({ "type": "function", "function": function })
+    };
+    Value::Array(tools.iter().map(one).collect()).to_string()
 }
 
 /// What was said so far, as one text: a server's messages are never taken for the model's own.

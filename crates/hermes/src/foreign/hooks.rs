@@ -114,14 +114,14 @@ impl Hooks {
                 unasked: unasked(world),
             }
         };
-        world.settings().hooks.iter().map(one).collect()
+        world.hooks().iter().map(one).collect()
     }
 
     /// Agrees to a command as it is now, at each event that it is configured for; gives how often.
     pub(crate) fn accept(&self, world: &World, command: &str) -> Result<usize, String> {
         let list = self.consents.list.as_ref().ok_or_else(|| "there is no home".to_owned())?;
         let mut count = 0;
-        for settings in world.settings().hooks.iter().filter(|settings| settings.command == command) {
+        for settings in world.hooks().iter().filter(|settings| settings.command == command) {
             let spec = self.spec(settings);
             let words = spec.words.clone()?;
             let (event, cwd) = (spec.event.name(), self.place.cwd.as_path());
@@ -148,8 +148,7 @@ impl Hooks {
     ) -> Vec<(String, Result<Tried, String>)> {
         let told = told.unwrap_or_else(|| sample(kind, tool, &self.place.cwd.to_string_lossy()));
         let name = told.get("tool_name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let settings = world.settings().hooks;
-        let wanted = settings.iter().filter(|settings| settings.event == kind.name());
+        let wanted = world.hooks().iter().filter(|settings| settings.event == kind.name());
         let hooks = wanted.map(|settings| (settings.command.clone(), self.hook(settings)));
         let fit = hooks.filter(|(_, hook)| name.is_empty() || !hook.is_about_calls() || hook.wants(&name));
         fit.map(|(command, hook)| (command, hook.try_out(&told))).collect()
@@ -176,9 +175,9 @@ impl Hooks {
 
 impl Kind for Hooks {
     fn look(&self, world: &World) -> Changes {
-        let settings = world.settings().hooks;
+        let settings = world.hooks();
         let mut made_from = self.made_from.lock().unwrap_or_else(PoisonError::into_inner);
-        if made_from.as_ref().is_some_and(|known| *known == settings)
+        if made_from.as_ref().is_some_and(|known| known.as_slice() == settings)
             || made_from.is_none() && settings.is_empty()
         {
             return Changes::default();
@@ -186,7 +185,7 @@ impl Kind for Hooks {
         let hooks = settings.iter().map(|settings| Arc::new(self.hook(settings)) as Arc<dyn Hook>);
         let scope = hooks.fold(Scope::new(Source::Embedder(SCOPE.to_owned())), Scope::hook);
         let problems = self.standing(world).iter().filter_map(problem).collect();
-        *made_from = Some(settings);
+        *made_from = Some(settings.to_vec());
         Changes { removed: Vec::new(), installed: vec![scope], problems: Some(problems) }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use futures::future::{Either, join_all, select};
 use hermes_core::host::Host;
 use hermes_core::registry::Source;
@@ -25,8 +26,9 @@ use crate::host::Machine;
 use crate::inside::Inside;
 use crate::world::World;
 
-/// How long a start waits for servers that nothing is known of.
-const WAIT: Duration = Duration::from_millis(1500);
+/// How long a start waits for servers that were never started before, unless the configuration says
+/// otherwise: as long as nobody notices. A server that is later, or fails, is not waited for again.
+const WAIT: Duration = Duration::from_millis(250);
 
 /// The MCP servers of a runtime. Clones are the same.
 #[derive(Clone)]
@@ -50,8 +52,8 @@ struct State {
 
 struct Slot {
     server: Server,
-    /// What was told to the registry last.
-    told: Option<(u64, bool)>,
+    /// What was told to the registry last: what it offers, and what is to be said about it.
+    told: Option<(u64, Option<Status>)>,
     problems: Vec<String>,
 }
 
@@ -94,17 +96,30 @@ impl Mcp {
         self.state().servers.get(name).map(|slot| slot.server.clone())
     }
 
-    /// Starts every server that nothing is known of, all at once, and waits a little for them; who is
-    /// later joins when ready.
+    /// Starts every server that nothing is known of, all at once, and waits a moment for those that were
+    /// never started before; who is later joins when ready.
     pub async fn ready(&self) {
         let missing: Vec<Server> = self.servers().into_iter().filter(is_missing).collect();
         if missing.is_empty() {
             return;
         }
-        let wait = self.state().wait.unwrap_or(WAIT);
-        let all = Box::pin(join_all(missing.iter().map(Server::start)));
+        let asked_for = self.state().wait;
+        let mut waited_for = Vec::new();
+        for server in &missing {
+            let mut start = Box::pin(server.start());
+            // Begun by the first look at it, and carried on without anybody who waits.
+            let begun = (&mut start).now_or_never().is_none();
+            if begun && (asked_for.is_some() || !server.was_late()) {
+                waited_for.push(start);
+            }
+        }
+        if waited_for.is_empty() {
+            return;
+        }
         // What went wrong is in each server's status.
-        drop(select(all, self.0.outside.host.sleep(wait)).await);
+        let all = Box::pin(join_all(waited_for));
+        drop(select(all, self.0.outside.host.sleep(asked_for.unwrap_or(WAIT))).await);
+        missing.iter().for_each(Server::is_late);
     }
 
     /// The same, from code that just waits.
@@ -234,8 +249,8 @@ impl Kind for Mcp {
             anything = true;
         }
         for slot in state.servers.values_mut() {
-            let now = (slot.server.generation(), matches!(slot.server.status(), Status::NeedsLogin(_)));
-            if slot.told == Some(now) {
+            let now = (slot.server.generation(), slot.server.trouble());
+            if slot.told.as_ref() == Some(&now) {
                 continue;
             }
             let (scope, problems) = slot.server.scope();

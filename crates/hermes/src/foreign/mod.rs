@@ -120,7 +120,7 @@ impl Foreign {
             let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, machine.clone()));
             kinds.push(Box::new(Arc::clone(&files)));
             tool_files = Some(files);
-            let found = Arc::new(Plugins::new(home.clone(), place, doors, desk));
+            let found = Arc::new(Plugins::new(home.clone(), place, doors, desk, hooks.observers()));
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use hermes_core::registry::Source;
 use hermes_core::session::Place;
+use hermes_extend::hooks::Observers;
 use hermes_extend::plugins::desk::Desk;
-use hermes_extend::plugins::hook::{Crew, EVENTS};
+use hermes_extend::plugins::hook::{self, Around};
 use hermes_extend::plugins::manifest::{Manifest, PluginKind};
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::start::plugin;
@@ -46,7 +47,7 @@ pub(crate) struct Plugins {
     project: PathBuf,
     doors: Doors,
     desk: Arc<Desk>,
-    crew: Arc<Crew>,
+    around: Around,
     state: Mutex<State>,
     known: Mutex<Known>,
 }
@@ -92,17 +93,16 @@ pub(crate) struct Running {
 
 impl Plugins {
     /// Those of this home and of the project that `place` is in. Nothing is looked at yet.
-    pub(crate) fn new(home: Home, place: &Place, doors: Doors, desk: Arc<Desk>) -> Self {
+    pub(crate) fn new(
+        home: Home,
+        place: &Place,
+        doors: Doors,
+        desk: Arc<Desk>,
+        observers: &Observers,
+    ) -> Self {
         let project = place.cwd.join(".hermes/plugins");
-        Self {
-            home,
-            project,
-            doors,
-            desk,
-            crew: Arc::default(),
-            state: Mutex::default(),
-            known: Mutex::default(),
-        }
+        let around = Around { crew: Arc::default(), doors: doors.clone(), observers: observers.clone() };
+        Self { home, project, doors, desk, around, state: Mutex::default(), known: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -221,7 +221,7 @@ impl Fresh {
 /// What a plugin asked for and does not get, and what is odd about it.
 fn notes(running: &Running) -> Vec<String> {
     let Running { key, manifest, offer, .. } = running;
-    let unheard = offer.hooks.iter().filter(|event| !EVENTS.contains(&event.as_str()));
+    let unheard = offer.hooks.iter().filter(|event| hook::event(event).is_none());
     let unheard = unheard.map(|event| format!("the event `{event}` is not raised"));
     let all = unheard.chain(offer.notes.iter().cloned()).chain(manifest.odd.iter().cloned());
     all.map(|note| format!("plugin {key}: {note}")).collect()

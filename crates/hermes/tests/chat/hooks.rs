@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use hermes::agent::TurnStatus;
+use hermes::agent::{Event, TurnStatus};
 use hermes::chat::Opening;
 use hermes::core::toolset::Selection;
 use hermes_testkit::{Answer, ModelServer, ScriptedApprover, TempHome};
 use serde_json::{Value, json};
 
-use crate::{ask, config, open, runtime, weather};
+use crate::{ask, config, open, runtime, told, weather};
 
 /// A home with a hook at each of these events; each writes what it is told into a file of its own.
 fn hooked(server: &ModelServer, events: &[&str]) -> TempHome {
@@ -149,6 +149,116 @@ fn a_hook_changes_what_a_command_printed_before_the_model_reads_it() {
 
     let read = server.bodies()[1]["messages"].to_string();
     assert!(read.contains("nothing to see") && !read.contains("code is 4711\\n"), "{read}");
+}
+
+/// A home with one hook, which is this script.
+fn with_hook(server: &ModelServer, event: &str, script: &str) -> TempHome {
+    let home = TempHome::new();
+    let file = home.write("hook.sh", script);
+    let hooks =
+        format!("hooks_auto_accept: true\nhooks:\n  {event}:\n    - command: sh {}\n", file.display());
+    home.write("config.yaml", &(config(&server.url(), "chat_completions") + &hooks));
+    home
+}
+
+#[test]
+fn a_hook_changes_the_answer_before_anybody_reads_it() {
+    let server = ModelServer::saying([Answer::text("The code is 4711."), Answer::text("Well.")]);
+    let script = "grep -q '\"response_text\":\"The code' && echo '{\"output\": \"I may not say.\"}'\n";
+    let home = with_hook(&server, "transform_llm_output", script);
+    let runtime = runtime(&home, Vec::new());
+    let chat = open(&runtime, &["todo"], Opening::New);
+
+    let (end, events) = told(&chat, "What is the code?");
+    let other = ask(&chat, "And else?");
+
+    assert_eq!((end.text.as_str(), other.text.as_str()), ("I may not say.", "Well."));
+    assert!(!format!("{events:?}").contains("4711"), "{events:?}");
+    assert!(!server.bodies()[1].to_string().contains("4711"), "it is not in the record either");
+}
+
+#[test]
+fn a_hook_that_wants_more_gets_more_before_the_turn_is_over() {
+    let work = TempHome::new();
+    let file = work.path().join("made.txt");
+    let server = ModelServer::saying([
+        Answer::call("c1", "write_file", &json!({ "path": file, "content": "x" })),
+        Answer::text("Done."),
+        Answer::text("Now it is tested."),
+    ]);
+    let script = "told=$(cat); echo \"$told\" >> \"$(dirname \"$0\")/seen\"\n\
+                  case \"$told\" in *'\"attempt\":0'*) echo '{\"action\": \"continue\", \"message\": \"Run the tests.\"}';; esac\n";
+    let home = with_hook(&server, "pre_verify", script);
+    let runtime = runtime(&home, Vec::new());
+    let chat = open(&runtime, &["file"], Opening::New);
+
+    let (end, events) = told(&chat, "Write it");
+
+    assert_eq!(
+        (end.status, end.text.as_str(), end.model_calls),
+        (TurnStatus::Answered, "Now it is tested.", 3)
+    );
+    assert!(server.bodies()[2]["messages"].to_string().contains("Run the tests."));
+    let turns = events.iter().filter(|event| matches!(event, Event::TurnEnded(_))).count();
+    assert_eq!(turns, 1, "to whoever looks on it is one turn");
+    let seen = std::fs::read_to_string(home.path().join("seen")).unwrap();
+    let seen: Vec<Value> = seen.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(
+        (&seen[0]["extra"]["final_response"], &seen[1]["extra"]["attempt"]),
+        (&json!("Done."), &json!(1))
+    );
+    assert_eq!(seen[0]["extra"]["changed_paths"], json!([file]));
+}
+
+#[test]
+fn a_hook_that_is_never_content_is_heard_three_times() {
+    let server = ModelServer::deciding(|_| Answer::text("Done."));
+    let home = with_hook(&server, "pre_verify", "echo '{\"decision\": \"block\", \"reason\": \"More.\"}'\n");
+    let runtime = runtime(&home, Vec::new());
+    let chat = open(&runtime, &["todo"], Opening::New);
+
+    assert_eq!(ask(&chat, "Do it").model_calls, 4);
+}
+
+#[test]
+fn a_plugin_hears_of_everything_and_has_its_say() {
+    let server = ModelServer::saying([Answer::text("Hello.")]);
+    let home = TempHome::new();
+    home.write("config.yaml", &(config(&server.url(), "chat_completions") + "plugins:\n  enabled: [ear]\n"));
+    home.write("plugins/ear/plugin.yaml", "name: ear\n");
+    let plugin = "EVENTS = 'on_session_start pre_llm_call pre_api_request post_api_request transform_llm_output post_llm_call on_session_end on_session_finalize'\n\
+                  def register(ctx):\n    for event in EVENTS.split():\n        def heard(event=event, **kw):\n            \
+                  assert kw['telemetry_schema_version'] == 'hermes.observer.v1' and kw['session_id']\n            \
+                  open(__file__ + '.seen', 'a').write(event + chr(10))\n            \
+                  return {'pre_llm_call': {'context': 'it rains'}, 'transform_llm_output': 'Bye.'}.get(event)\n        \
+                  ctx.register_hook(event, heard)\n";
+    home.write("plugins/ear/__init__.py", plugin);
+    let path = std::env::var("PATH").unwrap();
+    let builder = hermes::Runtime::builder().cwd("/").home(hermes::store::Home::at(home.path()));
+    let runtime = builder.env([("PATH".to_owned(), path)]).build().unwrap();
+    let chat = open(&runtime, &["todo"], Opening::New);
+
+    let end = ask(&chat, "Hi");
+    drop(chat);
+
+    assert_eq!(end.text, "Bye.");
+    assert!(server.bodies()[0]["messages"].to_string().contains("it rains"));
+    assert_eq!(runtime.foreign_problems(), Vec::<String>::new());
+    let seen = std::fs::read_to_string(home.path().join("plugins/ear/__init__.py.seen")).unwrap();
+    let mut seen: Vec<&str> = seen.lines().collect();
+    // Those that are asked do not wait for those that only take note.
+    let asked = ["pre_llm_call", "transform_llm_output"];
+    seen.retain(|event| !asked.contains(event));
+    let noted = [
+        "on_session_start",
+        "pre_api_request",
+        "post_api_request",
+        "post_llm_call",
+        "on_session_end",
+        "on_session_finalize",
+    ];
+    assert_eq!(seen, noted);
 }
 
 #[test]

@@ -48,6 +48,41 @@ fn workers_and_those_who_hand_out_work_see_their_own_tools() {
 }
 
 #[test]
+fn hooks_hear_of_tasks_that_are_taken_up_stuck_and_done() {
+    let home = tempfile::tempdir().unwrap();
+    let script = home.path().join("heard.sh");
+    std::fs::write(&script, "cat >> \"$(dirname \"$0\")/heard\"; echo >> \"$(dirname \"$0\")/heard\"\n")
+        .unwrap();
+    let hook = |event: &str| format!("  {event}:\n    - command: sh {}\n", script.display());
+    let events = ["kanban_task_claimed", "kanban_task_blocked", "kanban_task_completed"];
+    let config = format!("{ORCHESTRATOR}hooks_auto_accept: true\nhooks:\n{}", events.map(hook).concat());
+    let runtime = runtime(&home, &config, &[]);
+    let session = runtime.session().id("worker").open().unwrap();
+    let made = done(&session, "kanban_create", &json!({ "title": "Look", "assignee": "default" }));
+    let id = &made["task_id"];
+
+    done(&session, "kanban_heartbeat", &json!({ "task_id": id }));
+    done(&session, "kanban_heartbeat", &json!({ "task_id": id, "note": "still there" }));
+    assert!(runtime.settle(std::time::Duration::from_secs(20)).is_empty());
+    done(&session, "kanban_block", &json!({ "task_id": id, "reason": "no key" }));
+    assert!(runtime.settle(std::time::Duration::from_secs(20)).is_empty());
+    done(&session, "kanban_unblock", &json!({ "task_id": id }));
+    done(&session, "kanban_heartbeat", &json!({ "task_id": id }));
+    assert!(runtime.settle(std::time::Duration::from_secs(20)).is_empty());
+    done(&session, "kanban_complete", &json!({ "task_id": id, "summary": "42" }));
+    assert!(runtime.settle(std::time::Duration::from_secs(20)).is_empty());
+
+    let heard = std::fs::read_to_string(home.path().join("heard")).unwrap();
+    let heard: Vec<Value> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = heard.iter().map(|told| told["hook_event_name"].as_str().unwrap()).collect();
+    assert_eq!(names, [events[0], events[1], events[0], events[2]]);
+    let extra = |at: usize| &heard[at]["extra"];
+    assert_eq!((&extra(0)["task_id"], &heard[0]["session_id"]), (id, &json!("worker")));
+    assert_eq!((&extra(1)["reason"], &extra(3)["summary"]), (&json!("no key"), &json!("42")));
+    assert_eq!((&extra(0)["run_id"], &extra(2)["run_id"]), (&json!(1), &json!(2)));
+}
+
+#[test]
 fn a_task_is_handed_out_worked_on_blocked_answered_and_done() {
     let home = tempfile::tempdir().unwrap();
     let chief = runtime(&home, ORCHESTRATOR, &[]).session().id("chief").open().unwrap();

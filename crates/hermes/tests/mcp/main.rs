@@ -14,4 +14,5 @@ mod faults;
 mod others;
 mod pins;
 mod questions;
+mod rights;
 mod support;

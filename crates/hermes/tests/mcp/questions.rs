@@ -8,7 +8,7 @@ use hermes::core::clarify::{Answer, Asker, Question};
 use hermes::core::journal::Starting;
 use hermes::core::policy::{Answer as Said, Approver, Grant};
 use hermes::core::watch::Watcher;
-use hermes::extend::mcp::client::{Sample, Sampled, Sampler};
+use hermes::extend::mcp::client::{Sample, SampleCall, SampleTool, Sampled, Sampler};
 use hermes::{Outcome, Runtime, Status};
 use hermes_testkit::ScriptedApprover;
 use serde_json::{Value, json};
@@ -35,8 +35,15 @@ struct Four(Mutex<Vec<Sample>>);
 
 impl Sampler for Four {
     fn sample(&self, request: Sample) -> BoxFuture<'_, Result<Sampled, String>> {
+        // Where there are tools it never gets round to an answer.
+        let call = |tool: &SampleTool| SampleCall {
+            id: "c1".to_owned(),
+            name: tool.name.clone(),
+            arguments: json!({ "a": 2 }).as_object().unwrap().clone(),
+        };
+        let calls = request.tools.iter().map(call).collect();
         self.0.lock().unwrap().push(request);
-        Box::pin(std::future::ready(Ok(Sampled { text: "4".to_owned(), model: "m".to_owned() })))
+        Box::pin(std::future::ready(Ok(Sampled { text: "4".to_owned(), model: "m".to_owned(), calls })))
     }
 }
 
@@ -110,6 +117,49 @@ fn the_model_is_asked_when_the_person_agrees_and_within_the_budget() {
     let samples = four.0.lock().unwrap();
     assert_eq!(samples.len(), 1);
     assert_eq!((samples[0].max_tokens, samples[0].messages[0].1.as_str()), (50, "What is 2 + 2?"));
+}
+
+#[test]
+fn a_server_that_lets_the_model_use_its_tools_has_so_many_rounds() {
+    let bench = Bench::scripted(
+        &json!({ "sampling": { "enabled": true, "max_tool_rounds": 2, "log_level": "warning" } }),
+    );
+    let (asker, four) = (ready(&["Yes, until this program ends"]), Arc::new(Four(Mutex::default())));
+    let session = asking(&bench.runtime(), &asker, &four);
+
+    let rounds = inner(&call(&session, "mcp__s__sample_tools", &json!({})));
+
+    let used = json!([
+        { "type": "text", "text": "4" },
+        { "type": "tool_use", "id": "c1", "name": "add", "input": { "a": 2 } },
+    ]);
+    assert_eq!((&rounds[0]["content"], &rounds[0]["stopReason"]), (&used, &json!("toolUse")));
+    assert_eq!(rounds[1]["content"], used);
+    assert!(rounds[2]["error"]["message"].as_str().unwrap().contains("2 times in a row"), "{rounds}");
+    let samples = four.0.lock().unwrap();
+    assert_eq!(samples.len(), 2);
+    let (who, words) = &samples[1].messages[2];
+    assert_eq!((who.as_str(), words.as_str()), ("user", "[result of call c1: 5]"));
+    assert_eq!(samples[1].messages[1].1, "4\n[call c1 of add: {\"a\":2}]");
+    let log = std::fs::read_to_string(bench.path("home/logs/mcp-stderr.log")).unwrap();
+    assert!(log.contains("[sampling] asking the model was refused") && !log.contains("was asked:"), "{log}");
+}
+
+#[test]
+fn a_person_is_shown_the_address_of_a_page_and_says_whether_they_were_there() {
+    let bench = Bench::scripted(&json!({ "elicitation": { "enabled": true } }));
+    let (asker, four) = (ready(&["I have been there", "Decline"]), Arc::new(Four(Mutex::default())));
+    let session = asking(&bench.runtime(), &asker, &four);
+    let visit = |url: &str| inner(&call(&session, "mcp__s__visit", &json!({ "text": url })));
+
+    let (been, not, odd) =
+        (visit("https://pay.example/1"), visit("https://pay.example/2"), visit("file:///etc/passwd"));
+
+    assert_eq!(been, json!({ "action": "accept" }));
+    assert_eq!((&not["action"], &odd["action"]), (&json!("decline"), &json!("decline")));
+    let asked = asker.1.lock().unwrap();
+    assert_eq!(asked.len(), 2, "an address that is none of a page is not shown");
+    assert!(asked[0].text.contains("a page of pay.example: Pay here\nhttps://pay.example/1\n"));
 }
 
 #[test]

@@ -64,7 +64,9 @@ def tools():
         tool("refuse", "Answer with an error of the protocol.", **READS),
         tool("roots", "Ask what may be looked at.", **READS),
         tool("sample", "Ask the model.", **READS),
+        tool("sample_tools", "Ask the model again and again, with a tool.", **READS),
         tool("elicit", "Ask the person.", **READS),
+        tool("visit", "Send the person to a page.", **READS),
         tool("env", "Tell the names of all variables.", **READS),
         tool("foo-bar", "One of two.", **READS),
         tool("foo_bar", "The other.", **READS),
@@ -120,6 +122,17 @@ def call(number, name, arguments, meta):
     elif name == "sample":
         message = {"role": "user", "content": {"type": "text", "text": "What is 2 + 2?"}}
         return answer(json.dumps(ask("sampling/createMessage", {"messages": [message], "maxTokens": 9000})))
+    elif name == "sample_tools":
+        add = {"name": "add", "description": "Add.", "inputSchema": {"type": "object"}}
+        messages = [{"role": "user", "content": {"type": "text", "text": "What is 2 + 3?"}}]
+        rounds = []
+        while len(rounds) < 5 and not (rounds and "error" in rounds[-1]):
+            rounds.append(ask("sampling/createMessage", {"messages": messages, "maxTokens": 9, "tools": [add]}))
+            result = {"type": "tool_result", "toolUseId": "c1", "content": [{"type": "text", "text": "5"}]}
+            messages += [{"role": "assistant", "content": rounds[-1].get("content", [])}, {"role": "user", "content": [result]}]
+        return answer(json.dumps(rounds))
+    elif name == "visit":
+        return answer(json.dumps(ask("elicitation/create", {"mode": "url", "message": "Pay here", "url": text, "elicitationId": "e1"})))
     elif name == "elicit":
         schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 7}}}
         return answer(json.dumps(ask("elicitation/create", {"message": "Who are you?", "requestedSchema": schema})))

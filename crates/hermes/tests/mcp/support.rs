@@ -59,6 +59,14 @@ impl Bench {
         std::fs::write(self.dir.path().join("home/config.yaml"), text).unwrap();
     }
 
+    /// A start waits for new servers as long as it does where nothing is said about it.
+    pub(crate) fn wait_as_usual(&self) {
+        let file = self.dir.path().join("home/config.yaml");
+        let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        config.as_object_mut().unwrap().remove("mcp_discovery_timeout");
+        std::fs::write(file, config.to_string()).unwrap();
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join(name)
     }

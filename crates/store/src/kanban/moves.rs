@@ -34,7 +34,8 @@ impl Boards {
                 Act::Assign(to) => (None, step.assign(to.as_deref())?),
                 Act::Comment(body) => (task.run_id, step.comment(body)?),
             };
-            Ok(Acted { task: tx.task(&board, &task.id)?, run, note })
+            let took = matches!(what, Act::Claim(_) | Act::Heartbeat(_)) && run != task.run_id;
+            Ok(Acted { task: tx.task(&board, &task.id)?, run, took, note })
         })
     }
 }

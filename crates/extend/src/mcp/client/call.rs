@@ -5,13 +5,15 @@ use std::sync::atomic::Ordering;
 
 use hermes_core::cx::ToolCx;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetPromptResult,
-    InputRequiredResult, ReadResourceRequestParams, ReadResourceResult, Request, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
+    CancelledNotificationParam, ClientRequest, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
+    ProgressToken, ReadResourceRequestParams, ReadResourceResult, Request, RequestId, ServerResult,
 };
-use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
 
 use super::http::{Fate, fate};
+use super::lane::{self, Ended, Lane};
 use super::server::{Inner, Live, Server, Trouble};
 
 /// Rounds in which a server may ask for more before it answers.
@@ -70,14 +72,14 @@ impl Server {
         arguments: Map<String, Value>,
         cx: &ToolCx,
     ) -> Result<CallToolResult, CallError> {
-        let repeat = self.inner.listed(tool).is_some_and(|listed| listed.may_repeat());
+        let repeat = self.inner.known().may_repeat(tool);
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         for _ in 0..ROUNDS {
-            let live = self.inner.live().await?;
+            // What it offers is known for sure only once it has been started.
+            drop(self.inner.live().await?);
             if self.inner.known().holds_back(tool) {
                 return Err(CallError::HeldBack(self.config().name.clone()));
             }
-            drop(live);
             let request = ClientRequest::CallToolRequest(Request::new(params.clone()));
             match self.ask(request, cx, repeat).await? {
                 ServerResult::CallToolResult(result) => return Ok(result),
@@ -123,8 +125,11 @@ impl Server {
         let mut again = true;
         loop {
             let live = self.inner.live().await?;
-            match self.inner.once(&live, request.clone(), cx).await {
-                Ok(result) => return Ok(result),
+            match self.inner.once(&live, &request, cx).await {
+                Ok(result) => {
+                    self.inner.answered();
+                    return Ok(result);
+                }
                 Err(Broken::Refused(why)) => return Err(CallError::Refused(why)),
                 Err(Broken::Login(why)) => {
                     self.inner.login_needed(&why);
@@ -151,6 +156,52 @@ impl Inner {
     async fn once(
         &self,
         live: &Arc<Live>,
+        request: &ClientRequest,
+        cx: &ToolCx,
+    ) -> Result<ServerResult, Broken> {
+        match (request, &live.lane) {
+            (ClientRequest::CallToolRequest(call), Some(lane)) => {
+                self.by_lane(live, lane, call, cx).await.map(ServerResult::CallToolResult)
+            }
+            _ => self.by_service(live, request.clone(), cx).await,
+        }
+    }
+
+    /// A call over the short way.
+    async fn by_lane(
+        &self,
+        live: &Arc<Live>,
+        lane: &Arc<Lane>,
+        call: &CallToolRequest,
+        cx: &ToolCx,
+    ) -> Result<CallToolResult, Broken> {
+        let id = lane.number();
+        let waiting = Waiting::new(live, RequestId::Number(id), lane::token(id), cx, self.outside.host.now());
+        let ended = match lane.send(id, call.clone()) {
+            Err(ended) => Some(ended),
+            Ok(mut sent) => tokio::select! {
+                biased;
+                ended = sent.ended() => ended,
+                () = live.gone.cancelled() => None,
+            },
+        };
+        waiting.over();
+        match ended {
+            Some(Ended::Answered(result)) => Ok(result),
+            Some(Ended::Refused(error)) => Err(Broken::Refused(said(&error))),
+            Some(Ended::Odd(why)) => {
+                Err(Broken::Refused(format!("its answer is not one to this question: {why}")))
+            }
+            Some(Ended::NotSent(why)) => Err(Broken::NotSent(why)),
+            Some(Ended::Lost(why)) => Err(Broken::Lost(why)),
+            None => Err(self.gone()),
+        }
+    }
+
+    /// A request over the way of the SDK.
+    async fn by_service(
+        &self,
+        live: &Arc<Live>,
         request: ClientRequest,
         cx: &ToolCx,
     ) -> Result<ServerResult, Broken> {
@@ -158,14 +209,15 @@ impl Inner {
         let options = PeerRequestOptions::no_options();
         let sending = live.client.sending().await;
         let handle = live.service.send_request_with_option(request, options).await.map_err(not_sent)?;
-        let mut waiting = Waiting::new(Arc::clone(live), handle, cx, self.outside.host.now());
+        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+        let waiting = Waiting::new(live, id, token, cx, self.outside.host.now());
         drop(sending);
-        let gone = live.gone.clone();
         let answer = tokio::select! {
             biased;
-            answer = waiting.answer() => answer,
-            () = gone.cancelled() => None,
+            answer = handle.rx => answer.ok(),
+            () = live.gone.cancelled() => None,
         };
+        waiting.over();
         match answer {
             Some(Ok(result)) => Ok(result),
             Some(Err(ServiceError::McpError(error))) => Err(Broken::Refused(said(&error))),
@@ -176,11 +228,14 @@ impl Inner {
                 Fate::Refused(why) => Broken::Refused(why),
             }),
             Some(Err(other)) => Err(Broken::Lost(other.to_string())),
-            None => {
-                let last = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
-                Err(Broken::Lost(format!("it is gone{last}")))
-            }
+            None => Err(self.gone()),
         }
+    }
+
+    /// The other side went before it answered.
+    fn gone(&self) -> Broken {
+        let last = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
+        Broken::Lost(format!("it is gone{last}"))
     }
 
     /// Answers what a server wants to know before it can answer.
@@ -198,42 +253,51 @@ impl Inner {
 
 type Inputs = (Option<rmcp::model::InputResponses>, Option<String>);
 
-/// A request on its way. Dropped before the answer, it is taken back.
+/// A request on its way. Dropped before it is over, it is taken back.
 struct Waiting {
     live: Arc<Live>,
-    handle: Option<RequestHandle<RoleClient>>,
+    id: RequestId,
+    token: ProgressToken,
+    open: bool,
 }
 
 impl Waiting {
     fn new(
-        live: Arc<Live>,
-        handle: RequestHandle<RoleClient>,
+        live: &Arc<Live>,
+        id: RequestId,
+        token: ProgressToken,
         cx: &ToolCx,
         now: std::time::Duration,
     ) -> Self {
         live.busy.fetch_add(1, Ordering::AcqRel);
         *live.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
-        live.client.began(handle.progress_token.clone(), cx.clone());
-        Self { live, handle: Some(handle) }
+        live.client.began(token.clone(), cx.clone());
+        Self { live: Arc::clone(live), id, token, open: true }
     }
 
-    async fn answer(&mut self) -> Option<Result<ServerResult, ServiceError>> {
-        let answer = (&mut self.handle.as_mut()?.rx).await.ok();
-        if let Some(handle) = self.handle.take() {
-            self.live.client.ended(&handle.progress_token);
-        }
-        answer
+    /// Nothing more will come of it.
+    fn over(mut self) {
+        self.open = false;
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.live.busy.fetch_sub(1, Ordering::AcqRel);
-        let Some(handle) = self.handle.take() else { return };
-        self.live.client.ended(&handle.progress_token);
-        let taken_back = handle.cancel(Some("the caller no longer waits for it".to_owned()));
+        self.live.client.ended(&self.token);
+        if let (Some(lane), RequestId::Number(id)) = (&self.live.lane, &self.id) {
+            lane.forget(*id);
+        }
+        if !self.open {
+            return;
+        }
+        let why = Some("the caller no longer waits for it".to_owned());
+        let taken_back =
+            CancelledNotification::new(CancelledNotificationParam::new(Some(self.id.clone()), why));
+        let peer = self.live.service.peer().clone();
         let tracker = tokio_util::task::TaskTracker::new();
-        tracker.spawn_on(async move { drop(taken_back.await) }, &self.live.handle);
+        let told = async move { drop(peer.send_notification(taken_back.into()).await) };
+        tracker.spawn_on(told, &self.live.handle);
     }
 }
 

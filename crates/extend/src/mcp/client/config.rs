@@ -155,6 +155,24 @@ pub struct Sampling {
     pub model: Option<String>,
     /// Models that may answer; any when empty.
     pub allowed_models: Vec<String>,
+    /// Answers in a row that may be calls of the server's own tools; none when 0.
+    pub max_tool_rounds: u32,
+    /// What is written down about it.
+    pub log_level: LogLevel,
+}
+
+/// How much is written into the log of a server about its questions to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum LogLevel {
+    /// What it asked, too.
+    Debug,
+    /// That it asked, and who answered.
+    #[default]
+    Info,
+    /// What was refused.
+    Warning,
+    /// Nothing.
+    Off,
 }
 
 impl Filter {
@@ -324,6 +342,13 @@ fn sampling(map: &Map<String, Value>) -> Sampling {
         timeout: seconds(map, "timeout").unwrap_or(Duration::from_secs(30)),
         model: text(map, "model"),
         allowed_models: words(map, "allowed_models"),
+        max_tool_rounds: number("max_tool_rounds", 5),
+        log_level: match text(map, "log_level").unwrap_or_default().to_ascii_lowercase().as_str() {
+            "debug" => LogLevel::Debug,
+            "warning" | "warn" | "error" => LogLevel::Warning,
+            "off" | "none" | "critical" => LogLevel::Off,
+            _ => LogLevel::Info,
+        },
     }
 }
 

@@ -86,9 +86,11 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     let host = &server.outside.host;
     let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
     let us = Arc::clone(&client);
+    let mut lane = None;
     let (begun, keeper) = match &server.config.transport {
         Transport::Stdio(program) => {
             let (pipes, keeper) = launch(server, program, gone.clone(), &handle)?;
+            lane = Some(pipes.lane());
             (serve_client_with_lifecycle(us, pipes, mode).await, Some(keeper))
         }
         Transport::Http(remote) => {
@@ -102,9 +104,12 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     let last = keeper.as_ref().map(|_| said(&server.log)).unwrap_or_default();
     let service = begun.map_err(|error| Failed::of(&error, &last))?;
     let known = learn(server, &service).await?;
+    // Newer requests say more of themselves than a call does, and that is the SDK's affair.
+    let lane =
+        lane.filter(|_| service.peer_info().is_some_and(|info| info.protocol_version.has_initialize()));
     let now = host.now();
     let (since, used, busy) = (now, Mutex::new(now), AtomicUsize::new(0));
-    Ok((Live { service, client, keeper, gone, since, used, busy, handle }, known))
+    Ok((Live { service, client, keeper, lane, gone, since, used, busy, handle }, known))
 }
 
 /// How to begin: as it worked the last time, else by asking which way the server knows.
@@ -142,7 +147,7 @@ fn launch(
     let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors)
         .map_err(|error| unreachable(error.to_string()))?;
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
-    let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone);
+    let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone, handle);
     Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
 }
 
@@ -165,6 +170,7 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
     let info = service.peer_info();
     let mut known = Known::clone(&server.known());
     known.identity = server.config.identity();
+    known.tried = String::new();
     let has_tools = match &info {
         Some(info) => {
             known.protocol = info.protocol_version.as_str().to_owned();

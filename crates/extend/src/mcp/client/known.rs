@@ -31,6 +31,9 @@ pub struct Known {
     pub tools: Vec<Listed>,
     /// What was agreed to, by the name of the tool.
     pub accepted: BTreeMap<String, Listed>,
+    /// The server, as it was configured, that could not say in time what it offers. It is not waited
+    /// for again.
+    pub tried: String,
 }
 
 /// A tool as the server lists it; only what matters to us.
@@ -193,6 +196,11 @@ impl Known {
             let before = self.accepted.get(&now.name)?;
             is_other(before, now).then_some(Changed { before, now })
         })
+    }
+
+    /// Whether a call of this tool that may or may not have run may be sent again.
+    pub fn may_repeat(&self, tool: &str) -> bool {
+        self.tools.iter().find(|listed| listed.name == tool).is_some_and(Listed::may_repeat)
     }
 
     /// Whether a tool is held back because its definition has changed.

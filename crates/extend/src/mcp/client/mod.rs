@@ -12,20 +12,25 @@
 //! | `result.rs` | its answers as the model reads them |
 //! | `server.rs` | its life: started, watched, let go, started again |
 //! | `call.rs` | one call: sent once, taken back when nobody waits any more |
+//! | `lane.rs` | the short way of a call to a program on this machine |
 //! | `connect.rs` | from a configuration to a connection |
 //! | `handler.rs` | what it may ask of us |
+//! | `sampling.rs`, `elicit.rs` | its questions to the model, and to the person |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
 //! | `log.rs` | what it says beside the protocol |
 
 mod call;
 mod config;
 mod connect;
+mod elicit;
 mod handler;
 mod http;
 mod known;
+mod lane;
 mod log;
 mod names;
 mod result;
+mod sampling;
 mod server;
 mod sse;
 mod stdio;
@@ -38,12 +43,14 @@ use futures::future::BoxFuture;
 use hermes_core::host::Host;
 use hermes_core::session::Place;
 use hermes_net::{Http, Identity};
+use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
 use crate::launch::Launch;
 
 pub use config::{
-    Filter, OAuth, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, read_servers, server,
+    Filter, LogLevel, OAuth, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, read_servers,
+    server,
 };
 pub use known::{Changed, Hints, Known, Listed};
 pub use server::{Server, Status};
@@ -130,6 +137,19 @@ pub struct Sample {
     pub model: Option<String>,
     /// Models that may answer; any when empty.
     pub allowed_models: Vec<String>,
+    /// Tools of the server that the model may call; the server carries the calls out.
+    pub tools: Vec<SampleTool>,
+}
+
+/// A tool of the server, as the model is told about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampleTool {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// JSON schema of its arguments.
+    pub schema: Value,
 }
 
 /// What the model said.
@@ -139,4 +159,17 @@ pub struct Sampled {
     pub text: String,
     /// Its name.
     pub model: String,
+    /// The tools it wants to be called.
+    pub calls: Vec<SampleCall>,
+}
+
+/// A call that the model wants the server to carry out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampleCall {
+    /// By which its result is known.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
 }

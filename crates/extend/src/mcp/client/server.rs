@@ -16,7 +16,8 @@ use tokio_util::task::TaskTracker;
 use super::config::ServerConfig;
 use super::connect;
 use super::handler::Client;
-use super::known::{Known, Listed};
+use super::known::Known;
+use super::lane::Lane;
 use super::log::Log;
 use super::{Kept, Outside};
 use crate::launch::Keeper;
@@ -72,6 +73,8 @@ pub(super) struct Live {
     pub(super) service: RunningService<RoleClient, Arc<Client>>,
     pub(super) client: Arc<Client>,
     pub(super) keeper: Option<Box<dyn Keeper>>,
+    /// The short way for calls, where there is one.
+    pub(super) lane: Option<Arc<Lane>>,
     /// Fires when the other side is gone.
     pub(super) gone: CancellationToken,
     pub(super) since: Duration,
@@ -159,6 +162,18 @@ impl Server {
         self.inner.known().identity == self.inner.config.identity()
     }
 
+    /// Whether it was started before, as it is configured now, and did not say in time what it offers.
+    pub fn was_late(&self) -> bool {
+        self.inner.known().tried == self.inner.config.identity()
+    }
+
+    /// Remembers that it did not say in time what it offers, unless it has by now.
+    pub fn is_late(&self) {
+        if !self.is_known() {
+            self.inner.late();
+        }
+    }
+
     /// Counts the changes of what it offers.
     pub fn generation(&self) -> u64 {
         self.inner.generation.load(Ordering::Acquire)
@@ -171,9 +186,9 @@ impl Server {
         }
         let state = self.inner.life();
         match (&state.live, &state.starting, &state.trouble) {
-            (Some(live), ..) if !live.gone.is_cancelled() => Status::Connected,
             (_, Some(_), _) => Status::Starting,
             (_, _, Some(Trouble::Login(why))) => Status::NeedsLogin(why.clone()),
+            (Some(live), ..) if !live.gone.is_cancelled() => Status::Connected,
             (_, _, Some(Trouble::Unreachable(why))) => Status::Failed(why.clone()),
             _ if self.is_known() => Status::Ready,
             _ => Status::New,
@@ -306,9 +321,21 @@ impl Inner {
             }
             Err(trouble) => {
                 self.failed(&mut state, trouble.clone());
+                drop(state);
+                if self.known().identity != self.config.identity() {
+                    self.late();
+                }
                 Err(trouble)
             }
         }
+    }
+
+    /// Remembers that there is no use in waiting for it at a start.
+    fn late(&self) {
+        let mut known = Known::clone(&self.known());
+        known.tried = self.config.identity();
+        // Where it cannot be written down, it is waited for again; that is all.
+        let _ = self.keep(known);
     }
 
     fn failed(&self, state: &mut Life, trouble: Trouble) {
@@ -330,6 +357,14 @@ impl Inner {
     /// Somebody has to log in before it can be asked again.
     pub(super) fn login_needed(&self, why: &str) {
         self.life().trouble = Some(Trouble::Login(why.to_owned()));
+    }
+
+    /// It has answered: whoever had to log in has done so.
+    pub(super) fn answered(&self) {
+        let mut state = self.life();
+        if matches!(state.trouble, Some(Trouble::Login(_))) {
+            state.trouble = None;
+        }
     }
 
     /// Looks after a connection until it ends.
@@ -437,11 +472,6 @@ impl Inner {
                 return;
             }
         }
-    }
-
-    /// The tool as it was agreed to, or as it is listed.
-    pub(super) fn listed(&self, tool: &str) -> Option<Listed> {
-        self.known().tools.iter().find(|listed| listed.name == tool).cloned()
     }
 }
 

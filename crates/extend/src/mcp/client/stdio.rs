@@ -13,9 +13,11 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::pipe;
+use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use super::lane::{Input, Lane};
 use super::log::Log;
 
 /// Longest message.
@@ -31,7 +33,8 @@ const MAX_GARBAGE: usize = 10_000;
 pub(crate) struct Pipes {
     reader: BufReader<pipe::Receiver>,
     line: Line,
-    writer: Arc<Mutex<pipe::Sender>>,
+    writer: Input,
+    lane: Arc<Lane>,
     log: Arc<Log>,
     /// Fires when the program has closed its end.
     gone: CancellationToken,
@@ -45,10 +48,17 @@ impl Pipes {
         output: OwnedFd,
         log: Arc<Log>,
         gone: CancellationToken,
+        handle: &Handle,
     ) -> io::Result<Self> {
         let reader = BufReader::with_capacity(64 * 1024, pipe::Receiver::from_owned_fd_unchecked(output)?);
         let writer = Arc::new(Mutex::new(pipe::Sender::from_owned_fd_unchecked(input)?));
-        Ok(Self { reader, line: Line::default(), writer, log, gone, garbage: 0 })
+        let lane = Lane::new(Arc::clone(&writer), handle.clone());
+        Ok(Self { reader, line: Line::default(), writer, lane, log, gone, garbage: 0 })
+    }
+
+    /// The short way for calls, over the same pipes.
+    pub(super) fn lane(&self) -> Arc<Lane> {
+        Arc::clone(&self.lane)
     }
 
     /// The next line, or nothing at the end.
@@ -68,6 +78,15 @@ impl Pipes {
                 return Ok(Some(self.line.take()));
             }
         }
+    }
+
+    /// In place of an answer that was too long: that it was, to the call that waits for it.
+    fn refusal(&self, edges: &[u8], total: usize) -> Option<ServerJsonRpcMessage> {
+        let id = answered(&String::from_utf8_lossy(edges))?;
+        if self.lane.too_long(id, total) {
+            return None;
+        }
+        Some(ServerJsonRpcMessage::error(too_long(total), Some(RequestId::Number(id))))
     }
 
     fn complain(&mut self, line: &[u8]) {
@@ -129,6 +148,10 @@ impl Transport<RoleClient> for Pipes {
         loop {
             let message = match self.next_line().await {
                 Ok(Some(Piece::Whole(line))) => {
+                    let Some(line) = self.lane.took(line) else {
+                        self.garbage = 0;
+                        continue;
+                    };
                     let read = serde_json::from_slice(&line).ok();
                     if read.is_none() {
                         self.complain(&line);
@@ -139,7 +162,7 @@ impl Transport<RoleClient> for Pipes {
                     self.log.line(&format!(
                         "[a message of {total} bytes was dropped: {MAX_MESSAGE} are the most]"
                     ));
-                    refusal(&edges, total)
+                    self.refusal(&edges, total)
                 }
                 Ok(None) | Err(_) => break,
             };
@@ -162,11 +185,10 @@ impl Transport<RoleClient> for Pipes {
     }
 }
 
-/// In place of an answer that was too long: that it was, to the call that waits for it.
-fn refusal(edges: &[u8], total: usize) -> Option<ServerJsonRpcMessage> {
-    let id = answered(&String::from_utf8_lossy(edges))?;
-    let why = format!("the answer has {total} bytes; {MAX_MESSAGE} are the most that is taken");
-    Some(ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(RequestId::Number(id))))
+/// What is told in place of an answer that was too long.
+pub(super) fn too_long(bytes: usize) -> ErrorData {
+    let why = format!("the answer has {bytes} bytes; {MAX_MESSAGE} are the most that is taken");
+    ErrorData::internal_error(why, None)
 }
 
 /// The number of the call in `"id":7` at the beginning or the end of a message.

@@ -26,15 +26,33 @@ pub(super) fn toolset(server: &str) -> String {
 }
 
 impl Server {
+    /// What a person should know of it: that somebody has to log in, or why none of its tools are there.
+    pub fn trouble(&self) -> Option<Status> {
+        match self.status() {
+            status @ Status::NeedsLogin(_) => Some(status),
+            Status::Disabled => None,
+            status => Some(status).filter(|_| !self.is_known()),
+        }
+    }
+
     /// Everything it offers as far as it is known, and what is wrong with it, in words.
     pub fn scope(&self) -> (Scope, Vec<String>) {
         let config = self.config();
         let name = &config.name;
         let mut scope = Scope::new(Source::Mcp(name.clone())).toolset(DynamicToolset::mcp(name, Vec::new()));
         let mut problems = Vec::new();
-        if let Status::NeedsLogin(why) = self.status() {
-            problems.push(format!("MCP server `{name}` needs a login: {why}; run `hermes mcp login {name}`"));
-        }
+        problems.extend(self.trouble().map(|status| match status {
+            Status::NeedsLogin(why) => {
+                format!("MCP server `{name}` needs a login: {why}; run `hermes mcp login {name}`")
+            }
+            Status::Failed(why) => {
+                format!("MCP server `{name}` does not work: {why}; `hermes mcp test {name}` tries again")
+            }
+            _ => format!(
+                "MCP server `{name}` has not said yet what it offers; its tools join when it has \
+                 (`hermes mcp test {name}` waits for it)"
+            ),
+        }));
         if !self.is_known() {
             return (scope, problems);
         }

@@ -72,7 +72,7 @@ impl Plugins {
             &running.offer.hooks,
             running.manifest.policy,
             &running.subject,
-            (&self.crew, &self.doors),
+            &self.around,
         ) {
             Some(hook) => scope.hook(hook),
             None => scope,

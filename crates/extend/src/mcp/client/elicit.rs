@@ -1,0 +1,167 @@
+//! What a server asks of the person while a call of it runs: a form to fill in, or a page to visit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use hermes_core::clarify::{Answer, Asker, Question};
+use hermes_core::cx::ToolCx;
+use hermes_core::host::Host;
+use hermes_net::Url;
+use rmcp::model::{
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability,
+    UrlElicitationCapability,
+};
+use serde_json::{Map, Value};
+
+/// The most letters of an address that a person can be expected to look at.
+const MAX_URL: usize = 2000;
+
+/// What the person says who was at the page.
+const VISITED: &str = "I have been there";
+
+/// Asks the person in the name of one server.
+pub(super) struct Elicitation {
+    pub(super) server: String,
+    /// How long the person may take.
+    pub(super) patience: Duration,
+    pub(super) host: Arc<dyn Host>,
+}
+
+impl Elicitation {
+    /// What we say that we can do.
+    pub(super) fn capability() -> ElicitationCapability {
+        let (form, url) = (FormElicitationCapability::new(), UrlElicitationCapability::new());
+        ElicitationCapability::new().with_form(form).with_url(url)
+    }
+
+    /// The answer of somebody who does not want to.
+    pub(super) fn declined() -> ElicitResult {
+        ElicitResult::new(ElicitationAction::Decline)
+    }
+
+    /// Asks the person who watches the call in whose name the server asks.
+    pub(super) async fn answer(&self, request: ElicitRequestParams, cx: Option<&ToolCx>) -> ElicitResult {
+        let Some(asker) = cx.and_then(|cx| cx.service::<Arc<dyn Asker>>()) else { return Self::declined() };
+        let asked = Box::pin(self.ask(request, asker.as_ref()));
+        match select(asked, self.host.sleep(self.patience)).await {
+            Either::Left((answer, _)) => answer.unwrap_or_else(Self::declined),
+            Either::Right(_) => ElicitResult::new(ElicitationAction::Cancel),
+        }
+    }
+
+    async fn ask(&self, request: ElicitRequestParams, asker: &dyn Asker) -> Option<ElicitResult> {
+        let accepted = ElicitResult::new(ElicitationAction::Accept);
+        match request {
+            ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+                let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
+                let filled = form(&self.server, &message, &schema, asker).await?;
+                Some(accepted.with_content(Value::Object(filled)))
+            }
+            ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+                page(&self.server, &message, &url, asker).await.then_some(accepted)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Sends the person to a page. Nothing is opened for them and nothing is read of it: what they do there
+/// is between them and the page.
+async fn page(server: &str, message: &str, url: &str, asker: &dyn Asker) -> bool {
+    let Some(text) = invitation(server, message, url) else { return false };
+    let choices = [VISITED, "Decline"].map(str::to_owned).to_vec();
+    matches!(asker.ask(Question { text, choices }).await, Answer::Said(word) if word == VISITED)
+}
+
+/// The words that send a person to a page; nothing when the address is not one to be shown. The place it
+/// leads to stands by itself, because addresses are made to look like others.
+fn invitation(server: &str, message: &str, url: &str) -> Option<String> {
+    let plain = url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_page = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
+    // A name before the host is there to be taken for it.
+    let place = Url::parse(url).filter(|url| plain && is_page && url.user.is_none())?.host;
+    Some(format!(
+        "MCP server `{server}` asks you to visit a page of {place}: {message}\n{url}\n\
+         Open it yourself if you trust it; what you enter there is not seen here."
+    ))
+}
+
+/// Asks for every field of a form, one question each; nothing when the person does not want to.
+async fn form(server: &str, message: &str, schema: &Value, asker: &dyn Asker) -> Option<Map<String, Value>> {
+    let mut filled = Map::new();
+    let fields = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let intro = format!("MCP server `{server}` asks: {message}");
+    if fields.is_empty() {
+        let choices = ["Accept", "Decline"].map(str::to_owned).to_vec();
+        let said = asker.ask(Question { text: intro, choices }).await;
+        return matches!(said, Answer::Said(word) if word == "Accept").then_some(filled);
+    }
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    for (name, field) in &fields {
+        let about = field.get("description").or_else(|| field.get("title")).and_then(Value::as_str);
+        let text = format!("{intro}\n{name}{}", about.map(|about| format!(": {about}")).unwrap_or_default());
+        let choices = choices_of(field);
+        let Answer::Said(said) = asker.ask(Question { text, choices }).await else { return None };
+        if said.trim().is_empty() {
+            match (field.get("default"), required.contains(&name.as_str())) {
+                (Some(usual), _) => drop(filled.insert(name.clone(), usual.clone())),
+                (None, true) => return None,
+                (None, false) => {}
+            }
+            continue;
+        }
+        filled.insert(name.clone(), typed(&said, field)?);
+    }
+    Some(filled)
+}
+
+fn choices_of(field: &Value) -> Vec<String> {
+    if field.get("type").and_then(Value::as_str) == Some("boolean") {
+        return vec!["yes".to_owned(), "no".to_owned()];
+    }
+    let listed = field.get("enum").and_then(Value::as_array).cloned().unwrap_or_default();
+    let listed: Vec<String> = listed.iter().filter_map(|it| Some(it.as_str()?.to_owned())).collect();
+    // No more than four can be shown; the person may write the others.
+    if listed.len() <= 4 { listed } else { Vec::new() }
+}
+
+/// The answer as the field wants it.
+fn typed(said: &str, field: &Value) -> Option<Value> {
+    let said = said.trim();
+    match field.get("type").and_then(Value::as_str) {
+        Some("boolean") => Some(matches!(said.to_lowercase().as_str(), "yes" | "true" | "y" | "1").into()),
+        Some("integer") => said.parse::<i64>().ok().map(Into::into),
+        Some("number") => said.parse::<f64>().ok().map(Into::into),
+        Some("array") => Some(said.split(',').map(|item| Value::from(item.trim())).collect()),
+        _ => Some(said.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_whole_with_the_place_it_leads_to() {
+        let text = invitation("s", "Log in", "https://pay.example/x").unwrap();
+
+        assert!(text.contains("a page of pay.example: Log in\nhttps://pay.example/x\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_page_is_not_shown() {
+        let long = format!("https://a.example/{}", "x".repeat(MAX_URL));
+        let disguised = "https://bank.example@evil.example/pay";
+        let foreign = "https://ex\u{430}mple.com";
+        for odd in
+            ["javascript:alert(1)", "file:///etc/passwd", "wss://a.example", disguised, foreign, "", &long]
+        {
+            assert_eq!(invitation("s", "m", odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A server asks the model, in the name of a call of it that runs.
+//!
+//! Off unless configured; then the person is asked, and a budget holds: so many requests a minute, so
+//! many tokens an answer, so many answers in a row that only use tools of the server.
+
+#![expect(deprecated, reason = "servers of older versions of the protocol ask for samples")]
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use hermes_core::clarify::{Answer, Asker, Question};
+use hermes_core::cx::ToolCx;
+use hermes_core::host::Host;
+use rmcp::model::{
+    CreateMessageRequestParams, CreateMessageResult, Role, SamplingContent, SamplingMessage,
+    SamplingMessageContentBlock as Block, ToolChoiceMode,
+};
+use serde_json::Value;
+
+use super::config::{LogLevel, Sampling, ServerConfig};
+use super::log::Log;
+use super::{Sample, SampleTool, Sampled, Sampler};
+
+/// Letters of a question that are shown, and those that are written down.
+const SHOWN: usize = 600;
+
+/// What one server asks the model.
+pub(super) struct Samples {
+    server: String,
+    config: Sampling,
+    log: Arc<Log>,
+    host: Arc<dyn Host>,
+    /// When the model was asked for it.
+    asked: Mutex<VecDeque<Duration>>,
+    /// Whether the person said that it may go on asking the model.
+    agreed: AtomicBool,
+    /// Answers in a row that were only calls of the server's tools.
+    rounds: AtomicU32,
+}
+
+impl Samples {
+    /// None was asked so far.
+    pub(super) fn new(config: &ServerConfig, log: &Arc<Log>, host: Arc<dyn Host>) -> Self {
+        Self {
+            server: config.name.clone(),
+            config: config.sampling.clone(),
+            log: Arc::clone(log),
+            host,
+            asked: Mutex::default(),
+            agreed: AtomicBool::new(false),
+            rounds: AtomicU32::new(0),
+        }
+    }
+
+    /// Whether the configuration allows any.
+    pub(super) fn are_allowed(&self) -> bool {
+        self.config.enabled
+    }
+
+    /// Whether the model may be offered tools of the server.
+    pub(super) fn may_have_tools(&self) -> bool {
+        self.config.max_tool_rounds > 0
+    }
+
+    /// What the model says, or why it is not asked.
+    pub(super) async fn answer(
+        &self,
+        request: CreateMessageRequestParams,
+        cx: Option<&ToolCx>,
+    ) -> Result<CreateMessageResult, String> {
+        let answer = self.ask(request, cx).await;
+        match &answer {
+            Err(why) => self.note(LogLevel::Warning, || format!("asking the model was refused: {why}")),
+            Ok(said) => self.note(LogLevel::Info, || {
+                format!("the model was asked: {} answered ({})", said.model, reason(said))
+            }),
+        }
+        answer
+    }
+
+    async fn ask(
+        &self,
+        request: CreateMessageRequestParams,
+        cx: Option<&ToolCx>,
+    ) -> Result<CreateMessageResult, String> {
+        if !self.config.enabled {
+            return Err("it may not ask the model: `sampling.enabled` is not set".to_owned());
+        }
+        let cx = cx.ok_or("no call of its runs now")?;
+        let sampler = cx.service::<Arc<dyn Sampler>>().cloned().ok_or("there is no model to ask")?;
+        if !self.within_budget() {
+            return Err(format!("it has asked {} times in a minute", self.config.per_minute));
+        }
+        let tools = self.tools(&request)?;
+        self.may_ask(cx, &request).await?;
+        self.note(LogLevel::Debug, || format!("it asks the model: {}", last_words(&request)));
+        let sample = Sample {
+            system: request.system_prompt.clone(),
+            messages: request.messages.iter().map(said).collect(),
+            max_tokens: request.max_tokens.min(self.config.max_tokens),
+            model: self.config.model.clone().or_else(|| self.wished(&request)),
+            allowed_models: self.config.allowed_models.clone(),
+            tools,
+        };
+        let limit = self.host.sleep(self.config.timeout);
+        match select(sampler.sample(sample), limit).await {
+            Either::Left((answer, _)) => Ok(self.counted(answer?)),
+            Either::Right(_) => Err("the model took too long".to_owned()),
+        }
+    }
+
+    /// The tools that the model is offered; why not, when it has used them too often in a row.
+    fn tools(&self, request: &CreateMessageRequestParams) -> Result<Vec<SampleTool>, String> {
+        let unwanted =
+            request.tool_choice.as_ref().is_some_and(|choice| choice.mode == Some(ToolChoiceMode::None));
+        let offered = request.tools.as_deref().unwrap_or_default();
+        if offered.is_empty() || unwanted {
+            return Ok(Vec::new());
+        }
+        let most = self.config.max_tool_rounds;
+        if most == 0 {
+            return Err("the model may not use tools for it: `sampling.max_tool_rounds` is 0".to_owned());
+        }
+        if self.rounds.load(Ordering::Relaxed) >= most {
+            self.rounds.store(0, Ordering::Relaxed);
+            return Err(format!(
+                "the model has used its tools {most} times in a row (`sampling.max_tool_rounds`)"
+            ));
+        }
+        let tool = |tool: &rmcp::model::Tool| SampleTool {
+            name: tool.name.to_string(),
+            description: tool.description.as_deref().unwrap_or_default().to_owned(),
+            schema: Value::Object((*tool.input_schema).clone()),
+        };
+        Ok(offered.iter().map(tool).collect())
+    }
+
+    /// The answer in the protocol's words; whether it was one more round of tools is counted.
+    fn counted(&self, answer: Sampled) -> CreateMessageResult {
+        if answer.calls.is_empty() {
+            self.rounds.store(0, Ordering::Relaxed);
+            let message = SamplingMessage::assistant_text(answer.text);
+            return CreateMessageResult::new(message, answer.model)
+                .with_stop_reason(CreateMessageResult::STOP_REASON_END_TURN);
+        }
+        self.rounds.fetch_add(1, Ordering::Relaxed);
+        let words = (!answer.text.is_empty()).then(|| Block::text(answer.text));
+        let uses = answer.calls.into_iter().map(|call| Block::tool_use(call.id, call.name, call.arguments));
+        let blocks: Vec<Block> = words.into_iter().chain(uses).collect();
+        let message = SamplingMessage::new_multiple(Role::Assistant, blocks);
+        CreateMessageResult::new(message, answer.model)
+            .with_stop_reason(CreateMessageResult::STOP_REASON_TOOL_USE)
+    }
+
+    /// Whether the budget of this minute has room for another request.
+    fn within_budget(&self) -> bool {
+        let now = self.host.now();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.retain(|at| now.saturating_sub(*at) < Duration::from_mins(1));
+        if asked.len() >= self.config.per_minute as usize {
+            return false;
+        }
+        asked.push_back(now);
+        true
+    }
+
+    /// Asks the person whether the server may ask the model.
+    async fn may_ask(&self, cx: &ToolCx, request: &CreateMessageRequestParams) -> Result<(), String> {
+        if self.agreed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let asker = cx.service::<Arc<dyn Asker>>().ok_or("nobody is there to agree to it")?;
+        let words = last_words(request);
+        let text = format!("MCP server `{}` wants your model to answer this:\n{words}\nMay it?", self.server);
+        let choices = ["Yes, this once", "Yes, until this program ends", "No"].map(str::to_owned).to_vec();
+        match asker.ask(Question { text, choices }).await {
+            Answer::Said(said) if said.starts_with("Yes, until") => {
+                self.agreed.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            Answer::Said(said) if said.starts_with("Yes") => Ok(()),
+            Answer::Said(_) => Err("the person said no".to_owned()),
+            Answer::Nobody => Err("nobody is there to agree to it".to_owned()),
+            Answer::TimedOut => Err("nobody answered in time".to_owned()),
+        }
+    }
+
+    /// The model the server would like best of those it may have. Without a list it has no choice: a
+    /// name of its own would be somebody's money.
+    fn wished(&self, request: &CreateMessageRequestParams) -> Option<String> {
+        let hints = request.model_preferences.as_ref()?.hints.as_ref()?;
+        let mut names = hints.iter().filter_map(|hint| hint.name.as_ref());
+        names.find(|name| self.config.allowed_models.contains(name)).cloned()
+    }
+
+    /// Writes a line into the server's log, if it is of interest.
+    fn note(&self, level: LogLevel, line: impl FnOnce() -> String) {
+        if level >= self.config.log_level {
+            self.log.line(&format!("[sampling] {}", line()));
+        }
+    }
+}
+
+fn reason(said: &CreateMessageResult) -> &str {
+    said.stop_reason.as_deref().unwrap_or_default()
+}
+
+/// What the model would read last, shortened.
+fn last_words(request: &CreateMessageRequestParams) -> String {
+    let words = request.messages.last().map(|message| said(message).1).unwrap_or_default();
+    words.chars().take(SHOWN).collect()
+}
+
+/// Who said a message, and its words. Calls of tools and what came of them are told in words too.
+fn said(message: &SamplingMessage) -> (String, String) {
+    let role = match message.role {
+        Role::Assistant => "assistant",
+        _ => "user",
+    };
+    let words = match &message.content {
+        SamplingContent::Single(block) => block_words(block),
+        SamplingContent::Multiple(blocks) => blocks.iter().map(block_words).collect::<Vec<_>>().join("\n"),
+    };
+    (role.to_owned(), words)
+}
+
+fn block_words(block: &Block) -> String {
+    match block {
+        Block::Text(text) => text.text.clone(),
+        Block::ToolUse(call) => {
+            format!("[call {} of {}: {}]", call.id, call.name, Value::Object(call.input.clone()))
+        }
+        Block::ToolResult(result) => {
+            let value = serde_json::to_value(&result.content).unwrap_or_default();
+            let texts = value.as_array().into_iter().flatten().filter_map(|item| item.get("text")?.as_str());
+            let failed = if result.is_error == Some(true) { ", which failed" } else { "" };
+            let words = texts.collect::<Vec<_>>().join("\n");
+            format!("[result of call {}{failed}: {words}]", result.tool_use_id)
+        }
+        _ => "[not text]".to_owned(),
+    }
+}
