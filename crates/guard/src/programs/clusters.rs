@@ -93,6 +93,9 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
             walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
+        "label" | "annotate" | "set" | "patch" if call.args.iter().any(|arg| &*arg.text == "--all") => {
+            walk.emit_names(Kind::Cluster, "changes everything of a kind at once", call.span, &words);
+        }
         "create" | "adm" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
             walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
         }

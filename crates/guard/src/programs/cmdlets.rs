@@ -132,6 +132,12 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "rmdir" if has("/s") || has("/q") => {
             walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive);
         }
+        // The shell of another language has the same name, and so has a reader of manuals.
+        "iex"
+            if lower
+                .iter()
+                .any(|word| matches!(word.as_str(), "-s" | "--erl" | "--sname" | "--name" | "--remsh")) => {}
+        "iex" | "ri" if words.is_empty() && !stdin.present() => {}
         "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
             let how =
                 How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };

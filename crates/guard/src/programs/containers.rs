@@ -203,7 +203,7 @@ fn copied(walk: &mut Walk<'_>, args: &[Arg<'_>], span: Span) {
 fn placed_inside(walk: &mut Walk<'_>, to: &Arg<'_>) {
     if let Some((_, path)) = to.text.split_once(':') {
         let target = walk.target(path);
-        if matches!(target.place, Place::Startup | Place::Credential) {
+        if matches!(target.place, Place::Startup | Place::Credential | Place::System | Place::SystemConfig) {
             let how = How::default();
             walk.emit_on(Kind::Write, "copies into a container", to.span, vec![target], how);
         }

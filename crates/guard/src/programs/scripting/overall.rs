@@ -49,21 +49,27 @@ impl Program {
             "net",
             "createConnection",
             "stream_socket_client",
-        ]) && self.mentions(&[
-            "create_connection",
-            "connect",
-            "TCPSocket",
-            "fsockopen",
-            "INET",
-            "createConnection",
-            "Socket",
-            "open",
-            "bind",
-            "listen",
-            "stream_socket_client",
-            "sockaddr_in",
-            "Client",
-        ]);
+        ]) || self
+            .list
+            .iter()
+            .any(|token| matches!(token, Token::Text(text) if matches!(text.as_str(), "net" | "node:net")));
+        let socket = socket
+            && self.mentions(&[
+                "createServer",
+                "create_connection",
+                "connect",
+                "TCPSocket",
+                "fsockopen",
+                "INET",
+                "createConnection",
+                "Socket",
+                "open",
+                "bind",
+                "listen",
+                "stream_socket_client",
+                "sockaddr_in",
+                "Client",
+            ]);
         let shell = ["/bin/sh", "/bin/bash", "cmd.exe", "powershell", "/bin/zsh", "bash -i", "sh -i"]
             .iter()
             .any(|shell| self.holds_text(shell))
