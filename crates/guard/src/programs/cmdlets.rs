@@ -335,7 +335,9 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "copy" | "move" | "xcopy" | "ren" | "rename" | "copy-item" | "move-item" | "set-content"
         | "add-content" | "out-file" | "new-item" | "rename-item" => {
             let paths = names(words);
-            let system = paths.iter().any(|target| matches!(target.place, Place::SystemTop | Place::Root));
+            let system = paths
+                .iter()
+                .any(|target| matches!(target.place, Place::SystemTop | Place::Root | Place::SystemConfig));
             let starts = lower.iter().any(|word| word.contains("\\startup\\") || word.contains("$profile"));
             if system
                 && !paths.first().is_some_and(|first| paths.len() == 2 && first.place == Place::SystemTop)

@@ -34,7 +34,10 @@ pub(super) fn to_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
             let written = walk.scope.files.get(&walk.path(code)).and_then(Flow::exact);
             written.unwrap_or(code).to_owned()
         });
-        if script_in(walk, text, call.span) || embedded(walk, text, arg.span) {
+        if script_in(walk, text, call.span)
+            || embedded(walk, text, arg.span)
+            || setting_in(walk, call.name, text, arg.span)
+        {
             break;
         }
         if let Some(code) = code.as_deref()
@@ -102,6 +105,90 @@ pub(super) fn script_in(walk: &mut Walk<'_>, text: &str, span: Span) -> bool {
         return false;
     };
     trial(walk, span, |walk| drop(walk.run_text(&script, &Flow::none(), span)))
+}
+
+/// A file of settings that the text wrote itself: programs run what such files tell them to.
+fn setting_in(walk: &mut Walk<'_>, name: &str, text: &str, span: Span) -> bool {
+    if walk.scope.files.is_empty() || checks(name) {
+        return false;
+    }
+    let path = text.rsplit('=').next().unwrap_or(text);
+    let prose = [".md", ".txt", ".rst", ".html", ".log", ".csv", ".tex", ".adoc", ".org"];
+    if prose.iter().any(|end| path.ends_with(end)) {
+        return false;
+    }
+    let normal = walk.path(path);
+    let Some(content) = walk.scope.files.get(&normal).and_then(Flow::exact).map(str::to_owned) else {
+        return false;
+    };
+    commands_in(walk, &content, span)
+}
+
+/// Tools, and the files in the working directory that tell them what to run.
+const PROJECTS: [(&[&str], &[&str]); 11] = [
+    (&["npm", "pnpm", "yarn", "bun"], &["package.json"]),
+    (&["composer"], &["composer.json"]),
+    (&["bundle"], &["Gemfile"]),
+    (&["rake"], &["Rakefile"]),
+    (&["cmake"], &["CMakeLists.txt"]),
+    (&["just"], &["justfile", "Justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
+    (&["cargo"], &["build.rs"]),
+    (&["pip", "pip3"], &["setup.py"]),
+    (&["gradle"], &["build.gradle", "build.gradle.kts"]),
+    (&["vagrant"], &["Vagrantfile"]),
+];
+
+/// Tools that run what the files they are given say.
+const RUNNERS: [&str; 4] = ["ansible-playbook", "wg-quick", "apt-get", "apt"];
+
+/// What a tool is told by files that the text wrote itself.
+pub(super) fn by_files(walk: &mut Walk<'_>, call: Call<'_>) {
+    if walk.scope.files.is_empty() || !walk.down(call.span) {
+        return;
+    }
+    let files =
+        PROJECTS.iter().find(|(names, _)| names.contains(&call.name)).map_or(&[][..], |(_, files)| files);
+    for file in files {
+        let content = walk.scope.files.get(&walk.path(file)).and_then(Flow::exact).map(str::to_owned);
+        if content.is_some_and(|content| commands_in(walk, &content, call.span)) {
+            break;
+        }
+    }
+    if RUNNERS.contains(&call.name) {
+        for arg in call.args.iter().take(24) {
+            setting_in(walk, call.name, &arg.text, arg.span);
+        }
+    }
+    walk.up();
+}
+
+/// The command lines that stand somewhere in the lines of a file.
+fn commands_in(walk: &mut Walk<'_>, content: &str, span: Span) -> bool {
+    content.lines().take(64).filter(|line| line.len() < 2048).any(|line| {
+        let starts = line.char_indices().filter(|(at, _)| {
+            !line
+                .get(..*at)
+                .is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || "-_./".contains(c)))
+        });
+        let command = starts.take(64).find_map(|(at, _)| {
+            let rest = line.get(at..)?;
+            let word = rest.split(|c: char| c.is_whitespace()).next()?;
+            (rest.len() > word.len() && starts_command(base_name(word))).then_some(rest)
+        });
+        command.is_some_and(|rest| {
+            let rest = rest.split(['"', '\'', '`', ')', '}', ']']).next().unwrap_or(rest).to_owned();
+            trial(walk, span, |walk| drop(walk.run_text(&rest, &Flow::none(), span)))
+        })
+    })
+}
+
+/// Programs that look at a file without doing what it says.
+fn checks(name: &str) -> bool {
+    super::verbs::names_tasks(name)
+        || ["lint", "fmt", "format", "check", "valid", "diff", "view", "dos2unix", "pandoc", "bat", "scan"]
+            .iter()
+            .any(|part| name.contains(part))
 }
 
 /// Calls in little languages of which only this much is known: what stands in the brackets is a

@@ -197,6 +197,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         outputs::of_known(walk, call, before);
         if met.tool && walk.effects.len() == before {
             handed::to_known(walk, call);
+            handed::by_files(walk, call);
         }
         if met.harm
             && walk.effects.len() == before
@@ -275,7 +276,7 @@ fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
 
 /// Whether words after a program's name are text to it, as to the shell's own commands.
 fn handles_text(name: &str) -> bool {
-    builtins::handler(name).or_else(|| filters::handler(name)).or_else(|| git::handler(name)).is_some()
+    name == "git" || builtins::handler(name).or_else(|| filters::handler(name)).is_some()
 }
 
 /// A family's reader.

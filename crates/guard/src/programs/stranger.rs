@@ -57,6 +57,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>, met: Met) -> Flow {
             return Flow::unknown(Origin { credential: true, ..Origin::default() });
         }
     }
+    handed::by_files(walk, call);
     if talked_to(call.name)
         && call.stdin.exact().is_some_and(|text| text.split(['\n', ';']).any(verbs::begins_with_loss))
     {
@@ -156,8 +157,6 @@ fn talks(name: &str) -> bool {
             | "sl"
             | "dmenu"
             | "rofi"
-            | "fzf"
-            | "sk"
             | "dpkg-query"
             | "apt-cache"
             | "apt-file"

@@ -50,4 +50,5 @@ pub(super) const TABLE: &[Harm] = &[
     harm(&["ffsend", "gdrive", "dropbox_uploader.sh"], &["upload"], Kind::SendOut, SENDS),
     harm(&["telegram-send", "slackcat"], &["--file", "-f"], Kind::SendOut, SENDS),
     harm(&["ipfs"], &["add"], Kind::SendOut, SENDS),
+    harm(&["socket", "ztcp"], &["/bin/*", "-svp", "-qvp", "-*p"], Kind::ReverseShell, OPENS),
 ];
