@@ -125,7 +125,12 @@ fn home_relative<'p>(path: &'p str, ground: Ground<'_>) -> Option<&'p str> {
     rest.split_once('/').map(|(_, inside)| inside)
 }
 
-const PROFILES: [&str; 46] = [
+const PROFILES: [&str; 51] = [
+    ".shrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pythonrc",
+    ".pythonrc.py",
     ".bashrc",
     ".zshrc",
     ".profile",
@@ -201,7 +206,7 @@ const SECRETS: [&str; 24] = [
     ".snowflake",
 ];
 
-const RUNS: [&str; 34] = [
+const RUNS: [&str; 36] = [
     ".config/autostart",
     ".config/systemd/user",
     ".config/fish",
@@ -230,6 +235,8 @@ const RUNS: [&str; 34] = [
     ".config/emacs",
     ".ipython/profile_default/startup",
     ".config/tmux",
+    ".config/kitty",
+    ".config/powershell",
     ".config/zsh",
     ".bashrc.d",
     ".gradle/init.d",
@@ -311,8 +318,13 @@ fn agent_file(inside: &str) -> Option<Place> {
 
 fn system_file(path: &str) -> Option<Place> {
     match path {
-        "/etc/shadow" | "/etc/gshadow" | "/etc/shadow-" | "/etc/master.passwd" | "/etc/krb5.keytab"
-        | "/etc/sudoers" => return Some(Place::Credential),
+        "/etc/shadow"
+        | "/etc/gshadow"
+        | "/etc/shadow-"
+        | "/etc/master.passwd"
+        | "/etc/krb5.keytab"
+        | "/etc/sudoers"
+        | "/usr/local/etc/sudoers" => return Some(Place::Credential),
         "/etc/ld.so.preload" | "/etc/rc.local" | "/etc/crontab" | "/etc/profile" | "/etc/bash.bashrc" => {
             return Some(Place::Startup);
         }
@@ -335,6 +347,7 @@ fn system_file(path: &str) -> Option<Place> {
         || path.starts_with("/usr/lib/systemd/")
         || path.starts_with("/lib/systemd/")
         || path.starts_with("/etc/init.d/")
+        || path.starts_with("/usr/local/etc/rc.d/")
         || path.starts_with("/etc/profile.d")
         || path.starts_with("/usr/local/share/ca-certificates/")
         || path.starts_with("/Library/LaunchDaemons")

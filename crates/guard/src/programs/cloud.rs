@@ -289,7 +289,7 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
     if plain.iter().any(|word| word.starts_with("upload") || *word == "put-object") {
         for word in plain {
             let place = walk.target(word).place;
-            if place == Place::Credential {
+            if matches!(place, Place::Credential | Place::ProjectEnv) {
                 walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[word]);
             } else if is_whole(place) {
                 walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[word]);

@@ -72,9 +72,12 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, spec);
     if matches!(call.name, "sqlite3" | "sqlite" | "duckdb")
         && let Some(file) = parsed.operand(0)
-        && walk.target(&file.text).place == crate::place::Place::Credential
     {
-        walk.read_file(&file.text, file.span);
+        let path = file.text.strip_prefix("file:").unwrap_or(&file.text);
+        let path = path.split('?').next().unwrap_or(path);
+        if walk.target(path).place == crate::place::Place::Credential {
+            walk.read_file(path, file.span);
+        }
     }
     for flag in &parsed.flags {
         let runs = match call.name {

@@ -151,6 +151,13 @@ fn options(verb: &str) -> Spec {
 fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
     match verb {
         "config" => config(walk, call),
+        "fetch"
+            if parsed
+                .rest()
+                .any(|arg| matches!(&*arg.text, "+refs/*:refs/*" | "+refs/heads/*:refs/heads/*")) =>
+        {
+            lost(walk, "overwrites every local branch", call);
+        }
         "clone" | "fetch" | "pull" | "ls-remote" => transport(walk, verb, parsed, call),
         "rebase" | "bisect" => {
             for (text, span) in parsed.values("x", "exec") {

@@ -110,6 +110,7 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             &plain,
         );
     }
+    super::signs::look(walk, call);
     if plain.first() == Some(&"output") && plain.iter().skip(1).any(|word| secret_name(word)) {
         walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &plain);
     }

@@ -425,7 +425,7 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if args.is_empty() {
-        return Flow::unknown(Origin { local: true, ..Origin::default() });
+        return Flow::unknown(Origin { local: true, whole: true, ..Origin::default() });
     }
     let moved = parsed.value("C", "chdir").map(|folder| walk.path(folder));
     let before = moved.map(|folder| std::mem::replace(&mut walk.scope.cwd, folder));

@@ -166,6 +166,9 @@ impl Walk<'_> {
             let how = How { all: true, ..How::default() };
             self.emit_on(Kind::Delete, "empties a file that keeps data", span, vec![target.clone()], how);
         }
+        if place == Place::GitData && !append && content.exact().is_some_and(|text| text.trim().is_empty()) {
+            self.emit_on(Kind::Git, "empties what git keeps", span, vec![target.clone()], How::default());
+        }
         if places::records_logins(&normal) {
             self.emit_on(
                 Kind::Traces,

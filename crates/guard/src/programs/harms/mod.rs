@@ -10,6 +10,7 @@ mod packages;
 mod protection;
 mod services;
 mod stores;
+mod windows;
 
 use crate::effect::Kind;
 use crate::walk::Arg;
@@ -43,8 +44,15 @@ const POWER: &str = "switches a machine off or restarts it";
 const ACCOUNTS: &str = "changes accounts or who may log in";
 
 /// The tables, one file for each kind of loss.
-const TABLES: [&[Harm]; 6] =
-    [machines::TABLE, protection::TABLE, services::TABLE, stores::TABLE, packages::TABLE, openings::TABLE];
+const TABLES: [&[Harm]; 7] = [
+    machines::TABLE,
+    protection::TABLE,
+    services::TABLE,
+    stores::TABLE,
+    packages::TABLE,
+    openings::TABLE,
+    windows::TABLE,
+];
 
 /// Every line that is about a program.
 fn lines(name: &str) -> impl Iterator<Item = &'static Harm> {

@@ -77,4 +77,6 @@ pub(super) const TABLE: &[Harm] = &[
     harm(&["cmdkey"], &["/delete*", "/add*"], Kind::Users, ACCOUNTS),
     harm(&["upnpc"], &["-a", "-d", "-r"], Kind::Security, WEAKENS),
     harm(&["xauth"], &["remove"], Kind::Users, ACCOUNTS),
+    harm(&["xattr"], &["-d *quarantine"], Kind::Security, WEAKENS),
+    harm(&["pfctl"], &["-f", "-F", "-d"], Kind::Security, WEAKENS),
 ];

@@ -116,4 +116,7 @@ pub(super) const TABLE: &[Harm] = &[
     ),
     harm(&["nova"], &["stop", "reboot", "rebuild", "force-delete"], Kind::Cloud, STOPS),
     harm(&["openstack"], &["set --disable", "server rebuild"], Kind::Cloud, STOPS),
+    harm(&["docker"], &["trust revoke"], Kind::Container, ERASES),
+    harm(&["lxc", "incus"], &["restore"], Kind::Container, ERASES),
+    harm(&["kubectl", "oc", "k"], &["rollout pause"], Kind::Cluster, STOPS),
 ];

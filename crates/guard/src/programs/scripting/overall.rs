@@ -79,6 +79,13 @@ impl Program {
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
         }
+        if self.mentions(&["socket", "create_connection", "TCPSocket"])
+            && self.mentions(&["send", "sendall", "sendfile"])
+            && self.mentions(&["read", "readFileSync", "sendfile"])
+            && self.mentions(&["open", "File", "readFileSync"])
+        {
+            walk.emit(Kind::SendOut, "sends a local file to another machine", span);
+        }
         if self.empties() {
             walk.emit(Kind::Database, "empties tables", span);
         }
