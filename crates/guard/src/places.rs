@@ -43,6 +43,26 @@ pub(crate) fn keeps_data(path: &str) -> bool {
         .any(|end| path.ends_with(end))
 }
 
+/// Whether a file is a copy of a whole database.
+pub(crate) fn is_dump(path: &str) -> bool {
+    [".sql", ".dump", ".bak", ".sqlite", ".sqlite3", ".db", ".rdb", ".bson"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
+/// Whether the name of a file of statements says that they remove things.
+pub(crate) fn named_for_loss(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [".sql", ".cql", ".js", ".redis"].iter().find_map(|end| name.strip_suffix(end)).is_some_and(|stem| {
+        stem.split(['-', '_', '.']).any(|part| {
+            matches!(
+                part,
+                "drop" | "wipe" | "delete" | "destroy" | "purge" | "truncate" | "nuke" | "erase" | "reset"
+            )
+        })
+    })
+}
+
 /// Whether a file records who was logged in.
 pub(crate) fn records_logins(path: &str) -> bool {
     matches!(path, "/var/log/wtmp" | "/var/log/btmp" | "/var/log/lastlog" | "/run/utmp" | "/var/run/utmp")
@@ -105,7 +125,12 @@ fn home_relative<'p>(path: &'p str, ground: Ground<'_>) -> Option<&'p str> {
     rest.split_once('/').map(|(_, inside)| inside)
 }
 
-const PROFILES: [&str; 46] = [
+const PROFILES: [&str; 51] = [
+    ".shrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pythonrc",
+    ".pythonrc.py",
     ".bashrc",
     ".zshrc",
     ".profile",
@@ -181,7 +206,7 @@ const SECRETS: [&str; 24] = [
     ".snowflake",
 ];
 
-const RUNS: [&str; 34] = [
+const RUNS: [&str; 36] = [
     ".config/autostart",
     ".config/systemd/user",
     ".config/fish",
@@ -210,6 +235,8 @@ const RUNS: [&str; 34] = [
     ".config/emacs",
     ".ipython/profile_default/startup",
     ".config/tmux",
+    ".config/kitty",
+    ".config/powershell",
     ".config/zsh",
     ".bashrc.d",
     ".gradle/init.d",
@@ -218,7 +245,18 @@ const RUNS: [&str; 34] = [
     ".ipython/profile_default/ipython_config.py",
 ];
 
+/// Programs that everybody calls by their bare name: another one of that name goes first.
+const CALLED: [&str; 20] = [
+    "sudo", "su", "ssh", "scp", "git", "ls", "cat", "rm", "cp", "mv", "ps", "sh", "bash", "zsh", "gpg",
+    "curl", "passwd", "login", "cd", "less",
+];
+
 fn home_file(inside: &str) -> Option<Place> {
+    if let Some(name) = inside.strip_prefix(".local/bin/").or_else(|| inside.strip_prefix("bin/"))
+        && CALLED.contains(&name)
+    {
+        return Some(Place::Startup);
+    }
     let first = inside.split('/').next().unwrap_or(inside);
     if inside == first && PROFILES.contains(&first) {
         return Some(Place::Startup);
@@ -280,8 +318,13 @@ fn agent_file(inside: &str) -> Option<Place> {
 
 fn system_file(path: &str) -> Option<Place> {
     match path {
-        "/etc/shadow" | "/etc/gshadow" | "/etc/shadow-" | "/etc/master.passwd" | "/etc/krb5.keytab"
-        | "/etc/sudoers" => return Some(Place::Credential),
+        "/etc/shadow"
+        | "/etc/gshadow"
+        | "/etc/shadow-"
+        | "/etc/master.passwd"
+        | "/etc/krb5.keytab"
+        | "/etc/sudoers"
+        | "/usr/local/etc/sudoers" => return Some(Place::Credential),
         "/etc/ld.so.preload" | "/etc/rc.local" | "/etc/crontab" | "/etc/profile" | "/etc/bash.bashrc" => {
             return Some(Place::Startup);
         }
@@ -304,6 +347,7 @@ fn system_file(path: &str) -> Option<Place> {
         || path.starts_with("/usr/lib/systemd/")
         || path.starts_with("/lib/systemd/")
         || path.starts_with("/etc/init.d/")
+        || path.starts_with("/usr/local/etc/rc.d/")
         || path.starts_with("/etc/profile.d")
         || path.starts_with("/usr/local/share/ca-certificates/")
         || path.starts_with("/Library/LaunchDaemons")

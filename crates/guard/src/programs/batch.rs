@@ -267,6 +267,10 @@ pub(super) fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_names(Kind::RunUnseen, "runs recipes nobody has seen", span, &[file]);
         }
     }
+    if recipes.is_empty() {
+        let written = |name: &&str| walk.scope.files.get(&walk.path(name)).map(|flow| flow.seen().to_owned());
+        recipes.extend(["Makefile", "makefile", "GNUmakefile"].iter().find_map(written));
+    }
     for text in recipes {
         for line in text.replace("\\\n", " ").lines() {
             let command = line

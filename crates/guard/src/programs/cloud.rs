@@ -21,7 +21,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 /// Whether a word is a verb that deletes or stops.
 fn destroys(word: &str) -> bool {
-    const VERBS: [&str; 30] = [
+    const VERBS: [&str; 34] = [
         "delete",
         "remove",
         "rm",
@@ -52,11 +52,16 @@ fn destroys(word: &str) -> bool {
         "uninstall",
         "wipe",
         "erase",
+        "restart",
+        "unregister",
+        "unsubscribe",
+        "regenerate",
     ];
     let lower = word.to_ascii_lowercase();
     let head = lower.split([':', '-', '_']).next().unwrap_or_default();
     let tail = lower.rsplit([':', '-']).next().unwrap_or_default();
     lower.starts_with("batch-delete")
+        || lower.contains("-delete-")
         || verbs::capital_verb(word)
         || VERBS.contains(&lower.as_str())
         || VERBS.contains(&head)
@@ -284,7 +289,7 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
     if plain.iter().any(|word| word.starts_with("upload") || *word == "put-object") {
         for word in plain {
             let place = walk.target(word).place;
-            if place == Place::Credential {
+            if matches!(place, Place::Credential | Place::ProjectEnv) {
                 walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[word]);
             } else if is_whole(place) {
                 walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[word]);
@@ -309,6 +314,13 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
         let flow = walk.read_file(from, call.span);
         if flow.origin.credential || call.stdin.origin.credential {
             walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[to]);
+        } else if flow.origin.whole {
+            walk.emit_names(
+                Kind::SendOut,
+                "sends a whole database to object storage",
+                call.span,
+                &[from, to],
+            );
         }
     }
 }

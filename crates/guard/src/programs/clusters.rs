@@ -1,6 +1,6 @@
 //! Clusters: what is deleted, drained, opened or set up in them.
 
-use super::containers::shows;
+use super::containers::{placed_inside, shows};
 use super::opts::{Parsed, Spec, parse};
 use super::{Handler, code};
 use crate::effect::Kind;
@@ -90,10 +90,26 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "rollout" if matches!(words.get(1), Some(&("restart" | "undo"))) => {
             walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words);
         }
+        "apply" if call.args.iter().any(|arg| &*arg.text == "--force") => {
+            walk.emit_names(
+                Kind::Cluster,
+                "deletes and makes anew what cannot be changed",
+                call.span,
+                &words,
+            );
+        }
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
             walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
         }
-        "create" | "adm" if call.args.iter().any(|arg| arg.text.contains("cluster-admin")) => {
+        "label" | "annotate" | "set" | "patch" if call.args.iter().any(|arg| &*arg.text == "--all") => {
+            walk.emit_names(Kind::Cluster, "changes everything of a kind at once", call.span, &words);
+        }
+        "create" | "adm"
+            if call
+                .args
+                .iter()
+                .any(|arg| arg.text.contains("cluster-admin") || arg.text == "--clusterrole=admin") =>
+        {
             walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
         }
         "patch"
@@ -138,6 +154,21 @@ fn opened(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
         && (walk.read_file(from, call.span).origin.credential || walk.target(from).place == Place::Credential)
     {
         walk.emit_names(Kind::SendOut, "sends credentials to another machine", call.span, words);
+    }
+    if let ["cp", from, to, ..] = words
+        && !from.contains(':')
+    {
+        placed_inside(walk, &Arg { text: (*to).into(), span: call.span });
+    }
+    if words.first() == Some(&"run")
+        && call.args.iter().any(|arg| {
+            &*arg.text == "--privileged"
+                || ["hostPID", "hostNetwork", "hostPath", "\"privileged\""]
+                    .iter()
+                    .any(|key| arg.text.contains(key))
+        })
+    {
+        walk.emit(Kind::Privilege, "runs a container with the rights of its machine", call.span);
     }
     if words.first() == Some(&"proxy") && call.args.iter().any(|arg| arg.text.contains("0.0.0.0")) {
         walk.emit(Kind::ReverseShell, "opens the cluster to the network", call.span);

@@ -132,6 +132,12 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "rmdir" if has("/s") || has("/q") => {
             walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive);
         }
+        // The shell of another language has the same name, and so has a reader of manuals.
+        "iex"
+            if lower
+                .iter()
+                .any(|word| matches!(word.as_str(), "-s" | "--erl" | "--sname" | "--name" | "--remsh")) => {}
+        "ri" if words.is_empty() && !stdin.present() => {}
         "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
             let how =
                 How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };
@@ -329,7 +335,9 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "copy" | "move" | "xcopy" | "ren" | "rename" | "copy-item" | "move-item" | "set-content"
         | "add-content" | "out-file" | "new-item" | "rename-item" => {
             let paths = names(words);
-            let system = paths.iter().any(|target| matches!(target.place, Place::SystemTop | Place::Root));
+            let system = paths.iter().any(|target| {
+                matches!(target.place, Place::SystemTop | Place::Root | Place::SystemConfig | Place::Startup)
+            });
             let starts = lower.iter().any(|word| word.contains("\\startup\\") || word.contains("$profile"));
             if system
                 && !paths.first().is_some_and(|first| paths.len() == 2 && first.place == Place::SystemTop)

@@ -37,7 +37,7 @@ const DOCKER: Spec = Spec {
     stops: true,
 };
 const RUN: Spec = Spec {
-    short: "eavpuwlhmcnit",
+    short: "eavpuwlhmcn",
     long: &[
         "env",
         "volume",
@@ -154,6 +154,9 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit(Kind::RunDownloaded, "builds what an address says", call.span);
         }
         "unshare" => return super::run(walk, args, call.stdin, call.span),
+        "save" | "export" => {
+            return Flow::unknown(Origin { local: true, whole: true, ..Origin::default() });
+        }
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
         "cp" => copied(walk, args, call.span),
         _ => {}
@@ -200,10 +203,10 @@ fn copied(walk: &mut Walk<'_>, args: &[Arg<'_>], span: Span) {
 }
 
 /// What is put where a container runs things by itself.
-fn placed_inside(walk: &mut Walk<'_>, to: &Arg<'_>) {
+pub(super) fn placed_inside(walk: &mut Walk<'_>, to: &Arg<'_>) {
     if let Some((_, path)) = to.text.split_once(':') {
         let target = walk.target(path);
-        if matches!(target.place, Place::Startup | Place::Credential) {
+        if matches!(target.place, Place::Startup | Place::Credential | Place::System | Place::SystemConfig) {
             let how = How::default();
             walk.emit_on(Kind::Write, "copies into a container", to.span, vec![target], how);
         }
@@ -261,7 +264,16 @@ fn inside(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, args: &[Arg<'_>]) -> 
             "ALL" | "SYS_ADMIN" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "SYS_BOOT"
         )
     });
-    if caps || parsed.has("", "privileged") || parsed.value("", "pid").is_some_and(|pid| pid == "host") {
+    let opened = parsed.values("", "security-opt").any(|(option, _)| {
+        option.ends_with("unconfined") || option == "label=disable" || option == "label:disable"
+    }) || parsed
+        .values("", "device")
+        .any(|(device, _)| walk.target(device.split(':').next().unwrap_or(device)).place == Place::Device);
+    if caps
+        || opened
+        || parsed.has("", "privileged")
+        || parsed.value("", "pid").is_some_and(|pid| pid == "host")
+    {
         walk.emit(Kind::Privilege, "runs a container with the rights of this machine", call.span);
         host = true;
     }

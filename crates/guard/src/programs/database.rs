@@ -72,9 +72,12 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, spec);
     if matches!(call.name, "sqlite3" | "sqlite" | "duckdb")
         && let Some(file) = parsed.operand(0)
-        && walk.target(&file.text).place == crate::place::Place::Credential
     {
-        walk.read_file(&file.text, file.span);
+        let path = file.text.strip_prefix("file:").unwrap_or(&file.text);
+        let path = path.split('?').next().unwrap_or(path);
+        if walk.target(path).place == crate::place::Place::Credential {
+            walk.read_file(path, file.span);
+        }
     }
     for flag in &parsed.flags {
         let runs = match call.name {
@@ -117,8 +120,8 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     let unseen =
         texts.iter().any(|text| text.contains(HOLE) && text.chars().all(|c| c == HOLE || c.is_whitespace()));
-    let loss =
-        call.args.iter().any(|arg| arg.text.ends_with(".sql") && verbs::named_for_loss(base(&arg.text)));
+    let loss = call.stdin.origin.doomed
+        || call.args.iter().any(|arg| arg.text.ends_with(".sql") && crate::places::named_for_loss(&arg.text));
     if unseen && call.args.iter().any(|arg| production(&arg.text)) || loss {
         walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
     }
@@ -147,14 +150,8 @@ fn dump(_: &mut Walk<'_>, _: Call<'_>) -> Flow {
     Flow::unknown(Origin { whole: true, local: true, ..Origin::default() })
 }
 
-/// A file's name without its folder and ending.
-fn base(path: &str) -> &str {
-    let name = super::base_name(path);
-    name.strip_suffix(".sql").unwrap_or(name)
-}
-
 /// Whether a host, database or account is named as the one people work with.
-fn production(word: &str) -> bool {
+pub(super) fn production(word: &str) -> bool {
     word.to_ascii_lowercase()
         .split(|c: char| !c.is_ascii_alphanumeric())
         .any(|part| matches!(part, "prod" | "production" | "live"))
@@ -315,7 +312,10 @@ fn flask(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Some((first, rest)) if &*first.text == "db" => {
             super::named(walk, "alembic", rest, call.stdin, call.span)
         }
-        _ => super::stranger::run(walk, call, false),
+        _ => {
+            let met = super::remembered(walk, call.name);
+            super::stranger::run(walk, call, met)
+        }
     }
 }
 

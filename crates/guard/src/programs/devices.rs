@@ -51,7 +51,7 @@ fn format(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let image = !named.is_empty()
         && named.iter().all(|target| target.place != Place::Device && !target.text.contains('…'))
         && named.iter().any(|target| {
-            target.text.contains('.')
+            (target.text.contains('.') || call.name == "mkswap")
                 && matches!(
                     target.place,
                     Place::Workspace | Place::Temp | Place::Made | Place::Rebuilt | Place::Home
@@ -103,7 +103,7 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "partprobe" => false,
         "tune2fs" | "resize2fs" | "xfs_repair" => words.len() > 1 && !has(&["-l", "-n"]),
         "fsck" => has(&["-y", "-a", "-p"]) || words.iter().any(|word| word.starts_with("-y")),
-        "swapoff" => has(&["-a"]),
+        "swapoff" => !words.is_empty(),
         "dmsetup" => has(&["remove", "remove_all", "wipe_table"]),
         "cryptsetup" => {
             has(&["luksFormat", "erase", "luksErase", "luksKillSlot", "reencrypt", "luksRemoveKey"])

@@ -98,6 +98,8 @@ fn command(walk: &mut Walk<'_>, text: &str, span: Span) -> bool {
             .or_else(|| part.strip_prefix("r !"))
             .or_else(|| part.strip_prefix("r!"))
             .or_else(|| part.strip_prefix("term "))
+            .or_else(|| part.strip_prefix("terminal "))
+            .or_else(|| part.strip_prefix("set shell="))
             .or_else(|| part.strip_prefix("w !"))
         {
             let whole = text.split_once('!').map_or(shell, |(_, rest)| rest);
@@ -194,6 +196,9 @@ fn emacs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         };
         for verb in [
             "shell-command",
+            "term",
+            "ansi-term",
+            "compile",
             "shell-command-to-string",
             "async-shell-command",
             "call-process",

@@ -84,8 +84,18 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
         "HERMES_YOLO_MODE" if !matches!(value, "" | "0" | "false") => {
             walk.emit_names(Kind::Agent, "switches the agent's questions off", span, &[name]);
         }
-        _ => {}
+        _ if !alone && runs_value(name) && value.contains(' ') => command(walk, value, span),
+        _ => {
+            super::handed::script_in(walk, value, span);
+        }
     }
+}
+
+/// Whether a variable by that name usually holds a command line: `CRASHPAGER`, `X_PASSWORD_COMMAND`.
+fn runs_value(name: &str) -> bool {
+    ["PAGER", "EDITOR", "_COMMAND", "_CMD", "_HOOK", "OPENER", "ASKPASS", "BROWSER", "PERL5DB"]
+        .iter()
+        .any(|end| name.ends_with(end))
 }
 
 fn command(walk: &mut Walk<'_>, value: &str, span: Span) {

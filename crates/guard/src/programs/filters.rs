@@ -34,13 +34,29 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst"
         | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
         | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
+        "xclip" => clipboard,
         "yes" => yes,
         "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
         | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "pbpaste" | "wl-paste" | "xclip" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
-        | "eza" | "locate" | "mdfind" => listing,
+        | "pbpaste" | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza"
+        | "locate" | "mdfind" => listing,
         _ => return None,
     })
+}
+
+/// `xclip file`: the files it is given end up where every program can take them.
+fn clipboard(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let value = |at: usize| {
+        at.checked_sub(1).and_then(|before| call.args.get(before)).is_some_and(|arg| {
+            arg.text.starts_with("-sel") || matches!(&*arg.text, "-t" | "-target" | "-d" | "-l")
+        })
+    };
+    for (at, arg) in call.args.iter().enumerate() {
+        if !arg.text.starts_with('-') && !value(at) {
+            walk.read_file(&arg.text, arg.span);
+        }
+    }
+    listing(walk, call)
 }
 
 /// The text a filter reads: its files, or standard input.

@@ -39,6 +39,8 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             ("ssh-key" | "gpg-key" | "deploy-key", "add") | ("workflow", "run") | ("extension", "install")
         )
         || parsed.text(0) == "delete"
+        || parsed.has("", "delete-branch") && verb == "close"
+        || (parsed.text(0), verb) == ("repo", "rename")
         || matches!(verb, "delete" | "archive" | "delete-asset" | "remove" | "transfer")
         || (parsed.text(0) == "api"
             && parsed.value("X", "method").is_some_and(|method| method.eq_ignore_ascii_case("delete")))
@@ -57,11 +59,18 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if matches!((parsed.text(0), verb), ("gist" | "snippet", "create")) {
         let mut credential = call.stdin.origin.credential || call.stdin.origin.local;
         for file in parsed.rest().skip(2) {
-            credential |= walk.read_file(&file.text, file.span).origin.credential;
+            let origin = walk.read_file(&file.text, file.span).origin;
+            credential |= origin.credential || origin.whole;
         }
         if credential {
             walk.emit(Kind::SendOut, "publishes local data", call.span);
         }
+    }
+    if let Some((file, span)) = parsed.values("F", "body-file").next()
+        && matches!(parsed.text(0), "issue" | "pr" | "release")
+        && walk.read_file(file, span).origin.credential
+    {
+        walk.emit(Kind::SendOut, "publishes credentials", call.span);
     }
     if parsed.text(0) == "api" || parsed.text(0) == "gist" {
         return Flow::unknown(Origin { network: true, ..Origin::default() });
@@ -122,6 +131,11 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     };
     if bad {
         walk.emit(Kind::Git, "throws away local work", call.span);
+    }
+    if let ["push" | "import", rest @ ..] = words.as_slice()
+        && let Some(address) = rest.iter().find(|word| word.contains("://"))
+    {
+        walk.emit_names(Kind::SendOut, "sends the project to an address", call.span, &[address]);
     }
     Flow::unknown(Origin::default())
 }

@@ -151,6 +151,13 @@ fn options(verb: &str) -> Spec {
 fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
     match verb {
         "config" => config(walk, call),
+        "fetch"
+            if parsed
+                .rest()
+                .any(|arg| matches!(&*arg.text, "+refs/*:refs/*" | "+refs/heads/*:refs/heads/*")) =>
+        {
+            lost(walk, "overwrites every local branch", call);
+        }
         "clone" | "fetch" | "pull" | "ls-remote" => transport(walk, verb, parsed, call),
         "rebase" | "bisect" => {
             for (text, span) in parsed.values("x", "exec") {
@@ -207,6 +214,9 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
             }
         }
         "delete" => lost(walk, "deletes a repository", call),
+        "obliterate" | "clear" | "clear-soft" | "unpublish" | "reset-file" => {
+            lost(walk, "throws away work or history", call);
+        }
         "symbolic-ref" if parsed.has("d", "delete") => lost(walk, "deletes a ref", call),
         "replace"
             if ["force", "delete", "graft", "edit"].iter().any(|flag| parsed.has("", flag))
@@ -226,6 +236,8 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
                 }
             }
         }
+        // A verb that somebody added to git, and that says what it is for.
+        _ if super::verbs::named_for_loss(verb) => lost(walk, "deletes branches, tags or history", call),
         _ => {}
     }
 }

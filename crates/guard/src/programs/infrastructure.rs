@@ -23,8 +23,18 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 let stem = super::base_name(word).trim_end_matches(".yml").trim_end_matches(".yaml");
                 verbs::named_for_loss(stem)
             };
-            if let Some(play) = words.iter().find(named).filter(|_| !words.contains(&"--check")) {
+            let rehearsed = words.iter().any(|word| {
+                matches!(
+                    *word,
+                    "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts" | "--list-tags"
+                )
+            });
+            if let Some(play) = words.iter().find(named).filter(|_| !rehearsed) {
                 walk.emit_names(Kind::Cloud, "runs a play made to remove things", call.span, &[play]);
+            } else if let Some(host) =
+                words.iter().find(|word| super::database::production(word)).filter(|_| !rehearsed)
+            {
+                walk.emit_names(Kind::Cloud, "runs a play on machines that matter", call.span, &[host]);
             }
             for verb in ["shell: ", "command: ", "raw: "] {
                 if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
@@ -100,6 +110,7 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             &plain,
         );
     }
+    super::signs::look(walk, call);
     if plain.first() == Some(&"output") && plain.iter().skip(1).any(|word| secret_name(word)) {
         walk.emit_names(Kind::ReadCredential, "prints secrets", call.span, &plain);
     }

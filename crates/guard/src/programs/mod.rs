@@ -15,6 +15,7 @@ mod clusters;
 mod cmdlets;
 mod code;
 mod containers;
+mod controllers;
 mod copies;
 mod credentials;
 mod database;
@@ -28,18 +29,23 @@ mod find;
 mod forge;
 mod git;
 mod git_verbs;
+mod handed;
 mod harms;
 mod infrastructure;
 mod inline;
 mod kernel;
 mod looks;
+mod managers;
 mod network;
 mod odd;
 mod opts;
+mod outputs;
 mod packages;
+mod peeks;
 mod perms;
 mod print;
 mod processes;
+mod removals;
 mod scripting;
 mod search;
 mod services;
@@ -175,6 +181,9 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     }
     let call = Call { name, args, span, stdin };
     let met = remembered(walk, name);
+    if peeks::help(name, args) || met.peeks && peeks::only(name, args) {
+        return Flow::unknown(Origin { local: true, ..Origin::default() });
+    }
     if let Some(handler) = met.handler {
         if !walk.down(span) {
             return Flow::none();
@@ -185,6 +194,11 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         let before = walk.effects.len();
         let mut flow = handler(walk, call);
         walk.up();
+        outputs::of_known(walk, call, before);
+        if met.tool && walk.effects.len() == before {
+            handed::to_known(walk, call);
+            handed::by_files(walk, call);
+        }
         if met.harm
             && walk.effects.len() == before
             && !verbs::only_shows(args)
@@ -215,19 +229,26 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         return flow;
     }
-    amount::handed_on(call, stranger::run(walk, call, met.loss))
+    amount::handed_on(call, stranger::run(walk, call, met))
 }
 
 /// What a name alone says about a program.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing the name tells, or does not")]
 pub(crate) struct Met {
     handler: Option<Handler>,
+    /// Whether it is a tool with options of its own, not a part of the shell or a filter of text.
+    tool: bool,
     /// Whether nobody but a Windows shell may know it.
     windows: bool,
     /// Whether it does harm with certain words.
     harm: bool,
+    /// Whether it only looks with certain words.
+    peeks: bool,
     /// Whether nobody knows it, and its name says that it removes things.
     loss: bool,
+    /// Whether its `remove` and `stop` are part of everyday work.
+    tame: bool,
 }
 
 /// What the name of a program says, found out once for each name in a text.
@@ -239,15 +260,23 @@ fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
     let stranger = handler.is_none();
     let met = Met {
         handler,
-        harm: !stranger && (harms::knows(name) || looks::knows(name)),
+        harm: harms::knows(name) || looks::knows(name),
+        peeks: peeks::knows(name),
+        tool: !stranger && !handles_text(name),
         windows: stranger && cmdlets::known(name),
         loss: stranger && verbs::named_for_loss(name),
+        tame: stranger && removals::tame(name),
     };
     if walk.met.len() >= 16 {
         walk.met.remove(0);
     }
     walk.met.push((name.to_owned(), met));
     met
+}
+
+/// Whether words after a program's name are text to it, as to the shell's own commands.
+fn handles_text(name: &str) -> bool {
+    name == "git" || builtins::handler(name).or_else(|| filters::handler(name)).is_some()
 }
 
 /// A family's reader.

@@ -80,7 +80,10 @@ fn is_database(url: &str) -> bool {
 
 /// Whether an address is one where anybody can leave files for anybody.
 fn is_drop(url: &str) -> bool {
-    const DROPS: [&str; 24] = [
+    const DROPS: [&str; 27] = [
+        "discord.com/api/webhooks",
+        "hooks.slack.com",
+        "api.telegram.org",
         "transfer.sh",
         "file.io",
         "0x0.st",
@@ -304,7 +307,7 @@ fn sent(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>, to: To) {
         walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
     } else if unknown.credential
         || (unknown.local
-            && unknown.file
+            && (unknown.file || unknown.whole)
             && !call.args.iter().any(|arg| arg.text.starts_with(HOLE))
             && parsed.rest().any(|arg| arg.text.contains(HOLE)))
     {

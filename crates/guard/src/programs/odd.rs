@@ -15,6 +15,10 @@ pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "watchexec" | "watchman" | "proot" | "envdir" => peeled(walk, call),
         "tcpdump" => {
             named_program(walk, call, &words, &["-z"]);
+            if let Some(file) = words.iter().position(|word| *word == "-w").and_then(|at| words.get(at + 1)) {
+                let flow = Flow::unknown(Origin { local: true, ..Origin::default() });
+                walk.write_file(file, flow, false, "writes what it hears", call.span);
+            }
             return Flow::unknown(Origin { local: true, ..Origin::default() });
         }
         "nmap" => scripts(walk, call, &words),

@@ -1,43 +1,14 @@
 //! Package managers: removing what is installed.
 
-use super::Handler;
 use super::addresses::{fetched, strange_module};
+use super::{Handler, managers};
 use crate::effect::Kind;
 use crate::walk::{Arg, Call, Flow, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "apt"
-        | "apt-get"
-        | "aptitude"
-        | "dpkg"
-        | "yum"
-        | "dnf"
-        | "microdnf"
-        | "zypper"
-        | "pacman"
-        | "yay"
-        | "paru"
-        | "apk"
-        | "emerge"
-        | "snap"
-        | "flatpak"
-        | "brew"
-        | "port"
-        | "nix-env"
-        | "rpm"
-        | "pkg"
-        | "opkg"
-        | "xbps-remove"
-        | "eopkg"
-        | "choco"
-        | "scoop"
-        | "winget"
-        | "nix-collect-garbage"
-        | "guix"
-        | "pkgutil"
-        | "rpm-ostree" => system,
+        _ if managers::known(name) => system,
         "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "gem" | "cargo" | "go" | "composer" | "pipx" | "npx"
         | "bunx" | "pnpx" | "uvx" | "dlx" | "rustup" | "easy_install" => language,
         "nix" => nix,
@@ -97,45 +68,7 @@ fn system(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "brew" && verb == "tap" && words.iter().any(|word| word.contains("://")) {
         walk.emit_names(Kind::Package, "changes where packages come from", call.span, &verbs);
     }
-    let removes = match call.name {
-        "apt" | "apt-get" | "aptitude" => {
-            verbs.iter().take(3).any(|verb| matches!(*verb, "remove" | "purge" | "autopurge"))
-                || verb == "autoremove" && words.contains(&"--purge")
-        }
-        "snap" if verb == "stop" || verb == "disable" || words.contains(&"--dangerous") => true,
-        "dpkg" => words.iter().any(|word| {
-            matches!(*word, "-r" | "-P" | "--remove" | "--purge") || word.starts_with("--force-all")
-        }),
-        "rpm" => words.iter().any(|word| {
-            *word == "--erase"
-                || (word.starts_with('-')
-                    && !word.starts_with("--")
-                    && word.contains('e')
-                    && !word.contains('q'))
-        }),
-        "pacman" | "yay" | "paru" => words.iter().any(|word| (word.starts_with("-R")) || *word == "--remove"),
-        "emerge" => words.iter().any(|word| matches!(*word, "-C" | "--unmerge" | "-c" | "--depclean")),
-        "nix-env" => words.iter().any(|word| matches!(*word, "-e" | "--uninstall")),
-        "nix-collect-garbage" => words.contains(&"-d"),
-        "xbps-remove" => true,
-        "pkgutil" => words.contains(&"--forget"),
-        "guix" => verb == "remove" || verb == "gc",
-        _ => {
-            matches!(
-                verb,
-                "remove"
-                    | "erase"
-                    | "uninstall"
-                    | "purge"
-                    | "del"
-                    | "delete"
-                    | "rm"
-                    | "autoremove"
-                    | "un"
-                    | "unregister"
-            ) && !(call.name == "brew" && verb == "cleanup")
-        }
-    };
+    let removes = managers::removes(call.name, &words, &verbs);
     if removes {
         let what = if verbs.iter().skip(1).any(|name| VITAL.iter().any(|vital| name.starts_with(vital))) {
             "removes packages the machine needs"

@@ -42,7 +42,8 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => break,
         }
     }
-    if signal == "0" {
+    // A question whether it is there, or leave to go on.
+    if matches!(signal.as_str(), "0" | "CONT" | "SIGCONT") {
         return Flow::none();
     }
     let everything = args.iter().any(|arg| matches!(&*arg.text, "-1"));

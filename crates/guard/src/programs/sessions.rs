@@ -8,6 +8,18 @@ use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 /// tmux and screen: commands for new windows, and keys typed into them.
 pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call
+        .args
+        .iter()
+        .any(|arg| matches!(&*arg.text, "-ls" | "-list" | "ls" | "list-sessions" | "list-panes"))
+    {
+        return Flow::unknown(Origin { local: true, ..Origin::default() });
+    }
+    if call.args.iter().any(|arg| &*arg.text == "set-hook")
+        && let Some((_, command)) = call.args.last().and_then(|last| last.text.split_once("run-shell "))
+    {
+        walk.run_text(command.trim_matches(['"', '\'']), &Flow::none(), call.span);
+    }
     let keys = call.args.iter().any(|arg| matches!(&*arg.text, "send-keys" | "send" | "stuff"));
     let kill = call.args.iter().any(|arg| matches!(&*arg.text, "kill-server"));
     if kill {

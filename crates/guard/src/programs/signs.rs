@@ -7,7 +7,8 @@ use crate::place::Place;
 use crate::walk::{Call, Flow, Origin, Walk, secret_name};
 
 /// Options that ask for a secret in the clear.
-const REVEALING: [&str; 12] = [
+const REVEALING: [&str; 13] = [
+    "--recovery-unseal",
     "--show-token",
     "--show-tokens",
     "--show-secret",
@@ -61,6 +62,7 @@ fn reveals(call: Call<'_>, plain: &[&str]) -> bool {
         "sops" => return flag(&["-d", "--decrypt", "decrypt", "exec-env", "exec-file"]),
         "age" | "rage" => return flag(&["-d", "--decrypt"]),
         "ansible-vault" => return matches!(plain.first(), Some(&("view" | "decrypt"))),
+        "doppler" => return plain == ["secrets"] || matches!(plain, ["secrets", "get" | "download", ..]),
         "infisical" | "conjur" | "chamber" | "berglas" | "envchain" | "teller" | "dotenvx"
         | "dotenv-vault" => {
             return matches!(

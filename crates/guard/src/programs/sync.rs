@@ -192,9 +192,10 @@ fn sftp(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         match words.as_slice() {
             ["put" | "mput" | "reput", files @ ..] => {
                 for file in files.iter().filter(|file| !file.starts_with('-')).take(16) {
-                    if walk.read_file(file, call.span).origin.credential {
+                    let origin = walk.read_file(file, call.span).origin;
+                    if origin.credential {
                         walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-                    } else if is_whole(walk.target(file).place) {
+                    } else if origin.whole || is_whole(walk.target(file).place) {
                         walk.emit(Kind::SendOut, "sends a whole folder to another machine", call.span);
                     }
                 }

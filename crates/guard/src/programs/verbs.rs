@@ -252,6 +252,21 @@ pub(super) fn names_things(args: &[Arg<'_>]) -> bool {
     })
 }
 
+/// Whether a program takes names of tests, tasks or files as plain words.
+pub(super) fn names_tasks(name: &str) -> bool {
+    NAMERS.contains(&name)
+}
+
+/// Whether the words after this one are names, patterns or text.
+pub(super) fn only_names(word: &str) -> bool {
+    LOOKS.contains(&word) || MAKES.contains(&word)
+}
+
+/// Whether `remove` after this word takes a line out of a list of the project's own.
+pub(super) fn lists(word: &str) -> bool {
+    LISTS.contains(&word)
+}
+
 /// Whether a line of a program's own language begins with a verb that means loss.
 pub(super) fn begins_with_loss(line: &str) -> bool {
     line.split_whitespace().next().is_some_and(|word| {
@@ -271,7 +286,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     {
         return true;
     }
-    if NAMERS.contains(&name) {
+    if names_tasks(name) {
         return false;
     }
     let own = OWN.iter().find(|(known, _)| *known == name).map(|(_, words)| *words);
@@ -362,6 +377,8 @@ pub(super) fn named_for_loss(name: &str) -> bool {
                 | "kill"
                 | "killall"
         )
+    }) || stem.rsplit_once(['-', '_']).is_some_and(|(head, last)| {
+        !head.is_empty() && matches!(last, "rm" | "stop" | "restart" | "remove" | "reboot" | "shutdown")
     }) || ["flush", "delete", "destroy", "wipe"]
         .iter()
         .any(|verb| stem.len() > verb.len() && stem.ends_with(verb))

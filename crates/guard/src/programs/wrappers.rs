@@ -5,7 +5,7 @@ use super::opts::{Spec, parse};
 use super::sessions::{debugger, expect, multiplexer, remote};
 use super::{Handler, code};
 use crate::effect::Kind;
-use crate::walk::{Arg, Call, Flow, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 /// The wrapper with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -75,7 +75,7 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         "perf" => (of("eo", &["event"]), 1),
         "systemd-run" => (
             of(
-                "puMtE",
+                "puME",
                 &[
                     "property",
                     "unit",
@@ -112,7 +112,7 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
         | "volta" | "nvm" | "pixi" | "conda" | "mamba" => {
             (of("npC", &["python", "project", "with", "directory", "name"]), 1)
         }
-        "setarch" => (of("", &[]), 1),
+        "setarch" => (of("p", &["personality"]), 0),
         "i386" | "x86_64" => (of("", &[]), 0),
         "cpulimit" => (of("lpe", &["limit", "pid", "exe"]), 0),
         "pv" => return None,
@@ -189,6 +189,7 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         _ => {}
     }
+    let skip = skip + usize::from(call.name == "setarch" && names_machine(parsed.text(0)));
     let mut args: Vec<Arg<'_>> = parsed.rest().skip(skip).map(Arg::shared).collect();
     if call.name == "bwrap" {
         args =
@@ -230,6 +231,17 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let flow = super::run(walk, &args, call.stdin, call.span);
     walk.scope.cwd = cwd;
     flow
+}
+
+/// Whether a word is a kind of machine, which `setarch` may be told first.
+fn names_machine(word: &str) -> bool {
+    word.contains(HOLE)
+        || [
+            "x86", "i386", "i486", "i586", "i686", "linux", "arm", "aarch", "ppc", "mips", "s390", "riscv",
+            "uname",
+        ]
+        .iter()
+        .any(|start| word.starts_with(start))
 }
 
 /// What some wrappers do besides running a program.
@@ -413,7 +425,7 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     if args.is_empty() {
-        return Flow::unknown(Origin { local: true, ..Origin::default() });
+        return Flow::unknown(Origin { local: true, whole: true, ..Origin::default() });
     }
     let moved = parsed.value("C", "chdir").map(|folder| walk.path(folder));
     let before = moved.map(|folder| std::mem::replace(&mut walk.scope.cwd, folder));

@@ -37,6 +37,8 @@ pub(crate) struct Origin {
     pub(crate) whole: bool,
     /// Never comes to an end: `yes`, `/dev/zero`.
     pub(crate) endless: bool,
+    /// Statements from a file whose name says that they remove things.
+    pub(crate) doomed: bool,
 }
 
 impl Origin {
@@ -52,6 +54,7 @@ impl Origin {
             secret: self.secret || other.secret,
             whole: self.whole || other.whole,
             endless: self.endless || other.endless,
+            doomed: self.doomed || other.doomed,
         }
     }
 }
@@ -80,6 +83,7 @@ impl Flow {
                 secret: false,
                 whole: false,
                 endless: false,
+                doomed: false,
             },
         }
     }

@@ -10,6 +10,7 @@ mod braces;
 mod control;
 mod expand;
 mod flow;
+mod loops;
 mod note;
 mod params;
 mod pattern;

@@ -166,6 +166,9 @@ impl Walk<'_> {
             let how = How { all: true, ..How::default() };
             self.emit_on(Kind::Delete, "empties a file that keeps data", span, vec![target.clone()], how);
         }
+        if place == Place::GitData && !append && content.exact().is_some_and(|text| text.trim().is_empty()) {
+            self.emit_on(Kind::Git, "empties what git keeps", span, vec![target.clone()], How::default());
+        }
         if places::records_logins(&normal) {
             self.emit_on(
                 Kind::Traces,
@@ -224,7 +227,13 @@ impl Walk<'_> {
             return flow;
         }
         let target = self.target(path);
-        let mut origin = Origin { file: true, local: true, ..Origin::default() };
+        let mut origin = Origin {
+            file: true,
+            local: true,
+            whole: places::is_dump(&normal),
+            doomed: places::named_for_loss(&normal),
+            ..Origin::default()
+        };
         let keys = target.place == Place::Startup
             && (target.text.ends_with("/.ssh")
                 || target.text.contains("/.ssh/*") && !target.text.ends_with(".pub")
@@ -233,7 +242,7 @@ impl Walk<'_> {
             path.contains(['*', '?', '[']) && !path.ends_with(".pub") && self.may_be_credential(&target.text);
         if keys
             || globbed
-            || target.place == Place::Credential
+            || target.place == Place::Credential && !target.text.ends_with("/authorized_keys")
             || target.place == Place::AgentConfig && agent_secret(&target.text)
             || is_secret_env(&target.text, target.place)
         {

@@ -123,6 +123,7 @@ impl Scope {
             "HOME" => return Some(Cow::Owned(home.to_owned())),
             "PWD" => return Some(Cow::Owned(self.cwd.clone())),
             "OLDPWD" => return self.last_cwd.clone().map(Cow::Owned),
+            "PROFILE" => return Some(Cow::Owned(format!("{home}/.config/powershell/profile.ps1"))),
             "HISTFILE" => return Some(Cow::Owned(format!("{home}/.bash_history"))),
             "0" | "BASH" | "SHELL" => "/bin/bash",
             "IFS" => " \t\n",

@@ -49,21 +49,27 @@ impl Program {
             "net",
             "createConnection",
             "stream_socket_client",
-        ]) && self.mentions(&[
-            "create_connection",
-            "connect",
-            "TCPSocket",
-            "fsockopen",
-            "INET",
-            "createConnection",
-            "Socket",
-            "open",
-            "bind",
-            "listen",
-            "stream_socket_client",
-            "sockaddr_in",
-            "Client",
-        ]);
+        ]) || self
+            .list
+            .iter()
+            .any(|token| matches!(token, Token::Text(text) if matches!(text.as_str(), "net" | "node:net")));
+        let socket = socket
+            && self.mentions(&[
+                "createServer",
+                "create_connection",
+                "connect",
+                "TCPSocket",
+                "fsockopen",
+                "INET",
+                "createConnection",
+                "Socket",
+                "open",
+                "bind",
+                "listen",
+                "stream_socket_client",
+                "sockaddr_in",
+                "Client",
+            ]);
         let shell = ["/bin/sh", "/bin/bash", "cmd.exe", "powershell", "/bin/zsh", "bash -i", "sh -i"]
             .iter()
             .any(|shell| self.holds_text(shell))
@@ -72,6 +78,13 @@ impl Program {
             || self.mentions(&["dup2", "pty"]);
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
+        }
+        if self.mentions(&["socket", "create_connection", "TCPSocket"])
+            && self.mentions(&["send", "sendall", "sendfile"])
+            && self.mentions(&["read", "readFileSync", "sendfile"])
+            && self.mentions(&["open", "File", "readFileSync"])
+        {
+            walk.emit(Kind::SendOut, "sends a local file to another machine", span);
         }
         if self.empties() {
             walk.emit(Kind::Database, "empties tables", span);
