@@ -10,7 +10,7 @@ use hermes_core::kanban::{
 use serde_json::json;
 
 use crate::runtime::{Runtime, WeakRuntime};
-use crate::wait::wait;
+use hermes_core::wait::wait;
 
 /// The runtime whose hooks are told; known once it is put together.
 pub(crate) type Later = Arc<OnceLock<WeakRuntime>>;
