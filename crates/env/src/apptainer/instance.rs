@@ -12,9 +12,10 @@ use futures::future::BoxFuture;
 use hermes_core::environment::{EnvError, Process, Streams};
 use serde::Deserialize;
 
+use crate::apptainer::complaints::{advice, told};
 use crate::apptainer::folders;
 use crate::apptainer::settings::ApptainerSettings;
-use crate::apptainer::words::{Name, Starting, start};
+use crate::apptainer::words::{Name, Starting, file_name, start};
 use crate::backends::{Opening, Surroundings};
 use crate::far::client::{Client, Clients, Said};
 use crate::far::quote::quoted;
@@ -360,60 +361,4 @@ fn base(settings: &ApptainerSettings, around: &Surroundings, home: &str, user: &
     let last = format!("/tmp/hermes-singularity-{}", rustix::process::getuid().as_raw());
     let last = rest.is_none().then(|| PathBuf::from(last));
     folders::first_usable([set, cluster, rest, last].into_iter().flatten().collect())
-}
-
-/// A reference as the name of a file.
-fn file_name(reference: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
-    reference.chars().map(plain).collect()
-}
-
-/// What the program complains of, without what it only tells.
-fn told(complaint: &str) -> String {
-    let wrong: Vec<&str> = complaint
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("FATAL:").or_else(|| line.trim().strip_prefix("ERROR:")))
-        .map(str::trim)
-        .collect();
-    if wrong.is_empty() { complaint.to_owned() } else { wrong.join("; ") }
-}
-
-/// What can be done about what the program complains of.
-fn advice(complaint: &str) -> Option<&'static str> {
-    let has = |part: &str| complaint.contains(part);
-    if has("no space left on device") || has("No space left") {
-        return Some("the disk is full; make room, or set `scratch_dir` to another one");
-    }
-    if has("user namespace") || has("newuidmap") || has("subuid") {
-        return Some("this machine does not let users make namespaces; ask its administrator");
-    }
-    if has("/.singularity.d/") && has("no such file") {
-        return Some("the folder is no image: make one with `apptainer build --sandbox`");
-    }
-    if has("unauthorized") || has("manifest unknown") || has("no such host") || has("requested access") {
-        return Some(
-            "check `image`, or make a file of it where it can be reached: `apptainer build x.sif …`",
-        );
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_wrong_is_told() {
-        let said =
-            "INFO:    starting\nWARNING: odd\nFATAL:   container creation failed: no space left on device";
-
-        assert_eq!(told(said), "container creation failed: no space left on device");
-        assert!(advice(&told(said)).is_some());
-        assert_eq!(told("plain words"), "plain words");
-    }
-
-    #[test]
-    fn a_reference_is_one_name_of_a_file() {
-        assert_eq!(file_name("docker://a/b:1.2"), "docker___a_b_1.2");
-    }
 }

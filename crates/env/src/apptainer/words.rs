@@ -97,6 +97,12 @@ impl Name {
     }
 }
 
+/// A reference as the name of a file.
+pub(super) fn file_name(reference: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
+    reference.chars().map(plain).collect()
+}
+
 fn short(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -156,5 +162,10 @@ mod tests {
         assert_eq!(Name::maker(&name.whole), Some("12.34"));
         assert_eq!(Name::maker(&Name::new("o", "lab", "r", None).whole), None);
         assert_ne!(Name::new("o", "lab", "other", None).recipe, name.recipe);
+    }
+
+    #[test]
+    fn a_reference_is_one_name_of_a_file() {
+        assert_eq!(file_name("docker://a/b:1.2"), "docker___a_b_1.2");
     }
 }

@@ -15,7 +15,7 @@ use hermes_core::environment::{EnvError, Process, Streams};
 use crate::backends::{Opening, Surroundings};
 use crate::containers::Engine;
 use crate::containers::arguments::{Making, run};
-use crate::containers::engine::{advice, client};
+use crate::containers::engine::{advice, client, refuses_init, refuses_limits};
 use crate::containers::kept;
 use crate::containers::pulling::Pulling;
 use crate::containers::settings::ContainerSettings;
@@ -388,28 +388,6 @@ impl Reach for Container {
     }
 }
 
-/// Without a first process of the engine's, dead processes lie about until the container goes.
-fn refuses_init(complaint: &str) -> bool {
-    ["init binary", "container-init", "catatonit", "docker-init"].iter().any(|part| complaint.contains(part))
-}
-
-fn refuses_limits(complaint: &str) -> bool {
-    ["cgroup", "NanoCPUs", "--cpus", "pids-limit", "memory limit", "kernel does not support"]
-        .iter()
-        .any(|part| complaint.contains(part))
-}
-
 fn own_user() -> (u32, u32) {
     (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refused_limit_is_told_from_other_faults() {
-        assert!(refuses_limits("OCI runtime error: cgroup controller not found"));
-        assert!(!refuses_limits("No such image: x"));
-    }
 }

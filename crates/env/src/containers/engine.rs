@@ -86,6 +86,18 @@ pub(super) fn advice(complaint: &str) -> Option<&'static str> {
     None
 }
 
+/// Without a first process of the engine's, dead processes lie about until the container goes.
+pub(super) fn refuses_init(complaint: &str) -> bool {
+    ["init binary", "container-init", "catatonit", "docker-init"].iter().any(|part| complaint.contains(part))
+}
+
+/// Whether the engine complains of a limit that it cannot set.
+pub(super) fn refuses_limits(complaint: &str) -> bool {
+    ["cgroup", "NanoCPUs", "--cpus", "pids-limit", "memory limit", "kernel does not support"]
+        .iter()
+        .any(|part| complaint.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +107,11 @@ mod tests {
         assert!(advice("Cannot connect to the Docker daemon at unix:///x").is_some());
         assert!(advice("write /x: no space left on device").is_some());
         assert!(advice("something else").is_none());
+    }
+
+    #[test]
+    fn a_refused_limit_is_told_from_other_faults() {
+        assert!(refuses_limits("OCI runtime error: cgroup controller not found"));
+        assert!(!refuses_limits("No such image: x"));
     }
 }

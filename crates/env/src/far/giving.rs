@@ -71,14 +71,16 @@ pub(super) struct Given {
     /// Whether it mounts the mirror.
     mounted: bool,
     state: futures::lock::Mutex<State>,
-    /// Why nothing more is given there.
-    refused: Mutex<Option<&'static str>>,
 }
 
 struct State {
     manifest: Manifest,
     /// When it was last looked at.
     looked: Option<Duration>,
+    /// Whether nothing is given there, since a Hermes of somebody's is there.
+    taken: bool,
+    /// What was told last.
+    told: String,
 }
 
 /// Whether and how something was given.
@@ -91,8 +93,8 @@ enum Outcome {
 impl Given {
     /// As found in a place.
     pub(super) fn found(manifest: Manifest, mounted: bool) -> Self {
-        let state = futures::lock::Mutex::new(State { manifest, looked: None });
-        Self { mounted, state, refused: Mutex::default() }
+        let state = State { manifest, looked: None, taken: false, told: String::new() };
+        Self { mounted, state: futures::lock::Mutex::new(state) }
     }
 }
 
@@ -122,12 +124,9 @@ impl Far {
     /// same, and says so once.
     pub(super) async fn give(&self, given: &Given, facts: &Facts, notes: &Mutex<Vec<String>>) {
         let Some(shelf) = &self.shelf else { return };
-        if given.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return;
-        }
         let mut state = given.state.lock().await;
         let now = self.host.now();
-        if state.looked.is_some_and(|looked| now.saturating_sub(looked) < FRESH) {
+        if state.taken || state.looked.is_some_and(|looked| now.saturating_sub(looked) < FRESH) {
             return;
         }
         state.looked = Some(now);
@@ -139,15 +138,14 @@ impl Far {
         let wrong = match self.sent(&mut state.manifest, listing, facts).await {
             Ok(Outcome::Well) => return,
             Ok(Outcome::Taken) => {
-                let why = "there is a Hermes home there already: no skills and credential files were copied";
-                *given.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
-                why.to_owned()
+                state.taken = true;
+                "there is a Hermes home there already: no skills and credential files were copied".to_owned()
             }
             Err(why) => format!("skills and credential files could not be copied: {why}"),
         };
-        let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if !notes.contains(&wrong) {
-            notes.push(wrong);
+        if state.told != wrong {
+            state.told.clone_from(&wrong);
+            notes.lock().unwrap_or_else(PoisonError::into_inner).push(wrong);
         }
     }
 

@@ -130,11 +130,14 @@ impl Far {
 
     /// The place, made ready if it is not.
     pub(super) async fn opened(&self) -> Result<Arc<Opened>, EnvError> {
-        let mut opened = self.opened.lock().await;
-        if let Some(opened) = &*opened {
-            let opened = Arc::clone(opened);
+        let known = self.opened.lock().await.clone();
+        if let Some(opened) = known {
             self.give(&opened.given, &opened.facts, &opened.notes).await;
             return Ok(opened);
+        }
+        let mut opened = self.opened.lock().await;
+        if let Some(opened) = &*opened {
+            return Ok(Arc::clone(opened));
         }
         let (ready, facts, given) = self.made_ready().await?;
         let mark = secret_word();
