@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
+use crate::browser::node::{Node, Tree};
 use crate::browser::page::LOAD;
 use crate::browser::refs::Element;
-use crate::browser::snapshot::{self, Node, Tree};
+use crate::browser::snapshot;
 use crate::browser::state::{Apart, Page};
 use crate::browser::wire::WireError;
 

@@ -12,7 +12,9 @@
 //! | `picture.rs` | a picture of the page |
 //! | `answer.rs` | what answers have in common |
 //! | `capture.rs` | reads the accessibility trees of a page and its frames |
-//! | `snapshot.rs` | those trees as text with refs; pure |
+//! | `node.rs` | those trees as the protocol tells them; pure |
+//! | `snapshot.rs` | what of them is shown, with refs; pure |
+//! | `outline.rs` | that as lines; pure |
 //! | `refs.rs` | the names that elements have in snapshots; pure |
 //! | `keys.rs` | names of keys; pure |
 //! | `rules.rs` | which commands and scripts may be sent; pure |
@@ -23,6 +25,8 @@ mod console;
 mod element;
 mod keys;
 mod needs;
+mod node;
+mod outline;
 pub(crate) mod page;
 mod picture;
 mod refs;
