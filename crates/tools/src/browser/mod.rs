@@ -5,7 +5,8 @@
 //! | `needs.rs` | when there is a browser to use |
 //! | `session.rs` | the one browser of a session: opened, found again, gone |
 //! | `wire.rs` | questions and answers of the `DevTools` protocol |
-//! | `state.rs` | what the browser has told: pages, frames, dialogs; pure |
+//! | `told.rs` | what a browser tells of: pages, frames, dialogs; pure |
+//! | `state.rs` | what it has told so far; pure |
 //! | `console.rs` | what pages wrote to their console; pure |
 //! | `page.rs` | what is done with a page: open, wait, go back, run a script |
 //! | `element.rs` | what is done with one element: click, fill |
@@ -34,6 +35,7 @@ pub(crate) mod rules;
 mod session;
 mod snapshot;
 mod state;
+mod told;
 mod wire;
 
 use hermes_core::browser::SERVICE;
@@ -43,7 +45,8 @@ use hermes_core::toolset::Toolset;
 pub(crate) use keys::parse as key;
 pub(crate) use needs::needs;
 pub(crate) use session::{Browser, browsers, current, opened};
-pub(crate) use state::{Dialog, Page, State};
+pub(crate) use state::State;
+pub(crate) use told::{Dialog, Page};
 
 /// The name of what a session remembers about its browser.
 const SLOT: &str = "browser";
