@@ -25,6 +25,27 @@ pub(crate) fn per_call(calls: u32, mut work: impl FnMut() -> Result<(), String>)
     Ok(median(&mut times))
 }
 
+/// How long one call of each takes. They take turns, so that what else the machine does meanwhile falls on
+/// both alike.
+pub(crate) fn side_by_side(
+    calls: u32,
+    mut one: impl FnMut() -> Result<(), String>,
+    mut other: impl FnMut() -> Result<(), String>,
+) -> Result<(Duration, Duration), String> {
+    let batch = |work: &mut dyn FnMut() -> Result<(), String>| {
+        let (done, took) = timed(|| (0..calls).try_for_each(|_| work()));
+        done.map(|()| took / calls.max(1))
+    };
+    batch(&mut one)?;
+    batch(&mut other)?;
+    let (mut ones, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..BATCHES {
+        ones.push(batch(&mut one)?);
+        others.push(batch(&mut other)?);
+    }
+    Ok((median(&mut ones), median(&mut others)))
+}
+
 /// How long one of several different calls takes: the median over them.
 pub(crate) fn over_each<T>(
     inputs: impl IntoIterator<Item = T>,

@@ -24,6 +24,7 @@ use crate::process::spawn::{Child, Program, spawn, variable, word};
 use crate::process::tree::{self, Root};
 use crate::process::{MARK, secret_word};
 use crate::shell::folder::{Folder, TempFolder};
+use crate::shell::owner;
 
 /// Goes to the directory in `$1`, then becomes the rest.
 const IN_DIRECTORY: &str = r#"cd -- "$1" && shift && exec "$@""#;
@@ -110,7 +111,12 @@ impl Peers {
     }
 
     fn around(&self) -> Option<&Arc<Folder>> {
-        self.folder.get_or_init(|| Folder::make(&self.places).ok()).as_ref()
+        let make = || {
+            // What is in such folders is large, and an owner that was killed may have left some.
+            self.places.iter().for_each(|place| owner::sweep(place));
+            Folder::make(&self.places).ok()
+        };
+        self.folder.get_or_init(make).as_ref()
     }
 
     /// Starts one.

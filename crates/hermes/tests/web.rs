@@ -17,7 +17,7 @@ struct Server {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-fn serve(answer: impl Fn(&str, &str) -> (u16, String, String) + Send + 'static) -> Server {
+fn serve<B: AsRef<[u8]>>(answer: impl Fn(&str, &str) -> (u16, String, B) + Send + 'static) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let asked = Arc::new(Mutex::new(Vec::new()));
@@ -46,9 +46,9 @@ fn serve(answer: impl Fn(&str, &str) -> (u16, String, String) + Send + 'static) 
             seen.lock().unwrap().push(first.trim().to_owned());
             let head = format!(
                 "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n",
-                body.len()
+                body.as_ref().len()
             );
-            let _ = reader.get_mut().write_all([head.as_bytes(), body.as_bytes()].concat().as_slice());
+            let _ = reader.get_mut().write_all([head.as_bytes(), body.as_ref()].concat().as_slice());
         }
     });
     Server { address, asked }
@@ -90,7 +90,7 @@ fn a_page_is_read_without_any_key() {
 
 #[test]
 fn addresses_of_this_machine_are_refused_before_anything_is_asked() {
-    let server = serve(|_, _| (200, String::new(), "inside".into()));
+    let server = serve(|_, _| (200, String::new(), "inside"));
     let (_folder, runtime) = runtime("", &[]);
     let port = server.address.rsplit(':').next().unwrap().to_owned();
     let urls = [
@@ -109,8 +109,87 @@ fn addresses_of_this_machine_are_refused_before_anything_is_asked() {
 }
 
 #[test]
+fn every_redirect_is_judged_again() {
+    let server = serve(|path, _| {
+        let to = match path {
+            "/metadata" => "http://169.254.169.254/latest/meta-data/",
+            "/number" => "http://2852039166/latest/",
+            "/name" => "http://metadata.google.internal/",
+            "/file" => "file:///etc/passwd",
+            "/blocked" => "http://inner.blocked.example/",
+            "/circle" => "/circle",
+            _ => return (200, String::new(), "arrived"),
+        };
+        (302, format!("Location: {to}\r\n"), "")
+    });
+    let config = format!("{PRIVATE}  website_blocklist:\n    domains: [\"*.blocked.example\"]\n");
+    let (_folder, runtime) = runtime(&config, &[]);
+
+    for path in ["/metadata", "/number", "/name", "/file", "/blocked", "/circle"] {
+        let urls = json!({ "urls": [format!("{}{path}", server.address)] });
+        let text = call(&runtime, "web_extract", &urls).to_string();
+        assert!(text.contains("error") && !text.contains("arrived"), "{path}: {text}");
+    }
+    let circles = server.asked.lock().unwrap().iter().filter(|line| line.contains("/circle")).count();
+    assert!((2..=20).contains(&circles), "a circle ends: {circles}");
+}
+
+#[test]
+fn a_harmless_name_that_leads_inside_is_refused_when_it_is_looked_up() {
+    let server = serve(|_, _| (200, String::new(), "inside"));
+    let (_folder, runtime) = runtime("", &[]);
+    let port = server.address.rsplit(':').next().unwrap();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+
+    let url = format!("http://{}:{port}/", host.trim());
+    let text = call(&runtime, "web_extract", &json!({ "urls": [url] })).to_string();
+
+    assert!(text.contains("error") && !text.contains("inside"), "{text}");
+    assert!(server.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn saved_pages_of_many_shapes_are_read_from_a_server() {
+    const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/pages");
+    let read = |file: &str| std::fs::read(std::path::Path::new(PAGES).join(file)).unwrap();
+    let index: Vec<Value> = serde_json::from_slice(&read("index.json")).unwrap();
+    let kinds: Vec<(String, String)> = index
+        .iter()
+        .map(|page| {
+            (format!("/{}", page["file"].as_str().unwrap()), page["type"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    let server = serve(move |path, _| {
+        let (file, kind) = kinds.iter().find(|(file, _)| file == path).unwrap();
+        let kind = if kind.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
+        (200, kind, read(file.trim_start_matches('/')))
+    });
+    let (_folder, runtime) = runtime(PRIVATE, &[]);
+
+    assert!(index.len() >= 30);
+    for pages in index.chunks(5) {
+        let urls: Vec<String> = pages
+            .iter()
+            .map(|page| format!("{}/{}", server.address, page["file"].as_str().unwrap()))
+            .collect();
+        let answer = call(&runtime, "web_extract", &json!({ "urls": urls }));
+        assert_eq!(answer["untrusted"], true, "{answer}");
+        let results = answer["data"]["results"].as_array().unwrap();
+        for (page, result) in pages.iter().zip(results) {
+            let content = result["content"].as_str().unwrap();
+            for words in page["has"].as_array().unwrap() {
+                assert!(content.contains(words.as_str().unwrap()), "{}: {words}\n{content}", page["file"]);
+            }
+            for words in page["lacks"].as_array().unwrap() {
+                assert!(!content.contains(words.as_str().unwrap()), "{}: {words}\n{content}", page["file"]);
+            }
+        }
+    }
+}
+
+#[test]
 fn an_address_that_carries_a_key_is_refused() {
-    let server = serve(|_, _| (200, String::new(), "got it".into()));
+    let server = serve(|_, _| (200, String::new(), "got it"));
     let (_folder, runtime) = runtime(PRIVATE, &[]);
 
     let url = format!("{}/?api_key=abcdef0123456789", server.address);
@@ -187,8 +266,46 @@ fn every_search_provider_is_asked_in_its_own_words() {
 }
 
 #[test]
+fn every_reading_provider_is_asked_in_its_own_words() {
+    let server = serve(|path, body| {
+        let asked: Value = serde_json::from_str(body).unwrap();
+        let url = asked.pointer("/urls/0").or_else(|| asked.get("url")).unwrap();
+        let page = |field: &str| json!({ "results": [{ "url": url, "title": "T", field: "Words of it." }] });
+        let answer = match path {
+            "/extract" => page("raw_content"),
+            "/contents" if asked["text"] == true => page("text"),
+            "/v1beta/extract" if asked["full_content"] == true => page("full_content"),
+            "/v2/scrape" => {
+                json!({ "data": { "markdown": "Words of it.", "metadata": { "title": "T", "sourceURL": url } } })
+            }
+            other => json!({ "unexpected": other }),
+        };
+        (200, "Content-Type: application/json\r\n".into(), answer.to_string())
+    });
+    let address = server.address.as_str();
+    let providers: [(&str, &[(&str, &str)]); 4] = [
+        ("/extract", &[("TAVILY_API_KEY", "k"), ("TAVILY_BASE_URL", address)]),
+        ("/contents", &[("EXA_API_KEY", "k"), ("EXA_BASE_URL", address)]),
+        ("/v1beta/extract", &[("PARALLEL_API_KEY", "k"), ("PARALLEL_BASE_URL", address)]),
+        ("/v2/scrape", &[("FIRECRAWL_API_URL", address)]),
+    ];
+
+    for (path, variables) in providers {
+        let (_folder, runtime) = runtime("", variables);
+        let answer = call(&runtime, "web_extract", &json!({ "urls": ["https://page.example/x"] }));
+        let page = &answer["data"]["results"][0];
+        assert_eq!(
+            (&page["title"], &page["content"]),
+            (&json!("T"), &json!("Words of it.")),
+            "{path}: {answer}"
+        );
+        assert!(server.asked.lock().unwrap().last().unwrap().contains(path), "{path}");
+    }
+}
+
+#[test]
 fn a_provider_that_refuses_is_quoted_and_its_key_is_not() {
-    let server = serve(|_, _| (401, String::new(), "unknown key".into()));
+    let server = serve(|_, _| (401, String::new(), "unknown key"));
     let variables = [("EXA_API_KEY", "exa-secret-0123456789"), ("EXA_BASE_URL", server.address.as_str())];
     let (_folder, runtime) = runtime("", &variables);
 

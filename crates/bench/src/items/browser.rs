@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called};
 use crate::process::{self, ZeroPipe};
-use crate::timing::{millis, per_call};
+use crate::timing::{millis, side_by_side};
 
 pub(crate) const ITEM: ItemDef = ItemDef::new("browser", measure);
 
@@ -38,15 +38,13 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     let session = session(work, &program, &path, port)?;
     called(&session, "browser_navigate", &json!({ "url": url }))?;
     let button = json!({ "ref": "@e1" });
-    let ours = per_call(ROUNDS, || {
+    let mut bare = Bare::start(&program, &work.folder.join("bare-profile"), &url)?;
+    let round = || {
         session.new_turn();
         called(&session, "browser_click", &button)?;
         called(&session, "browser_snapshot", &json!({})).map(drop)
-    })?;
-    drop(session);
-
-    let mut bare = Bare::start(&program, &work.folder.join("bare-profile"), &url)?;
-    let theirs = per_call(ROUNDS, || bare.round())?;
+    };
+    let (ours, theirs) = side_by_side(ROUNDS, round, || bare.round())?;
     Ok(vec![
         ("click_snapshot_ms", millis(ours)),
         ("bare_ms", millis(theirs)),

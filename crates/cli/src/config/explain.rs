@@ -1,6 +1,6 @@
 //! `hermes config explain KEY`: what it is for, what may stand there, and where its value comes from.
 
-use hermes::store::config::{KEYS, KeyPath, Standing, standing};
+use hermes::store::config::{KeyPath, Standing, keys, standing};
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
@@ -74,16 +74,14 @@ fn one(shell: &Shell, key: &KeyPath) -> Result<(), Failure> {
 
 fn all(shell: &Shell) -> Result<(), Failure> {
     if shell.out.wants_json() {
-        let list: Vec<Value> = KEYS
-            .iter()
+        let list: Vec<Value> = keys()
             .map(|def| {
                 json!({ "key": def.path, "type": def.kind.words(), "default": def.default, "about": def.about })
             })
             .collect();
         return shell.out.json(&list);
     }
-    let rows: Vec<Vec<Cell>> = KEYS
-        .iter()
+    let rows: Vec<Vec<Cell>> = keys()
         .map(|def| {
             vec![
                 Cell::new(def.path).tone(Tone::Strong),

@@ -105,7 +105,8 @@ pub(crate) fn value_of(kind: KeyKind, text: &str) -> Value {
     let read = looks_like(text);
     match kind {
         KeyKind::Text | KeyKind::Word(_) => Value::from(text),
-        KeyKind::Texts if !read.is_array() => {
+        KeyKind::FlagOrTexts if read.is_boolean() => read,
+        KeyKind::Texts | KeyKind::FlagOrTexts if !read.is_array() => {
             let items = text.trim_start_matches('[').trim_end_matches(']').split(',').map(str::trim);
             items.filter(|item| !item.is_empty()).map(Value::from).collect()
         }
@@ -141,6 +142,13 @@ mod tests {
         assert_eq!(of("compression.enabled", "no"), json!(false));
         assert_eq!(of("toolsets", "web, file"), json!(["web", "file"]));
         assert_eq!(of("toolsets", "[]"), json!([]));
+        assert_eq!(of("browser.allow_private_urls", "true"), json!(true));
+        assert_eq!(
+            of("browser.allow_private_urls", "nas.lan, 127.0.0.1:80"),
+            json!(["nas.lan", "127.0.0.1:80"])
+        );
+        assert_eq!(of("tts.openai.speed", "1.5"), json!(1.5));
+        assert_eq!(of("tts.openai.voice", "7"), json!("7"));
         assert_eq!(of("tts.speed", "1.5"), json!(1.5));
         assert_eq!(of("tts.voice", "amy"), json!("amy"));
         assert_eq!(of("approvals.rules", r#"[{"then":"ask"}]"#), json!([{ "then": "ask" }]));

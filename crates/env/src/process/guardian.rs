@@ -13,27 +13,53 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use crate::process::spawn::{Child, Program, spawn, word};
 
-/// `$1` is our part of the mark, `$2` our private folder. The watching part leaves its parent, so that it is not ours to
-/// bury; it looks again until nothing is found. Who lost its mark and dies with the others may still write
-/// into the folder for a moment, so that is removed until it is gone.
+/// `$1` is our part of the mark, `$2` our private folder. The watching part leaves its parent, so that it
+/// is not ours to bury.
+///
+/// Who carries the mark is killed with everybody in its session: some programs write over their variables,
+/// and the mark with them. That is done again until nothing is found. Who dies at this moment may still
+/// write into the folder, or even make it anew, so that counts as removed only when it stays away.
 const SCRIPT: &str = r#"exec 3<&0
 (
   trap '' HUP INT TERM QUIT PIPE
   read -r _ <&3
+  owner=$1 folder=$2 sessions=' '
+  in_session() {
+    read -r line 2>/dev/null <"/proc/$1/stat" || return 1
+    set -- ${line##*) }
+    case $1 in Z | X | x) return 1 ;; esac
+    session=$4
+  }
   n=0
   while [ $n -lt 50 ]; do
-    n=$((n + 1))
-    found=$(grep -lsz "^_HERMES_RUN=$1[.]" /proc/[0-9]*/environ)
-    [ -n "$found" ] || break
-    for file in $found; do
+    n=$((n + 1)) found=
+    for file in $(grep -lsz "^_HERMES_RUN=$owner[.]" /proc/[0-9]*/environ); do
       pid=${file#/proc/}
-      kill -KILL "${pid%/environ}" 2>/dev/null
+      pid=${pid%/environ}
+      found="$found $pid"
+      in_session "$pid" && sessions="$sessions$session "
     done
+    if [ "$sessions" != ' ' ]; then
+      for file in /proc/[0-9]*; do
+        pid=${file#/proc/}
+        in_session "$pid" || continue
+        case $sessions in *" $session "*) found="$found $pid" ;; esac
+      done
+    fi
+    [ -n "$found" ] || break
+    kill -KILL $found 2>/dev/null
   done
-  n=0
-  while [ -n "$2" ] && [ -e "$2" ] && [ $n -lt 100 ]; do
+  n=0 away=0
+  while [ -n "$folder" ] && [ $n -lt 100 ]; do
     n=$((n + 1))
-    rm -rf -- "$2" 2>/dev/null || sleep 0.1
+    if [ -e "$folder" ]; then
+      away=0
+      rm -rf -- "$folder" 2>/dev/null
+    else
+      away=$((away + 1))
+    fi
+    if [ $n -eq $away ] || [ $away -gt 10 ]; then break; fi
+    sleep 0.1
   done
 ) &
 "#;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hermes_core::jobs::JobFolders;
 
-use crate::process::secret_word;
+use crate::shell::owner;
 
 /// Most that is read of what one shell left.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -41,7 +41,7 @@ impl Folder {
     pub(crate) fn make(places: &[PathBuf]) -> io::Result<Arc<Self>> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for place in places {
-            let path = place.join(format!("hermes-{}", secret_word()));
+            let path = place.join(owner::name());
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Arc::new(Self { path, given: AtomicU64::new(0) })),
                 Err(error) => last = error,

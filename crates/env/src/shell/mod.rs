@@ -8,6 +8,7 @@
 pub(crate) mod dump;
 pub(crate) mod folder;
 pub(crate) mod lasting;
+pub(crate) mod owner;
 pub(crate) mod script;
 pub(crate) mod state;
 pub mod variables;

@@ -79,8 +79,8 @@ pub(super) async fn open(
     let failed = |why: String| WebError::Failed(format!("the browser cannot be started: {why}"));
     let program = browsers.look(found).ok_or_else(|| {
         WebError::Failed(
-            "there is no browser here: install Chromium or Chrome, name one in BROWSER_PATH, or the address \
-             of a running one in BROWSER_CDP_URL"
+            "there is no browser here: install Chromium or Chrome (on Debian: apt install chromium), name one in \
+             BROWSER_PATH, or the address of a running one in BROWSER_CDP_URL"
                 .to_owned(),
         )
     })?;

@@ -1,5 +1,9 @@
 //! What is done with a page: forms, uploads, keys, scrolling, going back, commands of the protocol.
 
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::server::{Seat, Server, reference};
@@ -107,9 +111,66 @@ fn links_keys_scrolling_and_the_way_back() {
     seat.call("browser_click", json!({ "ref": reference(&text, "link \"tab\"") }));
     seat.wait_for("document.title === 'Three'");
     assert!(seat.snapshot().contains("three"), "a new tab is followed");
-    seat.run("window.close(); 0");
-    let closed = seat.call("browser_snapshot", json!({}));
-    assert!(closed["title"] == "Two" || closed["title"] == "Three", "{closed}");
+}
+
+#[test]
+fn a_page_that_closes_or_crashes_ends_what_is_asked_of_it_at_once() {
+    let server = Server::pages(&[
+        ("/", "<title>One</title><button onclick=\"open('/two')\">open</button>"),
+        ("/two", "<title>Two</title><button onclick='close()'>close</button>"),
+    ]);
+    // So long that a call which waited for it would be noticed.
+    let Some(seat) = Seat::set_up(&[&server], "  command_timeout: 250\n") else { return };
+    let text = seat.open(&server.url("/"))["snapshot"].as_str().unwrap().to_owned();
+    let begun = Instant::now();
+    let open = || {
+        let opened = seat.call("browser_click", json!({ "ref": reference(&text, "button \"open\"") }));
+        assert_eq!(opened["url"], server.url("/two"), "a new tab is followed: {opened}");
+    };
+
+    open();
+    let script = json!({ "expression": "new Promise(() => window.close())" });
+    let asked = seat.call("browser_console", script);
+    assert!(asked["error"].as_str().unwrap().contains("the page was closed before it answered"), "{asked}");
+    assert_eq!(seat.call("browser_snapshot", json!({}))["title"], "One", "the page before is there again");
+
+    open();
+    let inner = seat.snapshot();
+    let clicked = seat.call("browser_click", json!({ "ref": reference(&inner, "button \"close\"") }));
+    assert_eq!(clicked["success"], true, "{clicked}");
+    seat.wait_for("document.title === 'One'");
+
+    let asked = std::thread::scope(|scope| {
+        let script = json!({ "expression": "fetch('/asked'); new Promise(() => {})" });
+        let asked = scope.spawn(|| seat.call("browser_console", script));
+        while !server.asked().iter().any(|(first, _)| first.contains("/asked")) {
+            assert!(begun.elapsed() < Duration::from_mins(1), "the script runs");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let renderers = renderers(&seat.folder.path().join("tmp"));
+        assert!(!renderers.is_empty());
+        for renderer in renderers {
+            Command::new("kill").args(["-KILL", &renderer.to_string()]).status().unwrap();
+        }
+        asked.join().unwrap()
+    });
+    assert!(asked["error"].as_str().unwrap().contains("the page crashed before it answered"), "{asked}");
+    let later = seat.call("browser_snapshot", json!({}));
+    assert!(later["error"].as_str().unwrap().contains("crashed; open it again"), "{later}");
+    assert_eq!(seat.open(&server.url("/"))["title"], "One", "and it can be opened again");
+    assert!(begun.elapsed() < Duration::from_mins(2), "nothing waited: {:?}", begun.elapsed());
+}
+
+/// The processes that hold the pages of a browser with its things in this folder.
+fn renderers(folder: &Path) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pages = processes.filter_map(|process| {
+        let words = std::fs::read(process.path().join("cmdline")).ok()?;
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let is_page = words.contains("--type=renderer") && words.contains(folder.to_str()?);
+        process.file_name().to_str()?.parse().ok().filter(|_| is_page)
+    });
+    pages.collect()
 }
 
 #[test]

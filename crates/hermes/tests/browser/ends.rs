@@ -1,8 +1,8 @@
 //! A browser ends with its session, when nobody uses it, and however we end; nothing of it is left.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -12,13 +12,27 @@ use crate::server::{Seat, Server, chromium};
 /// Tells a test that it is to open a browser for another, on this port and in this folder.
 const CHILD: &str = "HERMES_TEST_BROWSER_CHILD";
 
-/// Processes that have this folder in their words, but for the guardian that looks after it.
-fn running(folder: &Path) -> usize {
+/// Processes that have this folder in their words, by number, and whether they are guardians.
+fn processes(folder: &Path) -> Vec<(u32, bool)> {
     let holds = |words: &[u8], part: &[u8]| words.windows(part.len()).any(|it| it == part);
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let words = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-    let ours = words.filter(|words| holds(words, folder.as_os_str().as_encoded_bytes()));
-    ours.filter(|words| !holds(words, b"hermes-guardian")).count()
+    let ours = processes.filter_map(|process| {
+        let words = std::fs::read(process.path().join("cmdline")).ok()?;
+        let number = process.file_name().to_str()?.parse().ok()?;
+        let ours = holds(&words, folder.as_os_str().as_encoded_bytes());
+        ours.then(|| (number, holds(&words, b"hermes-guardian")))
+    });
+    ours.collect()
+}
+
+/// How many of them are browsers.
+fn running(folder: &Path) -> usize {
+    processes(folder).iter().filter(|(_, guards)| !guards).count()
+}
+
+/// Those that look after the folder.
+fn guardians(folder: &Path) -> Vec<u32> {
+    processes(folder).into_iter().filter_map(|(number, guards)| guards.then_some(number)).collect()
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -86,6 +100,25 @@ fn a_browser_that_cannot_start_says_why() {
     assert!(error.contains("exit code 7") && error.contains("no display today"), "{error}");
 }
 
+/// Another process of ours with an open page, whose browser keeps its things in this folder.
+fn another(server: &Server, folder: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "ends::a_browser_for_another_test", "--nocapture"])
+        .env(CHILD, format!("{} {}", server.port, folder.display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(told.any(|line| line.contains("the page is open")));
+    assert!(running(folder) > 0 && !is_empty(folder));
+    child
+}
+
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
 fn nothing_is_left_when_we_are_killed() {
     if chromium().is_none() {
@@ -93,24 +126,39 @@ fn nothing_is_left_when_we_are_killed() {
     }
     let server = Server::pages(&[("/", "<title>One</title>")]);
     let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "ends::a_browser_for_another_test", "--nocapture"])
-        .env(CHILD, format!("{} {}", server.port, folder.path().display()))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let ready = told.any(|line| line.contains("the page is open"));
-    assert!(ready && running(folder.path()) > 0 && !is_empty(folder.path()));
 
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill(another(&server, folder.path()));
 
     within(Duration::from_secs(15), "no browser runs", || running(folder.path()) == 0);
-    // Now and then Chromium writes into its profile after the guardian has removed it.
-    if std::env::var_os("HERMES_TEST_FULL").is_some() {
-        within(Duration::from_secs(15), "no profile is left", || is_empty(folder.path()));
+    within(Duration::from_secs(15), "no guardian runs", || guardians(folder.path()).is_empty());
+    assert!(is_empty(folder.path()), "{:?}", std::fs::read_dir(folder.path()).unwrap().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_left_when_the_guardian_is_killed_too_goes_with_the_next_start() {
+    if chromium().is_none() {
+        return;
     }
+    let server = Server::pages(&[("/", "<title>One</title>")]);
+    let folder = tempfile::tempdir().unwrap();
+    let child = another(&server, folder.path());
+    let guardians = guardians(folder.path());
+    assert!(!guardians.is_empty());
+    for guardian in guardians {
+        Command::new("kill").args(["-KILL", &guardian.to_string()]).status().unwrap();
+    }
+
+    kill(child);
+
+    within(Duration::from_secs(30), "no browser runs: its line is closed", || running(folder.path()) == 0);
+    let left: Vec<PathBuf> =
+        std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let seat = Seat::at(&[&server]).unwrap();
+    seat.runtime.set_env("TMPDIR", folder.path().to_str());
+    seat.open(&server.url("/"));
+    assert!(!left[0].exists(), "the next start has removed it");
+    assert!(!is_empty(folder.path()), "and uses a folder of its own");
 }
 
 /// Opens a browser and stays, when another test asks for it.

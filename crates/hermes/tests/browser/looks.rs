@@ -1,5 +1,12 @@
 //! What is read of a page: the snapshot, frames, pictures, the console.
 
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use hermes::ToolCall;
+use hermes::core::model::{EventSink, Model, ModelError, ModelErrorClass, ModelReply, ModelRequest};
+use hermes::core::side::Answering;
+use hermes_testkit::{Answer, ModelServer};
 use serde_json::{Value, json};
 
 use crate::server::{Seat, Server, reference};
@@ -102,6 +109,69 @@ fn pictures_are_listed_and_the_page_is_one() {
     let kept = std::fs::read(body["data"]["screenshot_path"].as_str().unwrap()).unwrap();
     assert_eq!(kept[..], picture.bytes[..]);
     assert!(!seat.snapshot().contains("@e"), "the marks are gone");
+}
+
+/// A model that does not see, and is never asked.
+struct Blind;
+
+impl Model for Blind {
+    fn name(&self) -> &'static str {
+        "test/blind"
+    }
+
+    fn provider(&self) -> &'static str {
+        "test"
+    }
+
+    fn sees(&self) -> bool {
+        false
+    }
+
+    fn ask<'a>(
+        &'a self,
+        _: &'a ModelRequest,
+        _: EventSink<'a>,
+    ) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
+        let class = ModelErrorClass::BadRequest;
+        let (provider, message) = ("test".to_owned(), "nobody asks it".to_owned());
+        Box::pin(async move { Err(ModelError { class, provider, message, retry_after: None }) })
+    }
+}
+
+#[test]
+fn for_a_model_that_does_not_see_another_one_looks() {
+    let server = Server::pages(&[("/", "<title>Shop</title><button>Buy</button>")]);
+    let models = ModelServer::saying([Answer::text("A page with one button.")]);
+    let auxiliary = format!(
+        "auxiliary:\n  vision:\n    provider: custom\n    model: eyes\n    base_url: {}\n    api_key: sk-test\n",
+        models.url()
+    );
+    let alone =
+        "model:\n  provider: custom\n  default: blind\n  base_url: http://127.0.0.1:9/v1\n  api_key: k\n";
+    let look = |settings: &str| {
+        let seat = Seat::set_up(&[&server], settings)?;
+        let session = seat.runtime.session().extension(Answering(Arc::new(Blind))).open().unwrap();
+        let call =
+            |tool: &str, arguments: Value| session.call_blocking(ToolCall::new(tool, arguments.to_string()));
+        call("browser_navigate", json!({ "url": server.url("/") }));
+        let outcome = call("browser_vision", json!({ "question": "What is there?" }));
+        assert_eq!(outcome.attachments.len(), 0, "{}", outcome.body);
+        let body: Value = serde_json::from_str(&outcome.body).unwrap();
+        let kept = body["data"]["screenshot_path"].as_str().unwrap();
+        assert!(std::fs::read(kept).unwrap().starts_with(b"\x89PNG"), "{body}");
+        Some(body["data"].clone())
+    };
+
+    let Some(told) = look(&auxiliary) else { return };
+    assert_eq!((&told["success"], &told["analysis"]), (&json!(true), &json!("A page with one button.")));
+    let asked = models.bodies()[0].clone();
+    let parts = asked["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    assert_eq!(parts[0]["text"], "What is there?");
+    assert!(parts[1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/png;base64,iVBOR"));
+    // Without one that sees the answer says what to set.
+    let told = look(alone).unwrap();
+    assert_eq!(told["success"], false, "{told}");
+    assert!(told["error"].as_str().unwrap().contains("auxiliary.vision.model"), "{told}");
 }
 
 #[test]

@@ -88,3 +88,19 @@ fn the_sdk_of_the_vendor_asks_as_we_do_and_takes_the_same_answers() {
     let file = "filename=\"recording.ogg\"\r\nContent-Type: audio/ogg\r\n\r\nOggS";
     assert!(theirs[2].text().contains(file) && ours[2].text().contains(file));
 }
+
+#[test]
+fn a_service_with_one_model_is_not_told_its_name() {
+    let server = Server::start(|asked: &Asked| match asked.path() {
+        "/v1/stt" => json_answer(200, &json!({ "text": "Good evening.", "language": "en", "duration": 0.5 })),
+        _ => json_answer(404, &json!({ "error": "not here" })),
+    });
+    let base = format!("{}/v1", server.address());
+    let variables = [("XAI_API_KEY", "k"), ("XAI_BASE_URL", base.as_str())];
+    let (_folder, runtime) = runtime("", Mode::Manual, &variables);
+
+    let heard = block_on(runtime.transcribe(OGG)).unwrap();
+
+    assert_eq!((heard.text.as_str(), heard.provider.as_str()), ("Good evening.", "xai"));
+    assert!(!server.asked()[0].text().contains("name=\"model\""));
+}

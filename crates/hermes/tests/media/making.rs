@@ -216,3 +216,24 @@ fn a_call_that_is_taken_back_waits_no_longer() {
 
     assert_eq!(running.join().unwrap().status, hermes::Status::Cancelled);
 }
+
+#[test]
+fn a_model_of_deepinfra_films_and_its_film_has_a_whole_address() {
+    let server = Server::start(|asked: &Asked| match asked.path() {
+        "/v1/inference/FastVideo/FastWan-QAD-FP8-1.3B" => json_answer(
+            200,
+            &json!({ "video_url": "/model/x.mp4", "inference_status": { "status": "done" } }),
+        ),
+        _ => json_answer(404, &json!({ "detail": "not here" })),
+    });
+    let base = server.address();
+    let config = format!("video_gen:\n  deepinfra:\n    base_url: {base}/v1/inference\n");
+    let (_folder, runtime) = runtime(&config, Mode::Off, &[("DEEPINFRA_API_KEY", "k")]);
+
+    let made = call(&runtime, "video_generate", &json!({ "prompt": "waves" })).to_string();
+
+    assert!(made.contains(&format!("{base}/model/x.mp4")), "{made}");
+    let asked = &server.asked()[0];
+    assert_eq!(asked.header("authorization"), "Bearer k");
+    assert!(asked.text().contains("\"prompt\":\"waves\""), "{}", asked.text());
+}

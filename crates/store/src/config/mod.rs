@@ -6,6 +6,7 @@
 //! - `settings`: the values and their defaults
 //! - `models`: the settings about models
 //! - `schema`: every key that is used, with its default and what it is for
+//! - `tool_keys`: the part of it that single tools use
 //! - `known`: the keys that mean something
 //! - `path`: dotted paths
 //! - `edit`: changes that keep comments and every untouched byte
@@ -19,6 +20,7 @@ mod read;
 mod reader;
 mod schema;
 mod settings;
+mod tool_keys;
 mod tree;
 mod verify;
 
@@ -37,7 +39,7 @@ pub use edit::{Change, ConfigFile};
 pub(crate) use known::nearest;
 pub use models::{EndpointSettings, ModelSettings, Secret, TurnSettings};
 pub use path::{BadPath, KeyPath};
-pub use schema::{KEYS, KeyDef, KeyKind, Standing, standing};
+pub use schema::{KeyDef, KeyKind, Standing, keys, standing};
 pub use settings::{
     AgentSettings, ApprovalMode, Approvals, CronMode, CronSettings, Delegation, FenceLevel, Guardrails,
     HookSettings, Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings,

@@ -3,8 +3,8 @@
 //! `hermes config` explains, completes and checks from this table. That its defaults are the ones
 //! that are really used is a test below.
 
-use super::known;
 use super::path::KeyPath;
+use super::{known, tool_keys};
 
 /// One key, or a family of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum KeyKind {
     Count,
     /// A number of seconds.
     Seconds,
+    /// Any number.
+    Number,
     /// A share from 0 to 1, or percent.
     Share,
     /// Any text.
@@ -37,6 +39,8 @@ pub enum KeyKind {
     Word(&'static str),
     /// A list of texts.
     Texts,
+    /// `true`, `false`, or a list of texts.
+    FlagOrTexts,
     /// A list of maps.
     Maps,
 }
@@ -48,10 +52,12 @@ impl KeyKind {
             Self::Flag => "true or false".to_owned(),
             Self::Count => "a whole number".to_owned(),
             Self::Seconds => "seconds".to_owned(),
+            Self::Number => "a number".to_owned(),
             Self::Share => "a share from 0 to 1".to_owned(),
             Self::Text => "a text".to_owned(),
             Self::Word(words) => format!("one of {}", words.replace('|', ", ")),
             Self::Texts => "a list of texts".to_owned(),
+            Self::FlagOrTexts => "true, false, or a list of texts".to_owned(),
             Self::Maps => "a list of maps".to_owned(),
         }
     }
@@ -73,14 +79,24 @@ pub enum Standing {
     },
 }
 
-const fn key(path: &'static str, kind: KeyKind, default: &'static str, about: &'static str) -> KeyDef {
+pub(super) const fn key(
+    path: &'static str,
+    kind: KeyKind,
+    default: &'static str,
+    about: &'static str,
+) -> KeyDef {
     KeyDef { path, kind, default, about }
 }
 
 use KeyKind::{Count, Flag, Maps, Seconds, Share, Text, Texts, Word};
 
-/// The table, in the order in which people meet things.
-pub static KEYS: &[KeyDef] = &[
+/// Every key, in the order in which people meet things; those of single tools last.
+pub fn keys() -> impl Iterator<Item = &'static KeyDef> + Clone {
+    KEYS.iter().chain(tool_keys::KEYS)
+}
+
+/// Those that the program itself uses.
+static KEYS: &[KeyDef] = &[
     key("model.default", Text, "", "the model that is talked to"),
     key(
         "model.provider",
@@ -242,21 +258,22 @@ pub static KEYS: &[KeyDef] = &[
 /// What is known about a place in the file.
 pub fn standing(path: &KeyPath) -> Standing {
     let parts: Vec<&str> = path.keys().iter().map(String::as_str).collect();
-    if let Some(found) = KEYS.iter().find(|def| matches(def.path, &parts)) {
+    if let Some(found) = keys().find(|def| matches(def.path, &parts)) {
         return Standing::Used(found);
     }
-    if KEYS.iter().any(|def| begins(def.path, &parts)) {
+    if keys().any(|def| begins(def.path, &parts)) {
         return Standing::Above;
     }
     // Below a list or a map that is taken whole.
-    let whole = |def: &&KeyDef| matches!(def.kind, Maps | Texts) && below(def.path, &parts);
-    if let Some(found) = KEYS.iter().find(whole) {
+    let whole =
+        |def: &&KeyDef| matches!(def.kind, Maps | Texts | KeyKind::FlagOrTexts) && below(def.path, &parts);
+    if let Some(found) = keys().find(whole) {
         return Standing::Used(found);
     }
     let top = parts.first().copied().unwrap_or_default();
     let known_top = known::TOP_LEVEL.iter().chain(known::PLATFORMS).any(|known| *known == top);
     let text = path.to_string();
-    let near = known::nearest(&text, KEYS.iter().map(|def| def.path))
+    let near = known::nearest(&text, keys().map(|def| def.path))
         .or_else(|| known::nearest(top, known::TOP_LEVEL.iter().copied()).filter(|_| !known_top));
     if known_top && near.is_none() { Standing::LeftAlone } else { Standing::Unknown { near } }
 }
@@ -289,7 +306,7 @@ mod tests {
 
     #[test]
     fn every_default_in_the_table_is_the_one_that_is_used() {
-        for def in KEYS.iter().filter(|def| !def.default.is_empty() && !def.path.contains('*')) {
+        for def in keys().filter(|def| !def.default.is_empty() && !def.path.contains('*')) {
             let yaml: Vec<String> = def
                 .path
                 .split('.')
@@ -310,7 +327,15 @@ mod tests {
         assert!(matches!(stands("providers.work.api_mode"), Standing::Used(_)));
         assert!(matches!(stands("approvals.rules.0.then"), Standing::Used(_)));
         assert_eq!(stands("agent"), Standing::Above);
-        assert_eq!(stands("tts.voice"), Standing::LeftAlone);
+        assert_eq!(stands("voice.beep_enabled"), Standing::LeftAlone);
+        assert!(matches!(stands("browser.command_timeout"), Standing::Used(def) if def.default == "30"));
+        assert!(matches!(stands("tts.openai.voice"), Standing::Used(def) if def.path == "tts.*.voice"));
+        let own = "tts.providers.mine.command";
+        assert!(matches!(stands(own), Standing::Used(def) if def.path == "tts.providers.*.command"));
+        assert_eq!(
+            stands("browser.comand_timeout"),
+            Standing::Unknown { near: Some("browser.command_timeout") }
+        );
         assert_eq!(stands("model.defualt"), Standing::Unknown { near: Some("model.default") });
         assert_eq!(stands("modle"), Standing::Unknown { near: Some("model") });
         assert_eq!(stands("frobnicate"), Standing::Unknown { near: None });

@@ -8,7 +8,7 @@ use hermes_core::effect::ActKind;
 use hermes_core::web::{Reach, WebRequest};
 use serde_json::Value;
 
-use crate::web::provider::encoded;
+use crate::web::answers::encoded;
 
 /// Longest wait for an answer, unless an [`Ask`] says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(15);

@@ -8,10 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
+use crate::browser::node::{Node, Tree};
 use crate::browser::page::LOAD;
 use crate::browser::refs::Element;
-use crate::browser::snapshot::{self, Node, Tree};
-use crate::browser::state::{Apart, Page};
+use crate::browser::snapshot;
+use crate::browser::told::{Apart, Page};
 use crate::browser::wire::WireError;
 
 pub(crate) use crate::browser::snapshot::{Detail, Snapshot};
@@ -79,7 +80,7 @@ impl Browser {
             self.settle(LOAD).await?;
             match self.read(detail).await {
                 Err(WireError::Dialog) => return Ok(None),
-                Err(WireError::Said(_)) if !last => {}
+                Err(WireError::Said(_) | WireError::Gone(_)) if !last => {}
                 other => return Ok(Some(other?)),
             }
         }
@@ -96,9 +97,7 @@ impl Browser {
             let (told, outermost) = match (told, outermost) {
                 (Ok(told), Ok(outermost)) => (told.frame_tree, outermost),
                 // A frame that is gone by now is not missed, a page would be.
-                (Err(WireError::Said(_)), _) | (_, Err(WireError::Said(_))) if group.apart.is_some() => {
-                    continue;
-                }
+                (Err(wrong), _) | (_, Err(wrong)) if group.apart.is_some() && is_missing(&wrong) => continue,
                 (Err(wrong), _) | (_, Err(wrong)) => return Err(wrong),
             };
             let within = match &group.apart {
@@ -146,7 +145,7 @@ impl Browser {
             for ((around, inner), (owner, nodes)) in level.iter().zip(read) {
                 let (owner, nodes) = match (owner, nodes) {
                     (Ok(owner), Ok(nodes)) => (owner, nodes.nodes),
-                    (Err(WireError::Said(_)), _) | (_, Err(WireError::Said(_))) => continue,
+                    (Err(wrong), _) | (_, Err(wrong)) if is_missing(&wrong) => continue,
                     (Err(wrong), _) | (_, Err(wrong)) => return Err(wrong),
                 };
                 let here = trees.len();
@@ -167,12 +166,17 @@ impl Browser {
     async fn standing(&self, trees: &[Tree], apart: &Apart) -> Result<Option<(usize, i64)>, WireError> {
         let owner = match self.owner(&apart.around, &apart.frame).await {
             Ok(owner) => owner.backend_node_id,
-            Err(WireError::Said(_)) => return Ok(None),
+            Err(wrong) if is_missing(&wrong) => return Ok(None),
             Err(wrong) => return Err(wrong),
         };
         let holds = |tree: &Tree| *tree.place.session == *apart.around && tree.holds(owner);
         Ok(trees.iter().position(holds).map(|at| (at, owner)))
     }
+}
+
+/// Whether a frame is not there, or not any more.
+fn is_missing(wrong: &WireError) -> bool {
+    matches!(wrong, WireError::Said(_) | WireError::Gone(_))
 }
 
 /// The page itself, then its frames that live apart, those further out first.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use crate::browser::state::text;
+use crate::browser::told::text;
 
 /// Most that is remembered of each kind.
 const MAX_KEPT: usize = 500;

@@ -123,7 +123,7 @@ impl Browser {
         let place = match self.place(element).await {
             Ok(place) => place,
             Err(WireError::Dialog) => return Ok(Settled::Dialog),
-            Err(WireError::Said(why)) if is_gone(&why) => return Err(gone(reference)),
+            Err(wrong) if is_gone(&wrong) => return Err(gone(reference)),
             Err(wrong) => return Err(wrong.into()),
         };
         let clicked = match place {
@@ -131,9 +131,10 @@ impl Browser {
             None => self.call_on(element, CLICK, json!([])).await.map(drop),
         };
         match clicked {
-            Ok(()) => self.after_act().await,
+            // A page that closed itself when it was clicked has been clicked.
+            Ok(()) | Err(WireError::Gone(_)) => self.after_act_in(&element.session).await,
             Err(WireError::Dialog) => Ok(Settled::Dialog),
-            Err(WireError::Said(why)) if is_gone(&why) => Err(gone(reference)),
+            Err(wrong) if is_gone(&wrong) => Err(gone(reference)),
             Err(wrong) => Err(wrong.into()),
         }
     }
@@ -146,13 +147,13 @@ impl Browser {
         // Asked together, answered in this order.
         let (scrolled, measured) = futures::future::join(scrolled, measured).await;
         match scrolled {
-            Err(WireError::Said(why)) if is_gone(&why) => return Err(WireError::Said(why)),
+            Err(wrong) if is_gone(&wrong) => return Err(wrong),
             Err(WireError::Said(_)) | Ok(_) => {}
             Err(wrong) => return Err(wrong),
         }
         let quads = match measured {
             Ok(measured) => measured.quads,
-            Err(WireError::Said(why)) if is_gone(&why) => return Err(WireError::Said(why)),
+            Err(wrong) if is_gone(&wrong) => return Err(wrong),
             Err(WireError::Said(_)) => return Ok(None),
             Err(wrong) => return Err(wrong),
         };
@@ -194,8 +195,6 @@ impl Browser {
         let done = join3(event("mouseMoved", 0), event("mousePressed", 1), event("mouseReleased", 1)).await;
         match done {
             (Ok(_), Ok(_), Ok(_)) => Ok(()),
-            // A page that closed itself when it was clicked has been clicked.
-            (_, _, Err(WireError::Said(why))) if why.contains("Session with given id") => Ok(()),
             (Err(wrong), ..) | (_, Err(wrong), _) | (.., Err(wrong)) => Err(wrong),
         }
     }
@@ -211,7 +210,7 @@ impl Browser {
         let prepared = match self.call_on(element, PREPARE, json!([{ "value": text }])).await {
             Ok(prepared) => prepared,
             Err(WireError::Dialog) => return done(Settled::Dialog),
-            Err(WireError::Said(why)) if is_gone(&why) => return Err(gone(reference)),
+            Err(wrong) if is_gone(&wrong) => return Err(gone(reference)),
             Err(wrong) => return Err(wrong.into()),
         };
         let secret = match prepared.as_str().unwrap_or_default() {
@@ -228,7 +227,7 @@ impl Browser {
             ("Input.insertText", json!({ "text": text }))
         };
         match self.ask::<IgnoredAny>(&element.session, method, params).await {
-            Ok(_) => Ok(Filled { settled: self.after_act().await?, secret }),
+            Ok(_) | Err(WireError::Gone(_)) => Ok(Filled { settled: self.after_act().await?, secret }),
             Err(WireError::Dialog) => Ok(Filled { settled: Settled::Dialog, secret }),
             Err(wrong) => Err(wrong.into()),
         }
@@ -250,6 +249,7 @@ impl Browser {
         match futures::future::join(event(down), event("keyUp")).await {
             (Ok(_), Ok(_)) => self.after_act().await,
             (Err(WireError::Dialog), _) | (_, Err(WireError::Dialog)) => Ok(Settled::Dialog),
+            (Err(WireError::Gone(_)), _) | (_, Err(WireError::Gone(_))) => self.after_act().await,
             (Err(wrong), _) | (_, Err(wrong)) => Err(wrong.into()),
         }
     }
@@ -297,18 +297,14 @@ fn middle(quad: &[f64]) -> Option<(f64, f64)> {
     (area.abs() > 1.0).then_some(((x1 + x2 + x3 + x4) / 4.0, (y1 + y2 + y3 + y4) / 4.0))
 }
 
-/// Whether the browser says that there is no such element any more.
-fn is_gone(why: &str) -> bool {
-    [
-        "No node",
-        "not find node",
-        "does not belong",
-        "Node is detached",
-        "find context",
-        "Session with given id",
-    ]
-    .iter()
-    .any(|words| why.contains(words))
+/// Whether there is no such element any more, or no page for it.
+fn is_gone(wrong: &WireError) -> bool {
+    let words = ["No node", "not find node", "does not belong", "Node is detached", "find context"];
+    match wrong {
+        WireError::Gone(_) => true,
+        WireError::Said(why) => words.iter().any(|known| why.contains(known)),
+        _ => false,
+    }
 }
 
 fn gone(reference: &str) -> ToolError {

@@ -9,7 +9,9 @@ pub(crate) fn needs() -> Gate {
         if is_there(probe.as_ref()) {
             return Ok(());
         }
-        Err("needs Chromium or Chrome, or the address of a running one in BROWSER_CDP_URL".to_owned())
+        Err("needs Chromium or Chrome (on Debian: apt install chromium), or the address of a running one in \
+             BROWSER_CDP_URL"
+            .to_owned())
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) const LOAD: Duration = Duration::from_secs(30);
 
 /// Longest wait for what an act led to, and for it to lead to something at all.
 const AFTER_ACT: Duration = Duration::from_secs(10);
-const BEGIN: Duration = Duration::from_secs(2);
+const BEGIN: Duration = Duration::from_secs(5);
 
 /// How far a page came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,24 +130,29 @@ impl Browser {
 
     /// Waits for what an act may have led to: another page, if it led to one.
     pub(crate) async fn after_act(&self) -> Result<Settled, ToolError> {
-        if let Some(page) = self.wire.state(|state| state.page().cloned()) {
-            // A page tells that it wants to go elsewhere before it answers what it is asked after the act.
-            let params = json!({ "expression": "0" });
-            let asked = self.wire.ask::<IgnoredAny>(&page.session, "Runtime.evaluate", params, AFTER_ACT);
-            // One that is gone, or that shows a dialog, does not answer; that is seen below.
-            let _ = asked.await;
+        match self.wire.state(|state| state.page().map(|page| page.session.clone())) {
+            Some(session) => self.after_act_in(&session).await,
+            None => self.settle(AFTER_ACT).await,
         }
+    }
+
+    /// The same after an act in a page or frame.
+    pub(crate) async fn after_act_in(&self, session: &str) -> Result<Settled, ToolError> {
+        // A page tells that it wants to go elsewhere before it answers what it is asked after the act.
+        let params = json!({ "expression": "0" });
+        let asked = self.wire.ask::<IgnoredAny>(session, "Runtime.evaluate", params, AFTER_ACT);
+        // One that is gone, or that shows a dialog, does not answer; that is seen below.
+        let _ = asked.await;
         self.settle(AFTER_ACT).await
     }
 
     /// Waits until the page is complete, for no longer than `limit`.
     pub(crate) async fn settle(&self, limit: Duration) -> Result<Settled, ToolError> {
         // One that asked to leave may not leave after all: then nothing more is told.
-        let leaving = |state: &mut State| {
-            let waits = state.page().is_some_and(|page| page.leaving && !page.loading);
-            (!waits || state.dialog().is_some()).then_some(())
-        };
-        self.wire.until_within(BEGIN, leaving).await?;
+        let leaving = |state: &mut State| (!state.is_leaving() || state.dialog().is_some()).then_some(());
+        if self.wire.until_within(BEGIN, leaving).await?.is_none() {
+            self.wire.state(State::stays);
+        }
         let settled = |state: &mut State| {
             if state.dialog().is_some() {
                 return Some(Settled::Dialog);

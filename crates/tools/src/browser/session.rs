@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 use crate::browser::SLOT;
 use crate::browser::refs::Refs;
-use crate::browser::state::{Command, DialogPolicy, Page, State};
+use crate::browser::state::State;
+use crate::browser::told::{Command, DialogPolicy, Page};
 use crate::browser::wire::{Wire, WireError};
 
 /// Longest wait for a browser to start.

@@ -9,9 +9,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use serde::Deserialize;
-use serde_json::Value;
-
+use crate::browser::node::{Node, Tree};
+use crate::browser::outline::{self, Item, Piece, merged, squeezed};
 use crate::browser::refs::{Element, Refs};
 
 /// Deepest nesting that is followed, and most nodes that are looked at: pages may be hostile.
@@ -68,55 +67,6 @@ const TRANSPARENT: [&str; 12] = [
 const GROUPING: [&str; 8] =
     ["article", "figure", "group", "region", "section", "sectionheader", "sectionfooter", "complementary"];
 
-/// A node of an accessibility tree, as the protocol tells it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Node {
-    #[serde(rename = "nodeId")]
-    id: String,
-    #[serde(default)]
-    ignored: bool,
-    role: Option<Told>,
-    name: Option<Told>,
-    value: Option<Told>,
-    #[serde(default)]
-    properties: Vec<Property>,
-    #[serde(default)]
-    child_ids: Vec<String>,
-    #[serde(rename = "backendDOMNodeId")]
-    element: Option<i64>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Told {
-    #[serde(default)]
-    value: Value,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Property {
-    name: String,
-    value: Told,
-}
-
-/// The tree of one frame.
-#[derive(Debug)]
-pub(crate) struct Tree {
-    /// Its root as an element; the number counts for nothing.
-    pub(crate) place: Element,
-    /// The frame element around it: which tree it is in, and its number.
-    pub(crate) within: Option<(usize, i64)>,
-    /// Its nodes, the root first.
-    pub(crate) nodes: Vec<Node>,
-}
-
-impl Tree {
-    /// Whether the element with this number is in it.
-    pub(crate) fn holds(&self, node: i64) -> bool {
-        self.nodes.iter().any(|known| known.element == Some(node))
-    }
-}
-
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Snapshot {
@@ -143,25 +93,11 @@ pub(crate) fn write(trees: &[Tree], refs: &mut Refs, detail: Detail) -> Snapshot
     let indexes = trees.iter().map(index).collect();
     let mut writer = Writer { trees, indexes, refs, detail, shown: Vec::new(), looked: 0 };
     let pieces = merged(writer.inside(0, root, 0));
-    let mut text = String::new();
-    lines(&pieces, 0, &mut text);
-    Snapshot { text, shown: writer.shown, title: told(root.name.as_ref()) }
+    Snapshot { text: outline::text(&pieces), shown: writer.shown, title: root.name() }
 }
 
 fn index(tree: &Tree) -> HashMap<&str, &Node> {
     tree.nodes.iter().map(|node| (node.id.as_str(), node)).collect()
-}
-
-/// A part of the text.
-enum Piece {
-    Text(String),
-    Item(Item),
-}
-
-struct Item {
-    head: String,
-    value: String,
-    inside: Vec<Piece>,
 }
 
 struct Writer<'a> {
@@ -204,18 +140,15 @@ impl<'a> Writer<'a> {
         if self.looked > MAX_NODES {
             return;
         }
-        let role = told(node.role.as_ref()).to_ascii_lowercase();
+        let role = node.role();
         match role.as_str() {
-            "statictext" => {
-                let text = told(node.name.as_ref());
-                return into.push(Piece::Text(text));
-            }
+            "statictext" => return into.push(Piece::Text(node.name())),
             "linebreak" => return into.push(Piece::Text(" ".to_owned())),
             "inlinetextbox" | "listmarker" => return,
             _ => {}
         }
         let usable = !node.ignored && (INTERACTIVE.contains(&role.as_str()) || node.is("focusable"));
-        let name = squeezed(&told(node.name.as_ref()));
+        let name = squeezed(&node.name());
         let hidden = node.ignored || TRANSPARENT.contains(&role.as_str());
         if hidden && !usable || (self.is_compact() && name.is_empty() && GROUPING.contains(&role.as_str())) {
             return into.extend(self.inside(at, node, depth));
@@ -226,7 +159,7 @@ impl<'a> Writer<'a> {
         {
             inside.clear();
         }
-        let value = squeezed(&told(node.value.as_ref()));
+        let value = squeezed(&node.value());
         // What a field holds is also told as the text inside of it.
         if !value.is_empty() && matches!(inside.as_slice(), [Piece::Text(_)]) {
             inside.clear();
@@ -266,114 +199,10 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Node {
-    fn property(&self, name: &str) -> Option<&Value> {
-        self.properties.iter().find(|known| known.name == name).map(|known| &known.value.value)
-    }
-
-    fn is(&self, name: &str) -> bool {
-        self.property(name).and_then(Value::as_bool) == Some(true)
-    }
-
-    /// What is to be known about its state.
-    fn marks(&self, all: bool) -> Vec<String> {
-        let mut marks = Vec::new();
-        for property in &self.properties {
-            let name = property.name.as_str();
-            let value = match &property.value.value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            match (name, value.as_str()) {
-                (
-                    "busy" | "checked" | "disabled" | "focused" | "modal" | "pressed" | "readonly"
-                    | "required" | "selected",
-                    "true",
-                ) => marks.push(name.to_owned()),
-                ("level" | "expanded", _) | ("checked" | "pressed", "mixed") => {
-                    marks.push(format!("{name}={value}"));
-                }
-                ("invalid", reason) if reason != "false" => marks.push("invalid".to_owned()),
-                ("url", _) if all => marks.push(format!("url={value}")),
-                _ => {}
-            }
-        }
-        marks
-    }
-}
-
-/// A told value as text.
-fn told(value: Option<&Told>) -> String {
-    match value.map(|told| &told.value) {
-        Some(Value::String(text)) => text.clone(),
-        None | Some(Value::Null) => String::new(),
-        Some(other) => other.to_string(),
-    }
-}
-
-/// The text with every run of spaces and line ends as one space.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The pieces with texts that follow each other as one, and none that is empty.
-fn merged(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut all: Vec<Piece> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        match (piece, all.last_mut()) {
-            (Piece::Text(more), Some(Piece::Text(text))) => text.push_str(&more),
-            (piece, _) => all.push(piece),
-        }
-    }
-    for piece in &mut all {
-        if let Piece::Text(text) = piece {
-            *text = squeezed(text);
-        }
-    }
-    all.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
-    all
-}
-
-fn lines(pieces: &[Piece], depth: usize, into: &mut String) {
-    for piece in pieces {
-        if !into.is_empty() {
-            into.push('\n');
-        }
-        into.extend(std::iter::repeat_n("  ", depth));
-        match piece {
-            Piece::Text(text) => {
-                into.push_str("- text: ");
-                into.push_str(text);
-            }
-            Piece::Item(item) => {
-                into.push_str("- ");
-                into.push_str(&item.head);
-                match (item.value.as_str(), item.inside.as_slice()) {
-                    ("", []) => {}
-                    ("", [Piece::Text(text)]) => {
-                        into.push_str(": ");
-                        into.push_str(text);
-                    }
-                    (value, inside) => {
-                        into.push(':');
-                        if !value.is_empty() {
-                            into.push(' ');
-                            into.push_str(value);
-                        }
-                        if !inside.is_empty() {
-                            lines(inside, depth + 1, into);
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

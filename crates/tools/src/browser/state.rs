@@ -9,102 +9,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::browser::console::Console;
+use crate::browser::told::{Apart, Command, Dialog, DialogPolicy, Lost, Page, text};
 
 /// Dialogs that are remembered; a page can open one at a time.
 const MAX_DIALOGS: usize = 16;
 
 /// Frames whose documents are remembered.
 const MAX_FRAMES: usize = 4096;
-
-/// A command for the browser, or for one of its pages.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Command {
-    /// The page or frame, as the protocol calls it.
-    pub(crate) session: Option<String>,
-    /// What is to be done.
-    pub(crate) method: String,
-    /// Its parameters.
-    pub(crate) params: Value,
-}
-
-impl Command {
-    /// A command for a page or frame.
-    pub(crate) fn to(session: &str, method: &str, params: Value) -> Self {
-        Self { session: Some(session.to_owned()), method: method.to_owned(), params }
-    }
-}
-
-/// What becomes of a dialog that nobody has answered yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum DialogPolicy {
-    /// It waits for an answer.
-    #[default]
-    MustRespond,
-    /// No.
-    AutoDismiss,
-    /// Yes.
-    AutoAccept,
-}
-
-/// A dialog of a page that waits for an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Dialog {
-    /// Its name.
-    pub(crate) id: String,
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub(crate) kind: String,
-    /// What it says.
-    pub(crate) message: String,
-    /// What is written in it already.
-    pub(crate) default: String,
-    /// Where it came from.
-    pub(crate) url: String,
-    /// The page it belongs to.
-    pub(crate) session: String,
-    /// When it opened.
-    pub(crate) since: Duration,
-}
-
-impl Dialog {
-    /// As the model reads it.
-    pub(crate) fn shown(&self) -> Value {
-        json!({
-            "id": self.id, "type": self.kind, "message": self.message,
-            "default_prompt": self.default, "url": self.url,
-        })
-    }
-}
-
-/// A page.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Page {
-    /// The page as the protocol calls it when it is talked to, and when it is talked about.
-    pub(crate) session: String,
-    pub(crate) target: String,
-    /// Where it is.
-    pub(crate) url: String,
-    /// Its outermost frame, and the document in it.
-    pub(crate) frame: String,
-    pub(crate) document: String,
-    /// Whether it is being loaded, or has asked to go elsewhere.
-    pub(crate) loading: bool,
-    pub(crate) leaving: bool,
-    /// Its process has died.
-    pub(crate) crashed: bool,
-    /// Frames of it that live in processes of their own.
-    pub(crate) apart: Vec<Apart>,
-}
-
-/// A frame that lives in a process of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Apart {
-    /// How it is talked to.
-    pub(crate) session: String,
-    /// The frame.
-    pub(crate) frame: String,
-    /// How the frame around it is talked to.
-    pub(crate) around: String,
-}
 
 /// Everything that is known.
 #[derive(Debug, Default)]
@@ -117,6 +28,8 @@ pub(crate) struct State {
     pub(crate) console: Console,
     /// What pages wanted to reach and may not, in words.
     pub(crate) refused: Vec<String>,
+    /// Whether a page has opened another, which has not come yet.
+    opening: bool,
     pages: Vec<Page>,
     dialogs: Vec<Dialog>,
     named: u64,
@@ -168,6 +81,46 @@ impl State {
         self.documents.get(frame).map(String::as_str)
     }
 
+    /// What an event takes away that might have been asked something. To be asked before it is taken in.
+    pub(crate) fn lost(&self, session: Option<&str>, method: &str, params: &Value) -> Option<Lost> {
+        match method {
+            "Target.detachedFromTarget" => {
+                let sessions = self.with_frames(text(params, "sessionId"));
+                Some(Lost { sessions, why: "the page was closed" })
+            }
+            "Inspector.targetCrashed" => {
+                Some(Lost { sessions: vec![session?.to_owned()], why: "the page crashed" })
+            }
+            _ => None,
+        }
+    }
+
+    /// A page or frame, and the frames with processes of their own that stand in it.
+    fn with_frames(&self, session: &str) -> Vec<String> {
+        let mut all = vec![session.to_owned()];
+        // Those further out come first, so that one look is enough.
+        for frame in self.pages.iter().flat_map(|page| &page.apart) {
+            if all.contains(&frame.around) {
+                all.push(frame.session.clone());
+            }
+        }
+        all
+    }
+
+    /// Whether another page is to be expected: where the one that is worked with is about to go, or in a
+    /// tab that it has opened.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.opening || self.page().is_some_and(|page| page.leaving && !page.loading)
+    }
+
+    /// It is not, as far as anybody can tell.
+    pub(crate) fn stays(&mut self) {
+        self.opening = false;
+        if let Some(page) = self.pages.last_mut() {
+            page.leaving = false;
+        }
+    }
+
     /// Takes an event in; what has to be sent because of it comes back.
     pub(crate) fn take(
         &mut self,
@@ -208,6 +161,9 @@ impl State {
         if method == "Page.frameDetached" {
             self.documents.remove(text(params, "frameId"));
         }
+        if method == "Page.windowOpen" {
+            self.opening = true;
+        }
         let Some(page) = self.pages.iter_mut().find(|page| page.session == session) else { return };
         let is_main = text(params, "frameId") == page.frame;
         match method {
@@ -223,10 +179,13 @@ impl State {
             }
             "Page.frameStartedLoading" if is_main => (page.loading, page.leaving) = (true, false),
             "Page.frameStoppedLoading" if is_main => (page.loading, page.leaving) = (false, false),
-            "Page.frameRequestedNavigation" | "Page.frameScheduledNavigation" if is_main => {
-                page.leaving = true;
+            "Page.frameRequestedNavigation" if is_main => {
+                // What goes into another tab, or into a file, leaves this page as it is.
+                page.leaving |= matches!(text(params, "disposition"), "" | "currentTab");
             }
-            "Page.frameClearedScheduledNavigation" if is_main => page.leaving = false,
+            "Page.frameScheduledNavigation" if is_main => {
+                page.leaving |= params.get("delay").and_then(Value::as_f64).is_none_or(|delay| delay <= 1.0);
+            }
             "Inspector.targetCrashed" => page.crashed = true,
             _ => {}
         }
@@ -243,9 +202,12 @@ impl State {
             "page" => {
                 let (session, target_id) = (session.to_owned(), id.to_owned());
                 let url = text(target, "url").to_owned();
-                let page =
-                    Page { session, frame: target_id.clone(), target: target_id, url, ..Page::default() };
+                // One that another opened is on its way to somewhere.
+                let leaving = !self.pages.is_empty();
+                let frame = target_id.clone();
+                let page = Page { session, frame, target: target_id, url, leaving, ..Page::default() };
                 self.pages.push(page);
+                self.opening = false;
             }
             "iframe" => {
                 let Some(around) = around else { return vec![go] };
@@ -288,10 +250,11 @@ impl State {
     }
 
     fn detached(&mut self, session: &str) {
+        let gone = self.with_frames(session);
         self.pages.retain(|page| page.session != session);
-        self.dialogs.retain(|dialog| dialog.session != session);
+        self.dialogs.retain(|dialog| !gone.contains(&dialog.session));
         for page in &mut self.pages {
-            page.apart.retain(|frame| frame.session != session);
+            page.apart.retain(|frame| !gone.contains(&frame.session));
         }
     }
 
@@ -334,24 +297,6 @@ impl State {
         let accept = answer || text(params, "type") == "beforeunload";
         vec![Command::to(session, "Page.handleJavaScriptDialog", json!({ "accept": accept }))]
     }
-}
-
-impl Page {
-    fn navigated(&mut self, frame: &Value) {
-        // A page that could not be loaded is known by the address that was wanted.
-        let wanted = text(frame, "unreachableUrl");
-        let url = if wanted.is_empty() { text(frame, "url") } else { wanted };
-        url.clone_into(&mut self.url);
-        text(frame, "id").clone_into(&mut self.frame);
-        text(frame, "loaderId").clone_into(&mut self.document);
-        self.leaving = false;
-        self.crashed = false;
-    }
-}
-
-/// A text of an event; nothing is an empty one.
-pub(crate) fn text<'a>(of: &'a Value, key: &str) -> &'a str {
-    of.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -434,8 +379,52 @@ mod tests {
 
         let around: Vec<_> = state.page().unwrap().apart.iter().map(|it| (&*it.frame, &*it.around)).collect();
         assert_eq!(around, [("G", "S"), ("H", "I")]);
-        hear(&mut state, Some("S"), "Target.detachedFromTarget", &json!({ "sessionId": "I" }));
+        let inner = json!({ "sessionId": "J" });
+        hear(&mut state, Some("I"), "Target.detachedFromTarget", &inner);
         assert_eq!(state.page().unwrap().apart.len(), 1);
+    }
+
+    #[test]
+    fn what_closes_takes_the_frames_in_it_along() {
+        let mut state = with_page();
+        attach(&mut state, None, "T", "page", "K");
+        attach(&mut state, Some("T"), "I", "iframe", "G");
+        attach(&mut state, Some("I"), "J", "iframe", "H");
+        let lost = |state: &State, of: &str| {
+            state.lost(None, "Target.detachedFromTarget", &json!({ "sessionId": of })).unwrap().sessions
+        };
+
+        assert_eq!(lost(&state, "T"), ["T", "I", "J"]);
+        assert_eq!(lost(&state, "I"), ["I", "J"]);
+        assert_eq!(lost(&state, "S"), ["S"]);
+        assert_eq!(state.lost(Some("S"), "Page.frameNavigated", &json!({})), None);
+        let crashed = state.lost(Some("T"), "Inspector.targetCrashed", &json!({})).unwrap();
+        assert_eq!((crashed.sessions, crashed.why), (vec!["T".to_owned()], "the page crashed"));
+        hear(&mut state, None, "Target.detachedFromTarget", &json!({ "sessionId": "T" }));
+        assert_eq!(state.page().unwrap().session, "S");
+    }
+
+    #[test]
+    fn a_page_leaves_when_it_goes_elsewhere_itself() {
+        let mut state = with_page();
+        let asks = |state: &mut State, disposition: &str| {
+            let params = json!({ "frameId": "F", "url": "https://a.example/", "disposition": disposition });
+            hear(state, Some("S"), "Page.frameRequestedNavigation", &params);
+            state.page().unwrap().leaving
+        };
+
+        assert!(!asks(&mut state, "newTab") && !asks(&mut state, "download"));
+        assert!(asks(&mut state, "currentTab"));
+        state.stays();
+        assert!(!state.page().unwrap().leaving);
+        let later = json!({ "frameId": "F", "delay": 300, "reason": "metaTagRefresh" });
+        hear(&mut state, Some("S"), "Page.frameScheduledNavigation", &later);
+        assert!(!state.page().unwrap().leaving);
+        // A tab that it opens is waited for, and then on its way.
+        hear(&mut state, Some("S"), "Page.windowOpen", &json!({ "url": "https://b.example/" }));
+        assert!(state.is_leaving() && !state.page().unwrap().leaving);
+        attach(&mut state, None, "T", "page", "K");
+        assert!(state.page().unwrap().leaving);
     }
 
     #[test]

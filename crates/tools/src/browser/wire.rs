@@ -2,7 +2,8 @@
 //!
 //! Answers find their question by number; everything else that comes changes the state, and whoever
 //! waits for a change of it is woken. A dialog that opens ends every wait for an answer of its page,
-//! because the page stands still until it is answered.
+//! because the page stands still until it is answered; so does a page that closes or crashes, because
+//! nobody is left there to answer.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +20,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::browser::state::{Command, State};
+use crate::browser::state::State;
+use crate::browser::told::Command;
 
 /// Why a command has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +40,9 @@ pub(crate) enum WireError {
         /// How long was waited.
         after: Duration,
     },
+    /// The page or frame went away before it answered.
+    #[error("{0} before it answered")]
+    Gone(&'static str),
     /// There is no browser any more.
     #[error("the browser is gone: {0}")]
     Ended(String),
@@ -63,10 +68,25 @@ pub(crate) struct Wire {
 }
 
 struct Inner {
-    waiting: HashMap<u64, oneshot::Sender<String>>,
+    waiting: HashMap<u64, Waiting>,
     state: State,
     wakers: Vec<Waker>,
     ended: Option<String>,
+}
+
+/// Somebody who waits for an answer.
+struct Waiting {
+    /// The page or frame that was asked; none for the browser itself.
+    session: Option<String>,
+    tell: oneshot::Sender<Result<String, WireError>>,
+}
+
+impl Inner {
+    /// Takes those who wait for an answer of one of these pages or frames from the list.
+    fn waiting_for(&mut self, sessions: &[String]) -> Vec<Waiting> {
+        let asked = |waits: &Waiting| waits.session.as_ref().is_some_and(|it| sessions.contains(it));
+        self.waiting.extract_if(|_, waits| asked(waits)).map(|(_, waits)| waits).collect()
+    }
 }
 
 /// The parts of a message that tell what it is.
@@ -167,7 +187,7 @@ impl Wire {
             if let Some(why) = inner.ended.clone() {
                 return Box::pin(std::future::ready(Err(WireError::Ended(why))));
             }
-            inner.waiting.insert(id, tell);
+            inner.waiting.insert(id, Waiting { session: session.map(str::to_owned), tell });
         }
         self.send(id, &Command { session: session.map(str::to_owned), method: method.to_owned(), params });
         let asked = Asked { wire: self, id };
@@ -177,7 +197,7 @@ impl Wire {
             let _asked = asked;
             let timeout = self.host.sleep(limit);
             match select(answer, timeout).await {
-                Either::Left((Ok(text), _)) => read(&method, &text),
+                Either::Left((Ok(told), _)) => read(&method, &told?),
                 Either::Left((Err(_), _)) => Err(WireError::Ended(self.ended().unwrap_or_default())),
                 Either::Right(_) => Err(WireError::TimedOut { method, after: limit }),
             }
@@ -244,7 +264,7 @@ impl Hears for Wire {
             let waits = self.lock().waiting.remove(&id);
             if let Some(waits) = waits {
                 // Nobody listens when the wait was given up at this moment.
-                let _ = waits.send(text);
+                let _ = waits.tell.send(Ok(text));
             }
             return;
         }
@@ -255,14 +275,21 @@ impl Hears for Wire {
         let judge = |url: &str| self.browsers.judge(url).map_err(|why| why.to_string());
         let now = self.host.now();
         let mut inner = self.lock();
+        let lost = inner.state.lost(event.session.as_deref(), &event.method, &event.params);
         let commands = inner.state.take(event.session.as_deref(), &event.method, &event.params, now, &judge);
         // Before anybody can see the new state: what follows from it is sent ahead of what others send
         // because of it. A page that is opened before it was asked to tell of itself tells nothing.
         for command in &commands {
             self.tell(command);
         }
+        let in_vain = lost.as_ref().map(|lost| inner.waiting_for(&lost.sessions)).unwrap_or_default();
         let wakers = std::mem::take(&mut inner.wakers);
         drop(inner);
+        for waits in in_vain {
+            let why = lost.as_ref().map_or("the page is gone", |lost| lost.why);
+            // Nobody listens when the wait was given up at this moment.
+            let _ = waits.tell.send(Err(WireError::Gone(why)));
+        }
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -293,6 +320,10 @@ fn read<T: DeserializeOwned>(method: &str, text: &str) -> Result<T, WireError> {
         return Ok(result);
     }
     match serde_json::from_str::<Answer<IgnoredAny>>(text) {
+        // It closed before it was asked.
+        Ok(Answer { error: Some(refused), .. }) if refused.message.contains("Session with given id") => {
+            Err(WireError::Gone("the page was closed"))
+        }
         Ok(Answer { error: Some(refused), .. }) => Err(WireError::Said(match refused.data {
             Some(more) => format!("{}: {more}", refused.message),
             None => refused.message,
@@ -310,6 +341,8 @@ mod tests {
         assert_eq!(read::<Value>("X.y", r#"{"id":1,"result":{"a":1}}"#), Ok(json!({ "a": 1 })));
         let refused = r#"{"id":1,"error":{"code":-1,"message":"No node","data":"gone"}}"#;
         assert_eq!(read::<Value>("X.y", refused), Err(WireError::Said("No node: gone".to_owned())));
+        let closed = r#"{"id":1,"error":{"code":-32001,"message":"Session with given id not found."}}"#;
+        assert_eq!(read::<Value>("X.y", closed), Err(WireError::Gone("the page was closed")));
         assert_eq!(read::<bool>("X.y", r#"{"id":1,"result":{}}"#), Err(WireError::Garbled("X.y".to_owned())));
         assert_eq!(read::<Value>("X.y", "nonsense"), Err(WireError::Garbled("X.y".to_owned())));
     }

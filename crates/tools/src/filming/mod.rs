@@ -86,7 +86,7 @@ pub(crate) fn variables() -> Vec<&'static str> {
 
 /// Who films by these settings: the one that they name, else whoever has a key.
 pub(crate) fn chosen(choosing: &Choosing<'_>) -> Result<&'static Provider, String> {
-    let usual =
-        if (choosing.has_key)("FAL_KEY") || !(choosing.has_key)("XAI_API_KEY") { "fal" } else { "xai" };
+    let usual = [("FAL_KEY", "fal"), ("XAI_API_KEY", "xai"), ("DEEPINFRA_API_KEY", "deepinfra")];
+    let usual = usual.iter().find(|(key, _)| (choosing.has_key)(key)).map_or("fal", |(_, name)| name);
     choosing.among("video_gen", providers::PROVIDERS, |provider| (provider.name, provider.keys), usual)
 }

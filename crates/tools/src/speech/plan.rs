@@ -64,9 +64,13 @@ impl Plan {
         let (mut speak, mut convert, mut input) = (None, None, None);
         match &voice {
             Voice::Known(provider) => {
-                if let Way::Program(_, line) = provider.way() {
+                if let Way::Program(program) = provider.way() {
                     speak = Some(command(
-                        line(order.keys).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+                        (program.line)(order.keys)
+                            .iter()
+                            .map(|word| quoted(word))
+                            .collect::<Vec<_>>()
+                            .join(" "),
                     ));
                 }
                 // What a service cannot make, a program here can.

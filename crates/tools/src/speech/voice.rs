@@ -24,7 +24,16 @@ pub(crate) enum Way {
     /// A service that wants one of these variables.
     Service(&'static [&'static str], Speak),
     /// A program of this machine: it reads the text and writes a sound file.
-    Program(&'static str, CommandLine),
+    Program(Program),
+}
+
+/// A program that speaks.
+#[derive(Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    /// How it is had, in words.
+    pub(crate) had_by: &'static str,
+    pub(crate) line: CommandLine,
 }
 
 /// Has a service speak.
@@ -182,11 +191,11 @@ pub(crate) fn ready(probe: &dyn Probe) -> Result<(), String> {
             }
             Err(format!("{name} needs {}", keys.join(" or ")))
         }
-        Voice::Known(Provider { way: Way::Program(program, _), .. }) => {
-            if probe.program(program) {
+        Voice::Known(Provider { way: Way::Program(Program { name, had_by, .. }), .. }) => {
+            if probe.program(name) {
                 return Ok(());
             }
-            Err(format!("needs the program {program}, or a service in tts.provider"))
+            Err(format!("needs the program {name} ({had_by}), or a service in tts.provider"))
         }
     }
 }

@@ -1,4 +1,6 @@
-//! `browser_vision`: a picture of the page, for models that see.
+//! `browser_vision`: a picture of the page, for models that see; for others one that sees tells about it.
+
+use std::time::Duration;
 
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
@@ -13,17 +15,21 @@ use serde_json::{Value, json};
 use crate::browser::answer::{with, with_news};
 use crate::browser::page::Settled;
 use crate::browser::{self, current};
+use crate::media::look::MODEL;
+use crate::media::sight;
 use crate::pictures;
 use crate::toolsets::browser as toolset;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<BrowserVision>("browser_vision", &toolset::TOOLSET)
     .emoji("👁️")
     .gate(browser::needs)
+    .timeout(Duration::from_mins(4))
     .untrusted()
     .read_only();
 
 /// Look at the page as a picture: for layout, charts, pictures, puzzles, and whatever the snapshot does
-/// not tell. The picture comes with the result for models that see, and is kept as a file.
+/// not tell. Models that see get the picture itself, others what a model that sees answers; it is also
+/// kept as a file.
 #[derive(Deserialize, JsonSchema)]
 struct BrowserVision {
     /// What you want to know about the picture
@@ -35,7 +41,9 @@ struct BrowserVision {
 
 impl Tool for BrowserVision {
     fn effects(&self, _place: &Place) -> Vec<Effect> {
-        browser::effects()
+        let mut effects = browser::effects();
+        effects.push(Effect::Connect(MODEL.to_owned()));
+        effects
     }
 
     async fn call(self, cx: &ToolCx) -> ToolResult {
@@ -63,12 +71,7 @@ impl BrowserVision {
             ));
         }
         let shot = browser.picture(&page.session, self.annotate).await?;
-        let mut answer = json!({
-            "success": true,
-            "question": self.question,
-            "url": page.url,
-            "hint": "the picture itself comes with this result for models that see",
-        });
+        let mut answer = json!({ "success": true, "question": self.question, "url": page.url });
         if let Some((width, height)) = pictures::size(&shot.bytes) {
             answer = with(with(answer, "width", json!(width)), "height", json!(height));
         }
@@ -81,12 +84,41 @@ impl BrowserVision {
             answer = with(answer, "screenshot_path", json!(path));
         }
         let answer = with_news(answer, &browser, Settled::Done);
-        let bytes = u64::try_from(shot.bytes.len()).unwrap_or(u64::MAX);
-        let picture = Attachment {
-            media_type: "image/png".to_owned(),
-            name: "page.png".to_owned(),
-            bytes: shot.bytes.into(),
+        self.shown(cx, answer, shot.bytes).await
+    }
+
+    /// The picture for the model itself, or what another says about it.
+    async fn shown(
+        &self,
+        cx: &ToolCx,
+        answer: Value,
+        png: Vec<u8>,
+    ) -> Result<(Value, Option<Attachment>), ToolError> {
+        let seen = async {
+            let picture = sight::fitting(cx, png, "image/png").await?;
+            // Whoever asks from outside may well see, and nobody is paid for looking in their place.
+            if sight::sees_itself(cx, true) {
+                return Ok((None, Some(picture)));
+            }
+            sight::told(cx, &picture, &self.question).await.map(|analysis| (Some(analysis), None))
         };
-        Ok((answer, Some(picture).filter(|_| bytes <= Attachment::MAX_BYTES)))
+        match seen.await {
+            Ok((Some(analysis), _)) => Ok((with(answer, "analysis", json!(analysis)), None)),
+            Ok((None, picture)) => {
+                let hint = "the picture itself comes with this result for models that see";
+                let picture = picture.map(|picture| Attachment {
+                    name: if picture.media_type == "image/png" { "page.png" } else { "page.jpg" }.to_owned(),
+                    media_type: picture.media_type.to_owned(),
+                    bytes: picture.bytes.into(),
+                });
+                Ok((with(answer, "hint", json!(hint)), picture))
+            }
+            Err(wrong @ (ToolError::Failed(_) | ToolError::Web(_))) => {
+                // The picture is kept all the same.
+                let error = format!("nobody could look at the picture: {wrong}");
+                Ok((with(with(answer, "success", json!(false)), "error", json!(error)), None))
+            }
+            Err(other) => Err(other),
+        }
     }
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::media::service::Asking;
 use crate::media::{ending, kind_of, shelf};
 use crate::speech::plan::{Order, Plan};
-use crate::speech::voice::{self, Voice, Way, Wish};
+use crate::speech::voice::{self, Program, Voice, Way, Wish};
 use crate::speech::wave::mended;
 use crate::toolsets::tts;
 
@@ -32,8 +32,20 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<TextToSpeech>("text_to_speech", &
 /// Most bytes that a program may write as sound.
 const MOST: usize = 128 * 1024 * 1024;
 
-/// How long a program may take.
+/// How long a program may take, and the longest that the settings can let it take.
 const PATIENCE: Duration = Duration::from_mins(2);
+const LONGEST: Duration = Duration::from_mins(5);
+
+/// A program that is run: what it is called, how it is had, and how long it may take.
+#[derive(Clone, Copy)]
+struct Runs {
+    name: &'static str,
+    had_by: &'static str,
+    limit: Duration,
+}
+
+/// Makes other kinds of sound files.
+const FFMPEG: Runs = Runs { name: "ffmpeg", had_by: "on Debian: apt install ffmpeg", limit: PATIENCE };
 
 /// What a shell answers when there is no such program.
 const NOT_FOUND: i32 = 127;
@@ -113,8 +125,9 @@ async fn speak(cx: &ToolCx, plan: &Plan) -> Result<(PathBuf, Option<String>), To
                 let asking = Asking::new(cx)?;
                 speak(&asking, Wish { text: &plan.text, format: plan.format }).await?
             }
-            Way::Program(program, _) => {
+            Way::Program(Program { name, had_by, .. }) => {
                 let command = plan.speak.as_ref().ok_or_else(|| failed("there is no command"))?;
+                let program = Runs { name, had_by, limit: PATIENCE };
                 mended(output(cx, command, plan.text.clone().into_bytes(), program).await?)
             }
         },
@@ -126,7 +139,7 @@ async fn speak(cx: &ToolCx, plan: &Plan) -> Result<(PathBuf, Option<String>), To
         return Ok((shelf::put(cx, &plan.file, sound).await?, None));
     }
     let converted = match &plan.convert {
-        Some(command) => output(cx, command, sound.clone(), "ffmpeg").await,
+        Some(command) => output(cx, command, sound.clone(), FFMPEG).await,
         None => Err(failed("nothing here makes it a WAV file")),
     };
     match converted {
@@ -149,7 +162,8 @@ async fn own_command(cx: &ToolCx, plan: &Plan) -> Result<PathBuf, ToolError> {
         return Err(failed("there is no command"));
     };
     shelf::put(cx, input, plan.text.clone().into_bytes()).await?;
-    output(cx, command, Vec::new(), "the command").await?;
+    let program = Runs { name: "the command", had_by: "see tts.providers", limit: patience(&plan.voice) };
+    output(cx, command, Vec::new(), program).await?;
     let file = cx.files().real_path(&plan.file.to_string_lossy());
     let written = cx.files().whole(&file, u64::try_from(MOST).unwrap_or(u64::MAX)).await;
     match written {
@@ -158,15 +172,24 @@ async fn own_command(cx: &ToolCx, plan: &Plan) -> Result<PathBuf, ToolError> {
     }
 }
 
+/// How long a command may take: as long as its own settings say, within what a call may.
+fn patience(voice: &Voice) -> Duration {
+    let own = match voice {
+        Voice::Own(own) => own.section.get("timeout").and_then(Value::as_u64),
+        Voice::Known(_) => None,
+    };
+    own.filter(|seconds| *seconds > 0).map_or(PATIENCE, Duration::from_secs).min(LONGEST)
+}
+
 /// What a command writes when it is given this to read.
-async fn output(cx: &ToolCx, command: &Command, input: Vec<u8>, program: &str) -> Result<Vec<u8>, ToolError> {
+async fn output(cx: &ToolCx, command: &Command, input: Vec<u8>, program: Runs) -> Result<Vec<u8>, ToolError> {
     let permit = cx.may_run(command)?;
     let run = Run {
         session: cx.session_id().to_owned(),
         shell: ShellState::default(),
         input,
         terminal: None,
-        timeout: PATIENCE,
+        timeout: program.limit,
         keep: MOST,
         cancel: cx.cancelled().clone(),
     };
@@ -178,11 +201,13 @@ async fn output(cx: &ToolCx, command: &Command, input: Vec<u8>, program: &str) -
     wrote(ran, program)
 }
 
-fn wrote(ran: Ran, program: &str) -> Result<Vec<u8>, ToolError> {
+fn wrote(ran: Ran, Runs { name: program, had_by, .. }: Runs) -> Result<Vec<u8>, ToolError> {
     match ran.why {
         Why::Cancelled => Err(ToolError::Cancelled),
         Why::TimedOut(limit) => Err(failed(&format!("{program} was not done after {} s", limit.as_secs()))),
-        Why::Ended(end) if end.code() == NOT_FOUND => Err(failed(&format!("{program} is not installed"))),
+        Why::Ended(end) if end.code() == NOT_FOUND => {
+            Err(failed(&format!("{program} is not installed ({had_by})")))
+        }
         Why::Ended(end) if end.code() != 0 => {
             let said: String = String::from_utf8_lossy(&ran.output.head).trim().chars().take(300).collect();
             Err(failed(&format!("{program} ended with {}: {said}", end.code())))

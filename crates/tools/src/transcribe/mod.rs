@@ -49,7 +49,7 @@ pub(crate) struct Provider {
     /// The variable that may hold its address, and the usual one.
     pub(crate) base: (&'static str, &'static str),
     pub(crate) path: &'static str,
-    /// The field of the form that names the model, and the usual model.
+    /// The field of the form that names the model, empty where there is none, and the usual model.
     pub(crate) model: (&'static str, &'static str),
     /// The header with the key, and what stands before the key.
     pub(crate) header: (&'static str, &'static str),
@@ -107,7 +107,10 @@ pub async fn transcribe(courier: &dyn Courier, recording: &[u8]) -> Result<Trans
     let model = keys.text(&format!("{section}.model")).unwrap_or_else(|| provider.model.1.to_owned());
     let base = keys.text(&format!("{section}.base_url")).or_else(|| keys.key(provider.base.0));
     let base = base.unwrap_or_else(|| provider.base.1.to_owned());
-    let mut form = Form::default().text(provider.model.0, &model);
+    let mut form = Form::default();
+    if !provider.model.0.is_empty() {
+        form = form.text(provider.model.0, &model);
+    }
     if let Some(language) = keys.text(&format!("{section}.language")).or_else(|| keys.text("stt.language")) {
         form = form.text("language", &language);
     }

@@ -3,12 +3,14 @@
 //! | file | what |
 //! |---|---|
 //! | [`provider`] | what a provider is, and which one is taken |
+//! | [`answers`] | what providers answer, read |
 //! | [`providers`] | who searches and reads for us, one file each |
 //! | [`page`] | what was fetched → text: HTML, feeds, PDF, plain text |
 //! | [`excerpt`] | a long page → its beginning and end |
 //! | [`carries_secret`](address::carries_secret) | addresses that would give something away |
 
 pub(crate) mod address;
+pub(crate) mod answers;
 pub(crate) mod excerpt;
 pub(crate) mod page;
 pub(crate) mod provider;

@@ -1,7 +1,5 @@
 //! What a provider of the web is, and which one a call takes.
 
-use std::fmt::Write as _;
-
 use futures::future::BoxFuture;
 use hermes_core::cx::{PermittedWeb, ToolCx};
 use hermes_core::error::ToolError;
@@ -207,39 +205,4 @@ fn answered(reply: &WebReply) -> Result<Value, ToolError> {
         return Err(ToolError::Failed(format!("the provider answered {}{hint}: {said}", reply.status)));
     }
     reply.json().ok_or_else(|| ToolError::Failed("the provider's answer is no JSON".to_owned()))
-}
-
-/// Text at a path of fields; empty when it is not there.
-pub(crate) fn text(value: &Value, path: &[&str]) -> String {
-    let found = path.iter().try_fold(value, |value, field| value.get(field));
-    found.and_then(Value::as_str).unwrap_or_default().trim().to_owned()
-}
-
-/// The list at a path of fields.
-pub(crate) fn list<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
-    let found = path.iter().try_fold(value, |value, field| value.get(field));
-    found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Hits from a list of objects with these fields; what has no address is left out.
-pub(crate) fn hits(rows: &[Value], title: &str, url: &str, description: &str) -> Vec<Hit> {
-    let hit = |row: &Value| Hit {
-        title: text(row, &[title]),
-        url: text(row, &[url]),
-        description: text(row, &[description]),
-    };
-    rows.iter().map(hit).filter(|hit| !hit.url.is_empty()).collect()
-}
-
-/// A text as part of a query.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            // Writing into a string cannot fail.
-            _ => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    out
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::media::service::Asking;
 use crate::speech::voice::{Format, Provider, Way, Wish};
-use crate::web::provider::encoded;
+use crate::web::answers::encoded;
 
 pub(crate) const PROVIDER: Provider = Provider::new("elevenlabs", 10_000, Way::Service(KEYS, speak));
 

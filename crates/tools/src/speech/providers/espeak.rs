@@ -2,9 +2,12 @@
 
 use hermes_core::keys::Keys;
 
-use crate::speech::voice::{Provider, Way};
+use crate::speech::voice::{Program, Provider, Way};
 
-pub(crate) const PROVIDER: Provider = Provider::new("espeak", 5_000, Way::Program("espeak-ng", command));
+pub(crate) const PROVIDER: Provider = Provider::new("espeak", 5_000, Way::Program(PROGRAM));
+
+const PROGRAM: Program =
+    Program { name: "espeak-ng", had_by: "on Debian: apt install espeak-ng", line: command };
 
 fn command(keys: &dyn Keys) -> Vec<String> {
     let mut words = vec!["espeak-ng".to_owned(), "--stdin".to_owned(), "--stdout".to_owned()];

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::media::service::{Asking, at};
 use crate::speech::voice::{Provider, Way, Wish};
 use crate::speech::wave::wrapped;
-use crate::web::provider::encoded;
+use crate::web::answers::encoded;
 
 pub(crate) const PROVIDER: Provider = Provider::new("gemini", 32_000, Way::Service(KEYS, speak));
 

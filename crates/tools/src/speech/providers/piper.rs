@@ -2,9 +2,11 @@
 
 use hermes_core::keys::Keys;
 
-use crate::speech::voice::{Provider, Way};
+use crate::speech::voice::{Program, Provider, Way};
 
-pub(crate) const PROVIDER: Provider = Provider::new("piper", 5_000, Way::Program("piper", command));
+pub(crate) const PROVIDER: Provider = Provider::new("piper", 5_000, Way::Program(PROGRAM));
+
+const PROGRAM: Program = Program { name: "piper", had_by: "pip install piper-tts", line: command };
 
 fn command(keys: &dyn Keys) -> Vec<String> {
     let model = keys.text("tts.piper.model").or_else(|| keys.text("tts.piper.voice"));

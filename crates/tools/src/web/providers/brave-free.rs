@@ -3,7 +3,8 @@
 use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 
-use crate::web::provider::{Asking, Hit, Provider, encoded, hits, list};
+use crate::web::answers::{encoded, hits, list};
+use crate::web::provider::{Asking, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider =
     Provider::new("brave-free", 60, &["BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"]).searching(search);

@@ -4,7 +4,8 @@ use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
-use crate::web::provider::{Asking, Extracted, Hit, Provider, list, text};
+use crate::web::answers::{hits_by_passage, list, page};
+use crate::web::provider::{Asking, Extracted, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider =
     Provider::new("exa", 20, &["EXA_API_KEY"]).searching(search).extracting(extract);
@@ -17,26 +18,15 @@ fn search<'a>(
     async move {
         let body = json!({ "query": query, "numResults": limit, "contents": { "highlights": true } });
         let answer = post(asking, "/search", &body).await?;
-        Ok(list(&answer, &["results"]).iter().map(hit).filter(|hit| !hit.url.is_empty()).collect())
+        Ok(hits_by_passage(list(&answer, &["results"]), "highlights"))
     }
     .boxed()
-}
-
-fn hit(row: &Value) -> Hit {
-    let highlights: Vec<&str> = list(row, &["highlights"]).iter().filter_map(Value::as_str).collect();
-    Hit { title: text(row, &["title"]), url: text(row, &["url"]), description: highlights.join(" … ") }
 }
 
 fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Extracted, ToolError>> {
     async move {
         let answer = post(asking, "/contents", &json!({ "urls": [url], "text": true })).await?;
-        let page = list(&answer, &["results"]).first();
-        let page = page.ok_or_else(|| ToolError::Failed("the page could not be read".to_owned()))?;
-        Ok(Extracted {
-            url: text(page, &["url"]),
-            title: text(page, &["title"]),
-            text: text(page, &["text"]),
-        })
+        page(&answer, "text", ("statuses", "error"))
     }
     .boxed()
 }

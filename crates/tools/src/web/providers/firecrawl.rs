@@ -4,7 +4,8 @@ use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
-use crate::web::provider::{Asking, Extracted, Hit, Provider, hits, list, text};
+use crate::web::answers::{hits, list, text, unreadable};
+use crate::web::provider::{Asking, Extracted, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider =
     Provider::new("firecrawl", 40, &["FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"])
@@ -29,9 +30,7 @@ fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Ext
         let answer = post(asking, "/v2/scrape", &body).await?;
         let content = text(&answer, &["data", "markdown"]);
         if content.is_empty() {
-            let why = text(&answer, &["error"]);
-            let why = if why.is_empty() { "the page could not be read".to_owned() } else { why };
-            return Err(ToolError::Failed(why));
+            return Err(unreadable(text(&answer, &["error"])));
         }
         let source = text(&answer, &["data", "metadata", "sourceURL"]);
         Ok(Extracted {

@@ -4,7 +4,8 @@ use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
-use crate::web::provider::{Asking, Extracted, Hit, Provider, list, text};
+use crate::web::answers::{hits_by_passage, list, page};
+use crate::web::provider::{Asking, Extracted, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider =
     Provider::new("parallel", 30, &["PARALLEL_API_KEY"]).searching(search).extracting(extract);
@@ -25,29 +26,15 @@ fn search<'a>(
             "max_results": limit.min(MOST),
         });
         let answer = post(asking, "/v1beta/search", &body).await?;
-        Ok(list(&answer, &["results"]).iter().map(hit).filter(|hit| !hit.url.is_empty()).collect())
+        Ok(hits_by_passage(list(&answer, &["results"]), "excerpts"))
     }
     .boxed()
-}
-
-fn hit(row: &Value) -> Hit {
-    let excerpts: Vec<&str> = list(row, &["excerpts"]).iter().filter_map(Value::as_str).collect();
-    Hit { title: text(row, &["title"]), url: text(row, &["url"]), description: excerpts.join(" … ") }
 }
 
 fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Extracted, ToolError>> {
     async move {
         let answer = post(asking, "/v1beta/extract", &json!({ "urls": [url], "full_content": true })).await?;
-        if let Some(page) = list(&answer, &["results"]).first() {
-            return Ok(Extracted {
-                url: text(page, &["url"]),
-                title: text(page, &["title"]),
-                text: text(page, &["full_content"]),
-            });
-        }
-        let why = list(&answer, &["errors"]).first().map(|error| text(error, &["content"]));
-        let why = why.filter(|why| !why.is_empty());
-        Err(ToolError::Failed(why.unwrap_or_else(|| "the page could not be read".to_owned())))
+        page(&answer, "full_content", ("errors", "content"))
     }
     .boxed()
 }

@@ -4,7 +4,8 @@ use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 use serde_json::Value;
 
-use crate::web::provider::{Asking, Hit, Provider, encoded, hits, list};
+use crate::web::answers::{encoded, hits, list};
+use crate::web::provider::{Asking, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider = Provider::new("searxng", 50, &["SEARXNG_URL"]).searching(search);
 

@@ -4,7 +4,8 @@ use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 use serde_json::{Value, json};
 
-use crate::web::provider::{Asking, Extracted, Hit, Provider, hits, list, text};
+use crate::web::answers::{hits, list, page};
+use crate::web::provider::{Asking, Extracted, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider =
     Provider::new("tavily", 10, &["TAVILY_API_KEY"]).searching(search).extracting(extract);
@@ -27,21 +28,9 @@ fn search<'a>(
 fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Extracted, ToolError>> {
     async move {
         let answer = post(asking, "/extract", json!({ "urls": [url] })).await?;
-        match list(&answer, &["results"]).first() {
-            Some(page) => Ok(Extracted {
-                url: text(page, &["url"]),
-                title: text(page, &["title"]),
-                text: text(page, &["raw_content"]),
-            }),
-            None => Err(ToolError::Failed(failure(&answer))),
-        }
+        page(&answer, "raw_content", ("failed_results", "error"))
     }
     .boxed()
-}
-
-fn failure(answer: &Value) -> String {
-    let why = list(answer, &["failed_results"]).first().map(|failed| text(failed, &["error"]));
-    why.filter(|why| !why.is_empty()).unwrap_or_else(|| "the page could not be read".to_owned())
 }
 
 async fn post(asking: &Asking<'_>, path: &str, mut body: Value) -> Result<Value, ToolError> {

@@ -4,7 +4,8 @@ use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
 use serde_json::Value;
 
-use crate::web::provider::{Asking, Hit, Provider, encoded, list, text};
+use crate::web::answers::{encoded, list, text};
+use crate::web::provider::{Asking, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider = Provider::new("wikipedia", 200, &[]).searching(search);
 
