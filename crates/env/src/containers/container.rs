@@ -162,7 +162,7 @@ impl Container {
     /// Fetches the image; what the engine says meanwhile is passed on.
     async fn pull(&self) -> Result<(), EnvError> {
         let words = client(&self.program, ["pull", self.settings.image.as_str()]);
-        let tell = self.around.progress.clone().map(|tell| Pulling::new(&self.settings.image, tell));
+        let tell = self.around.progress.clone().map(|tell| Pulling::begin(&self.settings.image, tell));
         let said = self.clients.ask(&words, PULL, tell).await?;
         if said.is_well() {
             return Ok(());

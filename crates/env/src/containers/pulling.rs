@@ -19,7 +19,8 @@ struct State {
 }
 
 impl Pulling {
-    pub(super) fn new(image: &str, tell: Arc<dyn Output>) -> Arc<dyn Output> {
+    /// Says that it begins, and counts from then on.
+    pub(super) fn begin(image: &str, tell: Arc<dyn Output>) -> Arc<dyn Output> {
         let pulling = Self { image: image.to_owned(), tell, state: Mutex::default() };
         pulling.say("");
         Arc::new(pulling)
@@ -89,7 +90,7 @@ mod tests {
     #[test]
     fn layers_are_counted_as_they_come() {
         let heard = Arc::new(Heard::default());
-        let pulling = Pulling::new("debian:12", Arc::clone(&heard) as Arc<_>);
+        let pulling = Pulling::begin("debian:12", Arc::clone(&heard) as Arc<_>);
 
         pulling.take(Stream::Out, b"12: Pulling from library/debian\nab: Pulling fs layer\ncd: Already ex");
         pulling.take(Stream::Out, b"ists\nab: Download complete\nab: Pull complete\nDigest: sha256:0\n");

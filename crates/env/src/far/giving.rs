@@ -174,8 +174,9 @@ impl Far {
             let last = left.peek().is_none();
             if last {
                 let text = |path: String, text: String| Entry { path, mode: 0o600, bytes: text.into_bytes() };
-                let gone: String = difference.gone.iter().map(|path| format!("{path}\n")).collect();
-                entries.push(text(format!(".gone-{owner}"), gone));
+                if !difference.gone.is_empty() {
+                    entries.push(text(format!(".gone-{owner}"), difference.gone.join("\n") + "\n"));
+                }
                 entries.push(text(Shelf::manifest(owner), wanted.text()));
             }
             let words = ["sh", "-c", GIVE, "hermes", owner].map(str::to_owned).to_vec();

@@ -24,7 +24,6 @@ mod everything;
 mod faults;
 mod pulls;
 #[path = "../../../env/tests/conformance/sshd.rs"]
-#[expect(dead_code, reason = "the suite of environments uses the rest of it")]
 mod sshd;
 mod support;
 
