@@ -179,7 +179,10 @@ const PROFILES: [&str; 51] = [
     ".mailcap",
 ];
 
-const SECRETS: [&str; 24] = [
+const SECRETS: [&str; 27] = [
+    ".config/doctl",
+    ".wrangler/config",
+    ".subversion/auth",
     ".aws/credentials",
     ".aws/sso/cache",
     ".config/gcloud",

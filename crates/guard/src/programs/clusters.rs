@@ -76,33 +76,40 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         {
             walk.emit_names(Kind::Cluster, "deletes or stops a cluster", call.span, &words);
         }
+        _ => changed(walk, call, verb, &words, &parsed),
+    }
+    if !dry {
+        applied(walk, call, verb, &parsed);
+        opened(walk, call, &words);
+    }
+    Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// What a verb changes, deletes or hands out in a cluster.
+fn changed(walk: &mut Walk<'_>, call: Call<'_>, verb: &str, words: &[&str], parsed: &Parsed<'_>) {
+    match verb {
         "delete" | "drain" | "replace" | "cordon" | "destroy" | "reset" | "evict" | "taint"
             if (verb != "replace" || parsed.has("", "force")) =>
         {
-            walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, &words);
+            walk.emit_names(Kind::Cluster, "deletes or empties parts of a cluster", call.span, words);
         }
         "scale"
             if call.args.iter().any(|arg| &*arg.text == "--replicas=0")
                 || parsed.value("", "replicas") == Some("0") =>
         {
-            walk.emit_names(Kind::Cluster, "scales something down to nothing", call.span, &words);
+            walk.emit_names(Kind::Cluster, "scales something down to nothing", call.span, words);
         }
         "rollout" if matches!(words.get(1), Some(&("restart" | "undo"))) => {
-            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, &words);
+            walk.emit_names(Kind::Cluster, "restarts or rolls back a deployment", call.span, words);
         }
         "apply" if call.args.iter().any(|arg| &*arg.text == "--force") => {
-            walk.emit_names(
-                Kind::Cluster,
-                "deletes and makes anew what cannot be changed",
-                call.span,
-                &words,
-            );
+            walk.emit_names(Kind::Cluster, "deletes and makes anew what cannot be changed", call.span, words);
         }
         "apply" if call.args.iter().any(|arg| &*arg.text == "--prune") => {
-            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, &words);
+            walk.emit_names(Kind::Cluster, "deletes what the files no longer name", call.span, words);
         }
         "label" | "annotate" | "set" | "patch" if call.args.iter().any(|arg| &*arg.text == "--all") => {
-            walk.emit_names(Kind::Cluster, "changes everything of a kind at once", call.span, &words);
+            walk.emit_names(Kind::Cluster, "changes everything of a kind at once", call.span, words);
         }
         "create" | "adm"
             if call
@@ -110,7 +117,7 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 .iter()
                 .any(|arg| arg.text.contains("cluster-admin") || arg.text == "--clusterrole=admin") =>
         {
-            walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, &words);
+            walk.emit_names(Kind::Privilege, "hands out the rights of the whole cluster", call.span, words);
         }
         "patch"
             if call.args.iter().any(|arg| {
@@ -121,15 +128,10 @@ fn kubectl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     || text.contains("\"replicas\":0")
             }) =>
         {
-            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, &words);
+            walk.emit_names(Kind::Cluster, "forces a deletion", call.span, words);
         }
         _ => {}
     }
-    if !dry {
-        applied(walk, call, verb, &parsed);
-        opened(walk, call, &words);
-    }
-    Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
 /// Whether a command prints what lets one into a cluster.

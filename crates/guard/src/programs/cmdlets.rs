@@ -338,7 +338,11 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
             let system = paths.iter().any(|target| {
                 matches!(target.place, Place::SystemTop | Place::Root | Place::SystemConfig | Place::Startup)
             });
-            let starts = lower.iter().any(|word| word.contains("\\startup\\") || word.contains("$profile"));
+            let starts = lower.iter().any(|word| {
+                word.contains("\\startup\\")
+                    || word.contains("$profile")
+                    || word.contains("/.config/powershell/")
+            });
             if system
                 && !paths.first().is_some_and(|first| paths.len() == 2 && first.place == Place::SystemTop)
             {

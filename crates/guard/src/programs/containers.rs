@@ -206,7 +206,13 @@ fn copied(walk: &mut Walk<'_>, args: &[Arg<'_>], span: Span) {
 pub(super) fn placed_inside(walk: &mut Walk<'_>, to: &Arg<'_>) {
     if let Some((_, path)) = to.text.split_once(':') {
         let target = walk.target(path);
-        if matches!(target.place, Place::Startup | Place::Credential | Place::System | Place::SystemConfig) {
+        let folders = ["/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/lib/", "/bin/", "/sbin/"];
+        if folders.iter().any(|folder| path.starts_with(folder)) {
+            walk.emit_names(Kind::Container, "replaces a program in a container", to.span, &[&to.text]);
+        } else if matches!(
+            target.place,
+            Place::Startup | Place::Credential | Place::System | Place::SystemConfig
+        ) {
             let how = How::default();
             walk.emit_on(Kind::Write, "copies into a container", to.span, vec![target], how);
         }

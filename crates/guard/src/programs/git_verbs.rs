@@ -237,7 +237,7 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
             }
         }
         // A verb that somebody added to git, and that says what it is for.
-        _ if super::verbs::named_for_loss(verb) => lost(walk, "deletes branches, tags or history", call),
+        _ if super::loss_names::named_for_loss(verb) => lost(walk, "deletes branches, tags or history", call),
         _ => {}
     }
 }

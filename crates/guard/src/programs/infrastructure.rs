@@ -18,35 +18,7 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
     match call.name {
         "ansible" => return ansible(walk, call, &words),
-        "ansible-playbook" => {
-            let named = |word: &&&str| {
-                let stem = super::base_name(word).trim_end_matches(".yml").trim_end_matches(".yaml");
-                verbs::named_for_loss(stem)
-            };
-            let rehearsed = words.iter().any(|word| {
-                matches!(
-                    *word,
-                    "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts" | "--list-tags"
-                )
-            });
-            if let Some(play) = words.iter().find(named).filter(|_| !rehearsed) {
-                walk.emit_names(Kind::Cloud, "runs a play made to remove things", call.span, &[play]);
-            } else if let Some(host) =
-                words.iter().find(|word| super::database::production(word)).filter(|_| !rehearsed)
-            {
-                walk.emit_names(Kind::Cloud, "runs a play on machines that matter", call.span, &[host]);
-            }
-            for verb in ["shell: ", "command: ", "raw: "] {
-                if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
-                    walk.run_text(
-                        rest.split(['}', '\n', ',']).next().unwrap_or_default(),
-                        &Flow::none(),
-                        call.span,
-                    );
-                }
-            }
-            return Flow::none();
-        }
+        "ansible-playbook" => return play(walk, call, &words),
         "salt" => {
             if let Some(at) = words.iter().position(|word| word.starts_with("cmd.")) {
                 walk.run_text(words.get(at + 1).copied().unwrap_or_default(), &Flow::none(), call.span);
@@ -116,6 +88,30 @@ fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     if bad && !verbs::only_shows(call.args) {
         walk.emit_names(Kind::Cloud, "destroys or changes infrastructure without asking", call.span, &plain);
+    }
+    Flow::none()
+}
+
+/// `ansible-playbook play.yml`: what the play is called, where it runs, and what it is given.
+fn play(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
+    let named = |word: &&&str| {
+        let stem = super::base_name(word).trim_end_matches(".yml").trim_end_matches(".yaml");
+        super::loss_names::named_for_loss(stem)
+    };
+    let rehearsed = words.iter().any(|word| {
+        matches!(*word, "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts" | "--list-tags")
+    });
+    if let Some(play) = words.iter().find(named).filter(|_| !rehearsed) {
+        walk.emit_names(Kind::Cloud, "runs a play made to remove things", call.span, &[play]);
+    } else if let Some(host) =
+        words.iter().find(|word| super::database::production(word)).filter(|_| !rehearsed)
+    {
+        walk.emit_names(Kind::Cloud, "runs a play on machines that matter", call.span, &[host]);
+    }
+    for verb in ["shell: ", "command: ", "raw: "] {
+        if let Some((_, rest)) = call.stdin.seen().to_owned().split_once(verb) {
+            walk.run_text(rest.split(['}', '\n', ',']).next().unwrap_or_default(), &Flow::none(), call.span);
+        }
     }
     Flow::none()
 }

@@ -35,6 +35,7 @@ mod infrastructure;
 mod inline;
 mod kernel;
 mod looks;
+mod loss_names;
 mod managers;
 mod network;
 mod odd;
@@ -264,7 +265,7 @@ fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
         peeks: peeks::knows(name),
         tool: !stranger && !handles_text(name),
         windows: stranger && cmdlets::known(name),
-        loss: stranger && verbs::named_for_loss(name),
+        loss: stranger && loss_names::named_for_loss(name),
         tame: stranger && removals::tame(name),
     };
     if walk.met.len() >= 16 {

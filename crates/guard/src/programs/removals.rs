@@ -199,7 +199,7 @@ pub(super) fn tame(name: &str) -> bool {
 pub(super) fn of(args: &[Arg<'_>]) -> Option<(Kind, &'static str)> {
     for arg in args.iter().filter(|arg| arg.text.starts_with('-')) {
         let text = &*arg.text;
-        if OPTIONS.contains(&text) || text.strip_prefix("--delete-").is_some_and(|rest| is_thing(rest)) {
+        if OPTIONS.contains(&text) || text.strip_prefix("--delete-").is_some_and(is_thing) {
             let power = text.strip_prefix("--").is_some_and(|word| POWERS.contains(&word));
             return Some(if power { (Kind::Power, POWER) } else { (Kind::Cloud, TAKES_DOWN) });
         }

@@ -355,35 +355,6 @@ fn part_destroys(word: &str) -> bool {
     !last.is_empty() && (heavy(first) || heavy(last) || last == "del")
 }
 
-/// Whether a program's own name says that it removes things: `k3s-uninstall.sh`, `cgdelete`.
-pub(super) fn named_for_loss(name: &str) -> bool {
-    if name.starts_with('-') {
-        return false;
-    }
-    let stem = name.strip_suffix(".sh").unwrap_or(name);
-    let stem = stem.strip_suffix(".py").unwrap_or(stem);
-    stem.split(['-', '_', '.']).any(|part| {
-        matches!(
-            part,
-            "uninstall"
-                | "uninstaller"
-                | "destroy"
-                | "wipe"
-                | "delete"
-                | "purge"
-                | "erase"
-                | "nuke"
-                | "flushall"
-                | "kill"
-                | "killall"
-        )
-    }) || stem.rsplit_once(['-', '_']).is_some_and(|(head, last)| {
-        !head.is_empty() && matches!(last, "rm" | "stop" | "restart" | "remove" | "reboot" | "shutdown")
-    }) || ["flush", "delete", "destroy", "wipe"]
-        .iter()
-        .any(|verb| stem.len() > verb.len() && stem.ends_with(verb))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -426,16 +397,6 @@ mod tests {
         assert!(destroys("tool", &args("terminateAll")));
         assert!(!destroys("tool", &args("run deleteUserTest")));
         assert!(!destroys("tool", &args("ecs Deletion")));
-    }
-
-    #[test]
-    fn a_name_can_say_what_a_program_is_for() {
-        for name in ["k3s-uninstall.sh", "cgdelete", "memcflush", "wipe"] {
-            assert!(named_for_loss(name), "{name}");
-        }
-        for name in ["flush", "undelete-list", "installer", "wiper-docs"] {
-            assert!(!named_for_loss(name), "{name}");
-        }
     }
 
     #[test]

@@ -129,7 +129,6 @@ fn spec(name: &str) -> Option<(Spec, usize)> {
 fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let Some((spec, skip)) = spec(call.name) else { return Flow::none() };
     let parsed = parse(call.args, spec);
-    written_output(walk, call, &parsed);
     noted(walk, call, &parsed);
     match call.name {
         "direnv" | "op" | "doppler" | "chamber" | "infisical"
@@ -206,7 +205,6 @@ fn peel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         args = rest;
     }
     if call.name == "capsh" {
-        // `capsh … -- -c code` is a shell.
         args.insert(0, Arg { text: "bash".into(), span: call.span });
     }
     while args.first().is_some_and(|arg| is_assignment(&arg.text) || &*arg.text == "--") {
@@ -246,6 +244,7 @@ fn names_machine(word: &str) -> bool {
 
 /// What some wrappers do besides running a program.
 fn noted(walk: &mut Walk<'_>, call: Call<'_>, parsed: &super::opts::Parsed<'_>) {
+    written_output(walk, call, parsed);
     match call.name {
         "nsenter" if parsed.value("t", "target") == Some("1") => {
             walk.emit(Kind::Privilege, "runs in the view of the first process", call.span);

@@ -40,6 +40,42 @@ impl Program {
                 walk.emit(Kind::Delete, "deletes files through the Finder", span);
             }
         }
+        self.connects(walk, text, span);
+        if self.empties() {
+            walk.emit(Kind::Database, "empties tables", span);
+        }
+        let cloud = self.mentions(&["boto3", "botocore", "google", "azure", "aws_sdk", "kubernetes"]);
+        let kills = self.list.windows(2).any(|pair| {
+            matches!(pair, [Token::Name(name), Token::Sign('(')]
+                if name.starts_with("delete") || name.starts_with("terminate") || name.starts_with("Delete"))
+        });
+        if cloud && kills {
+            walk.emit(Kind::Cloud, "deletes resources of an account", span);
+        }
+        if language == "perl" && self.mentions(&["unlink"]) && text.contains("<*") {
+            walk.emit_names(Kind::Delete, "deletes whatever it finds", span, &["*"]);
+        }
+        self.reaches_out(walk, span);
+        self.reads_secrets(walk, span, before);
+        let secret = walk
+            .effects
+            .get(before..)
+            .unwrap_or_default()
+            .iter()
+            .any(|effect| effect.kind == Kind::ReadCredential);
+        if secret && self.mentions(&NETWORK) {
+            walk.emit(Kind::SendOut, "reads credentials and talks to the network", span);
+        }
+        if self.whole_environment() && self.mentions(&NETWORK) {
+            walk.emit(Kind::SendOut, "sends the environment to the network", span);
+        }
+        if self.mentions(&["environ"]) && self.mentions(&["post", "urlopen", "Request", "PUT", "POST"]) {
+            walk.emit(Kind::SendOut, "sends the environment to the network", span);
+        }
+    }
+
+    /// Shells connected to sockets, and files sent through them.
+    fn connects(&self, walk: &mut Walk<'_>, text: &str, span: Span) {
         let socket = self.mentions(&[
             "socket",
             "Socket",
@@ -85,37 +121,6 @@ impl Program {
             && self.mentions(&["open", "File", "readFileSync"])
         {
             walk.emit(Kind::SendOut, "sends a local file to another machine", span);
-        }
-        if self.empties() {
-            walk.emit(Kind::Database, "empties tables", span);
-        }
-        let cloud = self.mentions(&["boto3", "botocore", "google", "azure", "aws_sdk", "kubernetes"]);
-        let kills = self.list.windows(2).any(|pair| {
-            matches!(pair, [Token::Name(name), Token::Sign('(')]
-                if name.starts_with("delete") || name.starts_with("terminate") || name.starts_with("Delete"))
-        });
-        if cloud && kills {
-            walk.emit(Kind::Cloud, "deletes resources of an account", span);
-        }
-        if language == "perl" && self.mentions(&["unlink"]) && text.contains("<*") {
-            walk.emit_names(Kind::Delete, "deletes whatever it finds", span, &["*"]);
-        }
-        self.reaches_out(walk, span);
-        self.reads_secrets(walk, span, before);
-        let secret = walk
-            .effects
-            .get(before..)
-            .unwrap_or_default()
-            .iter()
-            .any(|effect| effect.kind == Kind::ReadCredential);
-        if secret && self.mentions(&NETWORK) {
-            walk.emit(Kind::SendOut, "reads credentials and talks to the network", span);
-        }
-        if self.whole_environment() && self.mentions(&NETWORK) {
-            walk.emit(Kind::SendOut, "sends the environment to the network", span);
-        }
-        if self.mentions(&["environ"]) && self.mentions(&["post", "urlopen", "Request", "PUT", "POST"]) {
-            walk.emit(Kind::SendOut, "sends the environment to the network", span);
         }
     }
 
