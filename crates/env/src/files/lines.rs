@@ -136,8 +136,10 @@ impl Pager {
 
     /// Puts a line on the page, with this many characters behind what is known of it.
     fn put(&mut self, bytes: &[u8], beyond: usize) {
-        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
-        let Cut { shown, hidden, lossy } = cut(bytes, &text, self.line_chars);
+        let read = std::str::from_utf8(bytes);
+        let text = read.map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        let sound = read.map_or_else(|error| error.valid_up_to(), str::len);
+        let (shown, hidden) = cut(&text, self.line_chars);
         let between = usize::from(!self.page.lines.is_empty());
         let chars = if shown.is_ascii() { shown.len() } else { shown.chars().count() };
         if between > 0 && self.shown.saturating_add(between + chars) > self.request.max_chars {
@@ -146,7 +148,8 @@ impl Pager {
             return;
         }
         self.shown += between + chars;
-        self.page.lossy |= lossy;
+        // What is not text was replaced, if it is shown at all.
+        self.page.lossy |= sound < shown.len();
         self.page.lines.push(shown, hidden.saturating_add(beyond));
         self.taking = len(self.page.lines.len()) < self.request.count;
     }
@@ -183,24 +186,11 @@ fn starts(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }
 
-/// A line as it is shown.
-struct Cut<'a> {
-    shown: &'a str,
-    /// Characters behind that.
-    hidden: usize,
-    /// Whether anything shown had to be replaced.
-    lossy: bool,
-}
-
-/// Cuts a line that is too long; `text` is what its bytes read as.
-fn cut<'a>(bytes: &[u8], text: &'a Cow<'_, str>, line_chars: usize) -> Cut<'a> {
+/// As much of a line as is shown, and the number of characters behind that.
+fn cut(text: &str, line_chars: usize) -> (&str, usize) {
     let end = if text.len() <= line_chars { None } else { text.char_indices().nth(line_chars) };
-    let Some((end, _)) = end else {
-        return Cut { shown: text, hidden: 0, lossy: matches!(text, Cow::Owned(_)) };
-    };
-    let (shown, hidden) = text.split_at_checked(end).unwrap_or((text, ""));
-    let lossy = std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() < end);
-    Cut { shown, hidden: hidden.chars().count(), lossy }
+    let cut = end.and_then(|(end, _)| text.split_at_checked(end));
+    cut.map_or((text, 0), |(shown, hidden)| (shown, hidden.chars().count()))
 }
 
 fn len(count: usize) -> u64 {
