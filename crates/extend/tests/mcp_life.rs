@@ -3,6 +3,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "the test is the other side of the pipes, and stops where something is wrong"
@@ -83,7 +84,9 @@ impl Launch for Threads {
         let ((theirs, input), (output, ours), (errors, _)) =
             (pipe().unwrap(), pipe().unwrap(), pipe().unwrap());
         let ends = [OwnedFd::from(input), output.into(), errors.into()];
-        ends.iter().for_each(|end| rustix::io::ioctl_fionbio(end, true).unwrap());
+        for end in &ends {
+            rustix::io::ioctl_fionbio(end, true).unwrap();
+        }
         let [input, output, errors] = ends;
         *self.0.out.lock().unwrap() = Some(ours);
         self.0.starts.fetch_add(1, Ordering::AcqRel);

@@ -91,8 +91,11 @@ impl Runtime {
     }
 }
 
+/// A fact that only one kind of event has.
+type Fact = (&'static str, Option<String>);
+
 /// What hooks are told of a move, and the fact that only this kind has.
-fn event(what: &Act, acted: &Acted) -> Option<(EventKind, Option<(&'static str, Option<String>)>)> {
+fn event(what: &Act, acted: &Acted) -> Option<(EventKind, Option<Fact>)> {
     match what {
         Act::Claim(_) | Act::Heartbeat(_) if acted.took => Some((EventKind::KanbanTaskClaimed, None)),
         Act::Complete(done) => {

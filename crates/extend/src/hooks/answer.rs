@@ -88,7 +88,7 @@ pub(super) fn reaction(kind: EventKind, said: &str) -> Result<Option<Reaction>, 
     Ok(Reaction::of(kind, &answer).map(|reaction| match reaction {
         Reaction::Context(text) => Reaction::Context(bounded(text.trim())),
         Reaction::GoOn(text) => Reaction::GoOn(text.chars().take(MAX_MESSAGE).collect()),
-        other => other,
+        answer @ Reaction::Answer(_) => answer,
     }))
 }
 

@@ -121,7 +121,7 @@ impl PluginHook {
     }
 
     /// Tells its callbacks by and by.
-    fn observe(&self, event: EventKind, payload: Value) {
+    fn observe(&self, event: EventKind, payload: &Value) {
         let told = json!({ "event": event.name(), "payload": payload });
         self.unheard.waiting().push_back(told);
         let (subject, unheard, name) =
@@ -257,7 +257,7 @@ impl Hook for PluginHook {
 
     fn after<'a>(&'a self, call: &'a CallView, end: &'a CallEnd) -> BoxFuture<'a, ()> {
         if self.is_for(EventKind::PostToolCall) {
-            self.observe(EventKind::PostToolCall, ended(call, end));
+            self.observe(EventKind::PostToolCall, &ended(call, end));
         }
         Box::pin(std::future::ready(()))
     }
@@ -272,7 +272,7 @@ impl Hook for PluginHook {
         payload.insert("telemetry_schema_version".to_owned(), json!(VERSION));
         let payload = Value::Object(payload);
         if event.kind.is_observed() {
-            self.observe(event.kind, payload);
+            self.observe(event.kind, &payload);
             return Box::pin(std::future::ready(Ok(None)));
         }
         Box::pin(async move {

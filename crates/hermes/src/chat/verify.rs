@@ -102,7 +102,7 @@ impl Chat {
             };
             let input = vec![Part::Text { text }];
             let more = seat.driver.turn(&seat.id, input, &self.steering, &further, cancel).await;
-            end = together(end, more);
+            end = together(&end, more);
         }
         events(Event::TurnEnded(end.clone()));
         end
@@ -110,7 +110,7 @@ impl Chat {
 }
 
 /// Two turns as one: the end of the second, the cost of both.
-fn together(before: TurnEnd, mut end: TurnEnd) -> TurnEnd {
+fn together(before: &TurnEnd, mut end: TurnEnd) -> TurnEnd {
     end.usage.add(before.usage);
     end.model_calls += before.model_calls;
     end.tool_calls += before.tool_calls;

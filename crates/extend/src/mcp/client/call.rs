@@ -178,7 +178,7 @@ impl Inner {
         let id = lane.number();
         let waiting = Waiting::new(live, RequestId::Number(id), lane::token(id), cx, self.outside.host.now());
         let ended = match lane.send(id, call.clone()) {
-            Err(ended) => Some(ended),
+            Err(why) => Some(Ended::Odd(why)),
             Ok(mut sent) => tokio::select! {
                 biased;
                 ended = sent.ended() => ended,

@@ -77,12 +77,12 @@ impl Lane {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sends a call under its number.
-    pub(super) fn send(self: &Arc<Self>, id: i64, call: CallToolRequest) -> Result<Sent, Ended> {
+    /// Sends a call under its number, or says why it cannot be written down.
+    pub(super) fn send(self: &Arc<Self>, id: i64, call: CallToolRequest) -> Result<Sent, String> {
         let mut request = ClientRequest::CallToolRequest(call);
         request.get_meta_mut().set_progress_token(token(id));
         let message = ClientJsonRpcMessage::request(request, RequestId::Number(id));
-        let mut line = serde_json::to_vec(&message).map_err(|wrong| Ended::Odd(wrong.to_string()))?;
+        let mut line = serde_json::to_vec(&message).map_err(|wrong| wrong.to_string())?;
         line.push(b'\n');
         let (tell, answer) = oneshot::channel();
         self.waiting().insert(id, tell);

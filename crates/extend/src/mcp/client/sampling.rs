@@ -218,7 +218,7 @@ fn last_words(request: &CreateMessageRequestParams) -> String {
 fn said(message: &SamplingMessage) -> (String, String) {
     let role = match message.role {
         Role::Assistant => "assistant",
-        _ => "user",
+        Role::User => "user",
     };
     let words = match &message.content {
         SamplingContent::Single(block) => block_words(block),
