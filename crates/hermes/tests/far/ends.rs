@@ -90,5 +90,5 @@ fn be_killed(run: &str) {
         output(&runtime.session().environment(name).open().unwrap(), "true");
     }
     std::fs::write(dir.join("work/ready"), "").unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(120));
+    std::thread::sleep(std::time::Duration::from_mins(2));
 }
