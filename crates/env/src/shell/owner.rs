@@ -123,7 +123,9 @@ mod tests {
         let elsewhere = Owner { world: own.world + 1, ..gone.clone() };
         let make = |name: &str| fs::create_dir_all(place.path().join(name).join("0/profile")).unwrap();
         let stays = [own.name("aaaaaaaa"), elsewhere.name("bbbbbbbb"), "hermes-notes".to_owned(), name()];
-        stays.iter().for_each(|name| make(name));
+        for name in &stays {
+            make(name);
+        }
         make(&gone.name("cccccccc"));
         make("kept");
         let link = gone.name("dddddddd");

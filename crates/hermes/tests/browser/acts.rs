@@ -116,8 +116,8 @@ fn links_keys_scrolling_and_the_way_back() {
 #[test]
 fn a_page_that_closes_or_crashes_ends_what_is_asked_of_it_at_once() {
     let server = Server::pages(&[
-        ("/", "<title>One</title><button onclick=\"open('/two')\">open</button>"),
-        ("/two", "<title>Two</title><button onclick='close()'>close</button>"),
+        ("/", "<title>One</title><button onclick=\"window.open('/two')\">open</button>"),
+        ("/two", "<title>Two</title><button onclick='window.close()'>close</button>"),
     ]);
     // So long that a call which waited for it would be noticed.
     let Some(seat) = Seat::set_up(&[&server], "  command_timeout: 250\n") else { return };

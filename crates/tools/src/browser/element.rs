@@ -247,9 +247,10 @@ impl Browser {
         };
         let down = if press.text.is_some() { "keyDown" } else { "rawKeyDown" };
         match futures::future::join(event(down), event("keyUp")).await {
-            (Ok(_), Ok(_)) => self.after_act().await,
+            (Ok(_), Ok(_)) | (Err(WireError::Gone(_)), _) | (_, Err(WireError::Gone(_))) => {
+                self.after_act().await
+            }
             (Err(WireError::Dialog), _) | (_, Err(WireError::Dialog)) => Ok(Settled::Dialog),
-            (Err(WireError::Gone(_)), _) | (_, Err(WireError::Gone(_))) => self.after_act().await,
             (Err(wrong), _) | (_, Err(wrong)) => Err(wrong.into()),
         }
     }
