@@ -123,6 +123,11 @@ impl Home {
         self.root.join("kanban")
     }
 
+    /// Whether a file of a home, this or another, is there.
+    pub fn has_file(path: &Path) -> bool {
+        disk::is_file(path)
+    }
+
     /// What `SOUL.md` says; nothing when there is none.
     pub fn soul_text(&self) -> Result<Option<String>, StoreError> {
         const MAX_BYTES: u64 = 256 * 1024;

@@ -490,7 +490,7 @@ fn the_tasks_of_the_original_are_brought_in_once() {
     // Nobody here works on what ran there, and somebody may.
     let running = view("t_run");
     assert_eq!((running.task.status, running.task.run_id), (Status::Ready, None));
-    bench.act("t_run", Act::Claim(Duration::from_secs(60)), &agent("s1")).unwrap();
+    bench.act("t_run", Act::Claim(Duration::from_mins(1)), &agent("s1")).unwrap();
     bench.act("t_run", done("x"), &agent("s1")).unwrap();
     assert_eq!(view("t_wait").task.status, Status::Ready);
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hermes::core::kanban::{Actor, Hand};
-use hermes::store::Home;
+use hermes::store::{CronHome, Home};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
@@ -38,7 +38,7 @@ struct Sources {
 
 impl Sources {
     fn of(path: Option<&Path>, home: &Home, cwd: &Path) -> Self {
-        let there = |path: PathBuf| path.is_file().then_some(path);
+        let there = |path: PathBuf| Home::has_file(&path).then_some(path);
         let Some(path) = path else {
             // The jobs of the home in use are in use already.
             let tasks = home.state_db().with_file_name("kanban.db");
@@ -46,7 +46,7 @@ impl Sources {
         };
         let path = cwd.join(path);
         match path.file_name().and_then(|name| name.to_str()) {
-            _ if path.is_dir() => Self {
+            _ if CronHome::is_folder(&path) => Self {
                 sessions: there(path.join("state.db")),
                 tasks: there(path.join("kanban.db")),
                 jobs: there(path.join("cron/jobs.json")),

@@ -135,7 +135,9 @@ fn wanted(job: &Job, deliver: &dyn Deliver) -> Vec<Result<Target, String>> {
                 if homes.is_empty() {
                     add(Err("all: no platform has a home chat here".to_owned()));
                 }
-                homes.into_iter().for_each(|home| add(Ok(home)));
+                for home in homes {
+                    add(Ok(home));
+                }
             }
             name => add(name.parse::<Target>().map_err(|wrong| wrong.to_string())),
         }

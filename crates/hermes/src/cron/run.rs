@@ -235,7 +235,8 @@ impl Cron {
         let keep = usize::try_from(self.runtime.settings().cron.output_retention).unwrap_or(usize::MAX);
         let came = Arc::new(came);
         let (kept, told, at) = (claim.clone(), Arc::clone(&came), here.clone());
-        let output = self.on_disk(move |home| Ok(kept_in_a_file(home, &kept, session, &told, &at, keep)));
+        let output =
+            self.on_disk(move |home| Ok(kept_in_a_file(home, &kept, session.as_deref(), &told, &at, keep)));
         let (output, lost) = output.await?;
         let late = claim.due.zip(came.began).map(|(due, began)| due.duration_until(began));
         let letter = deliver::answer(&claim.job, came.outcome, &came.answer, came.error.as_deref(), late);
@@ -260,7 +261,7 @@ impl Cron {
 fn kept_in_a_file(
     home: &CronHome,
     claim: &Claim,
-    session: Option<String>,
+    session: Option<&str>,
     came: &Came,
     here: &Here,
     keep: usize,
@@ -279,7 +280,7 @@ fn kept_in_a_file(
         ended: here.now,
         zone: &zone,
         model: came.model.as_deref(),
-        session: session.as_deref(),
+        session,
         prompt: if came.prompt.is_empty() { &job.prompt } else { &came.prompt },
         answer: &came.answer,
         error: came.error.as_deref(),

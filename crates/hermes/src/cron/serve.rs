@@ -66,7 +66,7 @@ type Running<'a> = FuturesUnordered<BoxFuture<'a, Over>>;
 /// Something that has come to its end.
 enum Over {
     /// A run.
-    Run(Claim, Result<Run, JobError>),
+    Run(Box<(Claim, Result<Run, JobError>)>),
     /// A message about times that went by or a run that was cut off: the job, and why it did not arrive.
     Notice(String, Option<String>),
 }
@@ -192,7 +192,7 @@ impl<'a> Desk<'a> {
             let (cron, cancel) = (self.cron, self.cancel);
             running.push(Box::pin(async move {
                 let end = cron.run(&claim, cancel).await;
-                Over::Run(claim, end)
+                Over::Run(Box::new((claim, end)))
             }));
         }
     }
@@ -212,7 +212,7 @@ impl<'a> Desk<'a> {
 
     fn over(&mut self, over: &Over) {
         match over {
-            Over::Run(claim, end) => self.ended(claim, end),
+            Over::Run(run) => self.ended(&run.0, &run.1),
             Over::Notice(job, Some(why)) => (self.tell)(Happening::Trouble(&format!("job {job}: {why}"))),
             Over::Notice(_, None) => {}
         }

@@ -18,7 +18,7 @@ use futures::StreamExt as _;
 use futures::channel::mpsc::unbounded;
 use futures::executor::block_on;
 use hermes::Runtime;
-use hermes::core::definitions::{Toolbox, definition_tokens};
+use hermes::core::definitions::{Offered, Toolbox, definition_tokens};
 use hermes::core::registry::{Snapshot, Source};
 use hermes::core::toolset::{PlatformLists, Selection};
 
@@ -97,7 +97,7 @@ fn groups(runtime: &Runtime, snapshot: &Snapshot, all: &Toolbox, platform: &str)
         let item = Item {
             name: name.to_string(),
             about: first_sentence(&tool.definition().description).to_owned(),
-            tokens: offered.map_or_else(|| definition_tokens(tool, dialect), |it| it.tokens()),
+            tokens: offered.map_or_else(|| definition_tokens(tool, dialect), Offered::tokens),
             missing: closed.map(|closed| closed.why.to_string()),
             on: false,
         };
