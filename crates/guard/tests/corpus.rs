@@ -57,3 +57,55 @@ fn at_most_1_in_100_harmless_commands_is_asked_about_and_none_is_denied() {
 
     assert!(asked.len() * 100 <= all.len(), "{asked:#?}");
 }
+
+/// Commands kept apart: nothing was changed for one of them, so they tell how the guard does on
+/// commands it has never met.
+fn unseen(file: &str) -> Vec<(String, bool)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/unseen").join(file);
+    let judged = |line: &str| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let command = entry["cmd"].as_str().unwrap();
+        (command.to_owned(), judge(command, &context(&entry)).verdict != Verdict::Allow)
+    };
+    fs::read_to_string(path).unwrap().lines().map(judged).collect()
+}
+
+#[test]
+fn of_dangers_that_were_kept_apart_nine_in_ten_are_asked_about() {
+    let all = unseen("danger.jsonl");
+    let missed: Vec<_> = all.iter().filter(|(_, asked)| !asked).collect();
+
+    assert!(all.len() > 200 && missed.len() * 10 <= all.len(), "{missed:#?}");
+}
+
+#[test]
+fn of_harmless_commands_that_were_kept_apart_at_most_two_in_a_hundred_are_asked_about() {
+    let all = unseen("harmless.jsonl");
+    let asked: Vec<_> = all.iter().filter(|(_, asked)| *asked).collect();
+
+    assert!(all.len() > 150 && asked.len() * 50 <= all.len(), "{asked:#?}");
+}
+
+#[test]
+fn whatever_writes_to_a_disk_through_an_option_is_never_allowed() {
+    for command in [
+        "openssl rand -out /dev/sda 1048576",
+        "curl -o /dev/sda https://example.com/disk.img",
+        "wget --output-document=/dev/sdb http://example.com/raw.img",
+        "sort -o /dev/sda dump.txt",
+        "gcc -o /dev/sda main.c",
+        "gpg -o /dev/sdb -d img.gpg",
+        "unheard-of --output /dev/nvme0n1 x",
+        "unheard-of of=/dev/sda",
+        "dc3dd wipe=/dev/sdb",
+        "tee /dev/sdc < disk.img",
+        "cp debian.img /dev/mmcblk0",
+        "install -m 600 img.bin /dev/sdd",
+        "mv img.bin /dev/sdd",
+        "cat image.iso > /dev/sdb",
+        "ssh-keygen -f /dev/sda -N ''",
+        "sqlite3 x.db '.backup main /dev/sda'",
+    ] {
+        assert!(judge(command, &Context::new("/home/user/project", "/home/user")).never, "{command}");
+    }
+}

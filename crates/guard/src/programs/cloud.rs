@@ -293,6 +293,13 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
                 walk.emit_names(Kind::SendOut, "sends credentials to object storage", call.span, &[word]);
             } else if is_whole(place) {
                 walk.emit_names(Kind::SendOut, "sends a whole folder to object storage", call.span, &[word]);
+            } else if crate::places::is_dump(word) {
+                walk.emit_names(
+                    Kind::SendOut,
+                    "sends a whole database to object storage",
+                    call.span,
+                    &[word],
+                );
             }
         }
     }

@@ -188,6 +188,8 @@ fn is_object(word: &str) -> bool {
             | "pod"
             | "machine"
             | "checkpoint"
+            | "task"
+            | "tasks"
     )
 }
 

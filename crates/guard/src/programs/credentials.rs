@@ -82,6 +82,14 @@ fn keys(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         if call.args.iter().any(|arg| matches!(&*arg.text, "-y" | "-p")) {
             walk.emit(Kind::ReadCredential, "reads or changes a private key", call.span);
         }
+        if let Some(file) =
+            call.args.iter().position(|arg| &*arg.text == "-f").and_then(|at| call.args.get(at + 1))
+            && walk.target(&file.text).place == Place::Device
+        {
+            let target = walk.target(&file.text);
+            let how = How { grave: true, ..How::default() };
+            walk.emit_on(Kind::Device, "overwrites a device", file.span, vec![target], how);
+        }
         // With `-f` an existing key may be replaced, which the program itself asks about, unless
         // the answer is already there.
         if call.stdin.present()

@@ -189,7 +189,8 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for arg in call.args {
         if let Some(path) = arg.text.strip_prefix("if=") {
             input = walk.read_file(path, arg.span);
-        } else if let Some(path) = arg.text.strip_prefix("of=")
+        } else if let Some(path) =
+            ["of=", "wipe=", "hof=", "ofs="].iter().find_map(|key| arg.text.strip_prefix(key))
             && (walk.target(path).place == Place::Device || output.is_none())
         {
             output = Some((path.to_owned(), arg.span));

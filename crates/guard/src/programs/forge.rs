@@ -57,7 +57,9 @@ pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::unknown(Origin { credential: true, ..Origin::default() });
     }
     if matches!((parsed.text(0), verb), ("gist" | "snippet", "create")) {
-        let mut credential = call.stdin.origin.credential || call.stdin.origin.local;
+        let mut credential = call.stdin.origin.credential
+            || call.stdin.origin.local
+            || parsed.has("p", "public") && parsed.rest().count() > 2;
         for file in parsed.rest().skip(2) {
             let origin = walk.read_file(&file.text, file.span).origin;
             credential |= origin.credential || origin.whole;

@@ -27,7 +27,7 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         {
             lost(walk, "throws away uncommitted work (reset --hard)", call);
         }
-        "reset" if parsed.has("", "merge") => {
+        "reset" if parsed.has("", "merge") || parsed.has("", "keep") => {
             lost(walk, "throws away uncommitted work (reset --merge)", call);
         }
         "clean"
@@ -210,6 +210,13 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
                         call.span,
                         &[&file.text],
                     );
+                }
+            }
+        }
+        "show" | "cat-file" => {
+            for arg in parsed.rest().take(16) {
+                if let Some((_, path)) = arg.text.split_once(':').filter(|(_, path)| !path.is_empty()) {
+                    walk.read_file(path, arg.span);
                 }
             }
         }

@@ -225,9 +225,16 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         return flow;
     }
+    let before = walk.effects.len();
     if met.windows
         && let Some(flow) = windows::run(walk, call)
     {
+        if met.harm
+            && walk.effects.len() == before
+            && let Some((kind, what)) = harms::of(name, args)
+        {
+            walk.emit_names(kind, what, span, &[name]);
+        }
         return flow;
     }
     amount::handed_on(call, stranger::run(walk, call, met))

@@ -21,7 +21,10 @@ pub(super) fn multiplexer(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.run_text(command.trim_matches(['"', '\'']), &Flow::none(), call.span);
     }
     let keys = call.args.iter().any(|arg| matches!(&*arg.text, "send-keys" | "send" | "stuff"));
-    let kill = call.args.iter().any(|arg| matches!(&*arg.text, "kill-server"));
+    let kill = call.args.iter().any(|arg| matches!(&*arg.text, "kill-server"))
+        || call.name == "screen"
+            && call.args.iter().any(|arg| &*arg.text == "-X")
+            && call.args.iter().any(|arg| matches!(&*arg.text, "quit" | "kill"));
     if kill {
         walk.emit(Kind::Kill, "ends every terminal session", call.span);
         return Flow::none();

@@ -35,6 +35,7 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if parsed.has("z", "") && !call.stdin.present() {
         return Flow::none();
     }
+    let here = parsed.rest().any(|arg| matches!(&*arg.text, "localhost" | "127.0.0.1" | "::1"));
     if call.stdin.present() {
         let said = call.stdin.seen().to_ascii_lowercase();
         if ["flush_all", "flushall", "flushdb", "shutdown", "delete /"].iter().any(|verb| said.contains(verb))
@@ -43,7 +44,7 @@ fn netcat(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         if call.stdin.origin.credential || call.stdin.origin.secret {
             walk.emit(Kind::SendOut, "sends credentials to another machine", call.span);
-        } else if call.stdin.origin.local {
+        } else if call.stdin.origin.local && !here {
             walk.emit(Kind::SendOut, "sends local data to another machine", call.span);
         }
     }

@@ -89,7 +89,7 @@ fn files(walk: &mut Walk<'_>, text: &str, lower: &str, span: Span) {
     }
     for mark in [".output ", ".once ", ".save ", ".backup ", "\\o ", "\\g ", "\\w "] {
         if let Some(rest) = text.trim_start().strip_prefix(mark) {
-            let path = rest.split_whitespace().next().unwrap_or_default();
+            let path = rest.lines().next().unwrap_or_default().split_whitespace().last().unwrap_or_default();
             walk.write_file(
                 path,
                 Flow::unknown(crate::walk::Origin::default()),

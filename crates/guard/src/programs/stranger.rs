@@ -176,6 +176,10 @@ fn talks(name: &str) -> bool {
             | "sql-formatter"
             | "pygmentize"
             | "highlight"
+            | "Select-String"
+            | "Get-Help"
+            | "Write-Host"
+            | "Write-Output"
     )
 }
 

@@ -142,6 +142,21 @@ fn transfer(walk: &mut Walk<'_>, call: Call<'_>, from: &[&Arg<'_>], to: &Arg<'_>
                 How::default(),
             );
         }
+        let personal = ["/Documents", "/Desktop", "/Pictures", "/Downloads", "/Mail", "/.config", "/.local"];
+        let target = walk.target(&source.text);
+        if is_remote(&to.text)
+            && target.place == Place::Home
+            && personal.iter().any(|folder| target.text.ends_with(folder))
+        {
+            let how = How::default();
+            walk.emit_on(
+                Kind::SendOut,
+                "sends files of yours to another machine",
+                call.span,
+                vec![target],
+                how,
+            );
+        }
         credential |= walk.read_file(&source.text, source.span).origin.credential;
     }
     if is_remote(&to.text) {

@@ -120,7 +120,14 @@ impl Walk<'_> {
             return;
         }
         let normal = self.path(path);
-        let target = self.target_at(normal.clone(), path);
+        let mut target = self.target_at(normal.clone(), path);
+        if target.place == Place::Credential
+            && [".pem", ".key", ".p12"].iter().any(|end| normal.ends_with(end))
+            && crate::place::within(&normal, &self.context.workspace)
+        {
+            // A key that is made in the project gives nothing away.
+            target.place = Place::Workspace;
+        }
         if target.place == Place::Sink {
             self.socket(&normal, &content, span);
             return;

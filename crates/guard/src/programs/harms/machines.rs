@@ -146,4 +146,5 @@ pub(super) const TABLE: &[Harm] = &[
         "removes drivers",
     ),
     harm(&["ipcrm"], &[], Kind::Kernel, "removes memory that programs share"),
+    harm(&["efivar"], &["-w", "--write", "-f"], Kind::Kernel, "changes how the machine starts"),
 ];

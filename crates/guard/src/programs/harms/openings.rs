@@ -66,4 +66,5 @@ pub(super) const TABLE: &[Harm] = &[
         Kind::RunDownloaded,
         "gives a plugin all rights",
     ),
+    harm(&["keyctl"], &["print", "pipe", "read"], Kind::ReadCredential, "prints secrets"),
 ];

@@ -79,4 +79,5 @@ pub(super) const TABLE: &[Harm] = &[
     harm(&["xauth"], &["remove"], Kind::Users, ACCOUNTS),
     harm(&["xattr"], &["-d *quarantine"], Kind::Security, WEAKENS),
     harm(&["pfctl"], &["-f", "-F", "-d"], Kind::Security, WEAKENS),
+    harm(&["rpm"], &["--import"], Kind::Security, "changes whose packages are trusted"),
 ];

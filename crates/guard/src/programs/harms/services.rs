@@ -119,4 +119,7 @@ pub(super) const TABLE: &[Harm] = &[
     harm(&["docker"], &["trust revoke"], Kind::Container, ERASES),
     harm(&["lxc", "incus"], &["restore"], Kind::Container, ERASES),
     harm(&["kubectl", "oc", "k"], &["rollout pause"], Kind::Cluster, STOPS),
+    harm(&["svc"], &["-d", "-k", "-x", "-dx"], Kind::Service, STOPS),
+    harm(&["incrontab"], &["-e", "-r", "--remove", "--edit"], Kind::Service, "changes what runs by itself"),
+    harm(&["packer"], &["-force"], Kind::Cloud, "replaces what exists"),
 ];

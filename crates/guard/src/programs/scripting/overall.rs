@@ -115,6 +115,15 @@ impl Program {
         if socket && shell {
             walk.emit(Kind::ReverseShell, "connects a shell to a socket", span);
         }
+        if self.mentions(&NETWORK)
+            && self.mentions(&["post", "put", "Request", "urlopen", "POST", "PUT", "request"])
+            && self
+                .list
+                .iter()
+                .any(|token| matches!(token, Token::Text(text) if crate::places::is_dump(text)))
+        {
+            walk.emit(Kind::SendOut, "sends a whole database to another machine", span);
+        }
         if self.mentions(&["socket", "create_connection", "TCPSocket"])
             && self.mentions(&["send", "sendall", "sendfile"])
             && self.mentions(&["read", "readFileSync", "sendfile"])
