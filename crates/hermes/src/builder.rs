@@ -28,7 +28,7 @@ use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
 use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
-use hermes_store::{Home, StoreError};
+use hermes_store::{Home, HomeMemory, HomeSkills, StoreError};
 use hermes_tools::MediaSettings;
 
 use crate::browser::WorldBrowsers;
@@ -265,12 +265,7 @@ impl RuntimeBuilder {
         services.checkpoints = checkpoints.clone().map(|it| it as Arc<dyn Checkpoints>);
         let sessions = self.home.as_ref().map(|home| sessions::shared(home, &machine));
         let memory = self.home.as_ref().and_then(|home| lasting::memory(home, &settings, &machine));
-        if let Some(memory) = &memory {
-            services = services.with(Arc::new(memory.clone()) as Arc<dyn Memory>);
-        }
-        if let Some(skills) = &skills {
-            services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
-        }
+        services = with_what_was_learnt(services, memory.as_ref(), skills.as_ref());
         let later = Later::default();
         if let (Some(home), Some(sessions)) = (&self.home, &sessions) {
             services = lasting::with_boards(services, home, &machine, &later);
@@ -334,6 +329,21 @@ impl RuntimeBuilder {
         let _ = later.set(runtime.downgrade());
         Ok(runtime)
     }
+}
+
+/// Memory and skills, for tools.
+fn with_what_was_learnt(
+    mut services: Services,
+    memory: Option<&HomeMemory>,
+    skills: Option<&HomeSkills>,
+) -> Services {
+    if let Some(memory) = memory {
+        services = services.with(Arc::new(memory.clone()) as Arc<dyn Memory>);
+    }
+    if let Some(skills) = skills {
+        services = services.with(Arc::new(skills.clone()) as Arc<dyn Skills>);
+    }
+    services
 }
 
 /// The home's own record of calls.

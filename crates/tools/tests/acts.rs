@@ -116,7 +116,8 @@ fn acts() -> Vec<(&'static str, Value, ActKind)> {
 
 /// What acts in nobody's name: it looks, works on this machine, or is judged as a command or by its address.
 fn others() -> Vec<(&'static str, Value)> {
-    let mut calls = vec![
+    let mut calls = actions();
+    calls.extend([
         ("browser_dialog", json!({ "action": "accept" })),
         ("browser_dialog", json!({ "action": "dismiss" })),
         ("computer_use", json!({ "action": "wait", "seconds": 1 })),
@@ -180,7 +181,13 @@ fn others() -> Vec<(&'static str, Value)> {
         ("browser_snapshot", json!({})),
         ("browser_type", json!({ "ref": "@e1", "text": "x" })),
         ("browser_vision", json!({ "question": "x" })),
-    ];
+    ]);
+    calls
+}
+
+/// Those of them that are actions of one tool.
+fn actions() -> Vec<(&'static str, Value)> {
+    let mut calls = Vec::new();
     for action in ["get_state", "get_currently_playing", "recently_played"] {
         calls.push(("spotify_playback", json!({ "action": action })));
     }
