@@ -60,19 +60,20 @@ fn at_most_1_in_100_harmless_commands_is_asked_about_and_none_is_denied() {
 
 /// Commands kept apart: nothing was changed for one of them, so they tell how the guard does on
 /// commands it has never met.
-fn unseen(file: &str) -> Vec<(String, bool)> {
+fn unseen(file: &str) -> Result<Vec<(String, bool)>, Box<dyn Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/unseen").join(file);
-    let judged = |line: &str| {
-        let entry: Value = serde_json::from_str(line).unwrap();
-        let command = entry["cmd"].as_str().unwrap();
-        (command.to_owned(), judge(command, &context(&entry)).verdict != Verdict::Allow)
-    };
-    fs::read_to_string(path).unwrap().lines().map(judged).collect()
+    let mut judged = Vec::new();
+    for line in fs::read_to_string(path)?.lines() {
+        let entry: Value = serde_json::from_str(line)?;
+        let command = entry.get("cmd").and_then(Value::as_str).unwrap_or_default();
+        judged.push((command.to_owned(), judge(command, &context(&entry)).verdict != Verdict::Allow));
+    }
+    Ok(judged)
 }
 
 #[test]
 fn of_dangers_that_were_kept_apart_nine_in_ten_are_asked_about() {
-    let all = unseen("danger.jsonl");
+    let all = unseen("danger.jsonl").unwrap();
     let missed: Vec<_> = all.iter().filter(|(_, asked)| !asked).collect();
 
     assert!(all.len() > 200 && missed.len() * 10 <= all.len(), "{missed:#?}");
@@ -80,7 +81,7 @@ fn of_dangers_that_were_kept_apart_nine_in_ten_are_asked_about() {
 
 #[test]
 fn of_harmless_commands_that_were_kept_apart_at_most_two_in_a_hundred_are_asked_about() {
-    let all = unseen("harmless.jsonl");
+    let all = unseen("harmless.jsonl").unwrap();
     let asked: Vec<_> = all.iter().filter(|(_, asked)| *asked).collect();
 
     assert!(all.len() > 150 && asked.len() * 50 <= all.len(), "{asked:#?}");

@@ -231,6 +231,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
     {
         if met.harm
             && walk.effects.len() == before
+            && !verbs::only_shows(args)
             && let Some((kind, what)) = harms::of(name, args)
         {
             walk.emit_names(kind, what, span, &[name]);

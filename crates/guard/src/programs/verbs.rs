@@ -229,7 +229,7 @@ pub(super) fn only_shows(args: &[Arg<'_>]) -> bool {
             && !arg.text.ends_with("=none")
             && !arg.text.ends_with("=false")
     }) || matches!(args, [only] if matches!(&*only.text, "-h" | "help" | "-V" | "version"))
-        || args.last().is_some_and(|last| &*last.text == "-h" && args.len() <= 3)
+        || args.last().is_some_and(|last| &*last.text == "/?" || &*last.text == "-h" && args.len() <= 3)
 }
 
 /// Whether the words are about a list of names, remotes or sources, where an address is data.
