@@ -78,7 +78,7 @@ impl Output {
     }
 
     /// In place of a list that is empty: what to do next, beside the answer, which is nothing.
-    #[expect(clippy::unused_self, reason = "it stands in for a table, and is called like one")]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it stands in for a table")]
     pub(crate) fn nothing(&self, next: &str) -> Result<(), Failure> {
         say(next);
         Ok(())
