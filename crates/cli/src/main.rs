@@ -113,7 +113,7 @@ fn told_by_clap(told: &clap::Error) -> ExitCode {
 
 /// The whole command line, made from the table of commands.
 fn command_line() -> clap::Command {
-    made_of(|command| command.clap())
+    made_of(CommandDef::clap)
 }
 
 /// As much of it as these words need: a command that is named first is the only one whose arguments
