@@ -307,7 +307,9 @@ mod tests {
 
     fn lines(all: &[(&str, usize)]) -> PageLines {
         let mut lines = PageLines::default();
-        all.iter().for_each(|(text, cut_chars)| lines.push(text, *cut_chars));
+        for (text, cut_chars) in all {
+            lines.push(text, *cut_chars);
+        }
         lines
     }
 
