@@ -200,8 +200,8 @@ fn a_chat_is_left_and_gone_on_with() {
     assert!(stage.server.bodies()[1]["messages"].to_string().contains("My colour is blue"));
 
     terminal.type_line("/help");
-    let help = terminal.until_shown("WHAT IT DOES");
-    for word in ["/help", "/undo", "/model", "Ctrl-C  stop the turn"] {
+    let help = terminal.until_shown("Ctrl-C  stop the turn");
+    for word in ["/help", "/undo", "/model", "WHAT IT DOES"] {
         assert!(help.contains(word), "{word}: {help}");
     }
     terminal.press("C-c");
