@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::written::{expanded, flag, pairs, seconds, section, text, words};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -350,95 +351,6 @@ fn sampling(map: &Map<String, Value>) -> Sampling {
             _ => LogLevel::Info,
         },
     }
-}
-
-fn section(map: &Map<String, Value>, key: &str) -> Map<String, Value> {
-    map.get(key).and_then(Value::as_object).cloned().unwrap_or_default()
-}
-
-/// A text, or a number as text.
-fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
-    match map.get(key)? {
-        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-fn flag(map: &Map<String, Value>, key: &str, usual: bool) -> bool {
-    match map.get(key) {
-        Some(Value::Bool(truth)) => *truth,
-        Some(Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "on" | "1" => true,
-            "false" | "no" | "off" | "0" => false,
-            _ => usual,
-        },
-        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        _ => usual,
-    }
-}
-
-fn seconds(map: &Map<String, Value>, key: &str) -> Option<Duration> {
-    Duration::try_from_secs_f64(text(map, key)?.parse().ok()?).ok()
-}
-
-fn words(map: &Map<String, Value>, key: &str) -> Vec<String> {
-    let one = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        _ => None,
-    };
-    match map.get(key) {
-        Some(Value::Array(items)) => items.iter().filter_map(one).collect(),
-        Some(value) => one(value).into_iter().collect(),
-        None => Vec::new(),
-    }
-}
-
-fn pairs(map: &Map<String, Value>, key: &str) -> BTreeMap<String, String> {
-    let section = section(map, key);
-    let keys = section.keys().cloned().collect::<Vec<_>>();
-    let value = |key: &String| match section.get(key)? {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    keys.into_iter().filter_map(|key| Some((key.clone(), value(&key)?))).collect()
-}
-
-/// The value with every `${VAR}` and `${env:VAR}` in its texts replaced; what is not set stays.
-fn expanded(value: &Value, variable: &dyn Fn(&str) -> Option<String>) -> Value {
-    match value {
-        Value::String(text) => Value::String(expand(text, variable)),
-        Value::Array(items) => items.iter().map(|item| expanded(item, variable)).collect(),
-        Value::Object(map) => {
-            map.iter().map(|(key, value)| (key.clone(), expanded(value, variable))).collect()
-        }
-        other => other.clone(),
-    }
-}
-
-fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        out.push_str(before);
-        let found = after.split_once('}').and_then(|(name, behind)| {
-            let name = name.strip_prefix("env:").unwrap_or(name);
-            Some((variable(name)?, behind))
-        });
-        if let Some((value, behind)) = found {
-            out.push_str(&value);
-            rest = behind;
-        } else {
-            out.push_str("${");
-            rest = after;
-        }
-    }
-    out.push_str(rest);
-    out
 }
 
 #[cfg(test)]

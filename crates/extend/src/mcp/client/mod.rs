@@ -5,7 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `config.rs` | what the configuration says |
+//! | `config.rs`, `written.rs` | what the configuration says, and how its values may be written |
 //! | `known.rs` | what was learnt of a server, and what a person agreed to |
 //! | `names.rs` | what its tools are called here |
 //! | `tools.rs`, `utilities.rs` | its tools, resources and prompts as entries of the registry |
@@ -36,6 +36,7 @@ mod sse;
 mod stdio;
 mod tools;
 mod utilities;
+mod written;
 
 use std::sync::Arc;
 
