@@ -24,7 +24,7 @@ use crate::process::ready::{self, Order, Ready};
 use crate::process::running::Running;
 use crate::process::spawn::{Program, behind, variable, word};
 use crate::process::{MARK, secret_word};
-use crate::shell::script::{LOGIN, pieces};
+use crate::shell::script::pieces;
 
 pub(crate) const BACKEND: BackendDef = BackendDef::of::<Local>("local");
 
@@ -100,8 +100,7 @@ impl Machine {
                 return taken;
             }
         }
-        // The login shell runs no command: the guardian may come while that is at work.
-        let mark = if start.script == LOGIN { self.next_mark() } else { self.fresh_mark() };
+        let mark = self.fresh_mark();
         let mut arguments = self.shell_words(start.script)?;
         for text in start.arguments.iter().map(String::as_str).chain(pieces(text)) {
             arguments.push(word(text)?);
@@ -116,9 +115,7 @@ impl Machine {
             streams: start.streams,
             line: start.line,
         };
-        let running = Running::start(&program, mark, start.output, &self.host);
-        self.guarded();
-        running
+        Running::start(&program, mark, start.output, &self.host)
     }
 
     /// The words that begin the shell of a script. By its whole path, or it would look for itself first.
@@ -163,18 +160,9 @@ impl Machine {
 
     /// A mark of ours; from the first on somebody watches over what carries it.
     fn fresh_mark(&self) -> String {
-        self.guarded();
-        self.next_mark()
-    }
-
-    fn next_mark(&self) -> String {
-        format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Sees to it that somebody watches over what carries our mark.
-    fn guarded(&self) {
         // Without a guardian only a sudden death of ours leaves something behind.
         self.guardian.get_or_init(|| Guardian::start(&self.owner, self.folder.as_deref()).ok());
+        format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed))
     }
 
     /// What a child is given, but for its mark.
