@@ -118,7 +118,7 @@ pub fn steps(text: &str, context: &Context) -> usize {
 
 fn judged(text: &str, context: &Context) -> (Judgement, usize) {
     let clean = reveal::clean(text);
-    let mut walk = Walk::new(context, text.len());
+    let mut walk = Walk::new(context, text);
     walk.whole(&clean);
     let mut effects = std::mem::take(&mut walk.effects);
     let mut programs = walk.take_programs();
@@ -128,7 +128,7 @@ fn judged(text: &str, context: &Context) -> (Judgement, usize) {
     }
     if let Some(shown) = reveal::shown(&clean) {
         // What a careless reader, or a careless program, would take the text for.
-        let mut second = Walk::new(context, shown.len());
+        let mut second = Walk::new(context, &shown);
         second.limit(left);
         second.whole(&shown);
         steps += second.account().0;

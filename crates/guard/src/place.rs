@@ -66,6 +66,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) home: &'a str,
     /// The folder the work is about.
     pub(crate) workspace: &'a str,
+    /// Whether that is one that work may be about.
+    pub(crate) counts: bool,
 }
 
 /// Makes `path` absolute and lexically normal.
@@ -133,8 +135,8 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
 /// readers, start-up files to writers.
 pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     let widened;
-    let path = if path.contains(['*', '?', '[', '(']) {
-        widened = widen(path);
+    let path = if path.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
+        widened = widen(path, ground.home);
         widened.as_str()
     } else {
         path
@@ -156,7 +158,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return place;
     }
     let workspace = ground.workspace;
-    let in_workspace = is_workspace(ground) && within(path, workspace);
+    let in_workspace = ground.counts && within(path, workspace);
     if path.starts_with("/proc/sysrq-trigger")
         || path.starts_with("/sys/firmware")
         || path.starts_with("/sys/power")
@@ -201,7 +203,11 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
 
 /// A wildcard for the first folder that can stand for a system folder is taken to be it, and an
 /// extended pattern for its first choice that is one.
-fn widen(path: &str) -> String {
+fn widen(path: &str, home: &str) -> String {
+    if same_depth(path, home) && path.split('/').zip(home.split('/')).all(|(part, of)| glob_matches(part, of))
+    {
+        return home.to_owned();
+    }
     let Some(rest) = path.strip_prefix('/') else { return path.to_owned() };
     let (first, tail) = rest.split_once('/').map_or((rest, None), |(first, tail)| (first, Some(tail)));
     if first.starts_with("!(") {
@@ -228,6 +234,11 @@ fn widen(path: &str) -> String {
         return format!("{known}/{tail}");
     }
     path.to_owned()
+}
+
+fn same_depth(path: &str, other: &str) -> bool {
+    let slashes = |text: &str| text.bytes().filter(|b| *b == b'/').count();
+    slashes(path) == slashes(other)
 }
 
 /// `dir/*` and `dir/.*` are everything in `dir`.
@@ -300,7 +311,7 @@ fn top(path: &str, ground: Ground<'_>) -> Option<Place> {
     if depth > 3 {
         return None;
     }
-    let globbed = path.contains(['*', '?', '[']);
+    let globbed = path.bytes().any(|b| matches!(b, b'*' | b'?' | b'['));
     if depth == 2 {
         for homes in ["/home/", "/Users/"] {
             if let Some(user) = path.strip_prefix(homes)
@@ -324,8 +335,7 @@ fn top(path: &str, ground: Ground<'_>) -> Option<Place> {
 
 /// Whether the folder the work is about is one that work may be about: not the root, a home, a
 /// folder of the system or the folder for everybody's temporary files.
-fn is_workspace(ground: Ground<'_>) -> bool {
-    let folder = ground.workspace;
+pub(crate) fn is_workspace(folder: &str, home: &str) -> bool {
     let system = [
         "/etc",
         "/bin",
@@ -341,7 +351,7 @@ fn is_workspace(ground: Ground<'_>) -> bool {
         "/usr/sbin",
     ];
     folder.len() > 1
-        && folder != ground.home
+        && folder != home
         && !places::TEMP.contains(&folder)
         && !places::HOME_TOPS.contains(&folder)
         && !places::SYSTEM_TOPS.contains(&folder)

@@ -79,6 +79,10 @@ pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
         return Some(place);
     }
     let last = path.rsplit('/').next().unwrap_or(path);
+    if !path.bytes().any(|b| b == b'.') {
+        return matches!(last, "id_rsa" | "id_ed25519" | "id_ecdsa" | "id_dsa" | "authorized_keys")
+            .then_some(Place::Credential);
+    }
     if let Some((_, inside)) = path.split_once("/.git/") {
         if inside.starts_with("hooks/") || inside == "hooks" {
             return (!inside.ends_with(".sample")).then_some(Place::Startup);
@@ -260,6 +264,10 @@ fn home_file(inside: &str) -> Option<Place> {
     {
         return Some(Place::Startup);
     }
+    if !inside.starts_with(['.', 'L', 'A', 's']) && !inside.bytes().any(|b| b == b'.') {
+        // Every name in the lists below begins or ends otherwise.
+        return None;
+    }
     let first = inside.split('/').next().unwrap_or(inside);
     if inside == first && PROFILES.contains(&first) {
         return Some(Place::Startup);
@@ -320,6 +328,9 @@ fn agent_file(inside: &str) -> Option<Place> {
 }
 
 fn system_file(path: &str) -> Option<Place> {
+    if !matches!(path.as_bytes().get(1), Some(b'e' | b'u' | b'v' | b'l' | b'p' | b'r' | b'L')) {
+        return None;
+    }
     match path {
         "/etc/shadow"
         | "/etc/gshadow"

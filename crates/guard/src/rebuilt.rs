@@ -1,80 +1,83 @@
 //! What can be made again: build output, caches, dependencies, told by name.
 
-/// Folder names whose content can be made again.
-const REBUILT: [&str; 72] = [
-    "target",
-    "node_modules",
-    "dist",
-    "build",
-    "out",
-    "output",
-    ".next",
-    ".nuxt",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".tox",
-    ".nox",
-    ".venv",
-    "venv",
-    ".cache",
-    "coverage",
-    "htmlcov",
-    ".coverage",
-    ".gradle",
-    ".parcel-cache",
-    ".turbo",
-    ".eggs",
-    ".terraform",
-    ".svelte-kit",
-    "tmp",
-    "temp",
-    ".tmp",
-    ".temp",
-    "obj",
-    "Debug",
-    "Release",
-    ".angular",
-    "bower_components",
-    ".sass-cache",
-    ".output",
-    ".vite",
-    "storybook-static",
-    "_build",
-    ".stack-work",
-    "dist-newstyle",
-    "elm-stuff",
-    ".dart_tool",
-    "Pods",
-    "DerivedData",
-    ".serverless",
-    ".aws-sam",
-    "cdk.out",
-    "_site",
-    "test-results",
-    "playwright-report",
-    ".nyc_output",
-    "cache",
-    "caches",
-    ".docusaurus",
-    ".expo",
-    ".yarn",
-    ".pnpm-store",
-    "zig-cache",
-    ".zig-cache",
-    "zig-out",
-    "CMakeFiles",
-    ".ipynb_checkpoints",
-    "_cacache",
-    ".hypothesis",
-    "lcov-report",
-    "deps",
-    ".astro",
-    ".wrangler",
-    "env",
-    ".DS_Store",
-];
+/// Whether a folder of that name can be made again.
+fn is_rebuilt(name: &str) -> bool {
+    matches!(
+        name,
+        "target"
+            | "node_modules"
+            | "dist"
+            | "build"
+            | "out"
+            | "output"
+            | ".next"
+            | ".nuxt"
+            | "__pycache__"
+            | ".pytest_cache"
+            | ".mypy_cache"
+            | ".ruff_cache"
+            | ".tox"
+            | ".nox"
+            | ".venv"
+            | "venv"
+            | ".cache"
+            | "coverage"
+            | "htmlcov"
+            | ".coverage"
+            | ".gradle"
+            | ".parcel-cache"
+            | ".turbo"
+            | ".eggs"
+            | ".terraform"
+            | ".svelte-kit"
+            | "tmp"
+            | "temp"
+            | ".tmp"
+            | ".temp"
+            | "obj"
+            | "Debug"
+            | "Release"
+            | ".angular"
+            | "bower_components"
+            | ".sass-cache"
+            | ".output"
+            | ".vite"
+            | "storybook-static"
+            | "_build"
+            | ".stack-work"
+            | "dist-newstyle"
+            | "elm-stuff"
+            | ".dart_tool"
+            | "Pods"
+            | "DerivedData"
+            | ".serverless"
+            | ".aws-sam"
+            | "cdk.out"
+            | "_site"
+            | "test-results"
+            | "playwright-report"
+            | ".nyc_output"
+            | "cache"
+            | "caches"
+            | ".docusaurus"
+            | ".expo"
+            | ".yarn"
+            | ".pnpm-store"
+            | "zig-cache"
+            | ".zig-cache"
+            | "zig-out"
+            | "CMakeFiles"
+            | ".ipynb_checkpoints"
+            | "_cacache"
+            | ".hypothesis"
+            | "lcov-report"
+            | "deps"
+            | ".astro"
+            | ".wrangler"
+            | "env"
+            | ".DS_Store"
+    )
+}
 
 /// File endings of things that can be made again.
 const REBUILT_ENDINGS: [&str; 22] = [
@@ -108,7 +111,7 @@ pub(crate) fn rebuilt_folder(path: &str) -> bool {
         if part.is_empty() {
             continue;
         }
-        if part.starts_with("cmake-build-") || part.starts_with("bazel-") || REBUILT.contains(&part) {
+        if part.starts_with("cmake-build-") || part.starts_with("bazel-") || is_rebuilt(part) {
             return true;
         }
         if part == "vendor" && path.contains("/vendor/bundle") {

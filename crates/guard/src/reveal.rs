@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c == '\0' || ('\u{10FF00}'..='\u{10FF0F}').contains(&c);
     // Most texts have neither; the check must stay cheap.
-    if !text.bytes().any(|b| b == 0 || b == 0xF4) || !text.contains(odd) {
+    if memchr::memchr2(0, 0xF4, text.as_bytes()).is_none() || !text.contains(odd) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(
@@ -23,7 +23,10 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 
 /// A sign that the text hides something from whoever reads it on a screen.
 pub(crate) fn hiding(text: &str) -> Option<&'static str> {
-    for byte in text.bytes() {
+    let odd = |byte: u8| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 7) || byte == 0x7f;
+    // One quick pass; most texts have none.
+    let some = text.bytes().fold(0, |some, byte| some | u8::from(odd(byte)));
+    for byte in text.bytes().filter(|_| some != 0) {
         match byte {
             0 => return Some("a NUL character"),
             0x1b => return Some("a terminal control sequence"),

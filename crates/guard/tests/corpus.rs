@@ -86,27 +86,3 @@ fn of_harmless_commands_that_were_kept_apart_at_most_two_in_a_hundred_are_asked_
 
     assert!(all.len() > 150 && asked.len() * 50 <= all.len(), "{asked:#?}");
 }
-
-#[test]
-fn whatever_writes_to_a_disk_through_an_option_is_never_allowed() {
-    for command in [
-        "openssl rand -out /dev/sda 1048576",
-        "curl -o /dev/sda https://example.com/disk.img",
-        "wget --output-document=/dev/sdb http://example.com/raw.img",
-        "sort -o /dev/sda dump.txt",
-        "gcc -o /dev/sda main.c",
-        "gpg -o /dev/sdb -d img.gpg",
-        "unheard-of --output /dev/nvme0n1 x",
-        "unheard-of of=/dev/sda",
-        "dc3dd wipe=/dev/sdb",
-        "tee /dev/sdc < disk.img",
-        "cp debian.img /dev/mmcblk0",
-        "install -m 600 img.bin /dev/sdd",
-        "mv img.bin /dev/sdd",
-        "cat image.iso > /dev/sdb",
-        "ssh-keygen -f /dev/sda -N ''",
-        "sqlite3 x.db '.backup main /dev/sda'",
-    ] {
-        assert!(judge(command, &Context::new("/home/user/project", "/home/user")).never, "{command}");
-    }
-}

@@ -42,13 +42,16 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         None if zero => text.split('\0').map(|word| word.trim_end_matches('\n')).collect(),
         None => text.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect(),
     };
-    let deletes =
-        args.first().is_some_and(|first| matches!(super::base_name(&first.text), "rm" | "unlink" | "shred"));
-    if deletes && text.chars().all(|letter| letter == HOLE || letter.is_whitespace()) {
+    let unknown = text.chars().all(|letter| letter == HOLE || letter.is_whitespace());
+    let shreds = args.first().is_some_and(|first| super::base_name(&first.text) == "shred");
+    if shreds && unknown {
         let listed = walk.target(&HOLE.to_string());
         let how = How { recursive: true, ..How::default() };
         walk.emit_on(Kind::Delete, "deletes whatever a list names", call.span, vec![listed], how);
     }
+    // Nobody knows how much a list names, nor where.
+    let outer = walk.found;
+    walk.found |= unknown;
     let origin = walk.last_unknown;
     walk.last_unknown = origin.and(stdin.origin);
     let mark = parsed
@@ -78,6 +81,7 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         );
         super::run(walk, &args, &Flow::none(), call.span)
     };
+    walk.found = outer;
     walk.last_unknown = origin;
     flow
 }
@@ -134,6 +138,7 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let text = if call.stdin.present() { call.stdin.seen() } else { crate::walk::HOLE_STR };
         inputs.extend(text.lines().take(32).map(str::to_owned));
     }
+    as_written(walk, call, &command);
     let command = command.join(" ");
     let origin = walk.last_unknown.and(call.stdin.origin);
     let mut last = Flow::none();
@@ -159,7 +164,22 @@ pub(super) fn watch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// Words that the program joins and hands to a shell.
 pub(super) fn joined(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) -> Flow {
     let origin = walk.last_unknown;
-    code::shell(walk, &words.join(" "), origin, call.stdin, call.span)
+    let flow = code::shell(walk, &words.join(" "), origin, call.stdin, call.span);
+    as_written(walk, call, words);
+    flow
+}
+
+/// The same words as whoever wrote them meant them: `watch sh -c 'a b'` runs `sh -c a b`, which
+/// is rarely what was meant, and other versions of the program may keep the words apart.
+pub(super) fn as_written(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
+    let split = |word: &&str| {
+        word.contains([' ', '$', '`', ';', '|', '&', '<', '>', '{', '(', '\n', '\t', '\\', '\'', '"'])
+    };
+    if words.len() > 2 && words.len() < 32 && words.iter().any(split) {
+        let args: Vec<Arg<'_>> =
+            words.iter().map(|word| Arg { text: (*word).into(), span: call.span }).collect();
+        super::run(walk, &args, call.stdin, call.span);
+    }
 }
 
 pub(super) fn script(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -278,7 +298,7 @@ pub(super) fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 .or_else(|| line.split_once(';').map(|(_, rest)| rest))
                 .map(|c| c.trim_start_matches(['@', '-', '+', ' ']));
             if let Some(command) = command {
-                walk.run_text(&command.replace("$$", "$"), &Flow::none(), call.span);
+                walk.run_text(&variables(&command.replace("$$", "$")), &Flow::none(), call.span);
             }
             if let Some((_, rest)) = line.split_once("$(shell ") {
                 walk.run_text(rest.trim_end_matches(')'), &Flow::none(), call.span);
@@ -296,6 +316,31 @@ pub(super) fn make(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     Flow::none()
+}
+
+/// `$(NAME)` of a recipe as a shell writes it.
+fn variables(recipe: &str) -> String {
+    let mut out = String::with_capacity(recipe.len());
+    let mut rest = recipe;
+    while let Some((before, after)) = rest.split_once("$(") {
+        out.push_str(before);
+        match after.split_once(')') {
+            Some((name, tail))
+                if !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') =>
+            {
+                out.push_str("${");
+                out.push_str(name);
+                out.push('}');
+                rest = tail;
+            }
+            _ => {
+                out.push_str("$(");
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 pub(super) fn first_operand(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

@@ -25,7 +25,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "builtin" | "exec" | "nocorrect" | "noglob" => through,
         "getopts" | ":" | "true" | "false" | "test" | "[" | "return" | "exit" | "break" | "continue"
         | "wait" | "jobs" | "fg" | "bg" | "umask" | "hash" | "ulimit" | "shopt" | "bind" | "complete"
-        | "compgen" | "times" | "let" | "suspend" | "disown" => nothing,
+        | "compgen" | "times" | "suspend" | "disown" => nothing,
+        "let" => calculate,
         "printenv" => printenv,
         "enable" => enable,
         "history" => history,
@@ -173,13 +174,15 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 .map(|(at, word)| (at.to_string(), word))
                 .collect()
         } else {
-            text.lines()
-                .take(512)
-                .map(Rc::from)
-                .enumerate()
-                .map(|(at, line)| (at.to_string(), line))
-                .collect()
+            mapped(text, option(call.args, "-d"))
         };
+        if call.name != "read"
+            && let Some(callback) = option(call.args, "-C").map(str::to_owned)
+        {
+            // The place of the element and the element itself come after it.
+            let line = list.first().map(|(_, line)| crate::walk::quote(line)).unwrap_or_default();
+            walk.run_text(&format!("{callback} 0 {line}"), &Flow::none(), call.span);
+        }
         walk.scope.set_list(names.first().copied().unwrap_or("MAPFILE"), list);
         return Flow::none();
     }
@@ -187,24 +190,64 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         Some(marks) => marks,
         None => walk.scope.value("IFS", &walk.context.home).unwrap_or_default().into_owned(),
     };
+    let names = if names.is_empty() { vec!["REPLY"] } else { names };
+    if walk.scope.rounds > 0 && call.stdin.text.is_some() && text.lines().nth(1).is_some() {
+        // A loop reads one line after the other.
+        walk.scope.branches += 1;
+        for line in text.lines().take(MOST_LINES) {
+            assigned(walk, &names, line, &separators, call.stdin.origin);
+        }
+        if text.lines().nth(MOST_LINES).is_some() {
+            assigned(walk, &names, HOLE_STR, &separators, call.stdin.origin);
+        }
+        walk.scope.branches -= 1;
+        return Flow::none();
+    }
     let line = text.lines().next().unwrap_or_default();
     let line = if call.stdin.text.is_some() && text.lines().nth(1).is_some() && walk.scope.branches > 0 {
         text.trim_end()
     } else {
         line
     };
+    assigned(walk, &names, line, &separators, call.stdin.origin);
+    Flow::none()
+}
+
+/// How many lines a loop is followed through; what comes after them is unknown.
+const MOST_LINES: usize = 5;
+
+/// Gives the pieces of a line to the names that `read` was told; the last gets the rest.
+fn assigned(walk: &mut Walk<'_>, names: &[&str], line: &str, separators: &str, origin: Origin) {
     let mut rest = line.trim();
-    let names = if names.is_empty() { vec!["REPLY"] } else { names };
     for (at, name) in names.iter().enumerate() {
         let last = at + 1 == names.len();
         let piece = if last { rest } else { rest.split(|c| separators.contains(c)).next().unwrap_or(rest) };
         walk.scope.set(name, piece);
         if piece.contains(HOLE) {
-            walk.scope.origins.insert((*name).to_owned(), call.stdin.origin);
+            walk.scope.origins.insert((*name).to_owned(), origin);
         }
         rest = rest.get(piece.len()..).unwrap_or_default().trim_start_matches(|c| separators.contains(c));
     }
-    Flow::none()
+}
+
+/// What `mapfile` makes of a text: one element for each line, or for each piece up to its `-d`.
+fn mapped(text: &str, delimiter: Option<&str>) -> Vec<(String, Rc<str>)> {
+    let end = delimiter.map_or('\n', |mark| mark.chars().next().unwrap_or('\0'));
+    text.split_terminator(end)
+        .take(512)
+        .map(|piece| Rc::from(piece.strip_suffix('\r').unwrap_or(piece)))
+        .enumerate()
+        .map(|(at, piece)| (at.to_string(), piece))
+        .collect()
+}
+
+/// The value of a short option that stands as a word of its own, or is written onto it.
+fn option<'a>(args: &'a [Arg<'a>], name: &str) -> Option<&'a str> {
+    let at = args.iter().position(|arg| arg.text.starts_with(name))?;
+    match args.get(at)?.text.strip_prefix(name)? {
+        "" => args.get(at + 1).map(|arg| &*arg.text),
+        joined => Some(joined),
+    }
 }
 
 fn names_of<'a>(args: &'a [Arg<'a>], mapped: bool) -> Vec<&'a str> {
@@ -267,6 +310,22 @@ fn shift(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 /// `command name …`; with `-v` it only tells where the name would be found.
+/// Where `command -v` finds a program; its name alone, if it belongs to the shell.
+pub(super) fn found_at(name: &str) -> String {
+    if name.contains('/') || handler(name).is_some() || super::lookup(name).is_none() {
+        return format!("{name}\n");
+    }
+    format!("/usr/bin/{name}\n")
+}
+
+/// `let n=1+2 m=n*2`.
+fn calculate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    for arg in call.args.iter().take(64) {
+        walk.run_text(&format!("(({}))", arg.text), &Flow::none(), arg.span);
+    }
+    Flow::none()
+}
+
 fn command(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut args = call.args;
     let mut asks = false;
@@ -279,7 +338,7 @@ fn command(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         args = rest;
     }
     if asks {
-        return Flow::known(args.first().map_or_else(String::new, |arg| format!("{}\n", arg.text)));
+        return Flow::known(args.first().map_or_else(String::new, |arg| found_at(&arg.text)));
     }
     super::run(walk, args, call.stdin, call.span)
 }

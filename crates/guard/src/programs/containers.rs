@@ -4,7 +4,7 @@ use super::opts::{Spec, parse};
 use super::{Handler, verbs};
 use crate::effect::{How, Kind, Span};
 use crate::place::Place;
-use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, OWN_PID, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -107,6 +107,7 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "update" if args.iter().any(|arg| &*arg.text == "--restart=no") => {
             walk.emit(Kind::Container, "keeps containers from starting again", call.span);
         }
+        "stop" | "kill" | "rm" | "restart" if group.is_empty() && started_here(args) => {}
         "stop" | "restart" | "kill" | "down" | "pause" => walk.emit_on(
             Kind::Container,
             "stops or restarts containers",
@@ -157,6 +158,11 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         "save" | "export" => {
             return Flow::unknown(Origin { local: true, whole: true, ..Origin::default() });
         }
+        "run" | "create" if detached(&verb, args) => {
+            inside(walk, call, &verb, args);
+            // What it prints is the number of what it started.
+            return Flow::known(OWN_PID.to_string());
+        }
         "exec" | "run" | "create" | "shell" => return inside(walk, call, &verb, args),
         "cp" => copied(walk, args, call.span),
         _ => {}
@@ -165,6 +171,23 @@ fn docker(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 /// Whether a word is what the verb after it acts on: `docker volume rm`.
+/// Whether a container is left running, or only made, so that its number is printed.
+fn detached(verb: &str, args: &[Arg<'_>]) -> bool {
+    verb == "create"
+        || args.iter().take_while(|arg| arg.text.starts_with('-') || arg.text.contains(['=', ':'])).any(
+            |arg| {
+                &*arg.text == "--detach"
+                    || !arg.text.starts_with("--") && arg.text.starts_with('-') && arg.text.contains('d')
+            },
+        )
+}
+
+/// Whether only containers are named that the text started itself.
+fn started_here(args: &[Arg<'_>]) -> bool {
+    let mut named = args.iter().filter(|arg| !arg.text.starts_with('-')).peekable();
+    named.peek().is_some() && named.all(|arg| arg.text.contains(OWN_PID) && !arg.text.contains(HOLE))
+}
+
 fn is_object(word: &str) -> bool {
     matches!(
         word,

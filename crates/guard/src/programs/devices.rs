@@ -4,7 +4,7 @@ use super::opts::{Spec, parse};
 use super::{Handler, amount};
 use crate::effect::{How, Kind, Target};
 use crate::place::Place;
-use crate::walk::{Call, Flow, HOLE, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -17,8 +17,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "hdparm" | "nvme" | "badblocks" | "partprobe" | "dmsetup" | "cryptsetup" | "mdadm" | "lvremove"
         | "vgremove" | "pvremove" | "lvreduce" | "zpool" | "zfs" | "btrfs" | "diskutil" | "tune2fs"
         | "resize2fs" | "debugfs" | "sg_format" | "e2image" | "flashrom" | "flashcp" | "nandwrite"
-        | "fsck" | "e2fsck" | "flash_erase" | "mtd" | "asr" | "xfs_repair" | "ddrescue" | "gpart"
-        | "swapoff" => partition,
+        | "sg_sanitize" | "sg_write_same" | "sg_unmap" | "fsck" | "e2fsck" | "flash_erase" | "mtd"
+        | "asr" | "xfs_repair" | "ddrescue" | "gpart" | "swapoff" => partition,
         "vgreduce" | "pvcreate" | "vgcreate" | "xfs_growfs" | "ntfsclone" | "bmaptool" | "gparted"
         | "partclone.restore" | "sfill" | "ntfsresize" | "lvresize" | "growpart" => disk_tool,
         "mknod" => node,
@@ -69,9 +69,45 @@ fn format(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
+/// Whether a tool for disks works on an image in the project: a file like any other.
+fn on_image(walk: &Walk<'_>, call: Call<'_>) -> bool {
+    let image = |arg: &&Arg<'_>| {
+        [".img", ".raw", ".iso", ".ext4", ".ext2", ".fat", ".squashfs"]
+            .iter()
+            .any(|end| arg.text.ends_with(end))
+    };
+    matches!(
+        call.name,
+        "debugfs"
+            | "tune2fs"
+            | "resize2fs"
+            | "e2fsck"
+            | "fsck"
+            | "parted"
+            | "fdisk"
+            | "sfdisk"
+            | "sgdisk"
+            | "gdisk"
+            | "xfs_repair"
+            | "wipefs"
+            | "e2image"
+            | "cryptsetup"
+    ) && call.args.iter().any(|arg| image(&arg))
+        && call.args.iter().filter(image).all(|arg| {
+            matches!(
+                walk.target(&arg.text).place,
+                Place::Workspace | Place::Temp | Place::Made | Place::Rebuilt
+            )
+        })
+        && !call.args.iter().any(|arg| arg.text.contains("/dev/") || arg.text.contains(HOLE))
+}
+
 fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     let targets = devices(walk, call);
+    if targets.is_empty() && on_image(walk, call) {
+        return Flow::none();
+    }
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     let harmful = match call.name {
         "wipefs" => has(&["-a", "--all", "-o", "--offset", "-af", "-fa"]) && !has(&["-n", "--no-act"]),
@@ -141,7 +177,8 @@ fn partition(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     };
     if harmful {
         let grave = match call.name {
-            "wipefs" | "blkdiscard" | "badblocks" | "sg_format" => true,
+            "wipefs" | "blkdiscard" | "badblocks" | "sg_format" | "sg_sanitize" | "sg_write_same"
+            | "sg_unmap" => !targets.is_empty() || call.name.len() < 11,
             "sgdisk" => has(&["-Z", "--zap-all", "-z", "--zap", "-o", "--clear"]),
             "hdparm" => words.iter().any(|word| word.contains("security-erase")),
             "nvme" => has(&["format", "sanitize", "write-zeroes"]),

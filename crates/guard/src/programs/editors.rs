@@ -54,6 +54,11 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         } else if let Some(inline) = text.strip_prefix("-c").filter(|rest| !rest.is_empty()) {
             saves |= command(walk, inline, arg.span);
         } else if !text.starts_with('-') {
+            let settings = walk.scope.files.get(&walk.path(text)).filter(|flow| flow.origin.network).cloned();
+            if let Some(settings) = settings.filter(|_| text.starts_with("/dev/fd/")) {
+                // What an editor is started with is run by it.
+                super::code::fed(walk, &settings, arg.span);
+            }
             files.push(text.to_owned());
         }
     }

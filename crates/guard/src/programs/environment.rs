@@ -6,6 +6,12 @@ use crate::walk::{Flow, HOLE, Walk};
 
 /// Looks at an assignment for what it does by itself. `alone` tells `X=…` from `X=… command`.
 pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, span: Span) {
+    if let Some(function) = name.strip_prefix("BASH_FUNC_") {
+        // A shell that is started takes it for a function.
+        let function = function.trim_end_matches(['%', '(', ')']);
+        walk.run_text(&format!("{function}{value}"), &Flow::none(), span);
+        return;
+    }
     match name {
         "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" if !value.is_empty() && !known_library(value) => {
             walk.emit_names(Kind::Environment, "loads a library into every program", span, &[name, value]);
@@ -93,7 +99,7 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
 
 /// Whether a variable by that name usually holds a command line: `CRASHPAGER`, `X_PASSWORD_COMMAND`.
 fn runs_value(name: &str) -> bool {
-    ["PAGER", "EDITOR", "_COMMAND", "_CMD", "_HOOK", "OPENER", "ASKPASS", "BROWSER", "PERL5DB"]
+    ["PAGER", "EDITOR", "_COMMAND", "_HOOK", "OPENER", "ASKPASS", "BROWSER", "PERL5DB"]
         .iter()
         .any(|end| name.ends_with(end))
 }

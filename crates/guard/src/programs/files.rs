@@ -23,7 +23,9 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["interactive"], stops: false });
-    let recursive = parsed.has("r", "recursive")
+    // What is found in a folder may be many files in many folders.
+    let recursive = walk.found
+        || parsed.has("r", "recursive")
         || parsed.has("R", "")
         || matches!(call.name, "rimraf" | "wipe")
         || (call.name == "rm" && parsed.has("d", "dir"));

@@ -144,23 +144,20 @@ fn delete(walk: &mut Walk<'_>, paths: &[String], span: Span) {
 
 fn run_on(walk: &mut Walk<'_>, command: &[Arg<'_>], paths: &[String], span: Span) {
     let Some(first) = command.first() else { return };
-    let deletes = matches!(
-        super::base_name(&first.text),
-        "rm" | "unlink" | "shred" | "srm" | "chmod" | "chown" | "chgrp"
-    );
-    let flag = if super::base_name(&first.text).starts_with('c') { "-R" } else { "-r" };
+    let owned = matches!(super::base_name(&first.text), "chmod" | "chown" | "chgrp");
     for path in paths.iter().take(16) {
         let mut args: Vec<Arg<'_>> = command
             .iter()
             .map(|arg| Arg { text: arg.text.replace("{}", path).into(), span: arg.span })
             .collect();
-        if deletes && !args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('r')) {
-            // What is found may be many files in many folders.
-            args.insert(1, Arg { text: flag.into(), span });
+        if owned && !args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('R')) {
+            args.insert(1, Arg { text: "-R".into(), span });
         }
         let saved = walk.last_unknown;
         walk.last_unknown = Origin { local: true, file: true, ..Origin::default() };
+        let outer = std::mem::replace(&mut walk.found, true);
         super::run(walk, &args, &Flow::none(), span);
+        walk.found = outer;
         walk.last_unknown = saved;
     }
 }

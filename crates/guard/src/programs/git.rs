@@ -16,8 +16,41 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "hg" | "svn" | "jj" | "bzr" | "brz" | "fossil" | "p4" | "cvs" | "darcs" | "pijul" | "sl"
         | "sapling" => Some(other),
         "git-filter-repo" | "bfg" => Some(rewrite),
-        _ => None,
+        _ => name.strip_prefix("git-").filter(|verb| DASHED.contains(verb)).map(|_| dashed as Handler),
     }
+}
+
+/// Verbs that are programs of their own in git's folder: `git-core/git-reset`.
+const DASHED: [&str; 22] = [
+    "branch",
+    "checkout",
+    "clean",
+    "config",
+    "filter-branch",
+    "gc",
+    "prune",
+    "push",
+    "read-tree",
+    "rebase",
+    "reflog",
+    "remote",
+    "replace",
+    "reset",
+    "restore",
+    "rm",
+    "stash",
+    "submodule",
+    "switch",
+    "tag",
+    "update-ref",
+    "worktree",
+];
+
+/// `git-reset --hard` is `git reset --hard`.
+fn dashed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let verb = call.name.strip_prefix("git-").unwrap_or(call.name);
+    verb_effects(walk, verb, Call { name: "git", ..call });
+    Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
 const GLOBAL: Spec = Spec {

@@ -4,7 +4,7 @@ use super::git::{config, lost, transport};
 use super::opts::{Parsed, Spec, parse};
 use crate::effect::{How, Kind};
 use crate::place::Place;
-use crate::walk::{Call, Flow, Walk};
+use crate::walk::{Call, Flow, HOLE, Walk};
 
 /// Notes what a verb with these arguments does.
 pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
@@ -20,10 +20,10 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
     let parsed = parse(call.args, options(verb));
     match verb {
         "reset"
-            if parsed
-                .flags
-                .iter()
-                .any(|flag| flag.long && flag.name.len() >= 2 && "hard".starts_with(flag.name)) =>
+            if parsed.flags.iter().any(|flag| {
+                flag.long
+                    && (flag.name.contains(HOLE) || flag.name.len() >= 2 && "hard".starts_with(flag.name))
+            }) =>
         {
             lost(walk, "throws away uncommitted work (reset --hard)", call);
         }
@@ -97,10 +97,7 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
             }
         }
         "tag" if parsed.has("d", "delete") => lost(walk, "deletes a tag", call),
-        "rm" if parsed.has("r", "") && !parsed.has("", "cached") => remove(walk, &parsed, call),
-        "rm" if parsed.has("f", "force") && !parsed.has("", "cached") => {
-            lost(walk, "deletes files with their changes", call);
-        }
+        "rm" if !parsed.has("", "cached") && !parsed.has("n", "dry-run") => remove(walk, &parsed, call),
         "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
         "remote" if parsed.text(0) == "add" || parsed.text(0) == "set-url" => {
             let name = format!("git remote {}", parsed.text(1));
@@ -250,6 +247,12 @@ fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call
 }
 
 fn remove(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
+    if !parsed.has("r", "") {
+        if parsed.has("f", "force") {
+            lost(walk, "deletes files with their changes", call);
+        }
+        return;
+    }
     let targets = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
     walk.emit_on(
         Kind::Delete,

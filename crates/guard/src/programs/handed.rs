@@ -43,6 +43,7 @@ pub(super) fn to_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
         if let Some(code) = code.as_deref()
             && code.contains([' ', '(', '`', '|', ';'])
             && !code.contains(HOLE)
+            && !super::verbs::names_tasks(call.name)
         {
             let language = if code.contains('(') { "ruby" } else { "" };
             if REMOVES.iter().any(|verb| code.contains(verb)) {

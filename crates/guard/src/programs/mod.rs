@@ -20,6 +20,7 @@ mod copies;
 mod credentials;
 mod database;
 mod devices;
+mod disks;
 mod editors;
 mod encode;
 mod environment;
@@ -88,16 +89,26 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         return flow;
     }
     let name = base_name(raw);
+    if raw.contains('^') {
+        // `cmd` drops them: `d^el`.
+        let plain = raw.replace('^', "");
+        return named(walk, base_name(&plain), rest, stdin, span);
+    }
     if raw.starts_with("/etc/init.d/") || raw.starts_with("/etc/rc.d/") {
         return named(walk, "service", rest, stdin, span);
     }
-    if name != "[" && (name.contains(['*', '?', '[']) || raw.contains(['*', '?'])) {
+    if name != "[" && raw.bytes().any(|b| matches!(b, b'*' | b'?' | b'[')) && is_glob(name, raw) {
         return unseen::globbed(walk, raw, rest, stdin, span);
     }
     if raw.contains('/') && !raw.starts_with('/') && !in_system_folder(&walk.path(raw)) {
         return own_program(walk, raw, name, rest, stdin, span);
     }
     named(walk, name, rest, stdin, span)
+}
+
+/// Whether a name, or the folder it is in, is written with wildcards.
+fn is_glob(name: &str, raw: &str) -> bool {
+    name.contains(['*', '?', '[']) || raw.contains(['*', '?'])
 }
 
 /// A wrapper that runs itself again and again is as good as one.
@@ -195,6 +206,7 @@ pub(crate) fn named(walk: &mut Walk<'_>, name: &str, args: &[Arg<'_>], stdin: &F
         let before = walk.effects.len();
         let mut flow = handler(walk, call);
         walk.up();
+        disks::glanced(walk, name, before);
         outputs::of_known(walk, call, before);
         if met.tool && walk.effects.len() == before {
             handed::to_known(walk, call);
@@ -325,7 +337,8 @@ pub(crate) fn lookup(name: &str) -> Option<Handler> {
 
 /// The last part of a path, without a Windows ending.
 pub(crate) fn base_name(path: &str) -> &str {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name =
+        memchr::memrchr2(b'/', b'\\', path.as_bytes()).and_then(|at| path.get(at + 1..)).unwrap_or(path);
     match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
         Some((stem, end))
             if !stem.is_empty() && (end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".com")) =>

@@ -398,7 +398,9 @@ fn page(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     if let [method, rest @ ..] = urls.as_slice()
         && method.eq_ignore_ascii_case("DELETE")
-        && !rest.first().is_some_and(|url| is_local(url) || url.starts_with(':'))
+        && !rest.first().is_some_and(|url| {
+            (is_local(url) || url.starts_with(':')) && !url.ends_with("/_all") && !url.ends_with("/*")
+        })
     {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }

@@ -130,7 +130,12 @@ fn compiler(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     if let Some(file) = words.iter().position(|word| *word == "-o").and_then(|at| words.get(at + 1)) {
         walk.write_file(
             file,
-            Flow::unknown(Origin { file: true, settings: true, ..Origin::default() }),
+            // Source that was fetched is still foreign after it was compiled.
+            if call.stdin.origin.network {
+                Flow::unknown(call.stdin.origin)
+            } else {
+                Flow::unknown(Origin { file: true, settings: true, ..Origin::default() })
+            },
             false,
             "compiles into a file",
             call.span,
@@ -188,6 +193,11 @@ fn power(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
     }
     if ends(&["GetSecrets", "GetSecret"]) {
         walk.emit(Kind::ReadCredential, "prints stored secrets", call.span);
+    }
+    let remote = words.iter().any(|word| word.starts_with("-H"));
+    if call.name == "ipmitool" && !remote && words.contains(&"power") && ends(&["off", "cycle", "reset"]) {
+        walk.emit_grave(Kind::Power, "switches the machine off or restarts it", call.span);
+        return;
     }
     let down = ends(&["Suspend", "Hibernate"])
         || call.name == "ipmitool"

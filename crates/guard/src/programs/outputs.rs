@@ -3,7 +3,8 @@
 //! A program need not be known for its output to matter: whatever writes to a disk through an
 //! option overwrites that disk.
 
-use crate::effect::{How, Kind, Target};
+use super::disks;
+use crate::effect::{Effect, How, Kind};
 use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, Origin, Walk};
 
@@ -38,7 +39,7 @@ fn writes(name: &str) -> bool {
 }
 
 /// The output file that the option at `at` names.
-fn named<'a>(args: &'a [Arg<'_>], at: usize) -> Option<&'a str> {
+pub(super) fn named<'a>(args: &'a [Arg<'_>], at: usize) -> Option<&'a str> {
     let text = &*args.get(at)?.text;
     let bare = text.trim_start_matches('-');
     if let Some((name, file)) = bare.split_once('=') {
@@ -70,18 +71,13 @@ pub(super) fn of_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
         edits |=
             matches!(text, "-i" | "--in-place" | "--inplace" | "--set" | "--write" | "--del" | "--merge");
         if let Some(file) = named(call.args, at) {
-            let target = walk.target(file);
-            if target.place == Place::Device {
-                overwrites(walk, arg, target);
-            } else if target.place != Place::Credential {
-                walk.write_file(file, Flow::unknown(Origin::default()), false, "writes its output", arg.span);
+            let place = walk.target(file).place;
+            if !matches!(place, Place::Device | Place::Credential) {
+                walk.write_file(file, made_from(call), false, "writes its output", arg.span);
             }
         }
     }
-    let benchmarks = call.name == "fio" && call.args.iter().any(|arg| arg.text.contains("write"));
-    if !reads_devices(call.name) || benchmarks {
-        handed_disks(walk, call);
-    }
+    disks::handed(walk, call, false);
     if edits {
         for arg in call.args.iter().filter(|arg| arg.text.starts_with(['/', '~'])) {
             let target = walk.target(&arg.text);
@@ -92,12 +88,26 @@ pub(super) fn of_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
     }
 }
 
+/// What a program nobody knows makes: of files that are here, unless it is told an address or fed.
+fn made_from(call: Call<'_>) -> Flow {
+    let elsewhere = call.stdin.present() || call.args.iter().any(|arg| arg.text.contains("://"));
+    let files = call.args.iter().filter(|arg| !arg.text.starts_with('-')).count() > 1;
+    Flow::unknown(Origin { file: files && !elsewhere, settings: files && !elsewhere, ..Origin::default() })
+}
+
 /// A known program that is told to write its output to a disk or a file of the system, and whose
 /// own reader said nothing.
 pub(super) fn of_known(walk: &mut Walk<'_>, call: Call<'_>, before: usize) {
-    let told = walk.effects.len() > before;
     let elsewhere = |text: &str| text.contains("/dev/") || text.contains("/etc/") || text.contains("/usr/");
-    if told || searches(call.name) || !call.args.iter().any(|arg| elsewhere(&arg.text)) {
+    if !call.args.iter().any(|arg| elsewhere(&arg.text)) && !disks::in_devices(walk) {
+        return;
+    }
+    let told = walk.effects.get(before..).unwrap_or_default();
+    let nothing = told.is_empty();
+    if !told.iter().any(|effect| effect.touches(&[Place::Device]) && is_final(effect)) {
+        disks::handed(walk, call, true);
+    }
+    if !nothing || searches(call.name) {
         return;
     }
     for (at, arg) in call.args.iter().enumerate() {
@@ -105,46 +115,21 @@ pub(super) fn of_known(walk: &mut Walk<'_>, call: Call<'_>, before: usize) {
             && let Some(file) = named(call.args, at).filter(|file| elsewhere(file))
         {
             let target = walk.target(file);
-            match target.place {
-                Place::Device => return overwrites(walk, arg, target),
-                Place::SystemConfig | Place::System => {
-                    let how = How::default();
-                    return walk.emit_on(Kind::Write, "writes its output", arg.span, vec![target], how);
-                }
-                _ => {}
+            if matches!(target.place, Place::SystemConfig | Place::System) {
+                let how = How::default();
+                return walk.emit_on(Kind::Write, "writes its output", arg.span, vec![target], how);
             }
         }
     }
 }
 
-fn overwrites(walk: &mut Walk<'_>, arg: &Arg<'_>, target: Target) {
-    let how = How { grave: true, ..How::default() };
-    walk.emit_on(Kind::Device, "overwrites a device", arg.span, vec![target], how);
-}
-
-fn handed_disks(walk: &mut Walk<'_>, call: Call<'_>) {
-    let devices: Vec<Target> = call
-        .args
-        .iter()
-        .filter(|arg| arg.text.len() > 5)
-        .map(|arg| arg.text.split_once('=').map_or(&*arg.text, |(_, value)| value))
-        .filter(|path| path.starts_with("/dev/"))
-        .map(|path| walk.target(path))
-        .filter(|target| target.place == Place::Device)
-        .collect();
-    if !devices.is_empty() {
-        walk.emit_on(
-            Kind::Device,
-            "hands a disk to a program nobody knows",
-            call.span,
-            devices,
-            How::default(),
-        );
-    }
+/// Whether an effect on a disk already says that the disk is overwritten.
+const fn is_final(effect: &Effect) -> bool {
+    effect.how.grave || matches!(effect.kind, Kind::Write)
 }
 
 /// Programs whose `-o` is no output: the word after it is a pattern, a list or an option.
-fn searches(name: &str) -> bool {
+pub(super) fn searches(name: &str) -> bool {
     matches!(
         name,
         "grep"
@@ -167,75 +152,6 @@ fn searches(name: &str) -> bool {
             | "git"
             | "sgdisk"
             | "fsck"
-    )
-}
-
-/// Programs that only look at disks.
-fn reads_devices(name: &str) -> bool {
-    matches!(
-        name,
-        "smartctl"
-            | "blkid"
-            | "findmnt"
-            | "udevadm"
-            | "lshw"
-            | "iostat"
-            | "iotop"
-            | "blockdev"
-            | "dumpe2fs"
-            | "xfs_info"
-            | "photorec"
-            | "testdisk"
-            | "sginfo"
-            | "sg_inq"
-            | "lsscsi"
-            | "hwinfo"
-            | "inxi"
-            | "fatlabel"
-            | "e2label"
-            | "minicom"
-            | "picocom"
-            | "cu"
-            | "esptool"
-            | "esptool.py"
-            | "avrdude"
-            | "arduino-cli"
-            | "stty"
-            | "setserial"
-            | "v4l2-ctl"
-            | "fio"
-            | "ioping"
-            | "cdrdao"
-            | "eject"
-            | "isoinfo"
-            | "xfs_db"
-            | "lsdvd"
-            | "vlc"
-            | "mpv"
-            | "pvdisplay"
-            | "lvdisplay"
-            | "vgdisplay"
-            | "pvs"
-            | "lvs"
-            | "vgs"
-            | "pvscan"
-            | "lvscan"
-            | "dmstats"
-            | "grub-probe"
-            | "linux-boot-prober"
-            | "os-prober"
-            | "fls"
-            | "icat"
-            | "mmls"
-            | "fsstat"
-            | "handbrakecli"
-            | "HandBrakeCLI"
-            | "readcd"
-            | "cdparanoia"
-            | "hd-idle"
-            | "ledctl"
-            | "ntfsinfo"
-            | "exfatlabel"
     )
 }
 

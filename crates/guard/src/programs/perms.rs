@@ -4,7 +4,7 @@ use super::Handler;
 use super::opts::{Spec, parse};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
-use crate::walk::{Arg, Call, Flow, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -45,7 +45,8 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         _ => (String::new(), rest),
     };
     let paths: Vec<&str> = files.iter().map(|arg| &*arg.text).collect();
-    let mode_text = if reference { "755".to_owned() } else { mode_text };
+    // An unset variable vanishes: `${nothing+x}777` is `777`.
+    let mode_text = if reference { "755".to_owned() } else { mode_text.replace(HOLE, "") };
     mode(walk, &mode_text, &paths, recursive, call.span);
     Flow::none()
 }
@@ -132,12 +133,21 @@ fn octal(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 8).ok()
 }
 
+const SIGNS: [char; 3] = ['+', '-', '='];
+
 /// The clauses of a symbolic mode: who, sign, what.
 fn clauses(text: &str) -> impl Iterator<Item = (&str, char, &str)> {
-    text.split(',').filter_map(|clause| {
-        let at = clause.find(['+', '-', '='])?;
-        let sign = clause.get(at..)?.chars().next()?;
-        Some((clause.get(..at)?, sign, clause.get(at + 1..)?))
+    text.split(',').flat_map(|clause| {
+        let at = clause.find(SIGNS).unwrap_or(clause.len());
+        let (who, mut rest) = clause.split_at_checked(at).unwrap_or((clause, ""));
+        // `a-x+w` does two things to the same people.
+        std::iter::from_fn(move || {
+            let sign = rest.chars().next()?;
+            let after = rest.get(1..)?;
+            let (what, next) = after.split_at_checked(after.find(SIGNS).unwrap_or(after.len()))?;
+            rest = next;
+            Some((who, sign, what))
+        })
     })
 }
 
@@ -195,12 +205,15 @@ fn opens_to_others(text: &str) -> bool {
 fn chown(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["reference", "from"], stops: false });
     let recursive = parsed.has("R", "recursive");
-    let owner = parsed.text(0);
-    let targets: Vec<Target> = parsed.rest().skip(1).map(|arg| walk.target(&arg.text)).collect();
+    let reference = parsed.value("", "reference").map(|path| walk.target(path));
+    let owner = if reference.is_some() { "" } else { parsed.text(0) };
+    let operands = usize::from(reference.is_none());
+    let targets: Vec<Target> = parsed.rest().skip(operands).map(|arg| walk.target(&arg.text)).collect();
     let root = owner.starts_with("root")
         || owner.starts_with('0')
         || owner.starts_with(":root")
-        || owner.starts_with("+0");
+        || owner.starts_with("+0")
+        || reference.is_some_and(|target| target.place >= Place::System);
     let weighty = targets.iter().any(|target| {
         matches!(
             target.place,

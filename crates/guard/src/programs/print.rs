@@ -157,6 +157,9 @@ pub(super) fn yes(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(super) fn which(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let names: Vec<&str> =
         call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
+    if call.name == "which" {
+        return Flow::known(names.iter().map(|name| super::builtins::found_at(name)).collect());
+    }
     Flow::known(names.join("\n") + "\n")
 }
 

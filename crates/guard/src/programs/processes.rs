@@ -46,7 +46,8 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if matches!(signal.as_str(), "0" | "CONT" | "SIGCONT") {
         return Flow::none();
     }
-    let everything = args.iter().any(|arg| matches!(&*arg.text, "-1"));
+    // `/proc/[0-9]*` and its kin: whatever runs.
+    let everything = args.iter().any(|arg| &*arg.text == "-1" || arg.text.contains('*'));
     if everything {
         let how = How { all: true, grave: true, ..How::default() };
         walk.emit_on(Kind::Kill, "signals every process", call.span, Vec::new(), how);
@@ -111,12 +112,22 @@ fn by_name(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::Agent, "ends the agent itself", call.span, &names);
         return Flow::none();
     }
+    let narrowed = parsed.flags.iter().any(|flag| {
+        ["u", "U", "g", "G", "P", "t", "s"].contains(&flag.name) && flag.value.is_some_and(|v| !is_signal(v))
+            || flag.long && flag.value.is_some() && flag.name != "signal"
+    });
     let all = names.is_empty()
         && parsed
             .flags
             .iter()
             .any(|flag| flag.is("u", "user") || flag.is("u", "euid") || flag.is("U", "uid"))
-        || names.iter().any(|name| matches!(*name, "." | ".*" | "-1" | "*"));
+        || names.iter().any(|name| *name == "-1" || everybody(name));
+    let all_there_are = call.name == "pkill" && names.iter().any(|name| everybody(name)) && !narrowed;
+    if all_there_are {
+        let how = How { all: true, grave: true, ..How::default() };
+        walk.emit_on(Kind::Kill, "signals every process", call.span, Vec::new(), how);
+        return Flow::none();
+    }
     let forced = parsed.flags.iter().any(|flag| {
         flag.name == "9"
             || flag.name == "K"
@@ -139,6 +150,11 @@ fn by_name(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         How { all, recursive: forced || regex, ..How::default() },
     );
     Flow::none()
+}
+
+/// Whether a pattern of names fits every name there is.
+pub(super) fn everybody(pattern: &str) -> bool {
+    matches!(pattern, "" | "." | ".*" | "*" | "^" | ".+" | "^.*$" | "^." | "^.*")
 }
 
 fn is_signal(text: &str) -> bool {

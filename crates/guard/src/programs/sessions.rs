@@ -183,6 +183,7 @@ pub(super) fn remote(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     } else {
         code::shell(walk, &words.join(" "), origin, call.stdin, call.span);
+        super::batch::as_written(walk, call, &words);
     }
     walk.scope.cwd = cwd;
     for effect in walk.effects.iter_mut().skip(before) {

@@ -124,7 +124,7 @@ pub(crate) fn script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &
     }
     let normal = walk.path(path);
     if let Some(flow) = walk.scope.files.get(&normal).cloned() {
-        return run_content(walk, &flow, args, stdin, span);
+        return own_script(walk, path, &flow, args, stdin, span);
     }
     let target = walk.target(path);
     if !everyday_script(path) && walk.scope.cloned.iter().any(|folder| crate::place::within(&normal, folder))
@@ -135,6 +135,34 @@ pub(crate) fn script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &
         walk.emit(Kind::RunDownloaded, "runs text from the network", span);
     }
     Flow::none()
+}
+
+/// Runs a script the text wrote itself, under its own name. One that starts itself again in the
+/// background never ends.
+fn own_script(
+    walk: &mut Walk<'_>,
+    path: &str,
+    flow: &Flow,
+    args: &[Arg<'_>],
+    stdin: &Flow,
+    span: Span,
+) -> Flow {
+    let name = format!("script {}\n{}", walk.path(path), flow.seen());
+    if walk.running(&name) {
+        if walk.background {
+            walk.emit_grave(Kind::ForkBomb, "a script that starts itself again and again", span);
+        }
+        return Flow::none();
+    }
+    let old = walk.scope.value("0", "").map(std::borrow::Cow::into_owned);
+    walk.scope.set("0", path);
+    walk.enter(name);
+    let out = run_content(walk, flow, args, stdin, span);
+    walk.leave();
+    if let Some(old) = old {
+        walk.scope.set("0", &old);
+    }
+    out
 }
 
 /// Runs the content of a file as its first line asks.
@@ -148,6 +176,10 @@ fn run_content(walk: &mut Walk<'_>, flow: &Flow, args: &[Arg<'_>], stdin: &Flow,
     }
     if flow.origin.decoded && flow.exact().is_some() {
         code::unseen(walk, flow.origin, span);
+    }
+    if flow.origin.file && flow.origin.settings && !flow.origin.network && text.chars().all(|c| c == HOLE) {
+        // Made here of files that are here.
+        return Flow::unknown(flow.origin);
     }
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
         let interpreter = first
@@ -177,7 +209,7 @@ pub(crate) fn known_script(
 ) -> Option<Flow> {
     let normal = walk.path(path);
     if let Some(flow) = walk.scope.files.get(&normal).cloned() {
-        return Some(run_content(walk, &flow, args, stdin, span));
+        return Some(own_script(walk, path, &flow, args, stdin, span));
     }
     if walk.scope.runnable.contains(&normal) {
         let target = walk.target(path);

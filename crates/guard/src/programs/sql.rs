@@ -28,6 +28,11 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
     if !walk.spend(STATEMENTS + 2 * text.len()) {
         return;
     }
+    let text = &*if text.contains("' || '") {
+        text.replace("' || '", "'||'").into()
+    } else {
+        std::borrow::Cow::Borrowed(text)
+    };
     for line in text.lines() {
         let line = line.trim_start();
         if let Some(command) = line
@@ -39,7 +44,15 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
             walk.run_text(command.trim(), &Flow::none(), span);
         }
     }
+    let folded = text.contains("'||'").then(|| text.replace("'||'", ""));
+    let text = folded.as_deref().unwrap_or(text);
     let lower = text.to_ascii_lowercase();
+    if let Some((_, rest)) = lower.split_once("execute '")
+        && let Some(inner) = rest.split('\'').next()
+        && looks_destructive(inner)
+    {
+        walk.emit(Kind::Database, "runs a statement that drops or empties tables", span);
+    }
     if ["pg_authid", "pg_shadow", "authentication_string"].iter().any(|table| lower.contains(table)) {
         walk.emit(Kind::ReadCredential, "reads the passwords of a database", span);
     }
@@ -116,6 +129,9 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                     "begin" | "then" | "do" | "explain" | "analyze" | ")" | "as" | "else" | "(" | "immediate"
                 )
             );
+        if made_elsewhere(walk, rest, start, span) {
+            return;
+        }
         match rest {
             [
                 "drop",
@@ -190,10 +206,6 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "deletes backups of a database", span);
                 return;
             }
-            ["xp_cmdshell" | "load_extension" | "sys_exec" | "sys_eval", ..] => {
-                walk.emit(Kind::RunUnseen, "makes the database run a program", span);
-                return;
-            }
             ["flushall" | "flushdb", ..] => {
                 walk.emit(Kind::Database, "empties a database", span);
                 return;
@@ -203,25 +215,53 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
     }
 }
 
+/// Statements that run something which is not a statement written here: a program, or a text put together.
+fn made_elsewhere(walk: &mut Walk<'_>, words: &[&str], start: usize, span: Span) -> bool {
+    match words {
+        ["execute", _, "|" | "+", ..] | ["exec" | "execute", "(", _, "|" | "+"] => {
+            put_together(walk, "", span);
+        }
+        ["prepare", _, "from", text]
+        | ["execute" | "exec", "immediate" | "(", text, ..]
+        | ["sp_executesql", text, ..] => put_together(walk, text, span),
+        ["xp_cmdshell" | "load_extension" | "sys_exec" | "sys_eval", ..] => {
+            walk.emit(Kind::RunUnseen, "makes the database run a program", span);
+        }
+        ["gexec", ..] if start > 0 => walk.emit(Kind::Database, "runs what a query answers", span),
+        _ => return false,
+    }
+    true
+}
+
+/// A statement that another one runs: written there as a string, or put together by the database.
+fn put_together(walk: &mut Walk<'_>, text: &str, span: Span) {
+    match text.strip_prefix(['\'', '"']) {
+        Some(inner) => judge(walk, inner.trim_end_matches(['\'', '"']), span),
+        None => walk.emit(Kind::Database, "runs a statement that the database puts together", span),
+    }
+}
+
 /// Whether a statement has a condition that leaves something out.
 fn narrowed(words: &[String]) -> bool {
     let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
     let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
-    !matches!(
-        condition.as_str(),
-        "1=1"
-            | "true"
-            | "1"
-            | "'1'='1'"
-            | "0=0"
-            | "2>1"
-            | "1<2"
-            | "nottrue=false"
-            | "1<>0"
-            | "''=''"
-            | "idisnotnull"
-            | "1=1or1=1"
-    )
+    // `1=1 or …` lets everything through, whatever follows.
+    !condition.starts_with("1=1or")
+        && !condition.starts_with("trueor")
+        && !matches!(
+            condition.as_str(),
+            "1=1"
+                | "true"
+                | "1"
+                | "'1'='1'"
+                | "0=0"
+                | "2>1"
+                | "1<2"
+                | "nottrue=false"
+                | "1<>0"
+                | "''=''"
+                | "idisnotnull"
+        )
 }
 
 /// Words of SQL in lower case; strings become one word, comments vanish.

@@ -36,7 +36,9 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for script in &scripts {
         if let Some(command) = executed(script) {
             walk.emit(Kind::ToolProgram, "makes sed run a command", call.span);
-            walk.run_text(&command, &Flow::none(), call.span);
+            // `e` alone runs what sed has read.
+            let read = call.stdin.exact().filter(|_| command == HOLE_STR);
+            walk.run_text(read.unwrap_or(&command), &Flow::none(), call.span);
         }
         for file in written(script) {
             walk.write_file(

@@ -100,7 +100,42 @@ impl Reader<'_> {
                 return;
             }
         }
+        let first = self.out.last().is_none_or(|last| matches!(last, Token::Sign(';' | '{' | '~' | '(')));
+        if first
+            && self.is(&["perl", "raku"])
+            && matches!(name.as_str(), "s" | "m" | "tr" | "y")
+            && self.pattern(&name)
+        {
+            return;
+        }
         self.out.push(Token::Name(name));
+    }
+
+    /// `s/a/b/g`, `m/a/`, `tr/a/b/`: patterns are data, unless the replacement is run.
+    fn pattern(&mut self, form: &str) -> bool {
+        let Some(mark) = self.peek(0).filter(|c| matches!(c, '/' | '|' | '!' | '#' | ',' | '{')) else {
+            return false;
+        };
+        let start = self.at;
+        self.at += 1;
+        self.until(closing(mark), Some(mark));
+        if form != "m" {
+            if closing(mark) != mark {
+                self.at += 1;
+            }
+            self.until(closing(mark), Some(mark));
+        }
+        let flags = self.at;
+        while self.peek(0).is_some_and(char::is_alphabetic) {
+            self.at += 1;
+        }
+        let runs = form == "s" && self.letters.get(flags..self.at).unwrap_or_default().contains(&'e');
+        if runs || self.letters.get(self.at - 1) == Some(&'\n') {
+            self.at = start;
+            return false;
+        }
+        self.out.push(Token::Name(form.to_owned()));
+        true
     }
 
     fn push_form(&mut self, form: &str, text: String) {
@@ -262,6 +297,11 @@ fn interpolated(text: &str, dollars: bool) -> String {
         }
     }
     out
+}
+
+/// A command literal with `#{…}` replaced by a hole, or by the letters it puts together.
+pub(super) fn without_interpolation(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains("#{") { between(text, "#{", '}').into() } else { text.into() }
 }
 
 fn literal(text: &str) -> Option<&str> {

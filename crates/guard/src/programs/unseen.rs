@@ -104,10 +104,41 @@ fn suspicious(walk: &Walk<'_>, args: &[Arg<'_>]) -> bool {
 }
 
 /// Programs a wildcard is likely to stand for, in order of what it would be worst to miss.
-const LIKELY: [&str; 28] = [
-    "rm", "dd", "mkfs", "shred", "bash", "sh", "dash", "zsh", "python3", "python", "perl", "ruby", "node",
-    "curl", "wget", "nc", "chmod", "chown", "mv", "cp", "kill", "shutdown", "reboot", "sudo", "cat",
-    "base64", "find", "tee",
+const LIKELY: [&str; 34] = [
+    "rm",
+    "dd",
+    "mkfs",
+    "mkfs.ext4",
+    "mkfs.xfs",
+    "mkfs.btrfs",
+    "mke2fs",
+    "wipefs",
+    "poweroff",
+    "shred",
+    "bash",
+    "sh",
+    "dash",
+    "zsh",
+    "python3",
+    "python",
+    "perl",
+    "ruby",
+    "node",
+    "curl",
+    "wget",
+    "nc",
+    "chmod",
+    "chown",
+    "mv",
+    "cp",
+    "kill",
+    "shutdown",
+    "reboot",
+    "sudo",
+    "cat",
+    "base64",
+    "find",
+    "tee",
 ];
 
 /// A program name with wildcards: `/bin/r?`, `/???/??n/[r]m`.

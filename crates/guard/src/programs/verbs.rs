@@ -130,7 +130,11 @@ const OWN: [(&str, &[&str]); 31] = [
 ];
 
 /// Options that are verbs of loss themselves.
-const OPTIONS: [&str; 16] = [
+const OPTIONS: [&str; 20] = [
+    "--nuke",
+    "-nuke",
+    "-delete",
+    "--purge-all",
     "-kill",
     "--kill",
     "-rm",
@@ -331,7 +335,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
         let tail = lower.rsplit(':').next().unwrap_or(&lower);
         let named = lower.contains(':') || at < 2 || third && matches!(tail, "delete" | "destroy" | "purge");
         named && (capital_verb(word) && !makes || DESTROY.contains(&tail) || part_destroys(tail))
-            || forced && named && HEAVY.contains(&tail)
+            || forced && named && (HEAVY.contains(&tail) || part_is_heavy(tail))
             || lower.contains(':')
                 && matches!(tail, "reset" | "fresh" | "truncate" | "rollback" | "uninstall")
     })
@@ -344,6 +348,11 @@ pub(super) fn capital_verb(word: &str) -> bool {
             head.eq_ignore_ascii_case(verb) && tail.starts_with(|c: char| c.is_ascii_uppercase())
         })
     })
+}
+
+/// `bucket-flush`, `reset-node`: a verb of [`HEAVY`] joined to what it acts on.
+fn part_is_heavy(word: &str) -> bool {
+    word.contains(['-', '_']) && word.split(['-', '_']).any(|part| part.len() > 2 && HEAVY.contains(&part))
 }
 
 /// `delete-stack`, `sql-drop`: a verb joined to what it acts on.

@@ -2,7 +2,8 @@
 
 use super::cmdlets::{names, verb};
 use super::code;
-use crate::effect::{How, Kind, Span};
+use crate::effect::{How, Kind, Span, Target};
+use crate::place::Place;
 use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
 /// A Windows program or cmdlet; `None` when the name is not one.
@@ -113,6 +114,11 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
     }
     let mut previous: Vec<String> = Vec::new();
     let source = &unfolded(source);
+    // `& ($x + "x")`: what is called is put together first.
+    let called = source.split_once("& (").and_then(|(_, after)| after.split(')').next());
+    if called.is_some_and(|name| ["+", "-join", "-f ", "$"].iter().any(|sign| name.contains(sign))) {
+        walk.emit(Kind::RunUnseen, "runs a program that cannot be known beforehand", span);
+    }
     for part in source.split(['&', '|', ';', '\n', '{', '}']) {
         let clean: String = part
             .chars()
@@ -128,6 +134,27 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
         let words: Vec<&str> = clean.split_whitespace().collect();
         let Some((first, rest)) = words.split_first() else { continue };
         let name = super::base_name(first).to_ascii_lowercase();
+        if name == "for"
+            && let Some(at) = words.iter().position(|word| word.eq_ignore_ascii_case("do"))
+        {
+            // `for %d in (a b) do @rd %d`: once for each.
+            let line = words.get(at + 1..).unwrap_or_default().join(" ");
+            let things: Vec<&str> = words
+                .iter()
+                .take(at)
+                .skip_while(|word| !word.eq_ignore_ascii_case("in"))
+                .skip(1)
+                .copied()
+                .collect();
+            let variable = words.iter().find(|word| word.starts_with('%')).copied().unwrap_or("%");
+            text(walk, &line.trim_start_matches('@').replace(variable, &things.join(" ")), span);
+            continue;
+        }
+        if let Some(bare) = first.strip_prefix('@').filter(|bare| !bare.is_empty()) {
+            text(walk, &format!("{bare} {}", rest.join(" ")), span);
+            continue;
+        }
+        written(walk, &words, span);
         if matches!(name.as_str(), "call" | "start" | "." | "@" | "do") && rest.len() > 1 {
             text(walk, &rest.join(" "), span);
             continue;
@@ -170,6 +197,21 @@ pub(super) fn text(walk: &mut Walk<'_>, source: &str, span: Span) {
             nested(walk, &words, &previous, span);
         }
         previous.extend(words.iter().map(|word| word.to_ascii_lowercase()));
+    }
+}
+
+/// A redirection into the folder of the system itself.
+fn written(walk: &mut Walk<'_>, words: &[&str], span: Span) {
+    for (at, word) in words.iter().enumerate() {
+        let Some((_, glued)) = word.split_once('>') else { continue };
+        let glued = glued.trim_start_matches('>');
+        let file = if glued.is_empty() { words.get(at + 1).copied().unwrap_or_default() } else { glued };
+        let lower = file.to_ascii_lowercase().replace('/', "\\");
+        let system = ["%windir%", "%systemroot%", "$env:windir", "$env:systemroot", "c:\\windows"];
+        if system.iter().any(|folder| lower.starts_with(folder)) && !lower.contains("\\temp\\") {
+            let target = Target { text: file.to_owned(), place: Place::SystemConfig };
+            walk.emit_on(Kind::Write, "writes a file of the system", span, vec![target], How::default());
+        }
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "gfortran" | "ldc2" | "dmd" | "v" | "mvn" | "nmap" | "adb" | "pssh" | "parallel-ssh" | "pdsh"
         | "clush" | "dsh" | "pexec" | "ipmitool" | "dbus-send" | "gdbus" | "busctl" | "xhost" | "rename"
         | "envdir" | "proot" => super::odd::run,
+        // The loader, called as a program.
+        _ if name.starts_with("ld-linux") || name.starts_with("ld-musl") => first_operand,
         _ if spec(name).is_some() => peel,
         _ => return None,
     })
@@ -294,7 +296,8 @@ fn written_output(walk: &mut Walk<'_>, call: Call<'_>, parsed: &super::opts::Par
 pub(crate) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && (name.starts_with("BASH_FUNC_")
+                || name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
     })
 }
 
@@ -416,6 +419,12 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     args.extend(parsed.rest().map(Arg::shared));
+    if parsed.value("S", "split-string").is_some()
+        && args.first().is_some_and(|arg| arg.text.starts_with('-'))
+    {
+        // The text may begin with options of `env` itself.
+        return env(walk, Call { args: &args, ..call });
+    }
     while args.first().is_some_and(|arg| is_assignment(&arg.text) || &*arg.text == "-") {
         let arg = args.remove(0);
         if let Some((name, value)) = arg.text.split_once('=') {

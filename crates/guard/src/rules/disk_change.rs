@@ -8,7 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["dd-copy", "disk copy"],
     matches,
     catches: &[
-        "bmaptool copy x.img /dev/sdb",
+        "unheard-of /dev/sdb",
         "mknod /dev/x b 8 0",
         "dd if=/dev/sda of=./disk.img",
         "fdisk /dev/sda",
@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule {
         "lvremove vg/data",
         "dd if=x of=/opt/app/data.bin",
     ],
-    spares: &["dd if=a.bin of=b.bin", "zpool status", "fdisk -l /dev/sda", "df -h"],
+    spares: &["dd if=a.bin of=b.bin", "zpool status", "fdisk -l /dev/sda", "df -h", "sha256sum /dev/sdb"],
     ..Rule::new("disk_change")
 };
 

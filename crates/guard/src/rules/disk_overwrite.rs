@@ -28,6 +28,10 @@ pub(crate) const RULE: Rule = Rule {
         "wipefs -a /dev/sda",
         "cp img /dev/sdb",
         "blkdiscard /dev/sda",
+        "ffmpeg -i x.mp4 -f rawvideo /dev/sda",
+        "qemu-img convert -O raw x.qcow2 /dev/sdb",
+        "bmaptool copy x.img /dev/sdb",
+        "unheard-of --output /dev/nvme0n1 x",
     ],
     spares: &[
         "dd if=/dev/zero of=./disk.img bs=1M count=10",
@@ -36,6 +40,10 @@ pub(crate) const RULE: Rule = Rule {
         "echo x > /dev/null",
         "fdisk -l",
         "man mkfs",
+        "ffmpeg -i /dev/video0 out.mp4",
+        "dd if=/dev/sda of=./disk.img",
+        "qemu-img convert -O qcow2 /dev/sda disk.qcow2",
+        "smartctl -a /dev/sda",
     ],
     ..Rule::new("disk_overwrite")
 };

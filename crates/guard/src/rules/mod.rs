@@ -109,6 +109,18 @@ mod tests {
     }
 
     #[test]
+    fn the_page_about_policy_lists_every_rule_and_how_hard_it_holds() {
+        let page = include_str!("../../../../docs/policy.md");
+        for rule in RULES {
+            let holds = if rule.hold == Hold::Never { "never" } else { "asks" };
+            let row = format!("| `{}` | {} | {holds} |", rule.name, rule.says);
+
+            assert!(page.contains(&row), "{row}");
+        }
+        assert_eq!(page.matches(" | asks |").count() + page.matches(" | never |").count(), RULES.len());
+    }
+
+    #[test]
     fn every_category_of_the_original_names_a_rule() {
         let categories = [
             "rm-absolute-path",

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::heredoc::Pending;
 use super::parse::{Parser, empty_word};
 use super::{
-    Assign, AssignValue, Doc, Node, Part, Parts, Redirect, RedirectOp, RedirectTarget, Simple, Word,
+    Assign, AssignValue, Doc, MAX_WORDS, Node, Part, Parts, Redirect, RedirectOp, RedirectTarget, Simple,
+    Word,
 };
 use crate::effect::Span;
 
@@ -32,6 +33,11 @@ impl<'a> Parser<'a> {
                 break;
             }
             let count = self.words.len() - first;
+            if count + simple.assigns.len() >= MAX_WORDS {
+                self.faults.too_long = true;
+                self.cursor.jump(usize::MAX);
+                break;
+            }
             if (count == 0 || (declares && self.array_ahead()))
                 && let Some(assign) = self.assignment()
             {

@@ -27,6 +27,9 @@ pub(crate) use word::double_quoted;
 pub(crate) const MAX_DEPTH: u16 = 56;
 /// Most commands inside one word or here-document.
 const MAX_COMMANDS: usize = 20_000;
+/// Most words of one command. Judging more is beyond what any text may cost, so that reading
+/// them would be for nothing.
+const MAX_WORDS: usize = 22_000;
 
 /// What a shell would complain about, or what we refused to follow.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -69,6 +69,21 @@ fn special(byte: u8, mode: Mode) -> bool {
     SPECIAL.get(usize::from(byte)).is_some_and(|modes| modes & mode.bit() != 0)
 }
 
+/// How far nothing special comes. A carriage return is one only at the end of its line.
+fn plain_length(bytes: &[u8], mode: Mode) -> usize {
+    let mut from = 0;
+    while let Some(rest) = bytes.get(from..)
+        && let Some(at) = rest.iter().position(|b| special(*b, mode))
+    {
+        from += at;
+        if bytes.get(from) != Some(&b'\r') || bytes.get(from + 1) == Some(&b'\n') {
+            return from;
+        }
+        from += 1;
+    }
+    bytes.len()
+}
+
 impl<'a> Parser<'a> {
     /// The word at the position; `None` when an operator or the end stands there.
     pub(crate) fn word(&mut self) -> Option<Word<'a>> {
@@ -111,8 +126,7 @@ impl<'a> Parser<'a> {
         let mut parts = Vec::new();
         loop {
             let start = self.cursor.at();
-            let run = self.cursor.rest_bytes().iter().position(|b| special(*b, mode));
-            self.cursor.skip(run.unwrap_or_else(|| self.cursor.rest_bytes().len()));
+            self.cursor.skip(plain_length(self.cursor.rest_bytes(), mode));
             if self.cursor.at() > start {
                 parts.push(self.plain(start, mode));
             }
@@ -144,10 +158,6 @@ impl<'a> Parser<'a> {
             b'(' if mode == Mode::Word && after_glob_sign(parts) => self.glob_group(parts),
             b'<' | b'>' if mode == Mode::Word && self.cursor.peek_at(1) == Some(b'(') => {
                 self.process(byte == b'<', parts);
-            }
-            b'\r' if mode == Mode::Word && self.cursor.peek_at(1) != Some(b'\n') => {
-                self.cursor.skip(1);
-                parts.push(Part::Bare("\r"));
             }
             _ => return false,
         }

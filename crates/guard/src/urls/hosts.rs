@@ -1,5 +1,7 @@
 //! Names and ports with a meaning, and lists of hosts.
 
+use std::net::Ipv6Addr;
+
 use super::host::{self, Host};
 
 /// One entry of a list of hosts: `example.com` is the host and everything below it, `*.example.com` only what is
@@ -15,6 +17,9 @@ impl HostRule {
     /// host in it.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
+        if let Ok(v6) = text.parse::<Ipv6Addr>() {
+            return Some(Self { host: Host::Address(v6.into()), only_below: false });
+        }
         let text = text.split_once("://").map_or(text, |(_, rest)| rest);
         let text = text.split(['/', '?', '#']).next()?;
         let (only_below, text) = match text.strip_prefix("*.") {
@@ -28,6 +33,11 @@ impl HostRule {
         let bare =
             if bare.starts_with('[') && !bare.ends_with(']') { format!("{bare}]") } else { bare.to_owned() };
         Some(Self { host: host::parse(&bare).ok()?, only_below })
+    }
+
+    /// The host, and whether only what is below it is meant.
+    pub(super) fn into_parts(self) -> (Host, bool) {
+        (self.host, self.only_below)
     }
 
     /// Whether a host falls under the entry.

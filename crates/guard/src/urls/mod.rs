@@ -11,6 +11,7 @@
 mod address;
 mod host;
 mod hosts;
+mod list;
 mod parse;
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ use std::net::IpAddr;
 use address::Kind;
 pub use host::Host;
 pub use hosts::HostRule;
+pub use list::{BadLine, HostList, Listed, Place};
 pub use parse::{ParseError, Scheme, Url};
 
 /// What may be fetched beyond the open internet, and what of it may not.
@@ -36,7 +38,9 @@ pub struct UrlPolicy {
     /// If not empty, the only hosts that may be fetched.
     pub only: Vec<HostRule>,
     /// Hosts that may not be fetched (`security.website_blocklist`). Wins over everything else.
-    pub blocked: Vec<HostRule>,
+    pub blocked: HostList,
+    /// Why nothing may be fetched at all: what would decide it cannot be read.
+    pub closed: Option<String>,
     /// Whether a URL may carry a user name or password.
     pub allow_userinfo: bool,
 }
@@ -49,8 +53,10 @@ pub enum UrlRefusal {
     Malformed(ParseError),
     /// It carries a user name or password.
     Userinfo,
-    /// The host is on the list of blocked hosts.
-    Blocked,
+    /// The host is on the list of blocked hosts, by this entry.
+    Blocked(Listed),
+    /// Nothing may be fetched; the text says why.
+    Closed(String),
     /// There is a list of permitted hosts, and the host is not on it.
     NotListed,
     /// The host or address hands out credentials of a cloud machine.
@@ -72,7 +78,8 @@ impl fmt::Display for UrlRefusal {
         match self {
             Self::Malformed(error) => write!(f, "the URL is refused: {error}"),
             Self::Userinfo => f.write_str("the URL carries a user name or password"),
-            Self::Blocked => f.write_str("the host is on the list of blocked hosts"),
+            Self::Blocked(listed) => write!(f, "the site is blocked by {listed}"),
+            Self::Closed(why) => write!(f, "nothing is fetched: {why}"),
             Self::NotListed => f.write_str("the host is not on the list of permitted hosts"),
             Self::Metadata => f.write_str("the address is a metadata service, which hands out credentials"),
             Self::PrivateName => f.write_str("the name stands for this machine or a private network"),
@@ -96,10 +103,13 @@ fn judge_parsed(url: Url, policy: &UrlPolicy) -> Result<Url, UrlRefusal> {
     if url.has_userinfo && !policy.allow_userinfo {
         return Err(UrlRefusal::Userinfo);
     }
-    let listed = |rules: &[HostRule]| rules.iter().any(|rule| rule.matches(&url.host));
-    if listed(&policy.blocked) {
-        return Err(UrlRefusal::Blocked);
+    if let Some(why) = &policy.closed {
+        return Err(UrlRefusal::Closed(why.clone()));
     }
+    if let Some(listed) = policy.blocked.find(&url.host) {
+        return Err(UrlRefusal::Blocked(listed));
+    }
+    let listed = |rules: &[HostRule]| rules.iter().any(|rule| rule.matches(&url.host));
     let trusted = policy.allow_private || listed(&policy.trusted);
     match &url.host {
         Host::Address(address) => judge_trusted(*address, trusted)?,

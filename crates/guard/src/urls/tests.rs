@@ -233,15 +233,25 @@ fn lists_of_hosts_know_suffixes() {
 
 #[test]
 fn blocked_wins_and_a_list_of_permitted_hosts_is_the_whole_list() {
-    let policy = UrlPolicy {
-        only: vec![HostRule::parse("example.com").unwrap()],
-        blocked: vec![HostRule::parse("bad.example.com").unwrap()],
-        ..open()
-    };
+    let mut policy = UrlPolicy { only: vec![HostRule::parse("example.com").unwrap()], ..open() };
+    let place = Place { name: "the settings".into(), line: None };
+    policy.blocked.insert(HostRule::parse("bad.example.com").unwrap(), place);
+
     assert!(judge_url("https://www.example.com/", &policy).is_ok());
-    assert_eq!(judge_url("https://bad.example.com/", &policy), Err(UrlRefusal::Blocked));
-    assert_eq!(judge_url("https://BAD.example.com./", &policy), Err(UrlRefusal::Blocked));
+    for blocked in ["https://bad.example.com/", "https://BAD.example.com./", "https://x.bad.example.com/"] {
+        let why = judge_url(blocked, &policy).unwrap_err().to_string();
+        assert_eq!(why, "the site is blocked by `bad.example.com` in the settings", "{blocked}");
+    }
     assert_eq!(judge_url("https://other.com/", &policy), Err(UrlRefusal::NotListed));
+}
+
+#[test]
+fn where_nobody_can_say_what_is_blocked_nothing_is_fetched() {
+    let policy = UrlPolicy { closed: Some("ads.txt cannot be read".to_owned()), ..open() };
+
+    let why = judge_url("https://example.com/", &policy).unwrap_err().to_string();
+
+    assert_eq!(why, "nothing is fetched: ads.txt cannot be read");
 }
 
 #[test]

@@ -71,12 +71,14 @@ impl Walk<'_> {
                 if empty == ";;" {
                     self.endless(src, None, body);
                 }
-                self.branch(src, body, stdin)
+                self.rounds(src, body, stdin)
             }
             Node::While(condition, body) => {
                 self.endless(src, Some(condition), body);
+                self.scope.rounds += 1;
                 let first = self.list(src, condition, stdin);
-                let mut flow = self.branch(src, body, stdin);
+                self.scope.rounds -= 1;
+                let mut flow = self.rounds(src, body, stdin);
                 join(&mut flow, first);
                 flow
             }
@@ -119,6 +121,14 @@ impl Walk<'_> {
         self.scope.branches += 1;
         let flow = self.list(src, body, stdin);
         self.scope.branches -= 1;
+        flow
+    }
+
+    /// The body of a loop that runs nobody knows how often.
+    fn rounds(&mut self, src: Src<'_>, body: &List<'_>, stdin: &Flow) -> Flow {
+        self.scope.rounds += 1;
+        let flow = self.branch(src, body, stdin);
+        self.scope.rounds -= 1;
         flow
     }
 
@@ -235,15 +245,20 @@ impl Walk<'_> {
         stdin: &Flow,
         span: Span,
     ) -> Flow {
-        // A function that redefines itself is another function: bodies tell them apart.
-        let key = format!("{name}()\n{body}");
-        if self.calls.contains(&key) {
-            if self.background {
-                self.emit_grave(Kind::ForkBomb, "functions that start each other again and again", span);
-            }
+        // A function that redefines itself is another function: bodies tell them apart. One that
+        // calls itself is followed a little, as long as it is given something else.
+        let plain = format!("{name}()\n{body}\n");
+        let again = self.calls.iter().filter(|call| call.starts_with(&plain)).count();
+        let given: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+        let key = plain + &given.join("\n");
+        if again > 0 && self.background {
+            self.emit_grave(Kind::ForkBomb, "functions that start each other again and again", span);
+        }
+        if again > 2 || self.calls.contains(&key) || !self.spend(key.len() / 4) {
             return Flow::none();
         }
         if self.calls.len() >= 12 {
+            self.emit(Kind::Unreadable, "nested too deeply", span);
             return Flow::unknown(super::Origin::default());
         }
         self.calls.push(key);

@@ -154,7 +154,7 @@ impl Walk<'_> {
                 Part::Bare(text) => fields.push(text),
                 Part::Quoted(text) => fields.push(text),
                 Part::Double(inner) => self.parts_quoted(src, inner, fields, splitting),
-                Part::Param(param) if splitting && is_list(param) => {
+                Part::Param(param) if splitting && is_list(param) && !is_joined(param) => {
                     self.list_param(src, param, fields, true);
                 }
                 other => {
@@ -265,13 +265,44 @@ impl Walk<'_> {
             expanded = self.text_of(src, &parts);
             source = &expanded;
         }
-        let scope = &self.scope;
-        let home = &self.context.home;
+        self.values_run(src, source);
+        let Some((name, assigned)) = assignment(source) else { return self.evaluated(source) };
+        let name = name.to_owned();
+        let value = self.evaluated(assigned);
+        self.scope.set(&name, &value);
+        value
+    }
+
+    /// The value of an expression whose variables are known, or a hole.
+    fn evaluated(&self, source: &str) -> String {
         let lookup = |name: &str| {
-            let value = scope.value(name, home)?;
+            let value = self.scope.value(name, &self.context.home)?;
             value.trim().parse().ok().or(value.is_empty().then_some(0))
         };
         arith::evaluate(source, &lookup).map_or_else(|| HOLE.to_string(), |value| value.to_string())
+    }
+
+    /// The value of a name in arithmetic is arithmetic again: `x='a[$(command)]'; ((x))`.
+    fn values_run(&mut self, src: Src<'_>, source: &str) {
+        if source.len() > 512 || source.bytes().all(|b| !b.is_ascii_alphabetic()) {
+            return;
+        }
+        for name in source.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').take(16) {
+            let live = self
+                .scope
+                .variable(name)
+                .and_then(|variable| variable.values.first())
+                .filter(|value| value.contains("$(") || value.contains('`'))
+                .cloned();
+            if let Some(value) = live
+                && self.spend(value.len() + WALKED)
+                && self.down(Span::default())
+            {
+                let parts = self.live_parts(&value);
+                self.text_of(src, &parts);
+                self.up();
+            }
+        }
     }
 
     fn process(&mut self, src: Src<'_>, list: &crate::shell::List<'_>, reads: bool, span: Span) -> String {
@@ -307,9 +338,23 @@ impl Walk<'_> {
     }
 }
 
+/// `n=1+2` in arithmetic: the variable, and what it becomes.
+fn assignment(source: &str) -> Option<(&str, &str)> {
+    let (name, value) = source.split_once('=')?;
+    let name = name.trim();
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (plain && !value.starts_with('=')).then_some((name, value))
+}
+
 fn is_list(param: &Param<'_>) -> bool {
     (param.name == "@" || param.name == "*" || matches!(param.index, Some("@" | "*")))
         && !matches!(param.op, crate::shell::ParamOp::Length)
+}
+
+/// `"$*"` and `"${a[*]}"` are one word, with the first separator in between.
+fn is_joined(param: &Param<'_>) -> bool {
+    (param.name == "*" || param.index == Some("*")) && matches!(param.op, crate::shell::ParamOp::Plain)
 }
 
 /// `"$@"` alone vanishes when there are no arguments.

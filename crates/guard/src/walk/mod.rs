@@ -42,9 +42,9 @@ const MAX_LEVEL: u16 = 56;
 const MOST_FILES: usize = 256;
 
 /// What work costs, in steps of about ten nanoseconds: reading a command,
-const READ: usize = 9;
+const READ: usize = 8;
 /// walking it after that,
-const WALKED: usize = 13;
+const WALKED: usize = 10;
 /// both together,
 const COMMAND: usize = READ + WALKED;
 /// a compound command besides what is in it,
@@ -52,11 +52,14 @@ const COMPOUND: usize = 18;
 /// an argument,
 const ARGUMENT: usize = 2;
 /// an assignment,
-const ASSIGNED: usize = 8;
+const ASSIGNED: usize = 7;
 /// finding out what kind of place a path is,
-const PLACED: usize = 32;
+const PLACED: usize = 28;
 /// and noting an effect.
 const NOTED: usize = 24;
+
+/// How many steps any text may take.
+const FUEL: usize = 215_000;
 
 /// How many bytes of a text buy one more step each. Longer texts get no more: what they may cost
 /// is a matter of time, and a line this long is hardly ever commands all through.
@@ -101,9 +104,12 @@ pub(crate) struct Call<'a> {
 }
 
 /// The state of one walk.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing known at this point of the text")]
 pub(crate) struct Walk<'c> {
     /// What the caller told us.
     pub(crate) context: &'c Context,
+    /// Whether the folder the work is about is one that work may be about.
+    counts: bool,
     /// What was found.
     pub(crate) effects: Vec<Effect>,
     /// Programs met lately, for users' own rules.
@@ -125,28 +131,33 @@ pub(crate) struct Walk<'c> {
     pub(crate) background: bool,
     /// Set inside `sudo` and the like.
     pub(crate) elevated: bool,
+    /// Set while a program runs on all that was found in a folder.
+    pub(crate) found: bool,
     /// Where the unknown parts of the words expanded last came from.
     pub(crate) last_unknown: Origin,
     /// The variable the program name was taken from, if it was one.
     pub(crate) head: Option<String>,
     /// Texts that run when the shell ends: traps.
     pub(crate) deferred: Vec<(String, Span)>,
+    /// Whether a text asks for the last word of the command before.
+    wants_last: bool,
     /// Programs met lately and what their names say.
     pub(crate) met: Vec<(String, crate::programs::Met)>,
     serial: u32,
 }
 
 impl<'c> Walk<'c> {
-    /// Ready to walk a text of `length` bytes.
-    pub(crate) fn new(context: &'c Context, length: usize) -> Self {
+    /// Ready to walk this text.
+    pub(crate) fn new(context: &'c Context, text: &str) -> Self {
         let scope = Scope::at(&context.cwd);
         Self {
             context,
+            counts: place::is_workspace(&context.workspace, &context.home),
             effects: Vec::new(),
             programs: Vec::new(),
             filed: BTreeMap::new(),
             scope,
-            fuel: 260_000 + length.min(LENGTH_PAYS),
+            fuel: FUEL + text.len().min(LENGTH_PAYS),
             steps: 0,
             owed: Cell::new(0),
             level: 0,
@@ -154,9 +165,11 @@ impl<'c> Walk<'c> {
             calls: Vec::new(),
             background: false,
             elevated: false,
+            found: false,
             last_unknown: Origin::default(),
             head: None,
             deferred: Vec::new(),
+            wants_last: false,
             met: Vec::new(),
             serial: 0,
         }
@@ -214,6 +227,21 @@ impl<'c> Walk<'c> {
         true
     }
 
+    /// Whether a function, alias or script by that name is being walked.
+    pub(crate) fn running(&self, name: &str) -> bool {
+        self.calls.iter().any(|active| active == name)
+    }
+
+    /// Remembers that a script is being walked.
+    pub(crate) fn enter(&mut self, name: String) {
+        self.calls.push(name);
+    }
+
+    /// Comes back from [`Walk::enter`].
+    pub(crate) fn leave(&mut self) {
+        self.calls.pop();
+    }
+
     /// Steps taken, steps left.
     pub(crate) const fn account(&self) -> (usize, usize) {
         (self.steps, self.fuel)
@@ -231,7 +259,12 @@ impl<'c> Walk<'c> {
 
     /// Where paths are judged from at this point.
     pub(crate) fn ground(&self) -> Ground<'_> {
-        Ground { cwd: &self.scope.cwd, home: &self.context.home, workspace: &self.context.workspace }
+        Ground {
+            cwd: &self.scope.cwd,
+            home: &self.context.home,
+            workspace: &self.context.workspace,
+            counts: self.counts,
+        }
     }
 
     /// A path as a target: normal form and kind of place.

@@ -286,7 +286,12 @@ pub(crate) fn secret_name(name: &str) -> bool {
 
 fn replace(letters: &[char], pattern: &[char], with: &str, place: Where) -> String {
     if pattern.is_empty() {
-        return letters.iter().collect();
+        let value: String = letters.iter().collect();
+        return match place {
+            Where::Start => format!("{with}{value}"),
+            Where::End => format!("{value}{with}"),
+            Where::First | Where::All => value,
+        };
     }
     let text = |from: usize, to: usize| letters.get(from..to).unwrap_or_default().iter().collect::<String>();
     match place {

@@ -55,6 +55,8 @@ pub(crate) struct Scope {
     pub(crate) pick: usize,
     /// Whether any variable has several values.
     pub(crate) several: bool,
+    /// Depth of loops whose rounds are not known.
+    pub(crate) rounds: u16,
     /// Depth of branches that may or may not run.
     pub(crate) branches: u16,
 }
@@ -88,9 +90,12 @@ impl Scope {
         self.variables.insert(name.to_owned(), Variable { values: vec![first], list: items });
     }
 
-    /// Forgets a variable.
+    /// Takes a variable away: from then on it is known to be nothing.
     pub(crate) fn unset(&mut self, name: &str) {
         self.variables.remove(name);
+        if name != "IFS" && !name.starts_with('-') {
+            self.set(name, "");
+        }
     }
 
     /// The variable itself.

@@ -51,6 +51,7 @@ impl Walk<'_> {
         mut out: Option<&mut Flow>,
     ) -> (Origin, Faults) {
         let mut origin = Origin::default();
+        self.wants_last |= text.contains("$_") || text.contains("${_");
         let mut reader = Reader::new(text, self.fuel / COMMAND);
         let mut items = Vec::new();
         let mut noted = Faults::default();

@@ -98,7 +98,9 @@ impl Walk<'_> {
                 .filter(|arg| arg.text.contains(HOLE))
                 .and_then(|_| head(simple))
                 .map(str::to_owned);
-            self.run(&args, stdin, simple.span)
+            let flow = self.run(&args, stdin, simple.span);
+            self.keep_last(&args);
+            flow
         };
         let flow = if simple.redirects.is_empty() { flow } else { self.output(src, &simple.redirects, flow) };
         let out = if simple.words.is_empty() { saved.and(self.last_unknown) } else { saved };
@@ -134,6 +136,16 @@ impl Walk<'_> {
             return self.call_function(name, &body, rest, stdin, span);
         }
         programs::run(self, args, stdin, span)
+    }
+
+    /// Remembers the last word of a command for `$_`, if anything asks for it.
+    fn keep_last(&mut self, args: &[Arg<'_>]) {
+        if self.wants_last
+            && let Some(last) = args.last()
+        {
+            let text = if last.text.len() > 512 { super::HOLE_STR } else { &*last.text };
+            self.scope.set("_", text);
+        }
     }
 
     /// Pays for the lists that every program is looked up in, and keeps them short.
@@ -190,6 +202,10 @@ impl Walk<'_> {
                     self.scope.origins.remove(assign.name);
                 }
                 self.scope.set(assign.name, &value);
+                if assign.append && self.scope.rounds > 0 {
+                    // More and more is put behind it.
+                    self.scope.set(assign.name, super::HOLE_STR);
+                }
             }
         }
     }
@@ -214,6 +230,10 @@ impl Walk<'_> {
                     None => list.push((list.len().to_string(), Rc::from(&*field.text))),
                 }
             }
+        }
+        // By their places where these are numbers, whatever order they were written in.
+        if list.iter().all(|(key, _)| key.parse::<u32>().is_ok()) {
+            list.sort_by_key(|(key, _)| key.parse::<u32>().unwrap_or_default());
         }
         self.scope.set_list(assign.name, list);
     }

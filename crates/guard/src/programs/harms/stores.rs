@@ -5,6 +5,7 @@ use crate::effect::Kind;
 
 pub(super) const TABLE: &[Harm] = &[
     harm(&["vault"], &["remove-peer", "step-down", "unwrap"], Kind::Database, ERASES),
+    harm(&["cockroach"], &["node decommission", "node drain", "quit"], Kind::Database, ERASES),
     harm(&["etcdctl", "etcdutl"], &["snapshot restore"], Kind::Database, ERASES),
     harm(
         &["mysql_secure_installation", "mysql_upgrade", "pg_upgrade"],

@@ -84,6 +84,9 @@ const DECODES: [&str; 20] = [
     "rot_13",
 ];
 
+/// Words that change the text a variable holds.
+const TURNS: [&str; 8] = ["tr", "y", "reverse", "gsub", "rot13", "translate", "maketrans", "xor"];
+
 impl Program {
     pub(super) fn call(&self, walk: &mut Walk<'_>, language: &str, at: usize, name: &str, span: Span) {
         let open = self.sign(at + 1, '(')
@@ -97,7 +100,7 @@ impl Program {
                 && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_)))
                 && (deletes(name, None).is_some()
                     || at > 1 && self.sign(at - 1, '.') && deletes(name, self.name(at - 2)).is_some()
-                    || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open")));
+                    || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open" | "exec" | "system")));
         if self.special_call(walk, language, at, name, open, span) {
             return;
         }
@@ -167,8 +170,9 @@ impl Program {
             return true;
         }
         if language == "perl"
-            && matches!(name, "unlink" | "rmtree")
-            && matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';')))
+            && matches!(name, "unlink" | "rmtree" | "rmdir")
+            && (matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';' | '|' | '&')))
+                || matches!(self.name(at + 1), Some("or" | "and" | "if" | "unless" | "for")))
         {
             // Of `$_`, which `find` or a loop sets.
             self.delete_call(walk, self.list.len(), at + 1, true, span);
@@ -293,6 +297,12 @@ impl Program {
                 words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
             walk.run(&args, &Flow::none(), span);
             return;
+        }
+        let turned =
+            self.name(first).is_some_and(|name| self.constants.contains_key(name)) && self.mentions(&TURNS);
+        if turned {
+            // What the variable held was changed on the way, in ways nobody follows here.
+            code::unseen(walk, Origin { decoded: true, ..Origin::default() }, span);
         }
         let Some(text) = self.constant(first) else {
             if matches!(self.list.get(first), Some(Token::Sign(')')) | None) {

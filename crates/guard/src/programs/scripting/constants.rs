@@ -28,6 +28,19 @@ impl Program {
                     }
                 }
                 Some(Token::Text(_)) => {}
+                // Lua: `("fr- mr"):reverse()`.
+                Some(Token::Sign(':'))
+                    if self.sign(next + 2, '(') && self.name(next + 1) == Some("reverse") =>
+                {
+                    out = out.chars().rev().collect();
+                    next += 4;
+                    while self.sign(next, '.') {
+                        next += 1;
+                    }
+                    if matches!(self.list.get(next), Some(Token::Sign(')' | ';' | ',')) | None) {
+                        return Some(out);
+                    }
+                }
                 Some(Token::Sign(',' | ')' | ']' | ';' | '}' | ':')) | None => return Some(out),
                 Some(Token::Name(_) | Token::Command(_) | Token::Number(_)) => return Some(out),
                 Some(Token::Sign(_)) => return None,

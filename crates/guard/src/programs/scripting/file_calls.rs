@@ -238,6 +238,15 @@ impl Program {
         }
     }
 
+    /// Constants that are absolute paths.
+    fn absolute_texts(&self) -> Vec<String> {
+        let absolute = |token: &Token| match token {
+            Token::Text(text) if text.starts_with(['/', '~']) => Some(text.clone()),
+            _ => None,
+        };
+        self.list.iter().filter_map(absolute).take(4).collect()
+    }
+
     /// Calls on permissions, processes, modules and the machine.
     fn other_call(
         &self,
@@ -258,12 +267,20 @@ impl Program {
                 let octal = number.map(|number| {
                     if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
                 });
-                let paths: Vec<String> = path.or_else(|| self.second(first)).into_iter().collect();
+                let mut paths: Vec<String> = path.or_else(|| self.second(first)).into_iter().collect();
+                let all = paths.is_empty();
+                if all {
+                    // A name bound in a loop: what is walked through tells.
+                    paths.extend(self.absolute_texts());
+                }
                 let refs: Vec<&str> = paths.iter().map(String::as_str).collect();
-                perms::mode(walk, &octal.unwrap_or_default(), &refs, false, span);
+                perms::mode(walk, &octal.unwrap_or_default(), &refs, all, span);
             }
             "chown" | "lchown" | "chownSync" if before.is_some() || self.sign(at + 1, '(') => {
-                let paths: Vec<String> = path.or_else(|| self.third(first)).into_iter().collect();
+                let mut paths: Vec<String> = path.or_else(|| self.third(first)).into_iter().collect();
+                if paths.is_empty() {
+                    paths.extend(self.absolute_texts());
+                }
                 let targets = paths.iter().map(|path| walk.target(path)).collect();
                 walk.emit_on(Kind::Ownership, "changes an owner", span, targets, How::default());
             }
@@ -314,6 +331,7 @@ impl Program {
             "reboot" | "shutdown" if before.is_some_and(|b| b == "os" || b == "System") => {
                 walk.emit_grave(Kind::Power, "restarts the machine", span);
             }
+            "reboot" => walk.emit(Kind::Power, "restarts a machine", span),
             _ => {}
         }
     }

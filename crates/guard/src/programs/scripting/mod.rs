@@ -134,6 +134,12 @@ impl Program {
         self.list.get(at) == Some(&Token::Sign(sign))
     }
 
+    /// Where the arguments begin when a call opens at `at`, also behind the end of a group.
+    fn opens(&self, at: usize) -> Option<usize> {
+        let at = if self.sign(at, ')') { at + 1 } else { at };
+        self.sign(at, '(').then_some(at + 1)
+    }
+
     pub(super) fn mentions(&self, words: &[&str]) -> bool {
         self.list.iter().any(|token| matches!(token, Token::Name(name) if words.contains(&name.as_str())))
     }
@@ -222,7 +228,8 @@ impl Program {
         for at in 0..self.list.len() {
             match self.list.get(at) {
                 Some(Token::Command(text)) => {
-                    walk.run_text(text, &Flow::none(), span);
+                    let text = super::tokens::without_interpolation(text);
+                    walk.run_text(&text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
                 Some(Token::Name(name))
@@ -246,8 +253,15 @@ impl Program {
         let printed = at > 1
             && matches!(self.name(at - 2), Some("print" | "puts" | "log" | "echo" | "printf"))
             || at > 0 && matches!(self.name(at - 1), Some("print" | "puts" | "echo" | "say" | "printf"));
+        let begins = !(at > 0 && self.sign(at - 1, '+'));
+        let folded = (begins && self.sign(at + 1, '+')).then(|| self.constant(at)).flatten();
+        let text = folded.as_deref().unwrap_or(text);
         if text.len() > 8 && !printed && sql::looks_destructive(text) {
             sql::judge(walk, text, span);
+        }
+        if language == "node" && at > 0 && self.sign(at - 1, '$') {
+            // A tagged template: `$`command``, `Bun.$`command``.
+            walk.run_text(text, &Flow::none(), span);
         }
         if language == "awk" {
             let piped = self.sign(at + 1, '|')
@@ -272,13 +286,14 @@ impl Program {
             && self.sign(at - 1, '[')
             && let Some(name) = self.constant(at)
             && let Some(close) =
-                (at + 1..at + 6).find(|near| self.sign(*near, ']') && self.sign(near + 1, '('))
+                (at + 1..at + 6).find(|near| self.sign(*near, ']') && self.opens(near + 1).is_some())
         {
+            let first = self.opens(close + 1).unwrap_or(close + 2);
             // `os.__dict__['system'](…)`, `child_process['exec' + 'Sync'](…)`
             if RUNS.contains(&name.as_str()) || name == "exec" {
-                self.run_call(walk, close + 2, span);
+                self.run_call(walk, first, span);
             } else if let Some(tree) = deletes(&name, Some("os")) {
-                self.delete_call(walk, at, close + 2, tree, span);
+                self.delete_call(walk, at, first, tree, span);
             }
         }
         if language == "perl" && self.list.iter().any(|token| matches!(token, Token::Text(pipe) if matches!(pipe.trim_start_matches(['|', ' ']), "sh" | "bash" | "/bin/sh" | "/bin/bash") && pipe.starts_with('|'))) {
