@@ -5,6 +5,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to the state folder")]
 
+mod parts;
+
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
@@ -12,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::error::StoreError;
+
+pub(crate) use parts::Parts;
 
 /// Most links followed from a name to the file behind it.
 const MAX_LINKS: usize = 40;
@@ -114,6 +118,15 @@ pub struct Stamp {
     number: u64,
 }
 
+impl Stamp {
+    /// All that it is made of, to be kept.
+    pub(crate) fn words(&self) -> [u64; 6] {
+        let ((day, of_day), (change, of_change)) = (self.modified, self.changed);
+        let [a, b, c, d] = [day, of_day, change, of_change].map(i64::cast_unsigned);
+        [a, b, c, d, self.bytes, self.number]
+    }
+}
+
 /// The stamp of a regular file, or of one behind a link; `None` if there is none.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| stamp_of(&meta))
@@ -155,6 +168,11 @@ pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
 
 /// Replaces a file by `text`, whole or not at all. A link stays a link: the file behind it is replaced.
 pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreError> {
+    write_stamped(path, text, mode).map(drop)
+}
+
+/// The same; what the written file is now. Whoever replaces it a moment later has another one.
+pub(crate) fn write_stamped(path: &Path, text: &str, mode: Mode) -> Result<Stamp, StoreError> {
     let target = behind_links(path)?;
     let failed = |source| StoreError::Io { doing: "write", path: target.clone(), source };
     let folder = target.parent().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
@@ -182,9 +200,21 @@ pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), StoreErro
     }
     temp.as_file().set_permissions(Permissions::from_mode(bits)).map_err(failed)?;
     temp.as_file().sync_all().map_err(failed)?;
-    temp.persist(&target).map_err(|e| failed(e.error))?;
+    let file = temp.persist(&target).map_err(|e| failed(e.error))?;
     // The rename is durable once the folder is.
-    File::open(folder).and_then(|f| f.sync_all()).map_err(failed)
+    File::open(folder).and_then(|f| f.sync_all()).map_err(failed)?;
+    file.metadata().map(|meta| stamp_of(&meta)).map_err(failed)
+}
+
+/// Replaces a file that can be made again: whole for whoever reads it, but perhaps not there, or not whole,
+/// after a power cut.
+pub(crate) fn write_lightly(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Io { doing: "write", path: path.to_owned(), source };
+    let folder = path.parent().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+    let mut temp =
+        tempfile::Builder::new().prefix(".hermes-").suffix(".tmp").tempfile_in(folder).map_err(failed)?;
+    temp.write_all(bytes).map_err(failed)?;
+    temp.persist(path).map(drop).map_err(|e| failed(e.error))
 }
 
 /// Writes a file that must not exist yet, readable by its owner only. `false` if the name is taken,

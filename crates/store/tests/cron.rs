@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use std::collections::BTreeSet;
+use std::io::BufRead as _;
 use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -117,7 +118,24 @@ fn jobs_of_the_older_form_are_read() {
     assert_eq!(place.home.jobs().unwrap().len(), 1);
     // Its time is not known: it is found out, and nothing runs yet.
     assert_eq!(place.look("a", NINE).claims, []);
+    place.home.fold(&here(NINE)).unwrap();
     assert_eq!(place.json()["jobs"][0]["next_run_at"], "2026-11-16T09:05:00+00:00");
+}
+
+#[test]
+fn a_time_without_an_offset_is_meant_in_the_zone_of_its_job() {
+    let place = place();
+    let east = Draft { timezone: Some("Asia/Tokyo".to_owned()), ..draft("0 9 * * *", "east") };
+    place.home.create(east, &here("2026-11-15T12:00:00Z"), 7).unwrap();
+    let mut file = place.json();
+    file["jobs"][0]["next_run_at"] = json!("2026-11-16T09:00:00");
+    std::fs::write(place.file(), file.to_string()).unwrap();
+
+    assert_eq!(place.look("a", "2026-11-15T23:59:59Z").claims, []);
+    let claims = place.look("a", "2026-11-16T00:00:00Z").claims;
+
+    assert_eq!(claims.len(), 1);
+    assert_eq!(claims[0].due, Some(here("2026-11-16T00:00:00Z").now));
 }
 
 #[test]
@@ -172,8 +190,7 @@ fn eight_at_once_run_each_time_exactly_once() {
                             output: None,
                             delivery_error: None,
                         };
-                        runs.ended(&claim.run, &end, now).unwrap();
-                        place.home.ran(&claim, &here, None, None).unwrap();
+                        place.home.ended(&claim, &end, &here).unwrap();
                         ran.lock().unwrap().push((claim.job.id.clone(), claim.due.unwrap()));
                     }
                     barrier.wait();
@@ -191,6 +208,199 @@ fn eight_at_once_run_each_time_exactly_once() {
     assert_eq!(ran.len(), JOBS * usize::try_from(LOOKS).unwrap());
     let completed: Vec<u64> = place.home.jobs().unwrap().iter().map(|job| job.repeat.completed).collect();
     assert_eq!(completed, [LOOKS.unsigned_abs(); JOBS]);
+}
+
+#[test]
+fn what_a_claim_changes_is_known_at_once_and_stands_in_the_file_later() {
+    let place = place();
+    std::fs::create_dir_all(place.dir.path().join("cron")).unwrap();
+    let other = r#"{"id":"aaaaaaaaaaaa","schedule":{"kind":"cron","expr":"0 9 1 1 *"},"next_run_at":"2027-01-01T09:00:00+00:00","x":  [1, 2]}"#;
+    let text = format!(r#"{{"version": 3, "jobs": [{other}, {INTERVAL}]}}"#);
+    std::fs::write(place.file(), &text).unwrap();
+
+    let found = place.look("a", TEN);
+
+    assert_eq!(found.claims.len(), 1);
+    assert_eq!(std::fs::read_to_string(place.file()).unwrap(), text);
+    let eleven = Some("2026-11-16T11:00:00+00:00");
+    assert_eq!(place.home.job("n").unwrap().next_run_at.as_deref(), eleven);
+    assert_eq!(place.home.jobs().unwrap()[1].next_run_at.as_deref(), eleven);
+    assert_eq!(place.look("b", TEN).claims, []);
+    place.home.fold(&here(TEN)).unwrap();
+    let value = place.json();
+    assert!(std::fs::read_to_string(place.file()).unwrap().contains(other), "{value}");
+    assert_eq!(value["jobs"][1]["next_run_at"].as_str(), eleven);
+    assert_eq!((&value["jobs"][1]["strange"], &value["version"]), (&json!({"a": 1}), &json!(3)));
+    // Nothing is left to bring in: the file stays as it is.
+    place.home.fold(&here("2026-11-16T10:30:00Z")).unwrap();
+    assert_eq!(place.json(), value);
+}
+
+/// A job that is due at ten, as somebody else may have written it.
+const INTERVAL: &str = r#"{"id":"bbbbbbbbbbbb","name":"n","prompt":"p","strange":{"a":1},"schedule":{"kind":"interval","minutes":60,"display":"every 60m"},"repeat":{"times":5,"completed":0},"next_run_at":"2026-11-16T10:00:00+00:00"}"#;
+
+#[test]
+fn what_others_write_meanwhile_stays_as_they_want_it() {
+    let place = place();
+    std::fs::create_dir_all(place.dir.path().join("cron")).unwrap();
+    let with = |id: &str, name: &str| INTERVAL.replace("bbbbbbbbbbbb", id).replace("\"n\"", name);
+    let (paused, moved, told) = (with("a1", "\"paused\""), with("a2", "\"moved\""), with("a3", "\"told\""));
+    std::fs::write(place.file(), format!(r#"{{"jobs": [{paused}, {moved}, {told}]}}"#)).unwrap();
+    let worker = place.home.worker("w").unwrap();
+    let claims = place.home.claim_due(&worker, &here(TEN)).unwrap().claims;
+    assert_eq!(claims.len(), 3);
+
+    // Another program, which knows the file alone, changes every job and puts a new one in front.
+    let mut file = place.json();
+    file["jobs"][0]["enabled"] = json!(false);
+    file["jobs"][0]["state"] = json!("paused");
+    file["jobs"][1]["next_run_at"] = json!("2026-11-16T10:20:00+00:00");
+    file["jobs"][2]["prompt"] = json!("another one");
+    let new: Value = serde_json::from_str(&with("a0", "\"new\"")).unwrap();
+    file["jobs"].as_array_mut().unwrap().insert(0, new);
+    std::fs::write(place.file(), file.to_string()).unwrap();
+    let end = Ended { outcome: Outcome::Ok, error: None, model: None, output: None, delivery_error: None };
+    for claim in &claims {
+        place.home.ended(claim, &end, &here("2026-11-16T10:01:00Z")).unwrap();
+    }
+    let next = place.home.claim_due(&worker, &here("2026-11-16T10:02:00Z")).unwrap();
+
+    assert_eq!(next.claims.iter().map(|claim| claim.job.id.as_str()).collect::<Vec<_>>(), ["a0"]);
+    assert_eq!(next.next, Some(here("2026-11-16T10:20:00Z").now));
+    let known = place.home.jobs().unwrap();
+    place.home.fold(&here(TEN)).unwrap();
+    assert_eq!(place.home.jobs().unwrap(), known);
+    let file = place.json();
+    let of = |at: usize, field: &str| file["jobs"][at][field].clone();
+    assert_eq!((of(1, "state"), of(1, "last_status")), (json!("paused"), json!("ok")));
+    assert_eq!(of(2, "next_run_at"), "2026-11-16T10:20:00+00:00");
+    assert_eq!(
+        (of(3, "prompt"), of(3, "next_run_at")),
+        (json!("another one"), json!("2026-11-16T11:00:00+00:00"))
+    );
+    assert!((1..4).all(|at| file["jobs"][at]["repeat"] == json!({"times": 5, "completed": 1})), "{file}");
+}
+
+#[test]
+fn a_kill_between_any_two_steps_loses_nothing_and_runs_nothing_twice() {
+    let changes = |place: &Place| -> Vec<(String, String, String)> {
+        let db = rusqlite::Connection::open(place.dir.path().join("cron/executions.db")).unwrap();
+        let mut list = db.prepare("SELECT job_id, before, after FROM job_changes").unwrap();
+        let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    for (index, folded) in [(true, false), (false, false), (true, true), (false, true)] {
+        let place = place();
+        std::fs::create_dir_all(place.dir.path().join("cron")).unwrap();
+        std::fs::write(place.file(), format!(r#"{{"jobs": [{INTERVAL}]}}"#)).unwrap();
+        let killed = place.home.worker("killed").unwrap();
+        let claimed = place.home.claim_due(&killed, &here(TEN)).unwrap();
+        assert_eq!(claimed.claims.len(), 1);
+        let known = place.home.jobs().unwrap();
+        let left = changes(&place);
+        assert_eq!(left.len(), 1);
+        if folded {
+            // The file was written, and the changes were not taken away.
+            place.home.fold(&here(TEN)).unwrap();
+            assert_eq!(changes(&place), []);
+            let db = rusqlite::Connection::open(place.dir.path().join("cron/executions.db")).unwrap();
+            for (id, before, after) in left {
+                db.execute("INSERT INTO job_changes VALUES (?1, ?2, ?3)", [id, before, after]).unwrap();
+            }
+        }
+        if !index {
+            // What is kept without care is not there after a power cut, or is not whole.
+            let file = place.dir.path().join("cron/.index");
+            let half = std::fs::read(&file).unwrap();
+            std::fs::write(&file, &half[..half.len() / 2]).unwrap();
+        }
+        drop(killed);
+
+        assert_eq!(place.home.jobs().unwrap(), known);
+        let next = place.look("next", "2026-11-16T10:01:00Z");
+        assert_eq!((next.claims.len(), next.interrupted.len()), (0, 1));
+        place.home.fold(&here(TEN)).unwrap();
+        let job = place.json()["jobs"][0].clone();
+        assert_eq!(
+            (&job["next_run_at"], &job["repeat"]["completed"]),
+            (&json!("2026-11-16T11:00:00+00:00"), &json!(1))
+        );
+        let later = place.look("later", "2026-11-16T11:00:00Z");
+        assert_eq!((later.claims.len(), later.interrupted.len()), (1, 0));
+        let runs = place.home.runs().unwrap().newest(None, 9).unwrap();
+        assert_eq!(runs.len(), 2, "{runs:?}");
+    }
+}
+
+/// The variable that tells the copy of this program, which is killed, where it works and from when on.
+const KILLED: &str = "HERMES_TEST_CRON_KILLED";
+
+/// What the copy does until it is killed: it looks, runs what it finds and folds, minute after minute.
+#[test]
+fn a_copy_of_this_program_works_until_it_is_killed() {
+    let Ok(told) = std::env::var(KILLED) else { return };
+    let (dir, from) = told.split_once('\n').unwrap();
+    let home = CronHome::of(&Home::at(Path::new(dir)));
+    let worker = home.worker(&std::process::id().to_string()).unwrap();
+    let end = Ended { outcome: Outcome::Ok, error: None, model: None, output: None, delivery_error: None };
+    let from: i64 = from.parse().unwrap();
+    for second in (from..).step_by(60) {
+        let now = jiff::Timestamp::from_second(second).unwrap();
+        let here = Here { now, zone: TimeZone::UTC };
+        for claim in home.claim_due(&worker, &here).unwrap().claims {
+            home.runs().unwrap().began(&claim.run, None, now).unwrap();
+            home.ended(&claim, &end, &here).unwrap();
+        }
+        home.fold(&here).unwrap();
+        eprintln!("{second}");
+    }
+}
+
+#[test]
+fn a_program_that_is_killed_again_and_again_runs_each_time_once_and_tells_of_the_others() {
+    const JOBS: u64 = 3;
+    let place = place();
+    for n in 0..JOBS {
+        place.home.create(draft("every 1m", &format!("job {n}")), &here(NINE), n).unwrap();
+    }
+    let start = here(NINE).now.as_second();
+    let mut from = start + 60;
+    for kill in 0..12_u64 {
+        let mut copy = std::process::Command::new(std::env::current_exe().unwrap());
+        copy.args(["--exact", "a_copy_of_this_program_works_until_it_is_killed", "--nocapture"]);
+        copy.env(KILLED, format!("{}\n{from}", place.dir.path().display()));
+        let mut copy =
+            copy.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let mut lines = std::io::BufReader::new(copy.stderr.take().unwrap()).lines();
+        for line in lines.by_ref().take(3) {
+            from = line.unwrap().parse().unwrap();
+        }
+        // Somewhere in the middle of what comes next.
+        std::thread::sleep(std::time::Duration::from_micros(kill * 700));
+        copy.kill().unwrap();
+        copy.wait().unwrap();
+        let rest = lines.map_while(Result::ok).filter_map(|line| line.parse().ok());
+        from = rest.last().unwrap_or(from);
+        from += 60;
+    }
+    // Whatever it was in the middle of, this look tells of it; and it is time for the next ones.
+    let last = jiff::Timestamp::from_second(from).unwrap();
+    let end = here(&last.to_string());
+    place.home.claim_due(&place.home.worker("last").unwrap(), &end).unwrap();
+    place.home.claim_due(&place.home.worker("very last").unwrap(), &end).unwrap();
+    place.home.fold(&end).unwrap();
+
+    let times = u64::try_from((from - start) / 60).unwrap();
+    let runs = place.home.runs().unwrap().newest(None, 100_000).unwrap();
+    let different: BTreeSet<_> = runs.iter().map(|run| (&run.job_id, &run.scheduled_for)).collect();
+    assert_eq!((runs.len(), different.len() as u64), (different.len(), JOBS * times));
+    assert!(
+        runs.iter().all(|run| matches!(run.outcome, Some(Outcome::Ok | Outcome::Interrupted))),
+        "{runs:?}"
+    );
+    for job in place.json()["jobs"].as_array().unwrap() {
+        assert_eq!(job["repeat"]["completed"], times, "{job}");
+    }
 }
 
 #[test]

@@ -1,11 +1,13 @@
-//! `cron`: a look at ten thousand jobs: when none is due, when one is, and when the file is new to it.
+//! `cron`: a look at ten thousand jobs: when none is due, when one or a hundred are, and when somebody else
+//! has written the file. What is left for after the look, the end of a run and the writing of the file, is
+//! told beside it.
 
 use std::time::Duration;
 
 use hermes::core::cron::{Draft, Here, Step};
 use hermes::core::schedule::moment;
 use hermes::cron::TimeZone;
-use hermes::store::cron::{Claimed, Ended, Outcome, Worker};
+use hermes::store::cron::{Claimed, Ended, Outcome};
 use hermes::store::{CronHome, Home};
 use serde_json::{Value, json};
 
@@ -17,6 +19,7 @@ pub(crate) const ITEM: ItemDef = ItemDef::new("cron", measure);
 
 const JOBS: usize = 10_000;
 const LOOKS: usize = 15;
+const MANY: usize = 100;
 
 fn measure(work: &Work) -> Result<Numbers, String> {
     let folder = work.folder.join("home-cron");
@@ -27,21 +30,52 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     let here = here()?;
     let look = || said(home.claim_due(&worker, &here));
     look()?;
-    let file = home.folder().join("jobs.json");
-    let (mut idle, mut cold, mut due) = (Vec::new(), Vec::new(), Vec::new());
+    let mut times: [Vec<f64>; 6] = Default::default();
     for n in 0..LOOKS {
-        idle.push(looked(look, 0)?);
+        let [idle, changed, one, many, end, fold] = &mut times;
+        idle.push(looked(look, 0)?.0);
         // Written by somebody else: what was known about it is void.
-        process::keep(&file, &process::text(&file)?)?;
-        cold.push(looked(look, 0)?);
-        said(home.change(&format!("job {n}"), Step::RunSoon, &here))?;
-        due.push(one_due(&home, &worker, &here)?);
+        due_now(&home, 0)?;
+        changed.push(looked(look, 0)?.0);
+        // One from the end: the hundred are taken from the front.
+        said(home.change(&format!("job {}", JOBS - 2 - n), Step::RunSoon, &here))?;
+        let (took, found) = looked(look, 1)?;
+        one.push(took);
+        end.push(ended(&home, &found, &here)?);
+        fold.push(said_in(|| home.fold(&here))?);
+        due_now(&home, MANY)?;
+        said(home.change("job 9999", Step::Pause(None), &here))?;
+        let (took, found) = looked(look, MANY)?;
+        many.push(took);
+        ended(&home, &found, &here)?;
+        said(home.fold(&here))?;
     }
+    let [tick, changed, one, many, end, fold] = times.map(|mut times| median(&mut times));
     Ok(vec![
-        ("tick_ms", median(&mut idle)),
-        ("cold_tick_ms", median(&mut cold)),
-        ("due_tick_ms", median(&mut due)),
+        ("tick_ms", tick),
+        ("changed_tick_ms", changed),
+        ("due_tick_ms", one),
+        ("hundred_due_tick_ms", many),
+        ("run_end_ms", end),
+        ("fold_ms", fold),
     ])
+}
+
+/// Writes the file anew, as another program would, with so many jobs that are due.
+fn due_now(home: &CronHome, count: usize) -> Result<(), String> {
+    let file = home.folder().join("jobs.json");
+    let text = process::text(&file)?;
+    if count == 0 {
+        return process::keep(&file, &text);
+    }
+    let mut jobs: Value = said(serde_json::from_str(&text))?;
+    let all = jobs.get_mut("jobs").and_then(Value::as_array_mut).ok_or("there are no jobs")?;
+    // Each time other ones: a time of a job is run once.
+    let due = all.iter_mut().filter(|job| job.get("last_run_at").is_none_or(Value::is_null)).take(count);
+    for fields in due.filter_map(Value::as_object_mut) {
+        fields.insert("next_run_at".to_owned(), json!("2026-11-16T09:00:00+00:00"));
+    }
+    process::keep(&file, &said(serde_json::to_string_pretty(&jobs))?)
 }
 
 /// A morning in November 2026.
@@ -50,22 +84,31 @@ fn here() -> Result<Here, String> {
     Ok(Here { now, zone: TimeZone::UTC })
 }
 
-/// Milliseconds of a look that must find so many jobs.
-fn looked(look: impl FnOnce() -> Result<Claimed, String>, expected: usize) -> Result<f64, String> {
+/// Milliseconds of a look that must find so many jobs, and what it found.
+fn looked(look: impl FnOnce() -> Result<Claimed, String>, expected: usize) -> Result<(f64, Claimed), String> {
     let (found, took): (Result<Claimed, String>, Duration) = timed(look);
-    let count = found?.claims.len();
-    if count == expected { Ok(millis(took)) } else { Err(format!("{count} jobs were due, not {expected}")) }
+    let found = found?;
+    let count = found.claims.len();
+    if count != expected {
+        return Err(format!("{count} jobs were due, not {expected}"));
+    }
+    Ok((millis(took), found))
 }
 
-/// The same where one is due, which is ended again.
-fn one_due(home: &CronHome, worker: &Worker, here: &Here) -> Result<f64, String> {
-    let took = looked(|| said(home.claim_due(worker, here)), 1)?;
-    let runs = said(home.runs())?;
+/// Ends what was found; milliseconds for each.
+fn ended(home: &CronHome, found: &Claimed, here: &Here) -> Result<f64, String> {
     let end = Ended { outcome: Outcome::Ok, error: None, model: None, output: None, delivery_error: None };
-    for run in said(runs.open())? {
-        said(runs.ended(&run.id, &end, here.now))?;
+    let mut times = Vec::new();
+    for claim in &found.claims {
+        times.push(said_in(|| home.ended(claim, &end, here))?);
     }
-    Ok(took)
+    Ok(median(&mut times))
+}
+
+/// Milliseconds of some work.
+fn said_in<T, E: std::fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<f64, String> {
+    let (done, took) = timed(work);
+    said(done).map(|_| millis(took))
 }
 
 /// Ten thousand jobs that are due later, as the program itself would write them.

@@ -1,10 +1,12 @@
 //! Work that the clock starts: what a job is, how it changes, and the contract of whoever keeps jobs.
 //!
 //! Pure apart from the contract: `job.rs` is what is kept (the original's fields and a few more),
-//! `draft.rs` how a job is made and changed by somebody's wishes, here is who is asked.
+//! `draft.rs` how a job is made and changed by somebody's wishes, `standing.rs` what runs change of it,
+//! here is who is asked.
 
 mod draft;
 mod job;
+mod standing;
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ use crate::threat::Threat;
 
 pub use draft::{Draft, Here};
 pub use job::{Job, Repeat, State, StoredSchedule};
+pub use standing::Standing;
 
 /// Keeps jobs. A job is named by its id, the beginning of one, or its name.
 pub trait JobBook: Send + Sync {

@@ -124,6 +124,12 @@ impl Cron {
         wait(self.tick(stop))
     }
 
+    /// Brings what runs have changed into the file of jobs, where others read it.
+    async fn fold(&self) -> Result<(), JobError> {
+        let here = self.here()?;
+        self.on_disk(move |home| home.fold(&here)).await
+    }
+
     fn now(&self) -> Result<Timestamp, JobError> {
         timestamp(self.clock.now())
     }

@@ -253,7 +253,7 @@ impl Cron {
             delivery_error: (!problems.is_empty()).then(|| problems.join("; ")),
         };
         let (claim, now) = (claim.clone(), self.here()?);
-        self.on_disk(move |home| written(home, &claim, &ended, &now)).await
+        self.on_disk(move |home| home.ended(&claim, &ended, &now)).await
     }
 }
 
@@ -289,15 +289,6 @@ fn kept_in_a_file(
         Ok(path) => (Some(path.display().to_string()), None),
         Err(wrong) => (None, Some(format!("the answer could not be kept: {wrong}"))),
     }
-}
-
-fn written(home: &CronHome, claim: &Claim, ended: &Ended, here: &Here) -> Result<Run, JobError> {
-    let store = |wrong: hermes_store::StoreError| JobError::Store(wrong.to_string());
-    let runs = home.runs().map_err(store)?;
-    runs.ended(&claim.run, ended, here.now).map_err(store)?;
-    home.ran(claim, here, ended.error.clone(), ended.delivery_error.clone())?;
-    let run = runs.run(&claim.run).map_err(store)?;
-    run.ok_or_else(|| JobError::Store(format!("the record of the run {} is gone", claim.run)))
 }
 
 fn came(end: TurnEnd, prompt: String, offline: bool) -> Came {

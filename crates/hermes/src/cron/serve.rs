@@ -20,6 +20,8 @@ use super::Cron;
 const NAP: Duration = Duration::from_secs(1);
 /// So often it looks in any case: another process may have died.
 const ANYWAY: SignedDuration = SignedDuration::from_secs(60);
+/// How long the file of jobs is left alone between two changes while jobs run.
+const PAUSE: SignedDuration = SignedDuration::from_secs(1);
 /// How long runs that were stopped may take to end.
 const WIND_UP: Duration = Duration::from_secs(20);
 /// How often the lock is tried: somebody may just have looked whether it is held.
@@ -69,6 +71,8 @@ enum Over {
     Run(Box<(Claim, Result<Run, JobError>)>),
     /// A message about times that went by or a run that was cut off: the job, and why it did not arrive.
     Notice(String, Option<String>),
+    /// What runs have changed was brought into the file of jobs.
+    Fold(Result<(), JobError>),
 }
 
 impl Cron {
@@ -83,8 +87,8 @@ impl Cron {
         let worker = self.worker()?;
         tell(Happening::Ready);
         let cancel = CancellationToken::new();
-        let mut desk =
-            Desk { cron: self, tell, cancel: &cancel, waiting: VecDeque::new(), busy: BTreeSet::new() };
+        let (waiting, busy) = (VecDeque::new(), BTreeSet::new());
+        let mut desk = Desk { cron: self, tell, cancel: &cancel, waiting, busy, fold: Fold::default() };
         let mut running = Running::new();
         let mut looks = Looks::default();
         while !stop.is_cancelled() {
@@ -92,6 +96,7 @@ impl Cron {
                 looks = desk.look(&worker, &running);
             }
             desk.start(&mut running);
+            desk.fold(&running);
             desk.wait(&mut running, stop).await;
         }
         desk.close(running, grace).await;
@@ -151,6 +156,16 @@ struct Desk<'a> {
     cancel: &'a CancellationToken,
     waiting: VecDeque<Claim>,
     busy: BTreeSet<String>,
+    fold: Fold,
+}
+
+/// Whether runs have changed something that the file of jobs does not say yet.
+#[derive(Default)]
+struct Fold {
+    wanted: bool,
+    goes_on: bool,
+    /// When it was begun last.
+    last: Option<Timestamp>,
 }
 
 impl<'a> Desk<'a> {
@@ -170,6 +185,8 @@ impl<'a> Desk<'a> {
                 for (job, why) in &found.unreadable {
                     (self.tell)(Happening::Trouble(&format!("job {job}: {why}")));
                 }
+                // What this look changed, or another one before it that was cut off.
+                self.fold.wanted = true;
                 self.waiting.extend(found.claims);
                 found.next
             }
@@ -197,6 +214,19 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// Brings what runs have changed into the file of jobs, not more often than once a nap.
+    fn fold(&mut self, running: &Running<'a>) {
+        let now = self.cron.now().ok();
+        let rests = now.zip(self.fold.last).is_some_and(|(now, last)| {
+            !self.busy.is_empty() && (SignedDuration::ZERO..PAUSE).contains(&last.duration_until(now))
+        });
+        if self.fold.wanted && !self.fold.goes_on && !rests {
+            self.fold = Fold { wanted: false, goes_on: true, last: now };
+            let cron = self.cron;
+            running.push(Box::pin(async move { Over::Fold(cron.fold().await) }));
+        }
+    }
+
     /// Waits for the end of a run, for the next nap's end, or for the end of all.
     async fn wait(&mut self, running: &mut Running<'a>, stop: &CancellationToken) {
         let nap = self.cron.runtime.host().sleep(NAP);
@@ -214,12 +244,20 @@ impl<'a> Desk<'a> {
         match over {
             Over::Run(run) => self.ended(&run.0, &run.1),
             Over::Notice(job, Some(why)) => (self.tell)(Happening::Trouble(&format!("job {job}: {why}"))),
+            Over::Fold(folded) => {
+                self.fold.goes_on = false;
+                if let Err(wrong) = folded {
+                    (self.tell)(Happening::Trouble(&wrong.to_string()));
+                    self.fold.wanted = true;
+                }
+            }
             Over::Notice(_, None) => {}
         }
     }
 
     fn ended(&mut self, claim: &Claim, end: &Result<Run, JobError>) {
         self.busy.remove(&claim.job.id);
+        self.fold.wanted = true;
         match end {
             Ok(run) => (self.tell)(Happening::Ended(run)),
             Err(wrong) => (self.tell)(Happening::Trouble(&format!("job {}: {wrong}", claim.job.id))),
@@ -245,6 +283,9 @@ impl<'a> Desk<'a> {
             if cancels {
                 self.cancel.cancel();
             }
+        }
+        if let Err(wrong) = self.cron.fold().await {
+            (self.tell)(Happening::Trouble(&wrong.to_string()));
         }
     }
 }

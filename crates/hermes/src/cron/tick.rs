@@ -1,7 +1,7 @@
 //! One look: what is due is claimed and run, and what went wrong since the last look is told.
 
 use futures::StreamExt as _;
-use futures::future::{join, join_all};
+use futures::future::{join_all, join3};
 use hermes_core::cron::JobError;
 use hermes_store::cron::{Claim, Claimed, Run, Worker};
 use jiff::Timestamp;
@@ -36,11 +36,15 @@ impl Cron {
             self.home.claim_due(&worker, &self.here()?)?;
         let mut ticked = Ticked { missed, interrupted, unreadable, next, ..Ticked::default() };
         let at_once = usize::try_from(self.runtime.settings().cron.max_parallel_jobs).unwrap_or(1).max(1);
+        let early = !claims.is_empty();
         let rows = by_job(claims).into_iter().map(|row| self.run_row(row, stop));
         let ends = futures::stream::iter(rows).buffer_unordered(at_once).collect::<Vec<_>>();
         let gone = ticked.interrupted.iter().chain(&ticked.missed).cloned();
         let told = join_all(gone.map(|run| async move { (run.job_id.clone(), self.report(run).await) }));
-        let (ends, told) = join(ends, told).await;
+        // What was claimed is seen by others while it runs, and what came of it afterwards.
+        let folded = async { if early { self.fold().await } else { Ok(()) } };
+        let (ends, told, folded) = join3(ends, told, folded).await;
+        let folded = [folded, self.fold().await];
         for (job, end) in ends.into_iter().flatten() {
             match end {
                 Ok(run) => ticked.runs.push(run),
@@ -48,6 +52,8 @@ impl Cron {
             }
         }
         ticked.unreadable.extend(told.into_iter().filter_map(|(job, lost)| Some((job, lost?))));
+        let lost = folded.into_iter().filter_map(Result::err);
+        ticked.unreadable.extend(lost.map(|wrong| ("jobs.json".to_owned(), wrong.to_string())));
         Ok(ticked)
     }
 
@@ -55,7 +61,9 @@ impl Cron {
     pub async fn run_now(&self, name: &str, stop: &CancellationToken) -> Result<Run, JobError> {
         let worker = self.worker()?;
         let claim = self.home.claim_now(&worker, name, &self.here()?)?;
-        self.run(&claim, stop).await
+        let run = self.run(&claim, stop).await?;
+        self.fold().await?;
+        Ok(run)
     }
 
     /// This process, as one that runs jobs.

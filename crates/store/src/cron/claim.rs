@@ -1,9 +1,9 @@
 //! What is due now belongs to one process, before anything runs.
 //!
-//! In this order, under the lock of `jobs.json`: what dead processes left behind is told; what is due is
-//! decided; its rows are added to the record, on the disk; the jobs wait for their next times. Whoever
-//! is killed in between has claimed something that nobody else will run, and that is told as
-//! interrupted by the next one who looks.
+//! Under the lock of `jobs.json`, and in one step on the disk: what dead processes left behind is told; what is
+//! due is decided; its rows are added to the record; the jobs wait for their next times. Whoever is killed
+//! before it has claimed nothing; whoever is killed after it has claimed something that nobody else will
+//! run, and that is told as interrupted by the next one who looks.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use hermes_core::cron::{Here, Job, JobError, State};
 use hermes_core::schedule::{due, written};
 use jiff::Timestamp;
 
-use super::file::JobsFile;
-use super::run::{Run, Source};
+use super::run::{Ended, Run, Source};
 use super::runs::{NewRun, OURS, Runs};
-use super::{CronHome, soon, told};
+use super::sheet::Sheet;
+use super::{CronHome, told};
 use crate::disk::{self, Lock};
 use crate::error::StoreError;
 
@@ -77,31 +77,67 @@ impl CronHome {
 
     /// Claims everything that is due.
     pub fn claim_due(&self, worker: &Worker, here: &Here) -> Result<Claimed, JobError> {
-        let runs = self.existing_runs().map_err(|wrong| told(&wrong))?;
-        let interrupted = match &runs {
-            Some(runs) => self.left_behind(runs, worker, here.now).map_err(|wrong| told(&wrong))?,
-            None => Vec::new(),
-        };
-        if interrupted.is_empty()
-            && let Some(soon) = soon::known(self)
-            && soon.is_later_than(here.now)
-        {
-            return Ok(Claimed { next: soon.time(), ..Claimed::default() });
+        self.look(worker, here).map_err(|wrong| told(&wrong))
+    }
+
+    fn look(&self, worker: &Worker, here: &Here) -> Result<Claimed, StoreError> {
+        let runs = self.existing_runs()?;
+        let gone = runs.as_ref().map_or_else(|| Ok(Vec::new()), |runs| self.gone(runs, worker))?;
+        let is_nothing = |sheet: &Sheet| gone.is_empty() && sheet.come(here.now).is_empty();
+        if let Some(sheet) = Sheet::known(self, runs.as_ref())?.filter(is_nothing) {
+            return Ok(Claimed { next: sheet.earliest(), ..Claimed::default() });
         }
-        let mut found = Claimed { interrupted, ..Claimed::default() };
-        let claimed = self.with(here.now, &here.zone, |file| {
-            note_interrupted(file, &found.interrupted, here)?;
-            claim(self, file, worker, here, &mut found)?;
-            found.next = file.earliest();
-            Ok(())
-        });
-        if let Err(wrong) = claimed {
-            if let Ok(runs) = self.runs() {
-                runs.unclaim(&found.claims.iter().map(|claim| claim.run.clone()).collect::<Vec<_>>());
-            }
-            return Err(wrong);
+        let _lock = disk::lock(&self.jobs_file())?;
+        // Somebody may have begun the record, and claimed, before the lock was ours.
+        let runs = runs.map_or_else(|| self.existing_runs(), |runs| Ok(Some(runs)))?;
+        let mut sheet = Sheet::open(self, runs.as_ref())?;
+        let mut found = Claimed::default();
+        if !is_nothing(&sheet) {
+            let runs = runs.map_or_else(|| self.runs(), Ok)?;
+            runs.in_a_hurry()?;
+            runs.together(|| {
+                for (process, _) in &gone {
+                    found.interrupted.extend(runs.interrupt(process, here.now)?);
+                }
+                note_interrupted(&mut sheet, &found.interrupted, here);
+                claim(&runs, &mut sheet, worker, here, &mut found)?;
+                sheet.note(&runs)
+            })?;
         }
+        for (process, _) in &gone {
+            // What stays behind is a file that nobody asks for.
+            let _ = disk::remove(&self.life(process));
+        }
+        found.next = sheet.earliest();
         Ok(found)
+    }
+
+    /// Notes how a run ended, in the record and with its job; a job that is gone by now is not missed. One
+    /// that was begun out of turn does not count.
+    pub fn ended(&self, claim: &Claim, end: &Ended, here: &Here) -> Result<Run, JobError> {
+        let noted = || {
+            let runs = self.runs()?;
+            runs.in_a_hurry()?;
+            let _lock = disk::lock(&self.jobs_file())?;
+            let mut sheet = Sheet::open(self, Some(&runs))?;
+            // However the job stands, the record says how the run ended.
+            let found = sheet.find(&claim.job.id);
+            runs.together(|| {
+                runs.ended(&claim.run, end, here.now)?;
+                if let Ok(Some(mut held)) = found {
+                    let job = &mut held.job;
+                    job.ended(here.now, &here.zone, end.error.clone(), end.delivery_error.clone());
+                    if claim.due.is_some() {
+                        job.count(&here.zone);
+                    }
+                    sheet.set(&held);
+                }
+                sheet.note(&runs)
+            })?;
+            runs.run(&claim.run)
+        };
+        let run = noted().map_err(|wrong: StoreError| told(&wrong))?;
+        run.ok_or_else(|| JobError::Store(format!("the record of the run {} is gone", claim.run)))
     }
 
     /// Claims a job out of turn.
@@ -123,39 +159,37 @@ impl CronHome {
             missed: None,
         };
         let run = row.id.clone();
-        match runs.claim(&worker.process, here.now, &[row]).map_err(|wrong| told(&wrong))?.as_slice() {
-            [true] => Ok(Claim { run, job, due: None }),
-            _ => Err(JobError::Invalid(format!("`{}` was just begun", job.name))),
+        if runs.add(&worker.process, here.now, &row).map_err(|wrong| told(&wrong))? {
+            Ok(Claim { run, job, due: None })
+        } else {
+            Err(JobError::Invalid(format!("`{}` was just begun", job.name)))
         }
     }
 
-    /// Marks the runs of processes that are not there any more.
-    fn left_behind(&self, runs: &Runs, worker: &Worker, now: Timestamp) -> Result<Vec<Run>, StoreError> {
-        let mut found = Vec::new();
+    /// Processes that have runs and are not there any more. Whoever finds one keeps it until its runs are
+    /// marked, so that two who find it gone take turns.
+    fn gone(&self, runs: &Runs, worker: &Worker) -> Result<Vec<(String, Lock)>, StoreError> {
+        let mut gone = Vec::new();
         for process in runs.processes()?.into_iter().filter(|process| *process != worker.process) {
-            let file = self.life(&process);
-            // Held while the marks are written, so that two who find it gone take turns.
-            let Some(_lock) = disk::try_lock(&file)? else { continue };
-            found.extend(runs.interrupt(&process, now)?);
-            disk::remove(&file)?;
+            if let Some(lock) = disk::try_lock(&self.life(&process))? {
+                gone.push((process, lock));
+            }
         }
-        Ok(found)
+        Ok(gone)
     }
 }
 
 /// A job whose run was cut off has not gone well.
-fn note_interrupted(file: &mut JobsFile, interrupted: &[Run], here: &Here) -> Result<(), JobError> {
+fn note_interrupted(sheet: &mut Sheet, interrupted: &[Run], here: &Here) {
     for run in interrupted {
-        let Some(at) = file.names().position(|(id, _)| id == run.job_id) else { continue };
-        let Ok(mut job) = file.job(at) else { continue };
+        let Ok(Some(mut held)) = sheet.find(&run.job_id) else { continue };
         let why = run.error.clone().unwrap_or_else(|| "it was interrupted".to_owned());
-        job.ended(here.now, &here.zone, Some(format!("interrupted: {why}")), None);
+        held.job.ended(here.now, &here.zone, Some(format!("interrupted: {why}")), None);
         if run.scheduled_for.is_some() {
-            job.count(&here.zone);
+            held.job.count(&here.zone);
         }
-        file.set(at, &job).map_err(|wrong| told(&wrong))?;
+        sheet.set(&held);
     }
-    Ok(())
 }
 
 /// What is decided about one job.
@@ -174,33 +208,29 @@ struct Gone {
 }
 
 fn claim(
-    home: &CronHome,
-    file: &mut JobsFile,
+    runs: &Runs,
+    sheet: &mut Sheet,
     worker: &Worker,
     here: &Here,
     found: &mut Claimed,
-) -> Result<(), JobError> {
-    let come = |at: Option<Timestamp>| at.is_none_or(|at| at <= here.now);
-    let waiting = file.heads().enumerate().filter(|(_, head)| head.waits() && come(head.due_at()));
-    let waiting: Vec<usize> = waiting.map(|(at, _)| at).collect();
-    if waiting.is_empty() {
+) -> Result<(), StoreError> {
+    let come = sheet.come(here.now);
+    if come.is_empty() {
         return Ok(());
     }
-    let runs = home.runs().map_err(|wrong| told(&wrong))?;
-    let open: BTreeSet<String> =
-        runs.open().map_err(|wrong| told(&wrong))?.into_iter().map(|run| run.job_id).collect();
-    let mut decided = Vec::new();
-    for at in waiting {
-        let mut job = match file.job(at) {
-            Ok(job) => job,
-            Err(wrong) => {
-                let id = file.names().nth(at).map_or_else(String::new, |(id, _)| id.to_owned());
+    let open: BTreeSet<String> = runs.open()?.into_iter().map(|run| run.job_id).collect();
+    let mut decided = Vec::with_capacity(come.len());
+    for at in come {
+        let mut held = match sheet.job(at) {
+            Ok(held) => held,
+            Err((id, wrong)) => {
                 found.unreadable.push((id, wrong.to_string()));
                 continue;
             }
         };
+        let job = &mut held.job;
         let goes_on = open.contains(&job.id);
-        let (times, missed) = match decide(&mut job, here, goes_on) {
+        let (times, missed) = match decide(job, here, goes_on) {
             Ok(decided) => decided,
             Err(wrong) => {
                 found.unreadable.push((job.id.clone(), wrong.to_string()));
@@ -209,10 +239,10 @@ fn claim(
                 (Vec::new(), None)
             }
         };
-        file.set(at, &job).map_err(|wrong| told(&wrong))?;
-        decided.push(Decided { job, runs: times, missed });
+        sheet.set(&held);
+        decided.push(Decided { job: held.job, runs: times, missed });
     }
-    add(&runs, worker, here.now, &decided, found).map_err(|wrong| told(&wrong))
+    add(runs, worker, here.now, decided, found)
 }
 
 /// The times of a job that run now, and those that do not; the job waits for its next one.
@@ -255,33 +285,31 @@ fn add(
     runs: &Runs,
     worker: &Worker,
     now: Timestamp,
-    decided: &[Decided],
+    decided: Vec<Decided>,
     found: &mut Claimed,
 ) -> Result<(), StoreError> {
-    let mut rows = Vec::new();
-    for one in decided {
+    for Decided { job, runs: times, missed } in decided {
         let row = |scheduled_for: Timestamp, missed| NewRun {
-            id: run_id(worker, &one.job.id, scheduled_for),
-            job: (&one.job.id, &one.job.name),
+            id: run_id(worker, &job.id, scheduled_for),
+            job: (&job.id, &job.name),
             source: Source::Schedule,
             scheduled_for: Some(scheduled_for),
             missed,
         };
-        if let Some(gone) = &one.missed {
-            rows.push(row(gone.first, Some((gone.count, gone.last, gone.why))));
+        if let Some(gone) = missed {
+            let row = row(gone.first, Some((gone.count, gone.last, gone.why)));
+            if runs.add(&worker.process, now, &row)? {
+                found.missed.extend(runs.run(&row.id)?);
+            }
         }
-        rows.extend(one.runs.iter().map(|time| row(*time, None)));
-    }
-    let added = runs.claim(&worker.process, now, &rows)?;
-    let new = rows.iter().zip(added).filter(|(_, new)| *new).map(|(row, _)| row);
-    for row in new {
-        if row.missed.is_some() {
-            found.missed.extend(runs.run(&row.id)?);
-        } else if let Some(one) = decided.iter().find(|one| one.job.id == row.job.0) {
-            found.claims.push(Claim { run: row.id.clone(), job: one.job.clone(), due: row.scheduled_for });
+        for time in times {
+            let row = row(time, None);
+            if runs.add(&worker.process, now, &row)? {
+                found.claims.push(Claim { run: row.id, job: job.clone(), due: Some(time) });
+            }
         }
     }
-    Ok(())
+    runs.forget_old()
 }
 
 /// An id that no other run has.

@@ -1,31 +1,26 @@
 //! `jobs.json`: a list of jobs, and what else stands beside it.
 //!
-//! Ten thousand jobs are some megabytes. Of each only a few fields are read; the text of those that do
-//! not change is written again as it stood, so that nothing in it is lost.
+//! The text of jobs that do not change is written again as it stood, so that nothing in it is lost.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use hermes_core::cron::Job;
-use hermes_core::schedule::{moment, written};
+use hermes_core::schedule::written;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::disk::{self, Mode};
+use super::changes::Changes;
+use super::index::{Index, Row};
+use super::scan::{Found, Scanned, When, Word, scan};
+use crate::disk::{self, Mode, Parts, Stamp};
 use crate::error::StoreError;
 
 /// Most bytes of the file.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// The name of the list.
-const JOBS: &str = "jobs";
-/// The time of the last change.
-const UPDATED: &str = "updated_at";
-
-/// The file, taken apart as far as is needed.
+/// The whole file, taken apart as far as is needed.
 #[derive(Debug)]
 pub(super) struct JobsFile {
     path: PathBuf,
@@ -34,11 +29,14 @@ pub(super) struct JobsFile {
     /// Other members of the top level, as they stood.
     others: Vec<(String, Range<usize>)>,
     changed: bool,
+    stamp: Option<Stamp>,
 }
 
 #[derive(Debug)]
 struct Entry {
-    head: Head,
+    id: Word,
+    name: Word,
+    when: When,
     body: Body,
 }
 
@@ -50,75 +48,29 @@ enum Body {
     New(String),
 }
 
-/// What is read of every job.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Head {
-    pub(super) id: String,
-    #[serde(default)]
-    pub(super) name: Option<String>,
-    #[serde(default)]
-    enabled: Option<bool>,
-    #[serde(default)]
-    state: Option<String>,
-    #[serde(default)]
-    next_run_at: Option<String>,
-}
-
-impl Head {
-    fn of(job: &Job) -> Self {
-        Self {
-            id: job.id.clone(),
-            name: Some(job.name.clone()),
-            enabled: Some(job.enabled),
-            state: Some(job.state.word().to_owned()),
-            next_run_at: job.next_run_at.clone(),
-        }
-    }
-
-    /// Whether it waits for its time.
-    pub(super) fn waits(&self) -> bool {
-        let state = self.state.as_deref();
-        self.enabled.unwrap_or(true) && !matches!(state, Some("paused" | "completed" | "error"))
-    }
-
-    /// When it is due; a time without an offset is taken as UTC here, and looked at closely later.
-    pub(super) fn due_at(&self) -> Option<Timestamp> {
-        moment(self.next_run_at.as_deref()?, &TimeZone::UTC)
-    }
-}
-
 impl JobsFile {
     /// Reads the file; without one there are no jobs.
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
-        let text = disk::read(path, MAX_BYTES)?.unwrap_or_default();
-        let mut file =
-            Self { path: path.to_owned(), text, jobs: Vec::new(), others: Vec::new(), changed: false };
-        let mut at = Cursor { text: &file.text, at: 0 };
-        let taken = at.file();
-        let (jobs, others) = taken.map_err(|why| file.broken(&why))?;
-        (file.jobs, file.others) = (jobs, others);
-        Ok(file)
-    }
-
-    fn broken(&self, why: &str) -> StoreError {
-        let source = std::io::Error::new(std::io::ErrorKind::InvalidData, why.to_owned());
-        StoreError::Io { doing: "understand", path: self.path.clone(), source }
+        let parts = Parts::open(path)?;
+        let text = parts.as_ref().map(|parts| parts.text(MAX_BYTES)).transpose()?.unwrap_or_default();
+        let stamp = parts.filter(Parts::is_unchanged).map(|parts| parts.stamp());
+        let path = path.to_owned();
+        let Scanned { jobs, others } = scan(&text).map_err(|why| broken(&path, &why))?;
+        let entry =
+            |job: Found| Entry { id: job.id, name: job.name, when: job.when, body: Body::Kept(job.span) };
+        let jobs = jobs.into_iter().map(entry).collect();
+        Ok(Self { path, text, jobs, others, changed: false, stamp })
     }
 
     /// Ids and names, in order.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
-        self.jobs.iter().map(|entry| (entry.head.id.as_str(), entry.head.name.as_deref().unwrap_or_default()))
-    }
-
-    pub(super) fn heads(&self) -> impl Iterator<Item = &Head> {
-        self.jobs.iter().map(|entry| &entry.head)
+        self.jobs.iter().map(|entry| (entry.id.of(&self.text), entry.name.of(&self.text)))
     }
 
     /// One job, whole.
     pub(super) fn job(&self, at: usize) -> Result<Job, StoreError> {
-        let Some(entry) = self.jobs.get(at) else { return Err(self.broken("there is no such job")) };
-        serde_json::from_str(self.body(entry))
-            .map_err(|wrong| self.broken(&format!("job `{}`: {wrong}", entry.head.id)))
+        let Some(entry) = self.jobs.get(at) else { return Err(broken(&self.path, "there is no such job")) };
+        job(&self.path, self.body(entry))
     }
 
     /// All jobs.
@@ -134,16 +86,16 @@ impl JobsFile {
     }
 
     pub(super) fn push(&mut self, job: &Job) -> Result<(), StoreError> {
-        let body = Body::New(self.spelt(job)?);
-        self.jobs.push(Entry { head: Head::of(job), body });
+        let entry = self.entry(job)?;
+        self.jobs.push(entry);
         self.changed = true;
         Ok(())
     }
 
     pub(super) fn set(&mut self, at: usize, job: &Job) -> Result<(), StoreError> {
-        let text = self.spelt(job)?;
+        let new = self.entry(job)?;
         if let Some(entry) = self.jobs.get_mut(at) {
-            *entry = Entry { head: Head::of(job), body: Body::New(text) };
+            *entry = new;
             self.changed = true;
         }
         Ok(())
@@ -160,25 +112,66 @@ impl JobsFile {
         self.changed
     }
 
-    fn spelt(&self, job: &Job) -> Result<String, StoreError> {
-        let text = serde_json::to_string_pretty(job).map_err(|wrong| self.broken(&wrong.to_string()))?;
-        // It stands two steps deep. Line ends inside of texts are written as `\n`.
-        Ok(text.replace('\n', "\n    "))
+    fn entry(&self, job: &Job) -> Result<Entry, StoreError> {
+        let text =
+            serde_json::to_string_pretty(job).map_err(|wrong| broken(&self.path, &wrong.to_string()))?;
+        Ok(Entry {
+            id: Word::Told(job.id.clone()),
+            name: Word::Told(job.name.clone()),
+            when: When::of(job.waits(), job.next_run_at.as_deref()),
+            // It stands two steps deep. Line ends inside of texts are written as `\n`.
+            body: Body::New(text.replace('\n', "\n    ")),
+        })
     }
 
-    /// When the first of the waiting jobs is due; one whose time is not known is due to be looked at.
-    pub(super) fn earliest(&self) -> Option<Timestamp> {
-        let waiting = self.heads().filter(|head| head.waits());
-        waiting.map(|head| head.due_at().unwrap_or(Timestamp::MIN)).min()
+    /// Brings in what runs have changed. A job that is gone, or that nobody can read, is left alone.
+    pub(super) fn carry(&mut self, changes: &Changes) -> Result<(), StoreError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        for at in 0..self.jobs.len() {
+            let Some(change) = self.jobs.get(at).and_then(|entry| changes.get(entry.id.of(&self.text)))
+            else {
+                continue;
+            };
+            let Ok(mut job) = self.job(at) else { continue };
+            if change.apply(&mut job) {
+                self.set(at, &job)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Writes the file, whole or not at all.
-    pub(super) fn write(&self, path: &Path, now: Timestamp, zone: &TimeZone) -> Result<(), StoreError> {
+    /// Where its jobs stand in the file that was read.
+    pub(super) fn index(&self) -> Index {
+        let row = |entry: &Entry| match &entry.body {
+            Body::Kept(span) => Some(Row::new(entry.id.of(&self.text), entry.when, span, &self.text)),
+            Body::New(_) => None,
+        };
+        self.jobs.iter().filter_map(row).collect()
+    }
+
+    /// The file that was read, if there is one and nobody wrote into it meanwhile.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        self.stamp
+    }
+
+    /// Writes the file, whole or not at all; where its jobs stand now.
+    pub(super) fn write(
+        &self,
+        path: &Path,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Result<(Index, Stamp), StoreError> {
         let mut text = String::with_capacity(self.text.len() + 4096);
+        let mut index = Index::default();
         text.push_str("{\n  \"jobs\": [");
         for (at, entry) in self.jobs.iter().enumerate() {
             text.push_str(if at == 0 { "\n    " } else { ",\n    " });
+            let begin = text.len();
             text.push_str(self.body(entry));
+            let span = begin..text.len();
+            index.rows.push(Row::new(entry.id.of(&self.text), entry.when, &span, &text));
         }
         text.push_str(if self.jobs.is_empty() { "]" } else { "\n  ]" });
         for (name, range) in &self.others {
@@ -190,106 +183,23 @@ impl JobsFile {
         text.push_str(",\n  \"updated_at\": ");
         text.push_str(&Value::from(written(now, zone)).to_string());
         text.push_str("\n}\n");
-        disk::write(path, &text, Mode::Private)
+        Ok((index, disk::write_stamped(path, &text, Mode::Private)?))
     }
 }
 
-/// Goes through the text, from value to value.
-struct Cursor<'a> {
-    text: &'a str,
-    at: usize,
+/// A job from its text.
+pub(super) fn job(path: &Path, text: &str) -> Result<Job, StoreError> {
+    serde_json::from_str(text).map_err(|wrong| broken(path, &format!("job `{}`: {wrong}", id(text))))
 }
 
-/// The jobs, and the names and places of what stands beside them.
-type Taken = (Vec<Entry>, Vec<(String, Range<usize>)>);
+/// The id in the text of a job that may make no sense otherwise.
+pub(super) fn id(text: &str) -> String {
+    let list = format!("[{text}]");
+    let id = scan(&list).ok().and_then(|found| Some(found.jobs.first()?.id.of(&list).to_owned()));
+    id.unwrap_or_default()
+}
 
-impl Cursor<'_> {
-    /// The whole file: an object with a list of jobs, or (as it once was) just the list.
-    fn file(&mut self) -> Result<Taken, String> {
-        let (mut jobs, mut others) = (Vec::new(), Vec::new());
-        match self.peek() {
-            None => {}
-            Some('[') => jobs = self.entries()?,
-            _ => {
-                self.expect('{')?;
-                while !self.took('}') {
-                    let (name, _) = self.value::<String>()?;
-                    self.expect(':')?;
-                    match name.as_str() {
-                        JOBS => jobs = self.entries()?,
-                        UPDATED => {
-                            self.value::<IgnoredAny>()?;
-                        }
-                        _ => others.push((name, self.value::<IgnoredAny>()?.1)),
-                    }
-                    if !self.took(',') {
-                        self.expect('}')?;
-                        break;
-                    }
-                }
-            }
-        }
-        match self.peek() {
-            None => Ok((jobs, others)),
-            Some(_) => Err(self.wrong("the end")),
-        }
-    }
-
-    fn entries(&mut self) -> Result<Vec<Entry>, String> {
-        let mut jobs = Vec::new();
-        self.expect('[')?;
-        while !self.took(']') {
-            let (head, range) = self.value::<Head>()?;
-            jobs.push(Entry { head, body: Body::Kept(range) });
-            if !self.took(',') {
-                self.expect(']')?;
-                break;
-            }
-        }
-        Ok(jobs)
-    }
-
-    /// The value that stands here, and where it stands.
-    fn value<T: for<'de> Deserialize<'de>>(&mut self) -> Result<(T, Range<usize>), String> {
-        self.peek();
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<T>();
-        match stream.next() {
-            Some(Ok(value)) => {
-                let range = self.at..self.at + stream.byte_offset();
-                self.at = range.end;
-                Ok((value, range))
-            }
-            Some(Err(wrong)) => Err(format!("line {}: {wrong}", self.line())),
-            None => Err(self.wrong("a value")),
-        }
-    }
-
-    /// The next letter that is no space.
-    fn peek(&mut self) -> Option<char> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let trimmed = rest.trim_start();
-        self.at += rest.len() - trimmed.len();
-        trimmed.chars().next()
-    }
-
-    fn took(&mut self, letter: char) -> bool {
-        let there = self.peek() == Some(letter);
-        if there {
-            self.at += letter.len_utf8();
-        }
-        there
-    }
-
-    fn expect(&mut self, letter: char) -> Result<(), String> {
-        if self.took(letter) { Ok(()) } else { Err(self.wrong(&format!("`{letter}`"))) }
-    }
-
-    fn wrong(&self, expected: &str) -> String {
-        format!("line {}: {expected} is expected here", self.line())
-    }
-
-    fn line(&self) -> usize {
-        self.text.bytes().take(self.at).filter(|byte| *byte == b'\n').count() + 1
-    }
+pub(super) fn broken(path: &Path, why: &str) -> StoreError {
+    let source = std::io::Error::new(std::io::ErrorKind::InvalidData, why.to_owned());
+    StoreError::Io { doing: "understand", path: path.to_owned(), source }
 }

@@ -4,25 +4,32 @@
 //! | file | what |
 //! |---|---|
 //! | `file.rs` | `jobs.json`: read without taking apart what is not asked for, written whole |
-//! | `soon.rs` | when the first job is due, so that a look that finds nothing reads one line |
+//! | `scan.rs` | where each job stands in it, and when it is due |
+//! | `index.rs` | the same, kept beside it, so that a look reads no more jobs than are due |
 //! | `run.rs` | a run: when it was due, began, ended, and how |
 //! | `runs.rs` | the record of every run and every missed time |
+//! | `changes.rs` | what runs have changed of jobs and what `jobs.json` does not say yet |
+//! | `sheet.rs` | what a look works with: these together |
 //! | `claim.rs` | what is due now belongs to one process, before anything runs |
 //! | `output.rs` | answers as files |
 //! | `server.rs` | the one scheduler of a home |
 //!
 //! Many processes may look at once. Changes of `jobs.json` are made under a lock; a time of a job is
-//! claimed by a row that only one process can add, and that is on the disk before the run begins. A
-//! process shows that it is alive by a lock which the system gives back when it ends: what it had
+//! claimed by a row that only one process can add, and that is on the disk before the run begins. What a
+//! claim or the end of a run changes of its job is noted in the same step, and brought into `jobs.json`
+//! after it: [`CronHome::fold`], or whoever changes the file for another reason. A process shows that it is alive by a lock which the system gives back when it ends: what it had
 //! claimed and not ended is then told as interrupted, and never run again.
 
+mod changes;
 mod claim;
 mod file;
+mod index;
 mod output;
 mod run;
 mod runs;
+mod scan;
 mod server;
-mod soon;
+mod sheet;
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +47,9 @@ use crate::disk;
 pub use crate::disk::Stamp;
 use crate::error::StoreError;
 use crate::home::Home;
+use changes::Changes;
 use file::JobsFile;
+use index::Index;
 
 /// The jobs of a home. Nothing is made before there is something to keep.
 #[derive(Debug, Clone)]
@@ -99,12 +108,12 @@ impl CronHome {
 
     /// All jobs, in the order of the file.
     pub fn jobs(&self) -> Result<Vec<Job>, StoreError> {
-        JobsFile::read(&self.jobs_file())?.jobs()
+        self.read()?.jobs()
     }
 
     /// The job that is meant by an id, the beginning of one, or a name.
     pub fn job(&self, name: &str) -> Result<Job, JobError> {
-        let file = JobsFile::read(&self.jobs_file()).map_err(|wrong| told(&wrong))?;
+        let file = self.read().map_err(|wrong| told(&wrong))?;
         file.job(find(name, &file.names().collect::<Vec<_>>())?).map_err(|wrong| told(&wrong))
     }
 
@@ -167,24 +176,22 @@ impl CronHome {
         })
     }
 
-    /// Notes how a run of a job ended; a job that is gone by now is not missed. One that was begun out of
-    /// turn does not count.
-    pub fn ran(
-        &self,
-        claim: &Claim,
-        here: &Here,
-        error: Option<String>,
-        undelivered: Option<String>,
-    ) -> Result<(), JobError> {
-        self.with(here.now, &here.zone, |file| {
-            let Some(at) = file.names().position(|(known, _)| known == claim.job.id) else { return Ok(()) };
-            let mut job = file.job(at).map_err(|wrong| told(&wrong))?;
-            job.ended(here.now, &here.zone, error, undelivered);
-            if claim.due.is_some() {
-                job.count(&here.zone);
-            }
-            file.set(at, &job).map_err(|wrong| told(&wrong))
-        })
+    /// The jobs, with what runs have changed.
+    fn read(&self) -> Result<JobsFile, StoreError> {
+        // Before the file: what is taken from here meanwhile stands there then.
+        let changes = self.existing_runs()?.map_or_else(|| Ok(Changes::new()), |runs| runs.changes())?;
+        let mut file = JobsFile::read(&self.jobs_file())?;
+        file.carry(&changes)?;
+        Ok(file)
+    }
+
+    /// Brings what runs have changed into `jobs.json`, where others read it.
+    pub fn fold(&self, here: &Here) -> Result<(), JobError> {
+        let store = |wrong: StoreError| told(&wrong);
+        match self.existing_runs().map_err(store)? {
+            Some(runs) if runs.has_changes().map_err(store)? => self.with(here.now, &here.zone, |_| Ok(())),
+            _ => Ok(()),
+        }
     }
 
     /// Changes the file under its lock, and writes it when something changed.
@@ -198,13 +205,20 @@ impl CronHome {
         let store = |wrong: StoreError| told(&wrong);
         disk::make_private_folder(&self.folder).map_err(store)?;
         let _lock = disk::lock(&path).map_err(store)?;
+        let runs = self.existing_runs().map_err(store)?;
+        let changes = runs.as_ref().map_or_else(|| Ok(Changes::new()), Runs::changes).map_err(store)?;
         let mut file = JobsFile::read(&path).map_err(store)?;
+        file.carry(&changes).map_err(store)?;
         let done = work(&mut file)?;
         if file.is_changed() {
-            file.write(&path, now, zone).map_err(store)?;
+            let (index, stamp) = file.write(&path, now, zone).map_err(store)?;
+            index.keep(self, stamp);
+        } else if let Some(stamp) = file.stamp().filter(|stamp| Index::known(self, *stamp).is_none()) {
+            file.index().keep(self, stamp);
         }
-        if file.is_changed() || soon::known(self).is_none() {
-            soon::keep(self, file.earliest());
+        match runs {
+            Some(runs) if !changes.is_empty() => runs.forget_changes().map_err(store)?,
+            _ => {}
         }
         Ok(done)
     }

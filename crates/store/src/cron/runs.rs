@@ -9,10 +9,11 @@ use std::time::Duration;
 use hermes_core::schedule::{LATE, moment, written};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row, params};
 
-use super::CronHome;
 use super::run::{Ended, Outcome, Run, Source};
+use super::{CronHome, changes};
 use crate::disk;
 use crate::error::StoreError;
 
@@ -64,7 +65,7 @@ pub(super) struct NewRun<'a> {
 
 /// The record of runs.
 pub struct Runs {
-    db: Connection,
+    pub(super) db: Connection,
     path: PathBuf,
 }
 
@@ -77,7 +78,7 @@ impl CronHome {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(&path, flags).map_err(|wrong| failed(&path, &wrong))?;
         let runs = Runs { db, path };
-        runs.prepare().map_err(|wrong| failed(&runs.path, &wrong))?;
+        runs.prepare()?;
         Ok(runs)
     }
 
@@ -88,33 +89,41 @@ impl CronHome {
 }
 
 impl Runs {
-    fn prepare(&self) -> rusqlite::Result<()> {
-        self.db.busy_timeout(PATIENCE)?;
-        // What is claimed is on the disk before it begins.
-        self.db.execute_batch("PRAGMA synchronous = FULL")?;
-        let known: i64 = self.db.query_row(
-            "SELECT count(*) FROM sqlite_master WHERE name = 'executions_open'",
-            [],
-            |row| row.get(0),
-        )?;
-        if known > 0 {
+    fn prepare(&self) -> Result<(), StoreError> {
+        let known = (|| {
+            self.db.busy_timeout(PATIENCE)?;
+            // What is claimed is on the disk before it begins.
+            self.db.execute_batch("PRAGMA synchronous = FULL")?;
+            let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('executions_open', 'job_changes')";
+            self.db.query_row(sql, [], |row| row.get::<_, i64>(0))
+        })();
+        if self.told(known)? == 2 {
             return Ok(());
         }
-        self.db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-        self.all_or_nothing(|| {
-            self.db.execute_batch(TABLE)?;
-            let mut list = self.db.prepare("SELECT name FROM pragma_table_info('executions')")?;
-            let there: Vec<String> = list.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            for (name, kind) in OWN.iter().filter(|(name, _)| !there.iter().any(|known| known == name)) {
-                self.db.execute_batch(&format!("ALTER TABLE executions ADD COLUMN {name} {kind}"))?;
-            }
-            self.db.execute_batch(INDEXES)
-        })
+        self.told(self.db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
+        self.together(|| self.told(self.make_tables()))
     }
 
-    fn all_or_nothing<T>(&self, work: impl FnOnce() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
-        self.db.execute_batch("BEGIN IMMEDIATE")?;
-        let done = work().and_then(|done| self.db.execute_batch("COMMIT").map(|()| done));
+    fn make_tables(&self) -> rusqlite::Result<()> {
+        self.db.execute_batch(TABLE)?;
+        let mut list = self.db.prepare("SELECT name FROM pragma_table_info('executions')")?;
+        let there: Vec<String> = list.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        for (name, kind) in OWN.iter().filter(|(name, _)| !there.iter().any(|known| known == name)) {
+            self.db.execute_batch(&format!("ALTER TABLE executions ADD COLUMN {name} {kind}"))?;
+        }
+        self.db.execute_batch(INDEXES)?;
+        self.db.execute_batch(changes::TABLE)
+    }
+
+    /// Whoever is in a hurry leaves it to others to tidy up the log of the record: what is in it is on the disk.
+    pub(super) fn in_a_hurry(&self) -> Result<(), StoreError> {
+        self.told(self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop))
+    }
+
+    /// Does several things in one step: all of them are on the disk then, or none.
+    pub(super) fn together<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.told(self.db.execute_batch("BEGIN IMMEDIATE"))?;
+        let done = work().and_then(|done| self.told(self.db.execute_batch("COMMIT")).map(|()| done));
         if done.is_err() {
             // What led here is the error to tell.
             let _ = self.db.execute_batch("ROLLBACK");
@@ -122,64 +131,47 @@ impl Runs {
         done
     }
 
-    fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
         result.map_err(|wrong| failed(&self.path, &wrong))
     }
 
-    /// Adds rows; says of each whether it is new. One that is not was somebody else's.
-    pub(super) fn claim(
-        &self,
-        process: &str,
-        now: Timestamp,
-        rows: &[NewRun<'_>],
-    ) -> Result<Vec<bool>, StoreError> {
+    /// Adds a row; says whether it is new. One that is not was somebody else's.
+    pub(super) fn add(&self, process: &str, now: Timestamp, row: &NewRun<'_>) -> Result<bool, StoreError> {
         let sql = "INSERT OR IGNORE INTO executions (id, job_id, job_name, source, process_id, pid, status, \
                    outcome, scheduled_for, claimed_at, finished_at, error, missed_count, missed_until) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-        let now_text = written(now, &TimeZone::UTC);
-        self.told(self.all_or_nothing(|| {
-            let mut insert = self.db.prepare_cached(sql)?;
-            let mut added = Vec::with_capacity(rows.len());
-            for row in rows {
-                let source = match row.source {
-                    Source::Schedule => "schedule",
-                    Source::Manual => "manual",
-                };
-                let missed = row.missed.as_ref();
-                let outcome = missed.map(|_| Outcome::Missed);
-                let count = insert.execute(params![
-                    row.id,
-                    row.job.0,
-                    row.job.1,
-                    source,
-                    process,
-                    std::process::id(),
-                    outcome.map_or("claimed", Outcome::status),
-                    outcome.map(Outcome::word),
-                    row.scheduled_for.map(Timestamp::as_second),
-                    now_text,
-                    missed.map(|_| now_text.as_str()),
-                    missed.map(|(_, _, why)| *why),
-                    missed.map(|(count, _, _)| i64::try_from(*count).unwrap_or(i64::MAX)),
-                    missed.map(|(_, until, _)| until.as_second()),
-                ])?;
-                added.push(count == 1);
-            }
-            self.db.execute(
-                "DELETE FROM executions WHERE rowid <= (SELECT max(rowid) FROM executions) - ?1 \
-                 AND status NOT IN ('claimed', 'running')",
-                [MOST_ROWS],
-            )?;
-            Ok(added)
-        }))
+        let now = written(now, &TimeZone::UTC);
+        let source = match row.source {
+            Source::Schedule => "schedule",
+            Source::Manual => "manual",
+        };
+        let missed = row.missed.as_ref();
+        let outcome = missed.map(|_| Outcome::Missed);
+        let values = params![
+            row.id,
+            row.job.0,
+            row.job.1,
+            source,
+            process,
+            std::process::id(),
+            outcome.map_or("claimed", Outcome::status),
+            outcome.map(Outcome::word),
+            row.scheduled_for.map(Timestamp::as_second),
+            now,
+            missed.map(|_| now.as_str()),
+            missed.map(|(_, _, why)| *why),
+            missed.map(|(count, _, _)| i64::try_from(*count).unwrap_or(i64::MAX)),
+            missed.map(|(_, until, _)| until.as_second()),
+        ];
+        let added = self.db.prepare_cached(sql).and_then(|mut insert| insert.execute(values));
+        self.told(added.map(|added| added == 1))
     }
 
-    /// Takes claims back of which nothing has begun.
-    pub(super) fn unclaim(&self, ids: &[String]) {
-        for id in ids {
-            // What stays behind is told as interrupted when this process has ended.
-            let _ = self.db.execute("DELETE FROM executions WHERE id = ?1 AND status = 'claimed'", [id]);
-        }
+    /// Forgets the oldest rows where there are too many.
+    pub(super) fn forget_old(&self) -> Result<(), StoreError> {
+        let sql = "DELETE FROM executions WHERE rowid <= (SELECT max(rowid) FROM executions) - ?1 \
+                   AND status NOT IN ('claimed', 'running')";
+        self.told(self.db.execute(sql, [MOST_ROWS]).map(drop))
     }
 
     /// A run begins, in this conversation.
@@ -189,7 +181,7 @@ impl Runs {
     }
 
     /// A run has ended.
-    pub fn ended(&self, id: &str, end: &Ended, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn ended(&self, id: &str, end: &Ended, now: Timestamp) -> Result<(), StoreError> {
         let sql = "UPDATE executions SET status = ?2, outcome = ?3, finished_at = ?4, error = ?5, model = ?6, \
                    output = ?7, delivery_error = ?8 WHERE id = ?1";
         let (status, word) = (end.outcome.status(), end.outcome.word());
