@@ -10,8 +10,9 @@ use hermes_core::environment::{Environments, Overflow, OverflowFile, Stands, Wor
 use hermes_core::host::Host;
 use hermes_core::jobs::JobFolders;
 use hermes_core::session::Place;
-use hermes_env::backends::BackendDef;
+use hermes_env::backends::{self, BackendDef};
 use hermes_env::jobs::JobSettings;
+use hermes_env::probe::is_directory;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_env::sudo::SudoSettings;
 use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
@@ -64,6 +65,20 @@ pub(crate) fn environments(
     let default = environments::described(world).into_iter().next().map(|place| place.name);
     let environments = Environments::default().default_to(default.unwrap_or_default());
     environments::with_far(environments, &making, near)
+}
+
+/// Where sessions begin on this machine: as `terminal.cwd` (or `TERMINAL_CWD`) says, if that is a directory;
+/// elsewhere the same setting is a directory there.
+pub(crate) fn begins(world: &World, place: Place) -> Place {
+    let near = |name: &str| backends::find(name).is_none_or(|backend| !backend.is_far());
+    let here = environments::described(world).first().is_some_and(|first| near(&first.backend));
+    let set = world.config("terminal.cwd").and_then(|value| value.as_str().map(str::to_owned));
+    let set = set.or_else(|| world.variable("TERMINAL_CWD").map(str::to_owned));
+    let cwd = set.filter(|set| here && !["", ".", "auto", "cwd"].contains(&set.as_str()));
+    match cwd.map(|cwd| place.resolve(&cwd)).filter(|cwd| is_directory(cwd)) {
+        Some(cwd) => Place { cwd, ..place },
+        None => place,
+    }
 }
 
 /// How long commands may take and how much of their output is shown.

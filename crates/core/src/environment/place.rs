@@ -32,6 +32,11 @@ pub trait Workplace: Send + Sync {
         false
     }
 
+    /// The home there, once that is known; nothing on this machine.
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Opens it and says what was found there, for people.
     fn look(&self) -> BoxFuture<'_, Result<String, EnvError>> {
         Box::pin(std::future::ready(Ok(String::new())))

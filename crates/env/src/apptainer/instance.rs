@@ -192,10 +192,8 @@ impl Instance {
     /// Starts an instance. What cannot be limited or kept here is not, with a note.
     async fn start(&self) -> Result<Vec<String>, EnvError> {
         let folder = self.folder();
-        folders::make(&folder).map_err(|why| EnvError::Files {
-            doing: format!("cannot make {}", folder.display()),
-            why: why.to_string(),
-        })?;
+        folders::make(&folder)
+            .map_err(|why| self.wrong(&format!("cannot make {}: {why}", folder.display())))?;
         let image = self.image().await?;
         let (mut overlay, mut limits, mut mirror, mut notes) = (true, true, true, Vec::new());
         loop {

@@ -11,6 +11,7 @@ pub(super) const KEYS: &[FlatKey] = &[
     flat("forward_env", "docker_forward_env", "TERMINAL_DOCKER_FORWARD_ENV"),
     flat("env", "docker_env", "TERMINAL_DOCKER_ENV"),
     flat("volumes", "docker_volumes", "TERMINAL_DOCKER_VOLUMES"),
+    flat("engine_paths", "docker_engine_paths", "TERMINAL_DOCKER_ENGINE_PATHS"),
     flat("extra_args", "docker_extra_args", "TERMINAL_DOCKER_EXTRA_ARGS"),
     flat("mount_cwd", "docker_mount_cwd_to_workspace", "TERMINAL_DOCKER_MOUNT_CWD_TO_WORKSPACE"),
     flat("network", "docker_network", "TERMINAL_DOCKER_NETWORK"),

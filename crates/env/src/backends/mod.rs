@@ -314,3 +314,75 @@ fn open_far<B: FarBackend>(settings: Value, with: Opening) -> Result<Arc<dyn Rea
 fn about_far<B: FarBackend>(settings: Value) -> Result<FarAbout, String> {
     checked::<B>(settings).map(|backend| backend.about())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The variables of the original that shape a place, with the setting each gives.
+    const VARIABLES: &[(&str, &[(&str, &str)])] = &[
+        (
+            "docker",
+            &[
+                ("TERMINAL_DOCKER_IMAGE", "image"),
+                ("TERMINAL_DOCKER_FORWARD_ENV", "forward_env"),
+                ("TERMINAL_DOCKER_VOLUMES", "volumes"),
+                ("TERMINAL_DOCKER_EXTRA_ARGS", "extra_args"),
+                ("TERMINAL_DOCKER_ENV", "env"),
+                ("TERMINAL_DOCKER_MOUNT_CWD_TO_WORKSPACE", "mount_cwd"),
+                ("TERMINAL_DOCKER_NETWORK", "network"),
+                ("TERMINAL_DOCKER_RUN_AS_HOST_USER", "run_as_host_user"),
+                ("TERMINAL_DOCKER_PERSIST_ACROSS_PROCESSES", "persist_across_processes"),
+                ("TERMINAL_DOCKER_ORPHAN_REAPER", "orphan_reaper"),
+                ("TERMINAL_CONTAINER_DISK", "disk"),
+                ("TERMINAL_CONTAINER_PERSISTENT", "persistent"),
+                ("HERMES_DOCKER_BINARY", "binary"),
+            ],
+        ),
+        (
+            "ssh",
+            &[
+                ("TERMINAL_SSH_HOST", "host"),
+                ("TERMINAL_SSH_USER", "user"),
+                ("TERMINAL_SSH_PORT", "port"),
+                ("TERMINAL_SSH_KEY", "key"),
+                ("TERMINAL_CWD", "cwd"),
+            ],
+        ),
+        (
+            "singularity",
+            &[
+                ("TERMINAL_SINGULARITY_IMAGE", "image"),
+                ("TERMINAL_SCRATCH_DIR", "scratch_dir"),
+                ("TERMINAL_CONTAINER_CPU", "cpu"),
+                ("TERMINAL_CONTAINER_MEMORY", "memory"),
+            ],
+        ),
+        ("modal", &[("TERMINAL_MODAL_MODE", "mode"), ("TERMINAL_MODAL_IMAGE", "image")]),
+        ("daytona", &[("TERMINAL_DAYTONA_IMAGE", "image"), ("TERMINAL_CONTAINER_DISK", "disk")]),
+        ("vercel_sandbox", &[("TERMINAL_VERCEL_RUNTIME", "runtime")]),
+    ];
+
+    #[test]
+    fn the_variables_of_the_original_keep_their_meaning() {
+        for (backend, variables) in VARIABLES {
+            let keys: Vec<_> = find(backend).unwrap().keys().collect();
+            for (variable, field) in *variables {
+                let known = keys.iter().find(|key| key.variable == *variable);
+                assert_eq!(known.map(|key| key.field), Some(*field), "{backend}: {variable}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_setting_in_the_flat_form_is_one_of_its_backend() {
+        for backend in all().filter(|backend| backend.is_far()) {
+            for key in backend.keys() {
+                let odd = serde_json::json!({ key.field: { "no": ["such", "value"] } });
+                // A setting that is not known says so; one that is known may complain of its value.
+                let wrong = backend.about(&odd).err().unwrap_or_default();
+                assert!(!wrong.contains("unknown field"), "{}.{}: {wrong}", backend.name(), key.field);
+            }
+        }
+    }
+}

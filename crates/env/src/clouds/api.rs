@@ -220,7 +220,7 @@ impl Told {
 fn said(bytes: &[u8], status: u16) -> String {
     let text = String::from_utf8_lossy(bytes).trim().to_owned();
     let found = serde_json::from_str::<Value>(&text).ok().and_then(|value| {
-        let places = ["/message", "/error/message", "/error_description", "/error"];
+        let places = ["/message", "/error/message", "/error_description", "/error", "/errors"];
         places.iter().find_map(|place| match value.pointer(place)? {
             Value::String(said) => Some(said.clone()),
             Value::Array(all) => Some(all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ")),
@@ -253,6 +253,10 @@ mod tests {
         assert_eq!(said(br#"{"message": ["a", "b"]}"#, 400), "a; b");
         assert_eq!(said(br#"{"error": {"code": "x", "message": "no"}}"#, 400), "no");
         assert_eq!(said(br#"{"error": "no", "statusCode": 400}"#, 400), "no");
+        assert_eq!(
+            said(br#"{"errors": ["/x: no space left on device"]}"#, 400),
+            "/x: no space left on device"
+        );
         assert_eq!(said(b"<html>\n", 502), "<html>");
         assert_eq!(said(b"", 502), "status 502");
     }

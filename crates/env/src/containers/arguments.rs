@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::containers::Engine;
 use crate::containers::settings::ContainerSettings;
+use crate::containers::shares::{Kept, Shares, volume};
 
 /// What the words depend on beside the settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing an engine may not be able to do")]
@@ -12,12 +13,8 @@ pub(super) struct Making<'a> {
     pub(super) engine: Engine,
     pub(super) name: &'a str,
     pub(super) labels: &'a [(&'static str, String)],
-    /// Folder of this machine for `/root` and `/workspace`, as the engine sees it.
-    pub(super) kept: Option<&'a Path>,
-    /// The directory the person works in, as the engine sees it.
-    pub(super) cwd: Option<&'a Path>,
-    /// Folder of this machine with what it is given, as the engine sees it.
-    pub(super) mirror: Option<&'a Path>,
+    /// What it shares with this machine, and what outlives it.
+    pub(super) shares: &'a Shares,
     /// Variables with their values.
     pub(super) variables: BTreeMap<String, String>,
     /// User and group of the person.
@@ -92,44 +89,54 @@ fn folders(settings: &ContainerSettings, making: &Making<'_>, add: &mut impl FnM
     // Podman's engine takes no owner for these, and needs none: there the person is root inside.
     let owner = if making.engine == Engine::Podman { String::new() } else { owner };
     let taken = |target: &str| settings.volumes.iter().any(|volume| volume.split(':').nth(1) == Some(target));
-    match making.cwd.filter(|_| settings.mount_cwd && !taken("/workspace")) {
-        Some(cwd) => add(&["-v", &format!("{}:/workspace", cwd.display())]),
-        None if taken("/workspace") => {}
-        None => match making.kept {
-            Some(kept) => add(&["-v", &format!("{}:/workspace", kept.join("workspace").display())]),
-            None => add(&["--tmpfs", &format!("/workspace:rw,exec,size=10g{owner}")]),
-        },
+    let Shares { kept, cwd, mirror } = making.shares;
+    let mut own = |target: &str, from: &str, size: &str| match kept {
+        _ if taken(target) => {}
+        Kept::Folder(folder) => add(&["--mount", &bind(&folder.join(from), target, "")]),
+        Kept::Volumes(beginning) => add(&["-v", &format!("{}:{target}", volume(beginning, from))]),
+        Kept::Nowhere => add(&["--tmpfs", &format!("{target}:rw,exec,size={size}{owner}")]),
+    };
+    if cwd.is_none() {
+        own("/workspace", "workspace", "10g");
     }
-    if !taken("/root") {
-        match making.kept {
-            Some(kept) => add(&["-v", &format!("{}:/root", kept.join("home").display())]),
-            None => add(&["--tmpfs", &format!("/root:rw,exec,size=1g{owner}")]),
-        }
+    own("/root", "home", "1g");
+    if *kept == Kept::Nowhere {
+        own("/home", "home", "1g");
     }
-    if making.kept.is_none() && !taken("/home") {
-        add(&["--tmpfs", &format!("/home:rw,exec,size=1g{owner}")]);
+    if let Some(cwd) = cwd.as_ref().filter(|_| !taken("/workspace")) {
+        add(&["--mount", &bind(cwd, "/workspace", "")]);
     }
     for volume in &settings.volumes {
         add(&["-v", volume]);
     }
-    if let Some(mirror) = making.mirror {
-        add(&["-v", &format!("{}:/root/.hermes:ro", mirror.display())]);
+    if let Some(mirror) = mirror {
+        add(&["--mount", &bind(mirror, "/root/.hermes", ",readonly")]);
     }
+}
+
+/// A folder that is mounted. Unlike `-v` this takes any letter, and a folder that the engine does not see
+/// is an error instead of a new folder.
+fn bind(from: &Path, target: &str, options: &str) -> String {
+    let source = format!("source={}", from.display());
+    let source = if source.contains([',', '"', '\n']) {
+        format!("\"{}\"", source.replace('"', "\"\""))
+    } else {
+        source
+    };
+    format!("type=bind,{source},target={target}{options}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(settings: &str, change: impl FnOnce(&mut Making<'_>)) -> String {
+    fn words(settings: &str, shares: &Shares) -> String {
         let settings: ContainerSettings = serde_json::from_str(settings).unwrap();
-        let mut making = Making {
+        let making = Making {
             engine: Engine::Docker,
             name: "n",
             labels: &[("hermes-agent", "1".to_owned())],
-            kept: None,
-            cwd: Some(Path::new("/w")),
-            mirror: None,
+            shares,
             variables: BTreeMap::new(),
             user: None,
             own_init: false,
@@ -137,13 +144,12 @@ mod tests {
             limits: true,
             disk: false,
         };
-        change(&mut making);
         run(&settings, &making).join(" ")
     }
 
     #[test]
     fn a_container_can_do_little_to_others() {
-        let words = words(r#"{"image": "i", "network": false}"#, |_| ());
+        let words = words(r#"{"image": "i", "network": false}"#, &Shares::default());
 
         for part in [
             "run -d --name n --init --label hermes-agent=1",
@@ -151,7 +157,7 @@ mod tests {
             "--security-opt no-new-privileges",
             "--network none",
             "--cpus 1 --memory 5120m --pids-limit 256",
-            "--tmpfs /workspace:rw,exec,size=10g",
+            "--tmpfs /workspace:rw,exec,size=10g --tmpfs /root:rw,exec,size=1g --tmpfs /home:rw,exec,size=1g",
         ] {
             assert!(words.contains(part), "{part} in {words}");
         }
@@ -161,18 +167,35 @@ mod tests {
 
     #[test]
     fn what_it_is_given_can_only_be_read() {
-        let given = words("{}", |making| making.mirror = Some(Path::new("/m")));
+        let given = words("{}", &Shares { mirror: Some("/m".into()), ..Shares::default() });
 
-        assert!(given.contains("-v /m:/root/.hermes:ro"), "{given}");
+        assert!(given.contains("--mount type=bind,source=/m,target=/root/.hermes,readonly"), "{given}");
     }
 
     #[test]
     fn what_is_kept_or_shared_is_mounted_once() {
-        let kept = words(r#"{"mount_cwd": true}"#, |making| making.kept = Some(Path::new("/k")));
-        assert!(kept.contains("-v /w:/workspace") && kept.contains("-v /k/home:/root"));
-        assert!(!kept.contains("/k/workspace"));
+        let kept = Kept::Folder("/k".into());
+        let shares = Shares { kept, cwd: Some("/w".into()), mirror: None };
+        let both = words(r#"{"mount_cwd": true}"#, &shares);
+        assert!(both.contains("source=/w,target=/workspace") && both.contains("source=/k/home,target=/root"));
+        assert!(!both.contains("/k/workspace"));
 
-        let own = words(r#"{"mount_cwd": true, "volumes": ["/d:/workspace:ro"]}"#, |_| ());
-        assert!(own.contains("-v /d:/workspace:ro") && !own.contains("/w:/workspace"));
+        let own = words(r#"{"mount_cwd": true, "volumes": ["/d:/workspace:ro"]}"#, &shares);
+        assert!(own.contains("-v /d:/workspace:ro") && !own.contains("source=/w"), "{own}");
+    }
+
+    #[test]
+    fn where_the_engine_does_not_see_our_files_it_keeps_them_in_volumes() {
+        let shares = Shares { kept: Kept::Volumes("hermes-o-n".to_owned()), ..Shares::default() };
+
+        let words = words("{}", &shares);
+
+        assert!(words.contains("-v hermes-o-n-workspace:/workspace -v hermes-o-n-home:/root"), "{words}");
+        assert!(!words.contains("type=bind") && !words.contains("--tmpfs /root"), "{words}");
+    }
+
+    #[test]
+    fn any_letter_can_be_in_the_name_of_a_folder() {
+        assert_eq!(bind(Path::new("/a,b:\"c\""), "/t", ""), "type=bind,\"source=/a,b:\"\"c\"\"\",target=/t");
     }
 }

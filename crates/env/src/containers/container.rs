@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -14,45 +14,43 @@ use hermes_core::environment::{EnvError, Process, Streams};
 
 use crate::backends::{Opening, Surroundings};
 use crate::containers::Engine;
-use crate::containers::arguments::{Making, run};
-use crate::containers::engine::{advice, client, refuses_init, refuses_limits};
-use crate::containers::kept;
-use crate::containers::pulling::Pulling;
+use crate::containers::engine::{advice, client};
+use crate::containers::paths::Paths;
 use crate::containers::settings::ContainerSettings;
 use crate::far::client::{Client, Clients, Said};
 use crate::far::settings::variables;
 use crate::far::{Call, Close, Reach, Ready};
-use crate::jobs::own_process;
-use crate::process::secret_word;
 
-/// How long the engine may take to answer, to start a container, to fetch an image.
-const ANSWER: Duration = Duration::from_secs(30);
-const START: Duration = Duration::from_mins(2);
-const PULL: Duration = Duration::from_mins(30);
+/// How long the engine may take to answer, to start a container.
+pub(super) const ANSWER: Duration = Duration::from_secs(30);
+pub(super) const START: Duration = Duration::from_mins(2);
 
-/// Labels: whose it is, which home, which place, who made it, whether it stays when that one ends, and
+/// Labels: whose it is, which home, which place, who made it and on which machine, whether it stays when that one ends, and
 /// what it was made of.
-const OURS: &str = "hermes-agent";
-const OWNER: &str = "hermes-owner";
-const TASK: &str = "hermes-task-id";
-const PROFILE: &str = "hermes-profile";
-const MAKER: &str = "hermes-made-by";
-const STAYS: &str = "hermes-stays";
-const RECIPE: &str = "hermes-recipe";
+pub(super) const OURS: &str = "hermes-agent";
+pub(super) const OWNER: &str = "hermes-owner";
+pub(super) const TASK: &str = "hermes-task-id";
+pub(super) const PROFILE: &str = "hermes-profile";
+pub(super) const MAKER: &str = "hermes-made-by";
+pub(super) const MACHINE: &str = "hermes-machine";
+pub(super) const STAYS: &str = "hermes-stays";
+pub(super) const RECIPE: &str = "hermes-recipe";
 
 /// Where the container of a place is, and how it is reached.
 pub(super) struct Container {
-    settings: ContainerSettings,
-    engine: Engine,
-    around: Surroundings,
-    program: PathBuf,
-    clients: Clients,
+    pub(super) settings: ContainerSettings,
+    pub(super) engine: Engine,
+    pub(super) around: Surroundings,
+    pub(super) program: PathBuf,
+    pub(super) clients: Clients,
     /// Its id, once it is known.
     id: Mutex<Option<String>>,
     /// Whether what earlier runs left has been looked for.
     swept: Mutex<bool>,
     /// Whether the engine sees files of another machine, so that none of this one's can be mounted.
     sees_others: AtomicBool,
+    /// By which paths it knows folders of ours, once that was asked.
+    pub(super) paths: OnceLock<Paths>,
 }
 
 impl Container {
@@ -61,11 +59,16 @@ impl Container {
         let program = engine.find(&with.around.name, settings.binary.as_deref(), &variables)?;
         let clients = Clients::new(with.host, variables);
         let (id, swept, sees_others) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        Ok(Self { settings, engine, around: with.around, program, clients, id, swept, sees_others })
+        let (around, paths) = (with.around, OnceLock::new());
+        Ok(Self { settings, engine, around, program, clients, id, swept, sees_others, paths })
     }
 
-    async fn ask(&self, words: &[&str], limit: Duration) -> Result<Said, EnvError> {
+    pub(super) async fn ask(&self, words: &[&str], limit: Duration) -> Result<Said, EnvError> {
         self.clients.ask(&client(&self.program, words.iter().copied()), limit, None).await
+    }
+
+    pub(super) fn sees_others(&self) -> bool {
+        self.sees_others.load(Ordering::Relaxed)
     }
 
     fn known(&self) -> Option<String> {
@@ -76,7 +79,7 @@ impl Container {
         *self.id.lock().unwrap_or_else(PoisonError::into_inner) = id;
     }
 
-    fn wrong(&self, complaint: &str) -> EnvError {
+    pub(super) fn wrong(&self, complaint: &str) -> EnvError {
         let why = match advice(complaint) {
             Some(advice) => format!("{complaint} ({advice})"),
             None => complaint.to_owned(),
@@ -130,7 +133,7 @@ impl Container {
     }
 
     /// Says in one word what a container is made of; a change of settings makes another.
-    fn recipe(&self, mounts: bool) -> String {
+    pub(super) fn recipe(&self, mounts: bool) -> String {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};
         let mut hasher = DefaultHasher::new();
         let Surroundings { cwd, sandbox, shelf, .. } = &self.around;
@@ -141,126 +144,8 @@ impl Container {
         format!("{:016x}", hasher.finish())
     }
 
-    fn variables(&self) -> BTreeMap<String, String> {
+    pub(super) fn variables(&self) -> BTreeMap<String, String> {
         variables(&self.settings.forward_env, &self.settings.env, &self.around)
-    }
-
-    async fn has_image(&self) -> Result<Option<bool>, EnvError> {
-        let format = "{{json .Config.Entrypoint}}";
-        let said = self.ask(&["image", "inspect", "--format", format, &self.settings.image], ANSWER).await?;
-        if said.is_well() {
-            return Ok(Some(said.text().contains("\"/init\"")));
-        }
-        let complaint = said.complaint();
-        let missing = ["No such image", "image not known", "no such image", "failed to find image"];
-        if missing.iter().any(|words| complaint.contains(words)) {
-            return Ok(None);
-        }
-        Err(self.wrong(&complaint))
-    }
-
-    /// Fetches the image; what the engine says meanwhile is passed on.
-    async fn pull(&self) -> Result<(), EnvError> {
-        let words = client(&self.program, ["pull", self.settings.image.as_str()]);
-        let tell = self.around.progress.clone().map(|tell| Pulling::begin(&self.settings.image, tell));
-        let said = self.clients.ask(&words, PULL, tell).await?;
-        if said.is_well() {
-            return Ok(());
-        }
-        Err(self.wrong(&format!("image {} cannot be fetched: {}", self.settings.image, said.complaint())))
-    }
-
-    /// Makes the container. What the engine cannot limit is left unlimited, with a note.
-    async fn make(&self) -> Result<(String, Vec<String>), EnvError> {
-        let own_init = if let Some(own_init) = self.has_image().await? {
-            own_init
-        } else {
-            self.pull().await?;
-            self.has_image().await?.unwrap_or_default()
-        };
-        let folder = self.kept()?;
-        let mut notes = Vec::new();
-        let mut init = true;
-        let (mut limits, mut disk) = (true, self.settings.disk > 0 && self.settings.disk != 51_200);
-        loop {
-            let name = format!("hermes-{}", secret_word().get(..8).unwrap_or_default());
-            let labels = self.labels(&self.recipe(self.mounts()));
-            let making = Making {
-                engine: self.engine,
-                name: &name,
-                labels: &labels,
-                kept: folder.as_deref(),
-                cwd: self.around.cwd.as_deref(),
-                mirror: self.around.shelf.as_ref().filter(|_| self.mounts()).map(|it| it.mirror.as_path()),
-                variables: self.variables(),
-                user: self.settings.run_as_host_user.then(own_user),
-                own_init,
-                init,
-                limits,
-                disk,
-            };
-            let words = Client { program: self.program.clone(), arguments: run(&self.settings, &making) };
-            let said = self.clients.ask(&words, START, None).await;
-            match said {
-                Ok(said) if said.is_well() => {
-                    let text = said.text();
-                    let id = text.lines().last().unwrap_or_default().trim().to_owned();
-                    return Ok((id, notes));
-                }
-                // What is half made goes, whatever is wrong.
-                said => {
-                    self.ask(&["rm", "-f", &name], START).await?;
-                    let complaint = said?.complaint();
-                    if init && refuses_init(&complaint) {
-                        init = false;
-                    } else if disk
-                        && (complaint.contains("storage-opt")
-                            || complaint.contains("storage opt")
-                            || complaint.contains("pquota"))
-                    {
-                        disk = false;
-                        notes.push(
-                            "this engine cannot limit the disk of a container; it has no limit".to_owned(),
-                        );
-                    } else if limits && refuses_limits(&complaint) {
-                        limits = false;
-                        notes.push(
-                            "this engine cannot limit processors, memory or processes; there is no limit"
-                                .to_owned(),
-                        );
-                    } else {
-                        return Err(self.wrong(&complaint));
-                    }
-                }
-            }
-        }
-    }
-
-    fn labels(&self, recipe: &str) -> Vec<(&'static str, String)> {
-        vec![
-            (OURS, "1".to_owned()),
-            (OWNER, self.around.owner.clone()),
-            (TASK, self.around.name.clone()),
-            (PROFILE, self.around.profile.clone()),
-            (MAKER, own_process()),
-            (STAYS, if self.settings.persist_across_processes { "1" } else { "0" }.to_owned()),
-            (RECIPE, recipe.to_owned()),
-        ]
-    }
-
-    /// The folder of what outlives the container, made if it is wanted.
-    fn kept(&self) -> Result<Option<PathBuf>, EnvError> {
-        let Some(sandbox) = self.around.sandbox.as_ref().filter(|_| self.settings.persistent) else {
-            return Ok(None);
-        };
-        let folder = sandbox.join(self.engine.name()).join(&self.around.name);
-        for part in ["home", "workspace"] {
-            kept::make(&folder.join(part)).map_err(|why| EnvError::Files {
-                doing: format!("cannot make {}", folder.join(part).display()),
-                why: why.to_string(),
-            })?;
-        }
-        Ok(Some(folder))
     }
 
     /// Removes what runs of this home that are gone have left, once.
@@ -276,17 +161,33 @@ impl Container {
             format!("label={OWNER}={}", self.around.owner),
             format!("label={STAYS}=0"),
         ];
-        let label = format!("{{{{.ID}}}}\t{}", self.label(MAKER));
+        let label = format!("{{{{.ID}}}}\t{}\t{}", self.label(MAKER), self.label(MACHINE));
         let words =
             ["ps", "-a", "--filter", &ours, "--filter", &owner, "--filter", &gone, "--format", &label];
         let Ok(said) = self.ask(&words, ANSWER).await else { return };
         for line in said.text().lines() {
-            let Some((id, maker)) = line.split_once('\t') else { continue };
-            if !crate::jobs::still_runs(maker) {
+            let mut parts = line.split('\t');
+            let (Some(id), Some(maker)) = (parts.next(), parts.next()) else { continue };
+            if self.is_gone(maker, parts.next().unwrap_or_default()).await {
                 // What cannot be removed now is found again next time.
                 let _ = self.ask(&["rm", "-f", id], START).await;
             }
         }
+    }
+
+    /// Whether whoever made a container is gone. An engine is used from several machines, whose processes
+    /// we do not see; of a machine that is a container of the engine's own, the engine can tell.
+    async fn is_gone(&self, maker: &str, machine: &str) -> bool {
+        // Earlier versions did not write it down.
+        if machine.is_empty() || machine == own_machine() {
+            return !crate::jobs::still_runs(maker);
+        }
+        let numbered = machine.len() == 12 && machine.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let asked = ["inspect", "--type", "container", "--format", "{{.State.Running}}", machine];
+        numbered
+            && self.ask(&asked, ANSWER).await.is_ok_and(|said| {
+                said.text() == "false" || said.complaint().to_lowercase().contains("no such container")
+            })
     }
 
     async fn readied(&self) -> Result<Ready, EnvError> {
@@ -362,18 +263,15 @@ impl Reach for Container {
                     self.ask(&["rm", "-f", &id], START).await?
                 }
             };
-            if how == Close::Remove
-                && let Some(folder) = self.kept()?
-            {
-                // Files of the container's root are not ours to remove where we are not root.
-                let _ = kept::remove(&folder);
+            if how == Close::Remove {
+                self.discard_kept().await;
             }
             if said.is_well() { Ok(()) } else { Err(self.wrong(&said.complaint())) }
         })
     }
 
     fn mounts(&self) -> bool {
-        self.around.shelf.is_some() && !self.sees_others.load(Ordering::Relaxed)
+        self.around.shelf.is_some() && !self.sees_others()
     }
 
     fn mount_nothing(&self) {
@@ -388,6 +286,7 @@ impl Reach for Container {
     }
 }
 
-fn own_user() -> (u32, u32) {
-    (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
+/// The name of this machine.
+pub(super) fn own_machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -80,6 +80,9 @@ pub(super) fn advice(complaint: &str) -> Option<&'static str> {
     {
         return Some("check `image`, or fetch it by hand");
     }
+    if has("bind source path does not exist") || has("statfs") && has("no such file") {
+        return Some("the engine does not see this folder: make it, or set `engine_paths`");
+    }
     if has("no space left on device") {
         return Some("the engine's disk is full; make room and try again");
     }
@@ -89,6 +92,18 @@ pub(super) fn advice(complaint: &str) -> Option<&'static str> {
 /// Without a first process of the engine's, dead processes lie about until the container goes.
 pub(super) fn refuses_init(complaint: &str) -> bool {
     ["init binary", "container-init", "catatonit", "docker-init"].iter().any(|part| complaint.contains(part))
+}
+
+/// Whether the engine complains that one of these folders is not there.
+pub(super) fn misses_folder<'a>(complaint: &str, mut folders: impl Iterator<Item = &'a Path>) -> bool {
+    let missing = ["bind source path does not exist", "no such file or directory"];
+    missing.iter().any(|part| complaint.contains(part))
+        && folders.any(|folder| complaint.contains(&folder.display().to_string()))
+}
+
+/// Whether the engine complains of a limit on the disk, which few engines can set.
+pub(super) fn refuses_disk(complaint: &str) -> bool {
+    ["storage-opt", "storage opt", "pquota"].iter().any(|part| complaint.contains(part))
 }
 
 /// Whether the engine complains of a limit that it cannot set.
@@ -113,5 +128,20 @@ mod tests {
     fn a_refused_limit_is_told_from_other_faults() {
         assert!(refuses_limits("OCI runtime error: cgroup controller not found"));
         assert!(!refuses_limits("No such image: x"));
+        assert!(refuses_disk(
+            "--storage-opt is supported only for overlay over xfs with 'pquota' mount option"
+        ));
+    }
+
+    #[test]
+    fn a_folder_of_ours_that_is_not_seen_is_told_from_one_that_the_settings_name() {
+        let folders = || [Path::new("/h/sandboxes/docker/box")].into_iter();
+        let docker = "invalid mount config for type \"bind\": bind source path does not exist: ";
+        let podman = "Error: statfs /h/sandboxes/docker/box/home: no such file or directory";
+
+        assert!(misses_folder(&format!("{docker}/h/sandboxes/docker/box/home"), folders()));
+        assert!(misses_folder(podman, folders()));
+        assert!(!misses_folder(&format!("{docker}/data"), folders()));
+        assert!(!misses_folder("/h/sandboxes/docker/box is busy", folders()));
     }
 }

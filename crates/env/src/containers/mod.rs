@@ -6,15 +6,21 @@
 //! | `arguments.rs` | the words a container is made with |
 //! | `engine.rs` | the engine's client, and what it says |
 //! | `pulling.rs` | what an engine says while it fetches an image |
+//! | `paths.rs` | by which path the engine knows a folder of ours |
+//! | `shares.rs` | what a container shares with this machine, and what outlives it |
 //! | `kept.rs` | folders of this machine that outlive a container |
-//! | `container.rs` | the one container of a place: found again, made, started, let go of |
+//! | `making.rs` | a container is made |
+//! | `container.rs` | the one container of a place: found again, started, let go of |
 
 mod arguments;
 mod container;
 mod engine;
 mod kept;
+mod making;
+mod paths;
 mod pulling;
 mod settings;
+mod shares;
 
 use engine::Engine;
 

@@ -26,6 +26,8 @@ pub(crate) struct ContainerSettings {
     pub(super) env: BTreeMap<String, String>,
     /// Folders and volumes it gets, as `source:target[:options]`.
     pub(super) volumes: Vec<String>,
+    /// What the engine calls folders of ours, where it sees them under other paths.
+    pub(super) engine_paths: BTreeMap<String, String>,
     /// More words for the engine's `run`.
     pub(super) extra_args: Vec<String>,
     /// Whether the directory the person works in is its `/workspace`.
@@ -61,6 +63,7 @@ impl Default for ContainerSettings {
             forward_env: Vec::new(),
             env: BTreeMap::new(),
             volumes: Vec::new(),
+            engine_paths: BTreeMap::new(),
             extra_args: Vec::new(),
             mount_cwd: false,
             network: true,
@@ -132,6 +135,10 @@ impl ContainerSettings {
         if let Some(volume) = self.volumes.iter().find(|volume| !volume.contains(':')) {
             return Err(format!("volumes: `{volume}` is not `source:target`"));
         }
+        let whole = |path: &&String| !path.starts_with('/');
+        if let Some(path) = self.engine_paths.iter().flat_map(|(here, there)| [here, there]).find(whole) {
+            return Err(format!("engine_paths: `{path}` does not begin with `/`"));
+        }
         check_variables(&self.forward_env, &self.env)?;
         check_cpu(self.cpu)
     }
@@ -176,6 +183,8 @@ mod tests {
     fn what_makes_no_sense_is_named() {
         assert!(read(r#"{"volumes": ["data"]}"#).check().unwrap_err().contains("`data`"));
         assert!(read(r#"{"forward_env": ["A B"]}"#).check().is_err());
+        assert!(read(r#"{"engine_paths": {"work": "/w"}}"#).check().unwrap_err().contains("`work`"));
+        assert_eq!(read(r#"{"engine_paths": {"/work": "/w"}}"#).check(), Ok(()));
         assert!(serde_json::from_str::<ContainerSettings>(r#"{"imge": "x"}"#).is_err());
     }
 }

@@ -11,10 +11,11 @@ use crate::far::files::{LIMIT, split_line, stamp, unreachable};
 use crate::process::secret_word;
 
 /// Puts new content beside its place. Arguments: the path, the name beside it, the mode or nothing.
-/// Prints whether folders were made.
+/// Prints whether folders were made. What is not needed of the input is read all the same: a client that
+/// cannot hand it over may not listen to what is said.
 const STAGE: &str = r#"__h_p=$1 __h_n=$2
-if [ -L "$__h_p" ]; then printf 'link %s\n' "$(readlink -- "$__h_p")"; exit 0; fi
-if [ -d "$__h_p" ]; then printf 'directory\n'; exit 0; fi
+if [ -L "$__h_p" ]; then cat >/dev/null; printf 'link %s\n' "$(readlink -- "$__h_p")"; exit 0; fi
+if [ -d "$__h_p" ]; then cat >/dev/null; printf 'directory\n'; exit 0; fi
 __h_d=$(dirname -- "$__h_p") __h_made=no
 if [ ! -d "$__h_d" ]; then mkdir -p -- "$__h_d" || exit 1; __h_made=yes; fi
 if [ -f "$__h_p" ]; then cp -p -- "$__h_p" "$__h_n" || exit 1; fi

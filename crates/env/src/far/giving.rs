@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const GIVE: &str = r#"umask 077
 __h_d=$HOME/.hermes
 for __h_f in config.yaml .env hermes.db state.db; do
-  if [ -e "$__h_d/$__h_f" ]; then echo taken; exit 0; fi
+  if [ -e "$__h_d/$__h_f" ]; then cat >/dev/null; echo taken; exit 0; fi
 done
 mkdir -p -- "$__h_d" && cd -- "$__h_d" || exit 1
 tar -xof - || exit 1

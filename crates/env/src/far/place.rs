@@ -348,6 +348,11 @@ impl Workplace for Far {
         self.opened.try_lock().is_none_or(|opened| opened.is_some())
     }
 
+    fn home(&self) -> Option<PathBuf> {
+        let opened = self.opened.try_lock()?;
+        opened.as_ref().map(|opened| PathBuf::from(&opened.facts.home)).filter(|home| home.is_absolute())
+    }
+
     fn look(&self) -> BoxFuture<'_, Result<String, EnvError>> {
         Box::pin(async move {
             let opened = self.opened().await?;

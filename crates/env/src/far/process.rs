@@ -1,6 +1,8 @@
 //! A process over there, and how it is stopped with everything it started.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -8,13 +10,14 @@ use futures::future::{BoxFuture, Either, select};
 use hermes_core::environment::{End, EnvError, Input, Output, Process, Size, Stream, Streams};
 use hermes_core::host::Host;
 use hermes_core::wait::wait_at_most;
+use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::far::filter::{Filter, Over, Told};
 use crate::far::lane::{Lane, Lanes};
 use crate::far::place::Opened;
 use crate::far::scripts::{AROUND, STOP};
 use crate::far::{Call, Reach};
-use crate::process::MARK;
+use crate::process::{MARK, tree};
 
 /// How long the stopping of something may take before it is given up.
 const STOPPING: Duration = Duration::from_secs(20);
@@ -24,6 +27,10 @@ const CLIENT: Duration = Duration::from_secs(2);
 
 /// How long a shell that has answered before may take to answer again; then another way is tried.
 const ANSWER: Duration = Duration::from_secs(5);
+
+/// How long after a terminal has changed its size its client is told once more: one that has only begun may
+/// not have listened yet.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// How long a place may take to start a program.
 const START: Duration = Duration::from_mins(1);
@@ -74,7 +81,9 @@ pub(super) struct FarProcess {
     mark: String,
     pid: u32,
     ended: Option<Over>,
-    stopped: std::sync::atomic::AtomicBool,
+    stopped: AtomicBool,
+    /// Whether its client is to be told once more that its terminal has another size.
+    told_again: Arc<AtomicBool>,
 }
 
 /// What a process over there is reached by.
@@ -150,7 +159,8 @@ impl FarProcess {
             mark: wanted.mark.clone(),
             pid,
             ended: None,
-            stopped: std::sync::atomic::AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            told_again: Arc::default(),
         })
     }
 
@@ -175,7 +185,7 @@ impl FarProcess {
                 self.ended = Some(over.clone());
                 Ok(over)
             }
-            None if self.stopped.load(std::sync::atomic::Ordering::Relaxed) => {
+            None if self.stopped.load(Relaxed) => {
                 self.ended = Some(Over::Ended(137, None));
                 Ok(Over::Ended(137, None))
             }
@@ -198,7 +208,7 @@ impl Process for FarProcess {
     }
 
     fn stop(&self, grace: Duration) -> BoxFuture<'_, ()> {
-        self.stopped.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.stopped.store(true, Relaxed);
         Box::pin(stop_there(&self.reach, &self.host, self.aim(), grace))
     }
 
@@ -216,9 +226,18 @@ impl Process for FarProcess {
     }
 
     fn resize(&self, size: Size) {
-        if let Some(Client::Own(client)) = &self.client {
-            client.resize(size);
-        }
+        let Some(Client::Own(client)) = &self.client else { return };
+        client.resize(size);
+        let pid = client.pid().and_then(|pid| i32::try_from(pid).ok());
+        let program = pid.and_then(|pid| tree::open(pid, tree::look(pid)?.started));
+        let (Some(program), false) = (program, self.told_again.swap(true, Relaxed)) else { return };
+        let (host, told) = (Arc::clone(&self.host), Arc::clone(&self.told_again));
+        self.host.run_blocking(Box::new(move || {
+            tree::wait_all(std::slice::from_ref(&program), AGAIN, &host);
+            told.store(false, Relaxed);
+            // Who has ended meanwhile, or is not interested, does nothing about it.
+            let _ = pidfd_send_signal(&program, Signal::WINCH);
+        }));
     }
 }
 
@@ -228,7 +247,7 @@ impl Drop for FarProcess {
         let Some(client) = self.client.take() else { return };
         let (reach, host) = (Arc::clone(&self.reach), Arc::clone(&self.host));
         let over = self.ended.is_some() || matches!(self.over.try_recv(), Ok(Some(_)));
-        let stopped = self.stopped.load(std::sync::atomic::Ordering::Relaxed);
+        let stopped = self.stopped.load(Relaxed);
         let mut client = match client {
             Client::Lane(lane, lanes) if over && !stopped => return lanes.give_back(lane),
             Client::Lane(lane, _) => {
@@ -303,11 +322,15 @@ async fn stop_asked(reach: &Arc<dyn Reach>, aim: Aim, grace: Duration) {
 
 /// Program and words around what is wanted.
 fn words(wanted: &Wanted) -> Vec<String> {
-    let empty = matches!(wanted.input, Input::Empty);
+    let input = match wanted.input {
+        Input::Empty => "e",
+        Input::Bytes(_) => "b",
+        Input::Open => "",
+    };
     let (how, size) = match wanted.streams {
-        Streams::Merged => (if empty { "me" } else { "m" }, String::new()),
-        Streams::Separate => (if empty { "se" } else { "s" }, String::new()),
-        Streams::Terminal(size) => ("t", format!("{} {}", size.rows, size.columns)),
+        Streams::Merged => (format!("m{input}"), String::new()),
+        Streams::Separate => (format!("s{input}"), String::new()),
+        Streams::Terminal(size) => ("t".to_owned(), format!("{} {}", size.rows, size.columns)),
     };
     let mut words = vec!["env".to_owned()];
     if wanted.only {
@@ -317,7 +340,7 @@ fn words(wanted: &Wanted) -> Vec<String> {
     let sound = |name: &str| !name.is_empty() && !name.contains('=') && !name.starts_with('-');
     let variables = wanted.variables.iter().filter(|(name, _)| sound(name) && name != MARK);
     words.extend(variables.map(|(name, value)| format!("{name}={value}")));
-    words.extend(["sh", "-c", AROUND, "hermes", &wanted.mark, how].map(str::to_owned));
+    words.extend(["sh", "-c", AROUND, "hermes", &wanted.mark, &how].map(str::to_owned));
     words.extend([wanted.tell.clone(), wanted.directory.clone(), size, wanted.unwanted.clone()]);
     words.extend(wanted.words.iter().cloned());
     words

@@ -38,7 +38,9 @@ exit 0
 /// Arguments, then the program and its words:
 ///
 /// 1. the mark, in front of everything that is said
-/// 2. `m` outputs merged, `s` separate, `t` a terminal; then `e` when there is no input
+/// 2. `m` outputs merged, `s` separate, `t` a terminal; then `e` when there is no input, `b` when all of it is
+///    there: what the program does not read of that is read after it, since a client that cannot hand it
+///    over may not listen to what is said
 /// 3. file in which the shell tells its last status and directory, or nothing
 /// 4. the directory, or nothing
 /// 5. rows and columns of a terminal
@@ -62,6 +64,7 @@ se) "$@" </dev/null 2>&4 4>&- ;;
 *) "$@" 2>&4 4>&- ;;
 esac
 __h_st=$?
+case $__h_how in ?b) cat >/dev/null 2>&1 ;; esac
 __h_whole=no
 [ -z "$__h_left" ] || [ ! -f "$__h_left" ] || __h_whole=yes
 case $__h_how in s*) printf '#%s over\n' "$__h_mark" >&4 ;; esac
@@ -109,12 +112,17 @@ members() {
 }
 {
   if [ "$__h_grace" -gt 0 ]; then
+    # Looking takes long where there is much to look at: the clock counts too.
+    __h_up=0
+    read -r __h_up _ </proc/uptime || __h_up=0
+    __h_late=$((${__h_up%.*} + __h_grace / 20 + 1))
     members || exit 0
     kill -TERM $__h_ours
-    while [ "$__h_grace" -gt 0 ]; do
+    while [ "$__h_grace" -gt 0 ] && [ "${__h_up%.*}" -le "$__h_late" ]; do
       sleep 0.05 || sleep 1
       members || exit 0
       __h_grace=$((__h_grace - 1))
+      read -r __h_up _ </proc/uptime
     done
   fi
   __h_n=0

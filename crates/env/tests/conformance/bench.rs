@@ -37,7 +37,6 @@ use tokio_util::sync::CancellationToken;
 
 /// One backend, opened, with a folder to work in.
 pub(crate) struct Bench {
-    pub(crate) dir: tempfile::TempDir,
     pub(crate) place: Arc<dyn Workplace>,
     section: Value,
     around: Surroundings,
@@ -46,7 +45,8 @@ pub(crate) struct Bench {
     host: Arc<dyn Host>,
     road: Road,
     registry: Registry,
-    /// Last: what is dropped before may still need it.
+    /// Last, both: what is dropped before may still need them.
+    pub(crate) dir: tempfile::TempDir,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
@@ -141,7 +141,7 @@ impl Bench {
         let scope = Scope::new(Source::Plugin("test".into())).tool(ToolEntry::of::<Ask>("ask", "test"));
         let registry = Registry::new(scope).unwrap();
         let fence = fence.map(Arc::new);
-        Self { dir, place, section, around, backend, fence, host, road, registry, runtime }
+        Self { place, section, around, backend, fence, host, road, registry, dir, runtime }
     }
 
     /// The backend's name.

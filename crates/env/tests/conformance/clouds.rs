@@ -8,11 +8,11 @@ use hermes_core::environment::{End, EnvError, Run, Why};
 use hermes_env::backends::Surroundings;
 use serde_json::{Value, json};
 
-use crate::PROMISES;
 use crate::bench::{Bench, usual};
 use crate::doubles::Double;
 use crate::given::{self, Given};
 use crate::processes::until;
+use crate::{LONG, tried};
 
 /// A vendor: its backend, where its address is set, and the variables that hold its key.
 struct Vendor {
@@ -82,6 +82,7 @@ macro_rules! vendors {
             a_sandbox_that_vanished_between_calls_is_made_anew_with_a_note,
             a_sandbox_that_vanishes_under_a_command_is_a_clear_error_and_nothing_runs_twice,
             a_connection_that_is_cut_loses_nothing_and_runs_nothing_twice,
+            a_full_disk_loses_nothing_but_what_was_being_written,
             a_slow_start_is_waited_for,
             a_place_that_closes_leaves_no_sandbox,
             what_is_kept_is_there_after_a_restart,
@@ -103,15 +104,8 @@ fn the_vendors_own_sdk_agrees_with_the_double(vendor: &Vendor) {
 
 fn every_promise_is_kept(vendor: &Vendor) {
     let Some(double) = Double::start(vendor.backend) else { return };
-    let only = std::env::var("HERMES_TEST_PROMISE").ok();
-    for (name, promise) in PROMISES {
-        // By way of a vendor a thousand calls take minutes, and so does half a gigabyte.
-        let long = ["a_thousand_calls_leave_nothing_behind", "huge_output_is_taken_whole"].contains(name);
-        if long && std::env::var("HERMES_TEST_FULL").is_err()
-            || only.as_ref().is_some_and(|only| only != name)
-        {
-            continue;
-        }
+    // By way of a vendor half a gigabyte takes minutes too.
+    for (name, promise) in tried(&[LONG, &["huge_output_is_taken_whole"]].concat()) {
         let begin = Instant::now();
         promise(&vendor.bench(&double, &json!({})));
         eprintln!("{}: {name} ({:?})", vendor.backend, begin.elapsed());
@@ -246,6 +240,45 @@ fn a_connection_that_is_cut_loses_nothing_and_runs_nothing_twice(vendor: &Vendor
     assert_eq!(ran.why, Why::Ended(End::Code(3)));
     assert_eq!(ran.output.head, b"before\nafter\n");
     assert_eq!(fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+}
+
+fn a_full_disk_loses_nothing_but_what_was_being_written(vendor: &Vendor) {
+    let Some(double) = Double::start(vendor.backend) else { return };
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("NOT RUN: only root can make a small disk");
+        return;
+    }
+    double.told(&json!({ "disk": 2 }));
+    let bench = vendor.bench(&double, &json!({}));
+    let shell = bench.run("export A=1; echo kept > ~/file").shell;
+
+    let full = bench.run_with("head -c 5000000 /dev/zero > ~/fill", Run { shell, ..usual() });
+    assert!(String::from_utf8_lossy(&full.output.head).contains("No space left"));
+    // Our own folder there is on the same disk: a command is told as it is all the same, and reads what it
+    // is given, however much that is.
+    let next = bench.run_with("echo $A; exit 3", Run { shell: full.shell, ..usual() });
+    assert_eq!((next.why, next.output.head.as_slice()), (Why::Ended(End::Code(3)), b"1\n".as_slice()));
+    let read = bench.run_with("wc -c", Run { input: vec![b'x'; 500_000], ..usual() });
+    assert_eq!(String::from_utf8_lossy(&read.output.head).trim(), "500000");
+    let freed = bench.run_with("rm ~/fill; export B=2", Run { shell: next.shell, ..usual() });
+
+    assert_eq!(bench.output("echo $A$B; cat ~/file", &freed.shell), "12\nkept\n");
+    drop(bench);
+    assert_eq!(double.sandboxes(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_disk_that_the_account_does_not_have_is_told_in_the_vendors_words() {
+    let Some(double) = Double::start("daytona") else { return };
+    let bench = DAYTONA.bench(&double, &json!({}));
+    let said = "Total disk limit exceeded. Maximum allowed: 30GiB.";
+    double.told(&json!({ "status": 403, "message": said, "times": 20 }));
+
+    let wrong = wrong(&bench);
+
+    assert!(wrong.contains("limit of the account") && wrong.contains(said), "{wrong}");
+    double.told(&json!({ "times": 0 }));
+    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
 }
 
 fn a_slow_start_is_waited_for(vendor: &Vendor) {

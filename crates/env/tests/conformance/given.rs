@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_env::backends::Surroundings;
@@ -19,7 +19,13 @@ pub(crate) struct Given {
 
 impl Given {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::in_folder(&std::env::temp_dir())
+    }
+
+    /// The same below a folder.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        fs::create_dir_all(folder).unwrap();
+        let dir = tempfile::tempdir_in(folder).unwrap();
         let given = Self { dir };
         given.skill("one", "first");
         given.skill("two", "second");

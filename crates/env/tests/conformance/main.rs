@@ -15,6 +15,7 @@ mod cost;
 mod dockerd;
 mod doubles;
 mod given;
+mod nested;
 mod processes;
 mod ssh;
 mod sshd;
@@ -23,6 +24,19 @@ mod sudo;
 mod suite;
 
 use bench::Bench;
+
+/// The promises that are tried in a place which is opened once for each: all of them, or the one that
+/// `HERMES_TEST_PROMISE` names. Those that take minutes there are for when everything is wanted.
+pub(crate) fn tried(long: &[&str]) -> impl Iterator<Item = &'static (&'static str, fn(&Bench))> {
+    let only = std::env::var("HERMES_TEST_PROMISE").ok();
+    let all = std::env::var("HERMES_TEST_FULL").is_ok();
+    let wanted = move |name: &str| only.as_ref().is_none_or(|only| only == name);
+    let long: Vec<String> = long.iter().map(|&name| name.to_owned()).collect();
+    PROMISES.iter().filter(move |(name, _)| wanted(name) && (all || !long.iter().any(|long| long == name)))
+}
+
+/// It goes on for a thousand calls, each of which takes a tenth of a second in some places.
+pub(crate) const LONG: &[&str] = &["a_thousand_calls_leave_nothing_behind"];
 
 /// Runs the suite on a backend, one test per promise, in the open and behind each fence.
 macro_rules! conforms {

@@ -24,17 +24,50 @@ impl Bench {
     }
 }
 
-/// Whether a process of that number runs in the namespace of that name.
-pub(crate) fn runs_within(pid: &str, namespace: &str) -> bool {
-    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let there = fs::read_link(entry.path().join("ns/pid"));
-        if !there.is_ok_and(|there| there.to_string_lossy() == namespace) {
-            return false;
-        }
-        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-        let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        line("NSpid:").split_whitespace().last() == Some(pid.trim()) && !line("State:").contains('Z')
-    })
+/// Whether a process of that number runs in the namespace of that name, which is one that is still there:
+/// numbers of namespaces that are gone are given out again at once.
+fn runs_within(pid: &str, namespace: &str) -> bool {
+    Seen::within(pid, namespace).is_some()
+}
+
+/// A process of this machine that was seen, by its number here and when it was started: what is known by
+/// that is never another one.
+pub(crate) struct Seen {
+    pid: String,
+    started: String,
+}
+
+impl Seen {
+    /// The one that has this number in the namespace of that name.
+    pub(crate) fn within(pid: &str, namespace: &str) -> Option<Self> {
+        fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
+            let there = fs::read_link(entry.path().join("ns/pid"));
+            if !there.is_ok_and(|there| there.to_string_lossy() == namespace) {
+                return None;
+            }
+            let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+            let line =
+                |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+            let its = line("NSpid:").split_whitespace().last() == Some(pid.trim());
+            let here = entry.file_name().to_string_lossy().into_owned();
+            (its && !line("State:").contains('Z'))
+                .then(|| Some(Self { started: started(&here)?, pid: here }))?
+        })
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn runs(&self) -> bool {
+        started(&self.pid).as_ref() == Some(&self.started)
+    }
+}
+
+/// When a process that runs was started.
+fn started(pid: &str) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split(' ').collect();
+    let runs = !rest.starts_with(['Z', 'X']);
+    fields.get(19).filter(|_| runs).map(|&time| time.to_owned())
 }
 
 /// Waits until something is so; a test that waits in vain fails.

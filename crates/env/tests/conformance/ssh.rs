@@ -15,7 +15,7 @@ use crate::bench::{Bench, usual};
 use crate::given::{self, Given};
 use crate::processes::until;
 use crate::sshd::{Server, make_key};
-use crate::{PROMISES, cost};
+use crate::{LONG, cost, tried};
 
 fn bench(server: &Server, more: &Value) -> Bench {
     Bench::far("ssh", |_| server.section(more))
@@ -111,11 +111,7 @@ fn folders() -> Vec<PathBuf> {
 #[test]
 fn another_machine_keeps_every_promise() {
     let Some(server) = Server::start() else { return };
-    for (name, promise) in PROMISES {
-        // It goes on for a thousand calls.
-        if *name == "a_thousand_calls_leave_nothing_behind" && std::env::var("HERMES_TEST_FULL").is_err() {
-            continue;
-        }
+    for (name, promise) in tried(LONG) {
         eprintln!("ssh: {name}");
         promise(&bench(&server, &json!({})));
     }

@@ -398,11 +398,21 @@ class Server(Served):
             number, kind = part.name.removeprefix("files[").split("].")
             if kind == "path":
                 paths[number] = os.path.join(box.sandbox.home, await part.text())
+            elif box.sandbox.is_full():
+                wrong = f"{paths[number]}: write {paths[number]}: no space left on device"
+                return web.json_response({"errors": [wrong]}, status=400)
             else:
                 with open(paths[number], "wb") as file:
                     while data := await part.read_chunk(1 << 18):
                         file.write(data)
         return web.json_response({})
+
+    async def remove_file(self, request):
+        path = os.path.join(self.running(request).sandbox.home, request.query["path"])
+        if not os.path.isfile(path):
+            raise web.HTTPNotFound(text=json.dumps({"message": "file not found"}))
+        os.remove(path)
+        return web.Response(status=204)
 
     async def download(self, request):
         box, body = self.running(request), await request.json()
@@ -475,6 +485,7 @@ class Server(Served):
             web.get(tool + "/process/pty/{terminal:create-connect}", self.connect_terminal),
             web.post(terminal + "/resize", self.resize_terminal),
             web.delete(terminal, self.end_terminal),
+            web.delete(tool + "/files", self.remove_file),
             web.post(tool + "/files/bulk-upload", self.upload),
             web.post(tool + "/files/bulk-download", self.download),
         ])

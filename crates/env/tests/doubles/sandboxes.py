@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 
 MARK = "HERMES_DOUBLE_SANDBOX"
 
@@ -16,11 +17,19 @@ MARK = "HERMES_DOUBLE_SANDBOX"
 class Sandbox:
     """A folder, and what runs in it."""
 
+    # How large the disk of the next ones is, in megabytes; as large as it is here when there is none.
+    disk = None
+
     def __init__(self, root, identity, variables=None):
         self.id = identity
         self.folder = pathlib.Path(root) / identity
-        for part in ("home", "tmp"):
-            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        self.small = Sandbox.disk is not None
+        (self.folder / "home").mkdir(parents=True, exist_ok=True)
+        if self.small:
+            size = f"size={Sandbox.disk}m"
+            subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", self.home], check=True)
+        self.temp = self.folder / ("home/.tmp" if self.small else "tmp")
+        self.temp.mkdir(exist_ok=True)
         self.variables = dict(variables or {})
 
     @property
@@ -32,7 +41,7 @@ class Sandbox:
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": self.home,
-            "TMPDIR": str(self.folder / "tmp"),
+            "TMPDIR": str(self.temp),
             MARK: self.id,
             **self.variables,
             **(more or {}),
@@ -60,7 +69,13 @@ class Sandbox:
     def remove(self):
         """Ends it, with all its files."""
         self.stop()
+        if os.path.ismount(self.home):
+            subprocess.run(["umount", "-l", self.home], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def is_full(self):
+        """Whether nothing more can be written."""
+        return self.small and os.statvfs(self.home).f_bavail == 0
 
 
 def kill(pid, number):
@@ -145,6 +160,7 @@ class Faults:
         self.times = wanted.get("times", self.times)
         self.headers = wanted.get("headers", {})
         self.slow = wanted.get("slow", self.slow)
+        Sandbox.disk = wanted.get("disk", Sandbox.disk)
 
     def next(self):
         """The status to refuse the next request with, if any."""

@@ -36,6 +36,9 @@ box.process.delete_session("s")
 
 box.fs.upload_files([FileUpload(source=b"\x00\xff", destination="f")])
 assert box.fs.download_file("f") == b"\x00\xff"
+box.fs.upload_files([FileUpload(source=b"x", destination="g")])
+box.fs.delete_file("g")
+assert box.process.exec("ls").result == "f\n"
 
 seen = bytearray()
 terminal = box.process.create_pty_session("t", pty_size=PtySize(cols=100, rows=30), envs={"Y": "2"})

@@ -3,8 +3,9 @@
 use hermes::Session;
 use serde_json::{Value, json};
 
+use crate::doubles::Double;
 use crate::sshd::Server;
-use crate::support::{Bench, Engine, call, fresh, output, until};
+use crate::support::{Bench, Engine, call, fresh, instance, output, until};
 
 /// What holds in every place: `work` is a folder there.
 fn every_tool_works(session: &Session, work: &str) {
@@ -115,6 +116,44 @@ fn every_tool_works_in_a_container() {
 }
 
 #[test]
+fn a_directory_that_is_set_is_where_sessions_of_this_machine_begin() {
+    let bench = Bench::new(&json!({}));
+    let begins = |cwd: &str| {
+        bench.configure(&json!({ "terminal": { "cwd": cwd } }));
+        output(&bench.runtime().session().open().unwrap(), "pwd")
+    };
+    let (user, work) = (bench.path("user").display().to_string(), bench.path("work").display().to_string());
+
+    assert_eq!([begins("~"), begins(&user)], [user.as_str(); 2]);
+    assert_eq!([begins("."), begins("auto"), begins("/no/such/directory")], [work.as_str(); 3]);
+}
+
+#[test]
+fn every_tool_works_in_an_instance() {
+    let Some(mut section) = instance() else { return };
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    section["scratch_dir"] = json!(dir.path());
+    let bench = Bench::new(&json!({ "environments": { "cluster": section } }));
+    let session = bench.runtime().session().environment("cluster").open().unwrap();
+
+    every_tool_works(&session, "/workspace");
+}
+
+#[test]
+fn every_tool_works_in_a_sandbox_of_a_vendor() {
+    for (vendor, api) in [("daytona", "/api"), ("modal", ""), ("vercel_sandbox", "/api")] {
+        let Some(double) = Double::start(vendor) else { return };
+        let url = format!("http://127.0.0.1:{}{api}", double.port);
+        let section = json!({ "backend": vendor, "api_url": url, "persistent": false, "cwd": "~" });
+        let bench = Bench::new(&json!({ "environments": { "far": section } }));
+        let session = bench.runtime().session().environment("far").open().unwrap();
+        let folder = output(&session, "cd ~; pwd");
+
+        every_tool_works(&session, &folder);
+    }
+}
+
+#[test]
 fn a_script_where_there_is_no_python_is_a_clear_error_and_a_shells_script_runs() {
     let Some(engine) = Engine::here() else { return };
     let name = fresh("bare");
@@ -144,7 +183,7 @@ fn skills_and_the_credential_files_that_are_named_are_there_to_be_read() {
     let bench = Bench::new(&terminal);
     let front =
         "---\nname: fly\ndescription: How to fly\nrequired_credential_files: [map.json, auth.json]\n---\n";
-    bench.write("home/skills/fly/SKILL.md", &format!("{front}Flap.\n"));
+    bench.write("home/skills/fly/SKILL.md", &format!("{front}Flap in ${{HERMES_SKILL_DIR}}.\n"));
     for (file, text) in [("token.json", "t"), ("map.json", "m"), ("auth.json", "never"), ("other.json", "o")]
     {
         bench.write(&format!("home/{file}"), text);
@@ -160,8 +199,17 @@ fn skills_and_the_credential_files_that_are_named_are_there_to_be_read() {
             "cd ~/.hermes; tail -n 1 skills/fly/SKILL.md; cat token.json map.json; echo; find . -type f | grep -v '/\\.' | sort",
         );
         assert_eq!(
-            found, "Flap.\ntm\n./cache/images/i.png\n./map.json\n./skills/fly/SKILL.md\n./token.json",
+            found,
+            "Flap in ${HERMES_SKILL_DIR}.\ntm\n./cache/images/i.png\n./map.json\n./skills/fly/SKILL.md\n./token.json",
             "{place}"
         );
+        // What a skill says about its own folder holds for commands there.
+        let viewed = call(&session, "skill_view", &json!({ "name": "fly" }));
+        let folder = viewed["skill_dir"].as_str().unwrap().to_owned();
+        assert!(folder.starts_with('/') && folder.ends_with("/.hermes/skills/fly"), "{place}: {viewed}");
+        assert!(viewed["content"].as_str().unwrap().ends_with(&format!("Flap in {folder}.\n")), "{viewed}");
+        assert_eq!(output(&session, &format!("tail -n 1 \"{folder}/SKILL.md\" | cut -c1-4")), "Flap");
     }
+    let here = call(&runtime.session().open().unwrap(), "skill_view", &json!({ "name": "fly" }));
+    assert_eq!(here["skill_dir"], bench.path("home/skills/fly").to_str().unwrap());
 }

@@ -6,8 +6,9 @@ use std::process::Command;
 use hermes::Session;
 use serde_json::json;
 
+use crate::doubles::Double;
 use crate::sshd::Server;
-use crate::support::{Bench, Engine, call, fresh, output};
+use crate::support::{Bench, Engine, call, fresh, instance, output};
 
 /// A file on a disk that is too small for what is to be written keeps what it holds.
 fn a_full_disk_loses_nothing(session: &Session, small: &str) {
@@ -67,6 +68,41 @@ fn a_full_disk_on_another_machine_loses_nothing() {
     let session = bench.runtime().session().environment("lab").open().unwrap();
 
     a_full_disk_loses_nothing(&session, folder.to_str().unwrap());
+}
+
+#[test]
+fn a_full_disk_under_an_instance_loses_nothing() {
+    let Some(section) = instance() else { return };
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let folder = dir.path().join("small");
+    let Some(_small) = Small::mount(&folder) else { return };
+    let mut section = section;
+    section["volumes"] = json!([format!("{}:/small", folder.display())]);
+    section["scratch_dir"] = json!(dir.path().join("scratch"));
+    let bench = Bench::new(&json!({ "environments": { "box": section } }));
+    let session = bench.runtime().session().environment("box").open().unwrap();
+
+    a_full_disk_loses_nothing(&session, "/small");
+}
+
+#[test]
+fn a_full_disk_in_a_sandbox_of_a_vendor_loses_nothing() {
+    for (vendor, api) in [("daytona", "/api"), ("modal", ""), ("vercel_sandbox", "/api")] {
+        let Some(double) = Double::start(vendor) else { return };
+        let dir = tempfile::tempdir_in("/tmp").unwrap();
+        // The double makes small disks in the same way.
+        if Small::mount(&dir.path().join("small")).is_none() {
+            return;
+        }
+        double.told(&json!({ "disk": 2 }));
+        let url = format!("http://127.0.0.1:{}{api}", double.port);
+        let section = json!({ "backend": vendor, "api_url": url, "persistent": false, "cwd": "~" });
+        let bench = Bench::new(&json!({ "environments": { "far": section } }));
+        let session = bench.runtime().session().environment("far").open().unwrap();
+        let folder = output(&session, "mkdir ~/small; cd ~/small; pwd");
+
+        a_full_disk_loses_nothing(&session, &folder);
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Work in other places than this machine, through the tools: a real server on loopback, a real container
-//! engine.
+//! engine, a real Apptainer, doubles of vendors.
 //!
 //! | module | what it proves |
 //! |---|---|
@@ -19,6 +19,9 @@
 )]
 
 mod asked;
+#[path = "../../../env/tests/conformance/doubles.rs"]
+#[expect(dead_code, reason = "shared with the suite of environments")]
+mod doubles;
 mod ends;
 mod everything;
 mod faults;

@@ -64,12 +64,21 @@ pub(crate) fn builder(dir: &std::path::Path) -> RuntimeBuilder {
     let clients = ["DOCKER_HOST"].map(|name| (name.to_owned(), std::env::var(name).unwrap_or_default()));
     let env =
         [("HOME", user.to_str().unwrap()), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
-    let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    // The keys that doubles of vendors take.
+    let keys = [
+        ("DAYTONA_API_KEY", "right"),
+        ("MODAL_TOKEN_ID", "right"),
+        ("MODAL_TOKEN_SECRET", "right"),
+        ("VERCEL_TOKEN", "right"),
+        ("VERCEL_TEAM_ID", "team"),
+        ("VERCEL_PROJECT_ID", "project"),
+    ];
+    let env = env.into_iter().chain(keys).map(|(name, value)| (name.to_owned(), value.to_owned()));
     Runtime::builder()
         .cwd(dir.join("work"))
         .user_home(&user)
         .home(Home::at(&dir.join("home")))
-        .env(env.into_iter().chain(clients).filter(|(_, value)| !value.is_empty()))
+        .env(env.chain(clients).filter(|(_, value)| !value.is_empty()))
 }
 
 /// What a call of a tool answers.
@@ -129,6 +138,18 @@ impl Engine {
         let said = self.told(&["ps", "-a", "--filter", &label, "--format", "{{.ID}} {{.State}}"]);
         said.lines().map(str::to_owned).collect()
     }
+}
+
+/// Settings of an instance that leaves nothing; nothing where there is no Apptainer, which CI does not take
+/// for an answer.
+pub(crate) fn instance() -> Option<Value> {
+    let given = |name: &str| std::env::var(format!("HERMES_TEST_APPTAINER{name}")).ok();
+    let Some((program, image)) = given("").zip(given("_IMAGE")) else {
+        assert!(std::env::var("CI").is_err(), "apptainer must be here in CI");
+        eprintln!("NOT RUN: apptainer is not here, nothing was tried (see scripts/testbeds/apptainer)");
+        return None;
+    };
+    Some(json!({ "backend": "singularity", "image": image, "binary": program, "persistent": false }))
 }
 
 /// A name for a place that no other test has.

@@ -12,7 +12,7 @@ use hermes_core::environment::End;
 use hermes_net::{Call, Frame, Method};
 use serde_json::{Value, json};
 
-use crate::clouds::api::{Again, Fault, LIMITS};
+use crate::clouds::api::{Again, Fault, LIMITS, encoded};
 use crate::clouds::carrier::breathe;
 use crate::clouds::conversation::{Spoken, Wish, Wishes};
 use crate::clouds::daytona::sandbox::Toolbox;
@@ -114,27 +114,44 @@ async fn hear(toolbox: &Toolbox, command: &hermes_net::Url, mut ear: Ear) -> Res
 /// Hands input over, in the order it came, until nobody is interested any more.
 async fn feed(toolbox: &Toolbox, command: &hermes_net::Url, wishes: &mut Wishes) {
     let at = command.join("/input");
-    while let Some(wish) = wishes.next().await {
-        let data = match wish {
-            Wish::Write(bytes) if bytes.len() <= MOST_LINES => input(&bytes),
+    'fed: while let Some(wish) = wishes.next().await {
+        let lines = match wish {
+            Wish::Write(bytes) if bytes.len() <= MOST_LINES => vec![input(&bytes)],
             Wish::Write(bytes) => match upload(toolbox, &bytes).await {
-                Ok(path) => format!("@{path}\n"),
-                Err(_) => break,
+                Ok(path) => vec![format!("@{path}\n")],
+                // Where no file can be put, because the disk is full for one, lines need none.
+                Err(_) => bytes.chunks(MOST_LINES).map(input).collect(),
             },
-            Wish::Close => INPUT_ENDS.to_owned(),
+            Wish::Close => vec![INPUT_ENDS.to_owned()],
             Wish::Resize(_) => continue,
         };
-        // One that has ended reads no more; its end is heard elsewhere.
-        if toolbox.api.ask(Method::POST, &at, Some(&json!({ "data": data })), Again::Refused).await.is_err() {
-            break;
+        for data in lines {
+            let body = json!({ "data": data });
+            // One that has ended reads no more; its end is heard elsewhere.
+            if toolbox.api.ask(Method::POST, &at, Some(&body), Again::Refused).await.is_err() {
+                break 'fed;
+            }
         }
     }
     wishes.over().await;
 }
 
-/// Puts bytes into a file there.
+/// Puts bytes into a file there; what is not whole does not stay.
 async fn upload(toolbox: &Toolbox, bytes: &[u8]) -> Result<String, Fault> {
-    let (path, edge) = (format!("/tmp/hermes-in-{}", secret_word()), secret_word());
+    let path = format!("/tmp/hermes-in-{}", secret_word());
+    match put(toolbox, &path, bytes).await {
+        Ok(()) => Ok(path),
+        Err(fault) => {
+            let url = toolbox.url.join(&format!("/files?path={}", encoded(&path)));
+            // There may be nothing of it at all.
+            let _ = toolbox.api.ask(Method::DELETE, &url, None, Again::Always).await;
+            Err(fault)
+        }
+    }
+}
+
+async fn put(toolbox: &Toolbox, path: &str, bytes: &[u8]) -> Result<(), Fault> {
+    let edge = secret_word();
     let part = |name: &str, more: &str| {
         format!("--{edge}\r\nContent-Disposition: form-data; name=\"{name}\"{more}\r\n\r\n")
     };
@@ -150,7 +167,7 @@ async fn upload(toolbox: &Toolbox, bytes: &[u8]) -> Result<String, Fault> {
         .header("content-type", format!("multipart/form-data; boundary={edge}"));
     let mut reply = toolbox.api.follow(call).await?;
     reply.read(1024).await?;
-    Ok(path)
+    Ok(())
 }
 
 /// Keeps the sandbox from being stopped while something runs in it.

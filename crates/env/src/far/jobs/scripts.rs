@@ -11,10 +11,13 @@
 /// 1. the folder, 2. the mark, 3. `setsid` or nothing, 4. the script of the keeper
 /// 5. file with what the session's shell left, to be copied into the folder, or nothing
 /// 6. the directory
+///
+/// What is not needed of the input is read all the same: a client that cannot hand it over may not listen to
+/// what is said.
 pub(super) const START: &str = r#"__h_d=$1 __h_mark=$2 __h_setsid=$3 __h_keep=$4 __h_from=$5 __h_dir=$6
 shift 6
 umask 077
-if [ ! -d "$__h_dir" ] || [ ! -x "$__h_dir" ]; then echo nodir; exit 0; fi
+if [ ! -d "$__h_dir" ] || [ ! -x "$__h_dir" ]; then cat >/dev/null; echo nodir; exit 0; fi
 if mkdir -- "$__h_d"; then
   cat >"$__h_d/record" && [ -s "$__h_d/record" ] && mkfifo "$__h_d/in" "$__h_d/out" || { rm -rf -- "$__h_d"; exit 1; }
   [ -z "$__h_from" ] || cat -- "$__h_from" >"$__h_d/state" || rm -f -- "$__h_d/state"
