@@ -118,6 +118,11 @@ impl Worker {
         self.lock().now.is_some()
     }
 
+    /// Whether the last start is over, however it went.
+    pub fn is_up(&self) -> bool {
+        self.lock().now.as_ref().is_some_and(|starting| starting.peek().is_some())
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -270,3 +270,152 @@ fn a_policy_hook_that_fails_denies_and_another_is_passed_over() {
         assert_eq!(outcome.status == Status::Denied, denied, "{outcome:?}");
     }
 }
+
+/// A tool file with one tool, after these lines.
+fn file_with(tool: &str, lines: &str) -> String {
+    format!(
+        "import json, os, time\nfrom tools.registry import registry\n{lines}\nregistry.register('{tool}', 'mine', \
+         {{'name': '{tool}', 'parameters': {{'type': 'object', 'properties': {{}}}}}}, \
+         lambda args, **kw: json.dumps({{'from': '{tool}'}}))\n"
+    )
+}
+
+/// A plugin in Python with this `register(ctx)`.
+fn plugin_with(home: &TempHome, name: &str, manifest: &str, body: &str) {
+    home.write(&format!("home/plugins/{name}/plugin.yaml"), &format!("name: {name}\n{manifest}"));
+    let lines = format!("import json, os, time\n\ndef register(ctx):\n{body}");
+    home.write(&format!("home/plugins/{name}/__init__.py"), &lines);
+}
+
+/// The lines of `register(ctx)` that bring one tool.
+fn tool_lines(tool: &str) -> String {
+    format!(
+        "    ctx.register_tool(name='{tool}', toolset='{tool}', schema={{'name': '{tool}', 'parameters': \
+         {{'type': 'object', 'properties': {{}}}}}}, handler=lambda args, **kw: json.dumps({{'from': '{tool}'}}))\n"
+    )
+}
+
+/// The same home at another start, where whoever needs Python finds none.
+fn without_python(home: &TempHome) -> Runtime {
+    Runtime::builder()
+        .cwd(home.path().join("project"))
+        .home(Home::at(&home.path().join("home")))
+        .env([("PATH".to_owned(), home.path().display().to_string())])
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn what_hangs_holds_up_no_start_and_nobody_else() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [asleep, awake]\n");
+    plugin_with(&home, "asleep", "", "    time.sleep(60)\n");
+    plugin_with(&home, "awake", "", &tool_lines("plugged"));
+    home.write("home/tools/asleep.py", &file_with("dreamt", "time.sleep(60)"));
+    home.write("home/tools/awake.py", &file_with("dropped", ""));
+
+    let began = Instant::now();
+    let first = runtime(&home, LONG);
+    let there = first.tools();
+    let took = began.elapsed();
+    assert!(there.tool("plugged").is_some() && there.tool("dropped").is_some(), "{:?}", first.warnings());
+    assert!(there.tool("dreamt").is_none());
+    assert!(took < Duration::from_secs(10), "it waited for those that hang: {took:?}");
+
+    let began = Instant::now();
+    let second = without_python(&home);
+    let there = second.tools();
+    let took = began.elapsed();
+    assert!(there.tool("plugged").is_some() && there.tool("dropped").is_some());
+    let said = second.foreign_problems().join("\n");
+    assert_eq!(said.matches("it takes its time to say what it offers").count(), 2, "{said}");
+    assert!(took < Duration::from_secs(2), "it waited again: {took:?}");
+    assert!(second.why_missing("dreamt").concat().contains("asleep.py"));
+}
+
+#[test]
+fn what_never_answers_is_told_and_asked_again_only_when_it_changes() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [asleep]\n");
+    plugin_with(&home, "asleep", "", "    time.sleep(60)\n");
+    let first = runtime(&home, LONG);
+
+    first.try_plugins(&["asleep".to_owned()]);
+    assert!(first.foreign_problems().concat().contains("did not say within 15 s"));
+    let second = without_python(&home);
+    second.wait_for_tool("dreamt");
+    assert!(second.foreign_problems().concat().contains("did not say within 15 s"));
+
+    plugin_with(&home, "asleep", "", &tool_lines("dreamt"));
+    let third = runtime(&home, LONG);
+    third.wait_for_tool("dreamt");
+    assert!(third.tools().tool("dreamt").is_some(), "{:?}", third.foreign_problems());
+}
+
+#[test]
+fn a_failure_is_remembered_and_tried_again_when_the_tool_is_named() {
+    let home = TempHome::new();
+    home.write("home/tools/needy.py", &file_with("needy", "open(os.environ['HERMES_HOME'] + '/there')"));
+    let first = runtime(&home, LONG);
+    first.wait_for_tool("needy");
+    assert!(first.foreign_problems().concat().contains("FileNotFoundError"));
+
+    assert!(without_python(&home).foreign_problems().concat().contains("FileNotFoundError"));
+
+    home.write("home/there", "");
+    let third = runtime(&home, LONG);
+    assert!(third.tools().tool("needy").is_none());
+    third.wait_for_tool("needy");
+    assert!(third.tools().tool("needy").is_some(), "{:?}", third.foreign_problems());
+}
+
+#[test]
+fn a_file_that_ends_the_process_it_is_loaded_in_is_alone_in_that() {
+    let home = TempHome::new();
+    home.write("home/tools/exits.py", &file_with("exits", "time.sleep(0.1); os._exit(3)"));
+    home.write("home/tools/slow.py", &file_with("slow", "time.sleep(0.5)"));
+    let runtime = runtime(&home, LONG);
+    runtime.tools();
+
+    runtime.wait_for_tool("slow");
+
+    assert!(call(&runtime, "slow", &json!({})).status.is_ok(), "{:?}", runtime.foreign_problems());
+    runtime.wait_for_tool("exits");
+    assert!(runtime.foreign_problems().concat().contains("exit code 3"), "{:?}", runtime.foreign_problems());
+}
+
+#[test]
+fn a_file_that_joins_late_takes_nothing_from_those_that_are_there() {
+    let home = TempHome::new();
+    home.write("home/tools/slow.py", &file_with("slow", "time.sleep(2)"));
+    let counting =
+        file_with("count", "told = []").replace("{'from': 'count'}", "[told.append(1), len(told)]");
+    home.write("home/tools/count.py", &counting);
+    let runtime = runtime(&home, LONG);
+    let first = call(&runtime, "count", &json!({}));
+
+    assert!(call(&runtime, "slow", &json!({})).status.is_ok(), "{:?}", runtime.foreign_problems());
+
+    let second = call(&runtime, "count", &json!({}));
+    assert!(first.body.contains('1') && second.body.contains('2'), "{first:?} {second:?}");
+}
+
+#[test]
+fn while_a_policy_plugin_is_not_heard_nothing_runs_past_it() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+    let hook =
+        "    ctx.register_hook('pre_tool_call', lambda **kw: {'action': 'block', 'message': 'guarded'})\n";
+    plugin_with(&home, "guard", "policy: true\n", &format!("    time.sleep(1)\n{hook}"));
+    let late = call(&runtime(&home, LONG), "todo", &json!({}));
+    assert_eq!(late.status, Status::Denied, "{late:?}");
+    assert!(late.body.contains("guarded"), "{late:?}");
+
+    plugin_with(&home, "guard", "policy: true\n", "    raise ValueError('broken')\n");
+    let broken = call(&runtime(&home, LONG), "todo", &json!({}));
+    assert_eq!(broken.status, Status::Denied, "{broken:?}");
+    assert!(broken.body.contains("ValueError: broken"), "{broken:?}");
+
+    home.write("home/config.yaml", "plugins:\n  enabled: []\n");
+    assert!(call(&runtime(&home, LONG), "todo", &json!({})).status != Status::Denied);
+}

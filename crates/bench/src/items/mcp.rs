@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
 use crate::process::{self, PingPong};
-use crate::timing::{micros, millis, per_call, timed};
+use crate::timing::{micros, millis, per_call, side_by_side, timed};
 
 pub(crate) const ITEM: ItemDef = ItemDef::new("mcp", measure);
 
@@ -29,14 +29,15 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     runtime.mcp().ready_blocking();
     let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
     let text = json!({ "text": "hello" });
-    let road = per_call(CALLS, || called(&session, "mcp__bench__echo", &text).map(drop))?;
-
     let line = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": { "name": "echo", "arguments": text, "_meta": { "progressToken": 1 } },
     });
+    let line = format!("{line}\n");
     let mut pipe = PingPong::start("python3", &["-c", SERVER])?;
-    let bare = per_call(CALLS, || pipe.round(&line.to_string()))?;
+    // In turns, so that what else the machine does falls on both alike.
+    let (road, bare) =
+        side_by_side(CALLS, || called(&session, "mcp__bench__echo", &text).map(drop), || pipe.round(&line))?;
 
     let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
     let (outcomes, four) = timed(|| session.batch_blocking(calls));

@@ -28,6 +28,26 @@ pub struct Subject {
 
 type Loading = BoxFuture<'static, Result<Arc<Value>, String>>;
 
+/// Why it is not known what something offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaid {
+    /// In words.
+    pub why: String,
+    /// What that is the fault of.
+    pub fault: Fault,
+}
+
+/// What a silence is the fault of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It said itself that it cannot.
+    Own,
+    /// The process ended, which somebody else in it may have caused.
+    Ended,
+    /// The process that was to load it never came up: nothing of it ran.
+    Machine,
+}
+
 impl Subject {
     /// A file or plugin that its worker loads when asked to.
     pub fn loaded_by(worker: Arc<Worker>, key: &str, name: &str, load: Value) -> Arc<Self> {
@@ -48,11 +68,33 @@ impl Subject {
     }
 
     /// What it offers, by loading it.
-    pub async fn describe(&self) -> Result<Offer, String> {
-        let (live, said) = self.ready().await.map_err(|wrong| wrong.to_string())?;
+    pub async fn describe(&self) -> Result<Offer, Unsaid> {
+        let live = self.worker.live().await.map_err(|wrong| {
+            let fault = if self.load.is_some() { Fault::Machine } else { Fault::Own };
+            Unsaid { why: wrong.to_string(), fault }
+        })?;
+        let said = self.loaded_in(&live).await.map_err(|why| {
+            let fault = if live.peer.ended().is_some() { Fault::Ended } else { Fault::Own };
+            Unsaid { why, fault }
+        })?;
         let said = if self.load.is_some() { said } else { Arc::clone(&live.hello) };
         serde_json::from_value(Value::clone(&said))
-            .map_err(|wrong| format!("what it offers is unclear: {wrong}"))
+            .map_err(|wrong| Unsaid { why: format!("what it offers is unclear: {wrong}"), fault: Fault::Own })
+    }
+
+    /// Whether this is what loads it.
+    pub(crate) fn is_loaded_by(&self, load: &Value) -> bool {
+        self.load.as_ref() == Some(load)
+    }
+
+    /// Whether it is loaded into a process of ours, rather than being a program itself.
+    pub fn has_host(&self) -> bool {
+        self.load.is_some()
+    }
+
+    /// Whether its process is there.
+    pub fn is_up(&self) -> bool {
+        self.worker.is_up()
     }
 
     /// Asks it something and waits as long as the caller does. Sent at most once.
@@ -81,7 +123,13 @@ impl Subject {
     /// A process in which it is loaded.
     async fn ready(&self) -> Result<(Live, Arc<Value>), RpcError> {
         let live = self.worker.live().await?;
-        let Some(load) = &self.load else { return Ok((live, Arc::default())) };
+        let said = self.loaded_in(&live).await.map_err(RpcError::NotSent)?;
+        Ok((live, said))
+    }
+
+    /// What it said when this process loaded it, which happens once.
+    async fn loaded_in(&self, live: &Live) -> Result<Arc<Value>, String> {
+        let Some(load) = &self.load else { return Ok(Arc::default()) };
         let loading = {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
             match &*loaded {
@@ -93,14 +141,12 @@ impl Subject {
                 }
             }
         };
-        match loading.await {
-            Ok(said) => Ok((live, said)),
-            Err(why) => {
-                // Tried again when it is next needed: what was missing may be there then.
-                *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = None;
-                Err(RpcError::NotSent(why))
-            }
+        let said = loading.await;
+        if said.is_err() {
+            // Tried again when it is next needed: what was missing may be there then.
+            *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
+        said
     }
 }
 

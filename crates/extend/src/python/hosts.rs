@@ -48,7 +48,14 @@ pub struct Hosts {
     doors: Doors,
     desk: Arc<Desk>,
     home: PathBuf,
-    workers: Mutex<Vec<(HostKey, Arc<Worker>)>>,
+    workers: Mutex<Vec<Kept>>,
+}
+
+/// A process, and the files in it: each is loaded once, however often it is asked for.
+struct Kept {
+    key: HostKey,
+    worker: Arc<Worker>,
+    files: Vec<Arc<Subject>>,
 }
 
 impl Hosts {
@@ -67,32 +74,39 @@ impl Hosts {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let shown = path.display().to_string();
         let load = json!({ "key": shown, "kind": "file", "path": shown, "source": source });
-        Subject::loaded_by(self.worker(key), &shown, &name, load)
+        let mut workers = self.lock();
+        if !workers.iter().any(|kept| kept.key == *key) {
+            workers.push(Kept { key: key.clone(), worker: self.worker(key), files: Vec::new() });
+        }
+        let made = |worker: Arc<Worker>| Subject::loaded_by(worker, &shown, &name, load.clone());
+        let Some(kept) = workers.iter_mut().find(|kept| kept.key == *key) else {
+            return made(self.worker(key));
+        };
+        if let Some(known) = kept.files.iter().find(|file| file.is_loaded_by(&load)) {
+            return Arc::clone(known);
+        }
+        let file = made(Arc::clone(&kept.worker));
+        kept.files.push(Arc::clone(&file));
+        file
     }
 
     /// Lets go of the processes of a folder that belong to another generation of it.
     pub fn forget_others(&self, root: &Root, generation: &str) {
-        self.lock().retain(|(key, _)| key.root != *root || key.generation == generation);
+        self.lock().retain(|kept| kept.key.root != *root || kept.key.generation == generation);
     }
 
     /// Whether any process runs.
     pub fn any_running(&self) -> bool {
-        self.lock().iter().any(|(_, worker)| worker.is_running())
+        self.lock().iter().any(|kept| kept.worker.is_running())
     }
 
     fn worker(&self, key: &HostKey) -> Arc<Worker> {
-        let mut workers = self.lock();
-        if let Some((_, worker)) = workers.iter().find(|(known, _)| known == key) {
-            return Arc::clone(worker);
-        }
         let hello = json!({ "protocol": 1, "folders": [key.root.folder], "paths": [] });
         let program = python(key.root.consent.clone(), &self.home, &key.variables);
-        let worker = Worker::new(program, hello, self.doors.clone(), self.desk.seat("tools"));
-        workers.push((key.clone(), Arc::clone(&worker)));
-        worker
+        Worker::new(program, hello, self.doors.clone(), self.desk.seat("tools"))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(HostKey, Arc<Worker>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

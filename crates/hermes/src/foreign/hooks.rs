@@ -186,7 +186,12 @@ impl Kind for Hooks {
         let scope = hooks.fold(Scope::new(Source::Embedder(SCOPE.to_owned())), Scope::hook);
         let problems = self.standing(world).iter().filter_map(problem).collect();
         *made_from = Some(settings.to_vec());
-        Changes { removed: Vec::new(), installed: vec![scope], problems: Some(problems) }
+        Changes {
+            removed: Vec::new(),
+            installed: vec![scope],
+            problems: Some(problems),
+            ..Changes::default()
+        }
     }
 }
 

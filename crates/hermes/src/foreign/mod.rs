@@ -10,8 +10,10 @@
 //! | `tool_files.rs` | Python tool files |
 //! | `plugins.rs`, `find_plugins.rs` | plugins, in Python or in any language |
 //! | `surface.rs` | what a runtime tells about them |
+//! | `asking.rs` | asks files and plugins what they offer, without holding up a start |
 //! | `learnt.rs` | what files and plugins offer, kept from one start to the next |
 
+mod asking;
 pub(crate) mod find_plugins;
 mod hooks;
 mod launcher;
@@ -26,6 +28,7 @@ mod tool_files;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::UNIX_EPOCH;
 
+use hermes_core::host::Host;
 use hermes_core::registry::{Registry, Scope, Source};
 use hermes_core::session::Place;
 use hermes_extend::launch::Launch;
@@ -36,6 +39,7 @@ use hermes_store::{Home, foreign};
 
 use crate::host::Machine;
 use crate::world::World;
+use asking::{Asking, Pending, Unheard, wait_a_moment};
 use hooks::Hooks;
 use launcher::Launcher;
 pub use mcp::Mcp;
@@ -87,6 +91,8 @@ pub(crate) struct Changes {
     pub(crate) installed: Vec<Scope>,
     /// What is wrong with what is there now, in words; `None` when that did not change.
     pub(crate) problems: Option<Vec<String>>,
+    /// What is new and was asked what it offers.
+    pub(crate) pending: Vec<Pending>,
 }
 
 /// All kinds.
@@ -99,6 +105,7 @@ pub(crate) struct Foreign {
     plugins: Option<Arc<Plugins>>,
     hooks: Arc<Hooks>,
     launcher: Arc<dyn Launch>,
+    host: Arc<dyn Host>,
 }
 
 impl Foreign {
@@ -117,14 +124,16 @@ impl Foreign {
         if let Some(home) = world.home() {
             let (doors, desk) = (doors(&launcher, machine), desk(home));
             let hosts = Hosts::new(doors.clone(), Arc::clone(&desk), home.path().to_path_buf());
-            let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, machine.clone()));
+            let asking = Asking::new(home.clone(), tool_files::KEPT, doors.clone(), tool_files::AT_ONCE);
+            let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, asking));
             kinds.push(Box::new(Arc::clone(&files)));
             tool_files = Some(files);
             let found = Arc::new(Plugins::new(home.clone(), place, doors, desk, hooks.observers()));
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }
-        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks, launcher }
+        let host = machine.clone();
+        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks, launcher, host }
     }
 
     /// The MCP servers.
@@ -152,21 +161,61 @@ impl Foreign {
         self.plugins.as_ref()
     }
 
-    /// Brings the registry up to date.
+    /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.
     pub(crate) fn look(&self, registry: &Registry, world: &RwLock<World>) {
         if self.kinds.is_empty() {
             return;
         }
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         problems.resize_with(self.kinds.len(), Vec::new);
-        for (kind, complaints) in self.kinds.iter().zip(problems.iter_mut()) {
+        let pending = self.pass(registry, world, &mut problems);
+        if !pending.is_empty() {
+            wait_a_moment(pending, &self.host);
+            // Whoever is still being asked joins at a later look.
+            drop(self.pass(registry, world, &mut problems));
+        }
+    }
+
+    /// Takes over what every kind says; what is asked by now.
+    fn pass(&self, registry: &Registry, world: &RwLock<World>, problems: &mut [Vec<String>]) -> Vec<Pending> {
+        let mut pending = Vec::new();
+        for (kind, complaints) in self.kinds.iter().zip(problems) {
             let changes = kind.look(&world.read().unwrap_or_else(PoisonError::into_inner));
             if let Some(fresh) = changes.problems {
                 *complaints = fresh;
             }
+            pending.extend(changes.pending);
             let done = registry.change(&changes.removed, changes.installed);
             complaints.extend(done.into_iter().filter_map(Result::err).map(|refused| refused.to_string()));
         }
+        pending
+    }
+
+    /// Asks those again that were late or failed, beside everything else: they join when ready.
+    pub(crate) fn ask_again(&self, world: &World) {
+        let not_hung = |unheard: &Unheard| *unheard != Unheard::Hung;
+        if let Some(files) = &self.tool_files {
+            drop(files.asking().ask(files.again(world, |_, unheard| not_hung(unheard))));
+        }
+        if let Some(plugins) = &self.plugins {
+            drop(plugins.asking().ask(plugins.again(|_, unheard| not_hung(unheard))));
+        }
+    }
+
+    /// Asks those again that may have this tool, as far as they are meant.
+    pub(crate) fn ask_for(
+        &self,
+        tool: &str,
+        meant: impl Fn(&Unheard) -> bool,
+        world: &World,
+    ) -> Vec<Pending> {
+        let files = self.tool_files.iter().map(|files| {
+            let named = |found: &[_], unheard: &_| meant(unheard) && tool_files::names(found, tool);
+            files.asking().ask(files.again(world, named))
+        });
+        let plugins = self.plugins.iter();
+        let plugins = plugins.map(|plugins| plugins.asking().ask(plugins.again(|_, unheard| meant(unheard))));
+        files.chain(plugins).filter(|pending| !pending.is_empty()).collect()
     }
 
     /// What is wrong with foreign tools, in words.

@@ -1,7 +1,8 @@
 //! Plugins that are switched on: each in a process and a scope of its own.
 //!
 //! A look compares dates and settings. A plugin that changed is loaded anew and its scope swapped whole;
-//! the others are not touched. One that fails to load leaves nothing behind.
+//! the others are not touched. One that fails to load leaves nothing behind, but for one with a say in
+//! what may run: then nothing runs.
 
 mod choose;
 mod load;
@@ -10,7 +11,6 @@ mod views;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use hermes_core::registry::Source;
 use hermes_core::session::Place;
@@ -19,14 +19,13 @@ use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::hook::{self, Around};
 use hermes_extend::plugins::manifest::{Manifest, PluginKind};
 use hermes_extend::plugins::offer::Offer;
-use hermes_extend::plugins::start::plugin;
 use hermes_extend::plugins::subject::Subject;
 use hermes_extend::worker::Doors;
 use hermes_store::{Home, Trust, foreign};
 use serde_json::Value;
 
+use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Found, Manifests, Origin};
-use super::learnt::Learnt;
 use super::tool_files::SAFE_MODE;
 use super::{Changes, Kind};
 use crate::world::World;
@@ -35,8 +34,8 @@ use load::{Fresh, needs, values};
 
 pub use views::{PluginState, PluginView};
 
-/// How long plugins that nobody has heard of before may take to say what they offer.
-const FIRST: Duration = Duration::from_secs(30);
+/// How many plugins are asked at once; each has a process.
+const AT_ONCE: usize = 8;
 
 /// Where what was learnt is kept.
 const KEPT: &str = "plugins.json";
@@ -48,6 +47,7 @@ pub(crate) struct Plugins {
     doors: Doors,
     desk: Arc<Desk>,
     around: Around,
+    asking: Asking,
     state: Mutex<State>,
     known: Mutex<Known>,
 }
@@ -58,14 +58,18 @@ struct Known {
     manifests: Manifests,
     stamps: BTreeMap<PathBuf, (Vec<Option<foreign::Stamp>>, String)>,
     digests: BTreeMap<PathBuf, (String, String)>,
+    /// Whether Python was asked where packages are.
+    asked_python: bool,
 }
 
 #[derive(Default)]
 struct State {
-    learnt: Option<Learnt>,
     /// What the last look was made of.
     last: Option<Seen>,
     running: Vec<Running>,
+    /// Those that did not say what they offer.
+    unheard: Vec<(Fresh, Unheard)>,
+    /// Those that cannot even be asked, and why.
     failed: Vec<(String, Origin, String)>,
     packages: Option<Vec<Found>>,
 }
@@ -77,6 +81,7 @@ struct Seen {
     overrides: Option<Value>,
     trust: Option<foreign::Stamp>,
     values: Vec<(String, Option<String>)>,
+    heard: u64,
 }
 
 /// A plugin that is switched on and was loaded.
@@ -102,7 +107,9 @@ impl Plugins {
     ) -> Self {
         let project = place.cwd.join(".hermes/plugins");
         let around = Around { crew: Arc::default(), doors: doors.clone(), observers: observers.clone() };
-        Self { home, project, doors, desk, around, state: Mutex::default(), known: Mutex::default() }
+        let asking = Asking::new(home.clone(), KEPT, doors.clone(), AT_ONCE);
+        let (state, known) = (Mutex::default(), Mutex::default());
+        Self { home, project, doors, desk, around, asking, state, known }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -115,24 +122,26 @@ impl Kind for Plugins {
         let mut state = self.lock();
         let safe = world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"));
         let wanted = if safe { Wanted::default() } else { Wanted::of(world) };
-        if wanted.enabled.is_empty() && state.running.is_empty() && state.failed.is_empty() {
+        let nothing = state.running.is_empty() && state.failed.is_empty() && state.unheard.is_empty();
+        if wanted.enabled.is_empty() && nothing {
             return Changes::default();
         }
         let project = foreign::is_folder(&self.project);
         let trust = if project { Trust::read(&self.home).unwrap_or_default() } else { Trust::default() };
         let chosen = self.chosen(&wanted, &trust, &mut state.packages);
-        if state.last.as_ref() == Some(&self.seen(&chosen, &state.running, world)) {
+        let heard = self.asking.heard();
+        if state.last.as_ref() == Some(&self.seen(&chosen, &state.running, heard, world)) {
             return Changes::default();
         }
         let changes = self.change(&mut state, &chosen, world);
         // What was loaded now may need variables that nobody knew of before.
-        state.last = Some(self.seen(&chosen, &state.running, world));
+        state.last = Some(self.seen(&chosen, &state.running, heard, world));
         changes
     }
 }
 
 impl Plugins {
-    fn seen(&self, chosen: &[(Found, String)], running: &[Running], world: &World) -> Seen {
+    fn seen(&self, chosen: &[(Found, String)], running: &[Running], heard: u64, world: &World) -> Seen {
         let plugins = chosen.iter().map(|(it, identity)| (it.key.clone(), it.origin, identity.clone()));
         let names = chosen.iter().flat_map(|(found, _)| needs(found, running));
         let value = |name: String| {
@@ -144,13 +153,16 @@ impl Plugins {
             overrides: world.config("plugins.entries"),
             trust: Trust::stamp(&self.home),
             values: names.map(value).collect(),
+            heard,
         }
     }
 
     fn change(&self, state: &mut State, chosen: &[(Found, String)], world: &World) -> Changes {
-        let State { learnt, running, failed, .. } = state;
+        let State { running, unheard, failed, .. } = state;
         let mut changes = Changes::default();
         let (mut before, mut kept, mut fresh) = (std::mem::take(running), Vec::new(), Vec::new());
+        let shut = std::mem::take(unheard).into_iter().filter(|(it, _)| it.manifest.policy);
+        let shut: Vec<String> = shut.map(|(it, _)| it.found.key).collect();
         failed.clear();
         for (found, identity) in chosen {
             match asked(found, identity, &before, world) {
@@ -161,30 +173,44 @@ impl Plugins {
                 },
             }
         }
-        let start = |it: &Fresh| {
-            let made = self.made(&it.found, &it.manifest, &it.identity, it.variables.clone());
-            (it.identity.clone(), plugin(&made, &self.doors, &self.desk))
-        };
-        let started: Vec<_> = fresh.iter().map(start).collect();
-        let learnt = learnt.get_or_insert_with(|| Learnt::read(&self.home, KEPT));
-        let offers = self.learn(learnt, &started);
-        for ((it, (_, subject)), offer) in fresh.into_iter().zip(started).zip(offers) {
-            match offer {
+        let new: Vec<Thing> = fresh.iter().filter(|it| self.is_new(it)).map(|it| self.thing(it)).collect();
+        if !new.is_empty() {
+            changes.pending.push(self.asking.ask(new));
+        }
+        for it in fresh {
+            match self.asking.standing(&it.identity).unwrap_or(Err(Unheard::Late)) {
                 Ok(offer) => {
-                    let loaded = self.loaded(it, subject, offer, world);
+                    let loaded = self.loaded(it, offer, world);
                     changes.installed.push(self.scope(&loaded));
                     kept.push(loaded);
                 }
-                Err(why) => failed.push((it.found.key, it.found.origin, why)),
+                Err(why) => {
+                    changes.installed.extend(self.shut(&it, &why));
+                    unheard.push((it, why));
+                }
             }
         }
-        let gone = before.iter().filter(|it| !kept.iter().any(|other| other.key == it.key));
-        changes.removed.extend(gone.map(|it| Source::Plugin(it.key.clone())));
+        let stays = |key: &str| {
+            let shut = |(it, _): &(Fresh, Unheard)| it.found.key == key && it.manifest.policy;
+            kept.iter().any(|it| it.key == key) || unheard.iter().any(shut)
+        };
+        let gone = before.into_iter().map(|it| it.key).chain(shut).filter(|key| !stays(key));
+        changes.removed.extend(gone.map(Source::Plugin));
         let mut problems: Vec<String> = kept.iter().flat_map(notes).collect();
+        problems
+            .extend(unheard.iter().map(|(it, why)| format!("plugin {}: {}", it.found.key, told(it, why))));
         problems.extend(failed.iter().map(|(key, _, why)| format!("plugin {key}: {why}")));
         *running = kept;
         changes.problems = Some(problems);
         changes
+    }
+}
+
+/// Why a plugin could not be heard, and what can be done.
+fn told(fresh: &Fresh, why: &Unheard) -> String {
+    match why {
+        Unheard::Failed(why) => why.clone(),
+        _ => format!("{}; `hermes plugins enable {}` waits for it", why.words(), fresh.found.key),
     }
 }
 

@@ -78,6 +78,7 @@ fn waited(runtime: &Runtime, work: impl Future<Output = Result<(), ServeError>>)
 impl Workshop for McpServer {
     fn open(&self, visitor: Visitor) -> BoxFuture<'_, Result<Arc<dyn Bench>, String>> {
         Box::pin(async move {
+            self.runtime.ask_again();
             // Clients have their own ways to leave tools out; here every tool is in the list.
             let search = ToolSearch { when: When::Off, ..ToolSearch::default() };
             let definitions = DefinitionSettings { search, ..self.runtime.definition_settings() };

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures::future::{BoxFuture, join_all};
 use hermes_core::wait::wait;
 use hermes_extend::plugins::desk::Injected;
 use hermes_extend::plugins::offer::{Offer, OfferedCli, OfferedCommand};
@@ -11,6 +12,7 @@ use hermes_extend::python::scan::Registration;
 
 use serde_json::{Value, json};
 
+use super::asking::{Pending, Unheard};
 use super::plugins::{PluginView, Plugins};
 use crate::runtime::Runtime;
 
@@ -37,6 +39,53 @@ impl Runtime {
         let (tried, scope) = self.world(|world| files.try_file(path, world))?;
         self.install(scope).map_err(|refused| refused.to_string())?;
         Ok(tried)
+    }
+
+    /// Waits until a tool is there that a file or plugin may have which was late or failed before. Each
+    /// of them is given up on after a while.
+    pub fn wait_for_tool(&self, name: &str) {
+        if self.tools().tool(name).is_some() {
+            return;
+        }
+        let meant = |unheard: &Unheard| *unheard != Unheard::Hung;
+        let pending = self.world(|world| self.foreign().ask_for(name, meant, world));
+        pending.into_iter().for_each(Pending::wait);
+    }
+
+    /// Waits for whoever may have one of these tools and has not said yet what it offers; nothing when
+    /// there is nobody.
+    pub(crate) fn late<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<BoxFuture<'static, ()>> {
+        let meant = |unheard: &Unheard| *unheard == Unheard::Late;
+        let ask = |name| self.world(|world| self.foreign().ask_for(name, meant, world));
+        let pending: Vec<Pending> = names.flat_map(ask).collect();
+        (!pending.is_empty()).then(|| -> BoxFuture<'static, ()> {
+            Box::pin(async { drop(join_all(pending.into_iter().map(Pending::over)).await) })
+        })
+    }
+
+    /// Asks plugins that are switched on once more what they offer, whatever came of it before, and
+    /// waits for them.
+    pub fn try_plugins(&self, keys: &[String]) {
+        self.tools();
+        let Some(plugins) = self.foreign().plugins() else { return };
+        plugins.asking().ask(plugins.again(|key, _| keys.iter().any(|it| it == key))).wait();
+    }
+
+    /// Why a tool that nobody knows may be missing: the file that registers it, or plugins that were
+    /// not heard.
+    pub fn why_missing(&self, tool: &str) -> Vec<String> {
+        self.tools();
+        let files = self.foreign().tool_files().map(|files| files.why_missing(tool)).unwrap_or_default();
+        if !files.is_empty() {
+            return files;
+        }
+        self.foreign().plugins().map(|plugins| plugins.why_missing()).unwrap_or_default()
+    }
+
+    /// Asks those again that were late or failed, beside everything else.
+    pub(crate) fn ask_again(&self) {
+        self.tools();
+        self.world(|world| self.foreign().ask_again(world));
     }
 
     /// Every plugin that is there, switched on or not.

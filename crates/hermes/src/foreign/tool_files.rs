@@ -1,35 +1,31 @@
 //! Python tool files: those in `tools/` of the home, and those of the project that were accepted.
 //!
 //! A look compares dates. Only when something changed are files read, and only what nobody has seen
-//! before is run, once, to hear what it offers; that is remembered under the digest of its content.
+//! before is run, to hear what it offers. That happens in a process apart, so that a file which hangs
+//! there is in the way of nobody's calls.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use futures::future::{join_all, select};
-use hermes_core::host::Host;
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
-use hermes_core::wait::wait;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
-use hermes_extend::plugins::offer::Offer;
 use hermes_extend::python::scan::{Registration, registrations, variables};
 use hermes_extend::python::{HostKey, Hosts, Root};
 use hermes_store::foreign::{self, Seen, Stamp};
 use hermes_store::{Home, Trust};
 
-use super::learnt::Learnt;
+use super::asking::{Asking, Standing, Thing, Unheard};
 use super::surface::TriedFile;
 use super::{Changes, Kind};
 use crate::world::World;
 
-/// How long files that nobody has seen before may take to say what they offer.
-const FIRST: Duration = Duration::from_secs(15);
-
 /// Where what was learnt is kept.
-const KEPT: &str = "tool-files.json";
+pub(super) const KEPT: &str = "tool-files.json";
+
+/// How many files are asked at once; they share a process.
+pub(super) const AT_ONCE: usize = 64;
 
 /// A variable that switches everything foreign off.
 pub(crate) const SAFE_MODE: &str = "HERMES_SAFE_MODE";
@@ -38,9 +34,9 @@ pub(crate) const SAFE_MODE: &str = "HERMES_SAFE_MODE";
 pub(crate) struct ToolFiles {
     home: Home,
     hosts: Hosts,
-    host: Arc<dyn Host>,
+    asking: Asking,
     folders: Vec<Folder>,
-    state: Mutex<State>,
+    state: Mutex<Vec<Known>>,
 }
 
 /// A folder with tool files.
@@ -48,12 +44,6 @@ struct Folder {
     path: PathBuf,
     /// Files of a project count only once they were accepted.
     is_project: bool,
-}
-
-#[derive(Default)]
-struct State {
-    learnt: Option<Learnt>,
-    folders: Vec<Known>,
 }
 
 /// What is known of a folder.
@@ -65,6 +55,8 @@ struct Known {
     variables: Vec<(String, Option<String>)>,
     installed: Vec<Source>,
     files: Vec<File>,
+    /// How much had been heard.
+    heard: u64,
 }
 
 /// A file that was read.
@@ -76,17 +68,18 @@ struct File {
     found: Result<Vec<Registration>, String>,
     /// Variables it reads by name.
     reads: Vec<String>,
-    offer: Option<Result<Offer, String>>,
+    /// What it offers; nothing while it is being asked.
+    offer: Option<Standing>,
 }
 
 impl ToolFiles {
     /// Those of this home and of the project that `place` is in. Nothing is looked at yet.
-    pub(crate) fn new(home: Home, place: &Place, hosts: Hosts, host: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(home: Home, place: &Place, hosts: Hosts, asking: Asking) -> Self {
         let own = Folder { path: home.tools(), is_project: false };
         let project = Folder { path: place.cwd.join(".hermes/tools"), is_project: true };
         // Whoever stands in their own home folder has no project there.
         let folders = if project.path == own.path { vec![own] } else { vec![own, project] };
-        Self { home, hosts, host, folders, state: Mutex::default() }
+        Self { home, hosts, asking, folders, state: Mutex::default() }
     }
 
     /// Loads a file from anywhere, and says what it offers.
@@ -104,15 +97,14 @@ impl ToolFiles {
         let path = path.parent().unwrap_or(Path::new("/")).to_owned();
         let root =
             Root { folder: path.clone(), consent: Consent::Configured("hermes tools test".to_owned()) };
-        let (folder, mut files) = (Folder { path, is_project: false }, [file.clone()]);
-        // Not what was learnt before: the point is to run it.
-        self.learn(&root, "test", &mut files, &mut Some(Learnt::default()), world);
-        let [heard] = files;
-        file.offer = heard.offer;
+        let folder = Folder { path, is_project: false };
+        // Whatever was learnt before: the point is to run it.
+        self.asking.ask(self.things(&root, "test", &[&file], world)).wait();
+        file.offer = self.asking.standing(&file.digest);
         let offer = match &file.offer {
             Some(Ok(offer)) => offer.clone(),
-            Some(Err(why)) => return Err(why.clone()),
-            None => return Err(format!("it did not say within {} s what it offers", FIRST.as_secs())),
+            Some(Err(unheard)) => return Err(unheard.words()),
+            None => return Err(Unheard::Hung.words()),
         };
         let scope = self.scope(&folder, &root, "test", &file, world).ok_or("it offers nothing")?;
         Ok((TriedFile { registrations, offer }, scope))
@@ -124,7 +116,8 @@ impl ToolFiles {
         let trust = if folder.is_project && !seen.is_empty() { Trust::stamp(&self.home) } else { None };
         let same_values =
             known.variables.iter().all(|(name, value)| world.variable(name) == value.as_deref());
-        (seen != known.seen || trust != known.trust || !same_values).then_some((seen, trust))
+        let same = seen == known.seen && trust == known.trust && same_values;
+        (!same || known.heard != self.asking.heard()).then_some((seen, trust))
     }
 
     /// Reads what changed; what did not is as it was.
@@ -167,50 +160,55 @@ impl ToolFiles {
         files
     }
 
-    /// Hears from files that nobody has heard of before what they offer.
-    fn learn(
-        &self,
-        root: &Root,
-        generation: &str,
-        files: &mut [File],
-        state: &mut Option<Learnt>,
-        world: &World,
-    ) {
-        let learnt = state.get_or_insert_with(|| Learnt::read(&self.home, KEPT));
-        for file in files.iter_mut().filter(|file| file.offer.is_none()) {
-            file.offer = learnt.offer(&file.digest).map(Ok);
-        }
-        let new: Vec<_> = files.iter().enumerate().filter(|(_, file)| file.offer.is_none()).collect();
-        if new.is_empty() {
-            return;
-        }
-        let ask = |(at, file): (usize, &File)| {
-            let key = key(root, generation, file, world);
-            let subject = self.hosts.file(&key, &file.seen.path, &file.text);
-            async move { (at, subject.describe().await) }
+    /// These files, to be asked what they offer.
+    fn things(&self, root: &Root, generation: &str, files: &[&File], world: &World) -> Vec<Thing> {
+        let subject = |file: &File, process: &str| {
+            let key = key(root, &format!("{generation} {process}"), file, world);
+            self.hosts.file(&key, &file.seen.path, &file.text)
         };
-        let asked: Vec<_> = new.into_iter().map(ask).collect();
-        let count = asked.len();
-        let heard = Arc::new(Mutex::new(Vec::with_capacity(count)));
-        let told = asked.into_iter().map(|one| {
-            let heard = Arc::clone(&heard);
-            async move {
-                let answer = one.await;
-                heard.lock().unwrap_or_else(PoisonError::into_inner).push(answer);
-            }
-        });
-        let everybody = Box::pin(join_all(told.collect::<Vec<_>>()));
-        // Whoever is late is taken back, and left out until the file changes.
-        drop(wait(select(everybody, self.host.sleep(FIRST))));
-        for (at, answer) in heard.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            if let Some(file) = files.get_mut(at) {
-                if let Ok(offer) = &answer {
-                    learnt.add(&file.digest, offer);
-                }
-                file.offer = Some(answer);
-            }
+        let thing = |file: &&File| Thing {
+            digest: file.digest.clone(),
+            subject: subject(file, "asked"),
+            alone: (files.len() > 1).then(|| subject(file, &file.digest)),
+        };
+        files.iter().map(thing).collect()
+    }
+
+    /// The files that could not be heard and that are meant, to be asked again.
+    pub(crate) fn again(
+        &self,
+        world: &World,
+        meant: impl Fn(&[Registration], &Unheard) -> bool,
+    ) -> Vec<Thing> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut things = Vec::new();
+        for (folder, known) in self.folders.iter().zip(state.iter()) {
+            let is_meant = |file: &&File| match (&file.offer, &file.found) {
+                (Some(Err(unheard)), Ok(found)) => meant(found, unheard),
+                (None, Ok(found)) => meant(found, &Unheard::Late),
+                _ => false,
+            };
+            let files: Vec<&File> = known.files.iter().filter(is_meant).collect();
+            let (root, generation) = (root(folder, &known.files), generation(&known.seen));
+            things.extend(self.things(&root, &generation, &files, world));
+            self.hosts.forget_others(&root, &generation);
         }
-        learnt.keep(&self.home, KEPT);
+        things
+    }
+
+    /// Where these are asked.
+    pub(crate) fn asking(&self) -> &Asking {
+        &self.asking
+    }
+
+    /// Why a tool that a file registers is not there.
+    pub(crate) fn why_missing(&self, tool: &str) -> Vec<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = state.iter().flat_map(|known| known.files.iter());
+        files
+            .filter(|file| names(file.found.as_deref().unwrap_or_default(), tool))
+            .flat_map(complaints)
+            .collect()
     }
 
     /// The scope of one file.
@@ -239,8 +237,7 @@ impl ToolFiles {
 
 impl Kind for ToolFiles {
     fn look(&self, world: &World) -> Changes {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { learnt, folders: known } = &mut *state;
+        let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         known.resize_with(self.folders.len(), Known::default);
         let mut changes = Changes::default();
         let fresh: Vec<_> = self
@@ -257,8 +254,16 @@ impl Kind for ToolFiles {
             let (seen, trust) = fresh.unwrap_or_else(|| (known.seen.clone(), known.trust));
             let mut files = self.read(folder, &seen, &known.files, &mut problems);
             let root = root(folder, &files);
-            let generation = foreign::digest(&format!("{seen:?}"));
-            self.learn(&root, &generation, &mut files, learnt, world);
+            let generation = generation(&seen);
+            let heard = self.asking.heard();
+            for file in &mut files {
+                file.offer = self.asking.standing(&file.digest);
+            }
+            let is_new = |file: &&File| file.offer.is_none() && !self.asking.is_under_way(&file.digest);
+            let new: Vec<&File> = files.iter().filter(is_new).collect();
+            if !new.is_empty() {
+                changes.pending.push(self.asking.ask(self.things(&root, &generation, &new, world)));
+            }
             self.hosts.forget_others(&root, &generation);
             problems.extend(files.iter().flat_map(complaints));
             let scopes: Vec<(Source, Scope)> = files
@@ -273,7 +278,7 @@ impl Kind for ToolFiles {
             let names = files.iter().flat_map(needs);
             let variables = names.map(|name| (world.variable(&name).map(str::to_owned), name));
             let variables = variables.map(|(value, name)| (name, value)).collect();
-            *known = Known { seen, trust, variables, installed, files };
+            *known = Known { seen, trust, variables, installed, files, heard };
         }
         changes.problems = Some(problems);
         changes
@@ -295,8 +300,11 @@ impl File {
 fn complaints(file: &File) -> Vec<String> {
     let shown = file.seen.path.display();
     match &file.offer {
-        None => vec![format!("{shown}: it did not say within {} s what it offers", FIRST.as_secs())],
-        Some(Err(why)) => vec![format!("{shown}: {why}")],
+        None => vec![format!("{shown}: {}", Unheard::Late.words())],
+        Some(Err(unheard @ Unheard::Failed(_))) => vec![format!("{shown}: {}", unheard.words())],
+        Some(Err(unheard)) => {
+            vec![format!("{shown}: {}; `hermes tools test {shown}` waits for it", unheard.words())]
+        }
         Some(Ok(offer)) => offer.notes.iter().map(|note| format!("{shown}: {note}")).collect(),
     }
 }
@@ -314,6 +322,16 @@ fn needs(file: &File) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// Whether one of these registers the tool, or may: not every name is written as a plain string.
+pub(super) fn names(found: &[Registration], tool: &str) -> bool {
+    found.iter().any(|it| it.name.as_deref().is_none_or(|name| name == tool))
+}
+
+/// Changes with any file of the folder.
+fn generation(seen: &[Seen]) -> String {
+    foreign::digest(&format!("{seen:?}"))
 }
 
 fn key(root: &Root, generation: &str, file: &File, world: &World) -> HostKey {

@@ -163,6 +163,47 @@ fn a_person_is_shown_the_address_of_a_page_and_says_whether_they_were_there() {
 }
 
 #[test]
+fn a_call_that_needs_a_visit_is_made_again_once_the_person_was_there() {
+    let bench = Bench::scripted(&json!({ "elicitation": { "enabled": true } }));
+    let answers = ready(&["I have been there", "Decline", "I have been there", "I have been there"]);
+    let session = asking(&bench.runtime(), &answers, &Arc::new(Four(Mutex::default())));
+    let gated =
+        |url: &str, times: u64| call(&session, "mcp__s__gated", &json!({ "text": url, "times": times }));
+
+    let been = gated("https://log.example/1", 1);
+    let not = gated("https://log.example/2", 1);
+    let never = gated("https://log.example/3", 9);
+    let odd = gated("file:///etc/passwd", 1);
+
+    assert_eq!(words(&been), "gated: https://log.example/1");
+    assert!(words(&not).contains("https://log.example/2 (Log in). Nobody did"), "{not:?}");
+    assert!(words(&never).contains("after 2 visits"), "{never:?}");
+    assert!(!odd.status.is_ok() && !odd.body.contains("passwd"), "{odd:?}");
+    assert_eq!(bench.count("gated https://log.example/3"), 3);
+    let asked = answers.1.lock().unwrap();
+    assert_eq!(asked.len(), 4, "an address that is none of a page is not shown");
+    assert!(asked[0].text.contains("a page of log.example: Log in\nhttps://log.example/1\n"), "{asked:?}");
+}
+
+#[test]
+fn a_server_that_may_not_ask_says_what_a_person_has_to_do() {
+    let unasked = Bench::scripted(&json!({}));
+    let alone = Bench::scripted(&json!({ "elicitation": { "enabled": true } }));
+    let arguments = json!({ "text": "https://log.example/" });
+
+    let not_allowed = call(&unasked.session(), "mcp__s__gated", &arguments);
+    let nobody = call(&alone.session(), "mcp__s__gated", &arguments);
+
+    assert!(words(&not_allowed).contains("https://log.example/ (Log in)"), "{not_allowed:?}");
+    assert!(words(&not_allowed).contains("mcp_servers.s.elicitation.enabled"), "{not_allowed:?}");
+    assert!(words(&nobody).contains("There is nobody here who could"), "{nobody:?}");
+    assert_eq!(
+        (unasked.count("gated https://log.example/"), alone.count("gated https://log.example/")),
+        (1, 1)
+    );
+}
+
+#[test]
 fn a_form_is_filled_in_by_the_person() {
     let bench = Bench::scripted(&json!({ "elicitation": { "enabled": true } }));
     let (asker, four) = (ready(&["Ann", ""]), Arc::new(Four(Mutex::default())));

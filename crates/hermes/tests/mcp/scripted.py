@@ -67,6 +67,7 @@ def tools():
         tool("sample_tools", "Ask the model again and again, with a tool.", **READS),
         tool("elicit", "Ask the person.", **READS),
         tool("visit", "Send the person to a page.", **READS),
+        tool("gated", "Answer once somebody was at a page."),
         tool("env", "Tell the names of all variables.", **READS),
         tool("foo-bar", "One of two.", **READS),
         tool("foo_bar", "The other.", **READS),
@@ -75,6 +76,7 @@ def tools():
 
 
 grown = False
+asked_for = {}
 answered_once = os.path.exists(NOTES) and "die_once" in open(NOTES).read()
 
 
@@ -133,6 +135,10 @@ def call(number, name, arguments, meta):
         return answer(json.dumps(rounds))
     elif name == "visit":
         return answer(json.dumps(ask("elicitation/create", {"mode": "url", "message": "Pay here", "url": text, "elicitationId": "e1"})))
+    elif name == "gated" and asked_for.get(text, 0) < arguments.get("times", 1):
+        asked_for[text] = asked_for.get(text, 0) + 1
+        pages = [{"mode": "url", "elicitationId": "e2", "url": text, "message": "Log in"}]
+        return send({"id": number, "error": {"code": -32042, "message": "log in", "data": {"elicitations": pages}}})
     elif name == "elicit":
         schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 7}}}
         return answer(json.dumps(ask("elicitation/create", {"message": "Who are you?", "requestedSchema": schema})))

@@ -14,10 +14,14 @@ use serde_json::{Map, Value};
 
 use super::http::{Fate, fate};
 use super::lane::{self, Ended, Lane};
+use super::pages::{self, Page};
 use super::server::{Inner, Live, Server, Trouble};
 
 /// Rounds in which a server may ask for more before it answers.
 const ROUNDS: usize = 8;
+
+/// How often a person is sent to pages for one request.
+const VISITS: usize = 2;
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +66,8 @@ enum Broken {
     Lost(String),
     Login(String),
     Refused(String),
+    /// It was not carried out: somebody has to visit these pages first.
+    Pages(Vec<Page>),
 }
 
 impl Server {
@@ -122,7 +128,7 @@ impl Server {
         cx: &ToolCx,
         repeat: bool,
     ) -> Result<ServerResult, CallError> {
-        let mut again = true;
+        let (mut again, mut visits) = (true, 0);
         loop {
             let live = self.inner.live().await?;
             match self.inner.once(&live, &request, cx).await {
@@ -131,6 +137,15 @@ impl Server {
                     return Ok(result);
                 }
                 Err(Broken::Refused(why)) => return Err(CallError::Refused(why)),
+                Err(Broken::Pages(_)) if visits >= VISITS => {
+                    let why = format!("it still wants pages to be visited, after {VISITS} visits");
+                    return Err(CallError::Refused(why));
+                }
+                Err(Broken::Pages(pages)) => {
+                    visits += 1;
+                    let visited = live.client.visit(pages, &self.config().name, cx).await;
+                    visited.map_err(CallError::Refused)?;
+                }
                 Err(Broken::Login(why)) => {
                     self.inner.login_needed(&why);
                     return Err(CallError::Login(why));
@@ -188,7 +203,7 @@ impl Inner {
         waiting.over();
         match ended {
             Some(Ended::Answered(result)) => Ok(result),
-            Some(Ended::Refused(error)) => Err(Broken::Refused(said(&error))),
+            Some(Ended::Refused(error)) => Err(refused(&error)),
             Some(Ended::Odd(why)) => {
                 Err(Broken::Refused(format!("its answer is not one to this question: {why}")))
             }
@@ -220,7 +235,7 @@ impl Inner {
         waiting.over();
         match answer {
             Some(Ok(result)) => Ok(result),
-            Some(Err(ServiceError::McpError(error))) => Err(Broken::Refused(said(&error))),
+            Some(Err(ServiceError::McpError(error))) => Err(refused(&error)),
             Some(Err(ServiceError::TransportSend(error))) => Err(match fate(&error) {
                 Fate::NotSent(why) => Broken::NotSent(why),
                 Fate::Lost(why) => Broken::Lost(why),
@@ -298,6 +313,14 @@ impl Drop for Waiting {
         let tracker = tokio_util::task::TaskTracker::new();
         let told = async move { drop(peer.send_notification(taken_back.into()).await) };
         tracker.spawn_on(told, &self.live.handle);
+    }
+}
+
+/// What an error of the server means.
+fn refused(error: &rmcp::ErrorData) -> Broken {
+    match pages::wanted(error) {
+        Some(pages) => Broken::Pages(pages),
+        None => Broken::Refused(said(error)),
     }
 }
 

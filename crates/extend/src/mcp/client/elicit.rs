@@ -74,17 +74,27 @@ async fn page(server: &str, message: &str, url: &str, asker: &dyn Asker) -> bool
     matches!(asker.ask(Question { text, choices }).await, Answer::Said(word) if word == VISITED)
 }
 
+/// Whether an address is one that a person can be shown.
+pub(super) fn is_shown(url: &str) -> bool {
+    place(url).is_some()
+}
+
 /// The words that send a person to a page; nothing when the address is not one to be shown. The place it
 /// leads to stands by itself, because addresses are made to look like others.
 fn invitation(server: &str, message: &str, url: &str) -> Option<String> {
-    let plain = url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic());
-    let is_page = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
-    // A name before the host is there to be taken for it.
-    let place = Url::parse(url).filter(|url| plain && is_page && url.user.is_none())?.host;
+    let place = place(url)?;
     Some(format!(
         "MCP server `{server}` asks you to visit a page of {place}: {message}\n{url}\n\
          Open it yourself if you trust it; what you enter there is not seen here."
     ))
+}
+
+/// The place that the address of a page leads to.
+fn place(url: &str) -> Option<String> {
+    let plain = url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_page = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
+    // A name before the host is there to be taken for it.
+    Url::parse(url).filter(|url| plain && is_page && url.user.is_none()).map(|url| url.host)
 }
 
 /// Asks for every field of a form, one question each; nothing when the person does not want to.

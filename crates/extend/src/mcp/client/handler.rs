@@ -24,6 +24,7 @@ use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 use super::config::ServerConfig;
 use super::elicit::Elicitation;
 use super::log::Log;
+use super::pages::{self, Page};
 use super::sampling::Samples;
 
 /// Longest words of progress that are shown.
@@ -138,6 +139,11 @@ impl Client {
     pub(super) async fn elicit(&self, request: ElicitRequestParams) -> ElicitResult {
         let Some(elicitation) = &self.elicitation else { return Elicitation::declined() };
         elicitation.answer(request, self.call().await.as_ref()).await
+    }
+
+    /// Sends the person who watches this call to pages; why that did not happen.
+    pub(super) async fn visit(&self, pages: Vec<Page>, server: &str, cx: &ToolCx) -> Result<(), String> {
+        pages::visit(pages, self.elicitation.as_ref(), server, cx).await
     }
 
     fn roots(&self) -> ListRootsResult {

@@ -16,6 +16,7 @@
 //! | `connect.rs` | from a configuration to a connection |
 //! | `handler.rs` | what it may ask of us |
 //! | `sampling.rs`, `elicit.rs` | its questions to the model, and to the person |
+//! | `pages.rs` | pages that somebody has to visit before it answers |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
 //! | `log.rs` | what it says beside the protocol |
 
@@ -29,6 +30,7 @@ mod known;
 mod lane;
 mod log;
 mod names;
+mod pages;
 mod result;
 mod sampling;
 mod server;

@@ -1,16 +1,19 @@
 //! Which plugins run: those that are switched on, and of a project those that were accepted.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
+use futures::channel::oneshot;
 use futures::future::{Either, select};
 use hermes_core::wait::wait;
 use hermes_extend::plugins::start::Code;
 use hermes_extend::python::paths;
-use hermes_store::{Trust, foreign};
-use serde_json::Value;
+use hermes_store::{Home, Trust, foreign};
+use serde_json::{Value, json};
 
-use super::{FIRST, Plugins};
+use super::Plugins;
+use crate::foreign::asking::{MOMENT, PATIENCE};
 use crate::foreign::find_plugins::{Found, Origin, in_folder, in_packages};
 use crate::world::World;
 
@@ -53,32 +56,56 @@ impl Plugins {
         found
     }
 
-    /// The plugins among installed Python packages, looked for once.
+    /// The plugins among installed Python packages, looked for once. Whoever has to ask Python first where
+    /// they are waits a moment, and once in the life of a home.
     fn in_packages(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
-        let places = || {
-            let kept = foreign::learnt(&self.home, PATHS).and_then(|text| serde_json::from_str(&text).ok());
-            kept.unwrap_or_else(|| self.python_paths())
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let kept = foreign::learnt(&self.home, PATHS).and_then(|text| serde_json::from_str(&text).ok());
+        let places: Option<Vec<PathBuf>> = match kept {
+            Some(Value::Array(places)) => {
+                Some(places.iter().filter_map(Value::as_str).map(PathBuf::from).collect())
+            }
+            // It was late before: nobody waits again.
+            Some(_) => self.python_paths(Duration::ZERO),
+            None => {
+                keep(&self.home, &Value::Null);
+                self.python_paths(MOMENT)
+            }
         };
-        known.get_or_insert_with(|| in_packages(&places())).clone()
+        places.map(|places| known.insert(in_packages(&places)).clone()).unwrap_or_default()
     }
 
     /// The same, for somebody who wants to know them all: Python is asked again.
     pub(super) fn in_packages_now(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
-        known.insert(in_packages(&self.python_paths())).clone()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).asked_python = false;
+        let places = self.python_paths(PATIENCE).unwrap_or_default();
+        known.insert(in_packages(&places)).clone()
     }
 
-    /// Where Python looks for packages, by asking it; kept for the next time.
-    fn python_paths(&self) -> Vec<PathBuf> {
-        let asked = Box::pin(paths(&self.doors, &self.desk, self.home.path()));
-        let found = match wait(select(asked, self.doors.host.sleep(FIRST))) {
-            Either::Left((found, _)) => found,
-            Either::Right(_) => return Vec::new(),
-        };
-        if let Ok(text) = serde_json::to_string(&found) {
-            // What cannot be kept is asked again.
-            let _ = foreign::learn(&self.home, PATHS, &text);
+    /// Where Python looks for packages, by asking it beside everything else, once; kept for the next
+    /// time. Nothing when it does not answer within the limit.
+    fn python_paths(&self, limit: Duration) -> Option<Vec<PathBuf>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut known.asked_python, true) {
+            return None;
         }
-        found
+        drop(known);
+        let (tell, answer) = oneshot::channel();
+        let (doors, desk, home) = (self.doors.clone(), Arc::clone(&self.desk), self.home.clone());
+        self.doors.tasks.start(Box::pin(async move {
+            let asked = Box::pin(paths(&doors, &desk, home.path()));
+            if let Either::Left((places, _)) = select(asked, doors.host.sleep(PATIENCE)).await {
+                keep(&home, &json!(places));
+                // Whoever asked may have gone.
+                let _ = tell.send(places);
+            }
+        }));
+        match wait(select(answer, self.doors.host.sleep(limit))) {
+            Either::Left((places, _)) => places.ok(),
+            Either::Right(_) => None,
+        }
     }
 
     /// What runs: the plugins that are switched on, the last of each key.
@@ -143,4 +170,9 @@ impl Plugins {
         known.digests.insert(folder.to_owned(), (stamp, digest.clone()));
         Some(digest)
     }
+}
+
+/// Keeps where Python looks for packages; what cannot be kept is asked again.
+fn keep(home: &Home, places: &Value) {
+    let _ = foreign::learn(home, PATHS, &places.to_string());
 }

@@ -1,11 +1,10 @@
 //! Loading plugins: each in a process of its own, described once, remembered.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use futures::StreamExt as _;
-use futures::future::select;
+use futures::future::BoxFuture;
+use hermes_core::hook::{Before, CallView, Hook, HookFailure};
 use hermes_core::registry::{Scope, Source};
-use hermes_core::wait::wait;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::hook::PluginHook;
@@ -14,13 +13,10 @@ use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::start::{Code, Plugin, plugin};
 use hermes_extend::plugins::subject::Subject;
 
-use super::{FIRST, KEPT, Plugins, Running};
+use super::{Plugins, Running, told};
+use crate::foreign::asking::{Asking, Thing, Unheard};
 use crate::foreign::find_plugins::{Found, Origin};
-use crate::foreign::learnt::Learnt;
 use crate::world::World;
-
-/// How many plugins are started at once.
-const AT_ONCE: usize = 8;
 
 /// One plugin that is to be loaded.
 pub(super) struct Fresh {
@@ -79,61 +75,64 @@ impl Plugins {
         }
     }
 
-    /// Hears what plugins offer, those first that are known already.
-    pub(super) fn learn(
-        &self,
-        learnt: &mut Learnt,
-        new: &[(String, Arc<Subject>)],
-    ) -> Vec<Result<Offer, String>> {
-        let known: Vec<Option<Offer>> = new.iter().map(|(identity, _)| learnt.offer(identity)).collect();
-        let unknown: Vec<_> =
-            new.iter().enumerate().filter(|(at, _)| known.get(*at).is_some_and(Option::is_none)).collect();
-        let heard = Mutex::new(Vec::new());
-        let ask = |(at, (_, subject)): (usize, &(String, Arc<Subject>))| {
-            let (subject, heard) = (Arc::clone(subject), &heard);
-            async move {
-                let answer = subject.describe().await;
-                heard.lock().unwrap_or_else(PoisonError::into_inner).push((at, answer));
+    /// What a plugin without an answer leaves in the registry: nothing, unless it has a say in what may
+    /// run. One that is only late is waited for by every call, and without any other nothing runs.
+    pub(super) fn shut(&self, fresh: &Fresh, why: &Unheard) -> Option<Scope> {
+        let key = &fresh.found.key;
+        let hook = match why {
+            _ if !fresh.manifest.policy => return None,
+            Unheard::Late => {
+                PluginHook::of(key, &["pre_tool_call".to_owned()], true, &self.subject(fresh), &self.around)?
             }
+            _ => Arc::new(Shut { name: format!("plugin {key}"), why: told(fresh, why) }),
         };
-        if !unknown.is_empty() {
-            let asked = futures::stream::iter(unknown.into_iter().map(ask)).buffer_unordered(AT_ONCE);
-            let everybody = Box::pin(asked.collect::<Vec<()>>());
-            drop(wait(select(everybody, self.doors.host.sleep(FIRST))));
-        }
-        let mut heard = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let late = || Err(format!("it did not say within {} s what it offers", FIRST.as_secs()));
-        let answers = known.into_iter().enumerate().map(|(at, known)| match known {
-            Some(offer) => Ok(offer),
-            None => match heard.iter().position(|(other, _)| *other == at) {
-                Some(place) => heard.swap_remove(place).1,
-                None => late(),
-            },
-        });
-        let answers: Vec<Result<Offer, String>> = answers.collect();
-        for ((identity, _), answer) in new.iter().zip(&answers) {
-            if let (Ok(offer), None) = (answer, learnt.offer(identity)) {
-                learnt.add(identity, offer);
-            }
-        }
-        learnt.keep(&self.home, KEPT);
-        answers
+        Some(Scope::new(Source::Plugin(key.clone())).hook(hook))
+    }
+
+    /// Whether nobody has asked it yet.
+    pub(super) fn is_new(&self, fresh: &Fresh) -> bool {
+        self.asking.standing(&fresh.identity).is_none() && !self.asking.is_under_way(&fresh.identity)
+    }
+
+    /// A plugin, to be asked what it offers.
+    pub(super) fn thing(&self, fresh: &Fresh) -> Thing {
+        Thing { digest: fresh.identity.clone(), subject: self.subject(fresh), alone: None }
+    }
+
+    fn subject(&self, fresh: &Fresh) -> Arc<Subject> {
+        let Fresh { found, manifest, identity, variables, .. } = fresh;
+        plugin(&self.made(found, manifest, identity, variables.clone()), &self.doors, &self.desk)
+    }
+
+    /// The plugins that could not be heard and that are meant, to be asked again.
+    pub(crate) fn again(&self, meant: impl Fn(&str, &Unheard) -> bool) -> Vec<Thing> {
+        let state = self.lock();
+        let unheard = state.unheard.iter().filter(|(it, why)| meant(&it.found.key, why));
+        unheard.map(|(it, _)| self.thing(it)).collect()
+    }
+
+    /// Where these are asked.
+    pub(crate) fn asking(&self) -> &Asking {
+        &self.asking
+    }
+
+    /// Why plugins that are switched on are not there: any of them may have the tool somebody misses.
+    pub(crate) fn why_missing(&self) -> Vec<String> {
+        let state = self.lock();
+        let unheard = state.unheard.iter();
+        unheard.map(|(it, why)| format!("plugin {}: {}", it.found.key, told(it, why))).collect()
     }
 
     /// A plugin that said what it offers. Its tools may need more than its manifest told: then it is
     /// started with that as well.
-    pub(super) fn loaded(&self, fresh: Fresh, subject: Arc<Subject>, offer: Offer, world: &World) -> Running {
-        let Fresh { found, manifest, identity, variables: given, overrides } = fresh;
+    pub(super) fn loaded(&self, fresh: Fresh, offer: Offer, world: &World) -> Running {
         let asked = offer.tools.iter().flat_map(|tool| tool.requires_env.iter());
-        let mut names: Vec<String> = manifest.requires_env.iter().chain(asked).cloned().collect();
+        let mut names: Vec<String> = fresh.manifest.requires_env.iter().chain(asked).cloned().collect();
         names.sort();
         names.dedup();
-        let variables = values(&names, world);
-        let subject = if variables == given {
-            subject
-        } else {
-            plugin(&self.made(&found, &manifest, &identity, variables.clone()), &self.doors, &self.desk)
-        };
+        let fresh = Fresh { variables: values(&names, world), ..fresh };
+        let subject = self.subject(&fresh);
+        let Fresh { found, manifest, identity, variables, overrides } = fresh;
         Running {
             key: found.key,
             origin: found.origin,
@@ -144,6 +143,26 @@ impl Plugins {
             variables,
             overrides,
         }
+    }
+}
+
+/// Stands where a plugin should have a say, and lets nothing through.
+struct Shut {
+    name: String,
+    why: String,
+}
+
+impl Hook for Shut {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_policy(&self) -> bool {
+        true
+    }
+
+    fn before<'a>(&'a self, _: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
+        Box::pin(std::future::ready(Err(HookFailure(self.why.clone()))))
     }
 }
 

@@ -10,7 +10,8 @@ use hermes_extend::plugins::start::Code;
 use hermes_store::Trust;
 
 use super::choose::Wanted;
-use super::{Plugins, Running, State};
+use super::{Plugins, Running, State, told};
+use crate::foreign::asking::Unheard;
 use crate::foreign::find_plugins::{Found, Origin};
 use crate::world::World;
 
@@ -40,6 +41,8 @@ pub enum PluginState {
     On,
     /// Nobody accepted it as it is now.
     NotAccepted,
+    /// It has not said yet what it offers, and joins once it has.
+    Late(String),
     /// It could not be used.
     Failed(String),
 }
@@ -61,8 +64,14 @@ impl Plugins {
         let on = state.running.iter().find(|it| it.key == found.key && it.origin == found.origin);
         let failed =
             state.failed.iter().find(|(key, origin, _)| *key == found.key && *origin == found.origin);
+        let unheard =
+            state.unheard.iter().find(|(it, _)| it.found.key == found.key && it.found.origin == found.origin);
         let became = match (on, failed, &found.manifest) {
             (Some(_), _, _) => PluginState::On,
+            _ if let Some((it, why)) = unheard => match why {
+                Unheard::Late => PluginState::Late(told(it, why)),
+                _ => PluginState::Failed(told(it, why)),
+            },
             (None, Some((_, _, why)), _) | (None, None, Err(why)) => PluginState::Failed(why.clone()),
             (None, None, Ok(_)) if self.identity(&found, trust).is_none() => PluginState::NotAccepted,
             (None, None, Ok(_)) if wanted.wants(&found) => {
