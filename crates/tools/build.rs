@@ -8,6 +8,7 @@ const FOLDERS: &[&str] = &[
     "src/filming/providers",
     "src/senders/platforms",
     "src/speech/providers",
+    "src/transcribe/engines",
     "src/transcribe/providers",
     "src/web/providers",
 ];

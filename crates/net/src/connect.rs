@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use crate::http::HttpError;
-use crate::proxy::ProxySettings;
+use crate::http::{HttpError, HttpSettings};
+use crate::names::Names;
 use crate::tls::{Tls, TlsError, Trust};
 use crate::url::Url;
 
@@ -68,14 +68,14 @@ impl From<String> for Fault {
 /// Opens a connection to `url`.
 pub(crate) async fn open(
     tls: &Tls,
-    proxies: &ProxySettings,
+    settings: &HttpSettings,
     url: &Url,
     limit: Duration,
     rule: Option<&AddressRule>,
     protocol: Protocol,
 ) -> Result<NetStream, HttpError> {
     let work = async {
-        let tcp = || tcp(proxies, url, rule);
+        let tcp = || tcp(settings, url, rule);
         if !url.tls {
             return Ok(Box::new(tcp().await?) as NetStream);
         }
@@ -98,12 +98,12 @@ pub(crate) async fn open(
 
 /// Opens a connection to `url` and says nothing over it.
 pub(crate) async fn bare(
-    proxies: &ProxySettings,
+    settings: &HttpSettings,
     url: &Url,
     limit: Duration,
     rule: &AddressRule,
 ) -> Result<TcpStream, HttpError> {
-    within(limit, url, tcp(proxies, url, Some(rule))).await
+    within(limit, url, tcp(settings, url, Some(rule))).await
 }
 
 async fn within<T>(
@@ -121,10 +121,10 @@ async fn within<T>(
 }
 
 /// A bare connection, through the proxy where there is one.
-async fn tcp(proxies: &ProxySettings, url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
-    match &proxies.proxy_for(url) {
-        Some(proxy) => tunnel(proxy, url, rule).await,
-        None => dial(url, rule).await,
+async fn tcp(settings: &HttpSettings, url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
+    match &settings.proxy.proxy_for(url) {
+        Some(proxy) => tunnel(&settings.names, proxy, url, rule).await,
+        None => dial(&settings.names, url, rule).await,
     }
 }
 
@@ -138,9 +138,10 @@ pub(crate) async fn encrypt(tls: &Tls, stream: NetStream, host: &str) -> Result<
     }
 }
 
-/// Connects to the first address of the host that answers.
-async fn dial(url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
-    let mut addresses = checked(addresses(url).await?, rule)?.into_iter();
+/// Connects to the first address of the host that answers. The name is looked up once: what was checked is
+/// what is connected to, by number.
+async fn dial(names: &Names, url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
+    let mut addresses = checked(addresses(names, url).await?, rule)?.into_iter();
     let mut tries = FuturesUnordered::new();
     let mut last = String::from("the host has no address");
     loop {
@@ -172,7 +173,7 @@ fn checked(found: Vec<SocketAddr>, rule: Option<&AddressRule>) -> Result<Vec<Soc
 }
 
 /// The addresses of a host. `localhost` and addresses need no resolver, which would be a thread.
-async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, String> {
+async fn addresses(names: &Names, url: &Url) -> Result<Vec<SocketAddr>, String> {
     if let Some(ip) = url.ip() {
         let mut found = vec![SocketAddr::new(ip, url.port)];
         if url.host == "localhost" {
@@ -180,9 +181,8 @@ async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, String> {
         }
         return Ok(found);
     }
-    let found = tokio::net::lookup_host((url.host.as_str(), url.port)).await;
-    let found: Vec<_> = found.map_err(|_| "the host name is not known".to_owned())?.collect();
-    Ok(interleave(found))
+    let found = names.look_up(&url.host, url.port).await;
+    Ok(interleave(found.map_err(|_| "the host name is not known".to_owned())?))
 }
 
 /// IPv6 and IPv4 in turns, so that one broken family delays little.
@@ -200,16 +200,21 @@ fn interleave(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
 }
 
 /// Has a proxy open a connection to the host.
-async fn tunnel(proxy: &Url, url: &Url, rule: Option<&AddressRule>) -> Result<TcpStream, Fault> {
+async fn tunnel(
+    names: &Names,
+    proxy: &Url,
+    url: &Url,
+    rule: Option<&AddressRule>,
+) -> Result<TcpStream, Fault> {
     // The proxy looks the name up by itself; what this machine finds under it is checked at least.
     if rule.is_some() {
-        checked(addresses(url).await?, rule)?;
+        checked(addresses(names, url).await?, rule)?;
     }
     let named = |why: String| Fault::Failed(format!("proxy {}: {why}", proxy.host));
     if proxy.tls {
         return Err(named("proxies are spoken to in plain http only".into()));
     }
-    let mut stream = dial(proxy, None).await?;
+    let mut stream = dial(names, proxy, None).await?;
     connect_through(&mut stream, proxy, url).await.map_err(named)?;
     Ok(stream)
 }

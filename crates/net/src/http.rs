@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::connect::{self, AddressRule, NetStream, Protocol};
 use crate::exchange::{Exchange, Reply, SendError};
+use crate::names::Names;
 use crate::proxy::ProxySettings;
 use crate::tls::{Tls, TlsSettings};
 use crate::url::Url;
@@ -32,6 +33,8 @@ pub struct HttpSettings {
     pub proxy: ProxySettings,
     /// Encryption.
     pub tls: TlsSettings,
+    /// How names are looked up.
+    pub names: Names,
 }
 
 /// Asks servers. Cheap to make: nothing is loaded or opened before the first request. Clones share
@@ -206,7 +209,7 @@ impl Http {
     pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Self {
         let ca_file = variable("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(Into::into);
         let tls = TlsSettings { ca_file, ..TlsSettings::default() };
-        Self::new(HttpSettings { proxy: ProxySettings::from_env(variable), tls })
+        Self::new(HttpSettings { proxy: ProxySettings::from_env(variable), tls, names: Names::default() })
     }
 
     /// The same network, encrypted in another way. It has connections of its own.
@@ -263,7 +266,7 @@ impl Http {
         rule: Option<&AddressRule>,
         protocol: Protocol,
     ) -> Result<NetStream, HttpError> {
-        connect::open(&self.0.tls, &self.0.settings.proxy, url, limit, rule, protocol).await
+        connect::open(&self.0.tls, &self.0.settings, url, limit, rule, protocol).await
     }
 
     /// A connection to `url` just as it is, for somebody who encrypts it or not.
@@ -273,7 +276,7 @@ impl Http {
         limit: Duration,
         rule: &AddressRule,
     ) -> Result<TcpStream, HttpError> {
-        connect::bare(&self.0.settings.proxy, url, limit, rule).await
+        connect::bare(&self.0.settings, url, limit, rule).await
     }
 
     /// Encrypts a connection of another protocol from here on. The certificate must be one of `host`.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | asking | [`Http`]: a [`Call`] → a [`Reply`], read as it comes |
 //! | addresses | [`Url`]; an [`AddressRule`] is asked about every address before it is connected to |
+//! | names | [`Names`]: the machine looks them up, or whoever embeds us |
 //! | events of a server | [`SseDecoder`] |
 //! | an answer that a browser brings | [`Callback`], on this machine only |
 //! | a stream of bytes for other protocols | [`Http::stream`], [`Http::wire`] |
@@ -24,6 +25,7 @@ mod exchange;
 mod gate;
 mod http;
 mod listen;
+mod names;
 mod proxy;
 mod random;
 mod sse;
@@ -42,6 +44,7 @@ pub use http::{Call, Http, HttpError, HttpSettings, Limits, random, unix_now, wi
 pub use hyper::header::{HeaderName, HeaderValue};
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use listen::Listener;
+pub use names::Names;
 pub use proxy::ProxySettings;
 pub use random::{NoRandom, random_bytes, random_hex};
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};

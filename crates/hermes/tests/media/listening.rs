@@ -1,6 +1,7 @@
 //! Recordings as text, and the SDK of `OpenAI` against the same doubles that our tools are asked by: if it
 //! takes their answers and asks as we do, they are not only our imagination.
 
+use std::path::Path;
 use std::process::Command;
 
 use futures::executor::block_on;
@@ -103,4 +104,78 @@ fn a_service_with_one_model_is_not_told_its_name() {
 
     assert_eq!((heard.text.as_str(), heard.provider.as_str()), ("Good evening.", "xai"));
     assert!(!server.asked()[0].text().contains("name=\"model\""));
+}
+
+/// A folder with a program of this name that does what the script says, before all others on the path.
+fn with_program(folder: &Path, name: &str, script: &str) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = folder.join(name);
+    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+fn left_in(home: &Path) -> Vec<String> {
+    let found = std::fs::read_dir(home.join("home/cache/audio")).into_iter().flatten().flatten();
+    found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_program_of_this_machine_listens_before_any_service_and_leaves_nothing() {
+    let programs = tempfile::tempdir().unwrap();
+    // It is told what the real one is told: recording, --output_dir, --language.
+    let script = r#"while [ $# -gt 1 ]; do case $1 in *.ogg) in=$1;; --output_dir) out=$2;; --language) of=$2;; esac; shift; done
+echo "[00:00.000 --> 00:01.000] noise"; name=${in##*/}; printf ' heard %s bytes of %s\n' "$(wc -c < "$in")" "$of" > "$out/${name%.ogg}.txt""#;
+    let path = with_program(programs.path(), "whisper", script);
+    let variables = [("PATH", path.as_str()), ("GROQ_API_KEY", "gk")];
+    let (folder, runtime) = runtime("stt:\n  local:\n    language: de\n", Mode::Manual, &variables);
+
+    let heard = block_on(runtime.transcribe(OGG)).unwrap();
+
+    assert_eq!((heard.text.as_str(), heard.provider.as_str()), ("heard 14 bytes of de", "whisper"));
+    assert_eq!(left_in(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_command_of_ones_own_listens_on_the_road() {
+    let config = "stt:\n  provider: command\n  command:\n    command: wc -c < {input_path}\n";
+    let (folder, open) = runtime(config, Mode::Manual, &[]);
+    let denying = format!("{config}approvals:\n  deny: [\"wc *\"]\n");
+    let (_other, closed) = runtime(&denying, Mode::Manual, &[]);
+    let failing = config.replace("wc -c <", "echo no model >&2; false");
+    let (third, broken) = runtime(&failing, Mode::Manual, &[]);
+
+    let heard = block_on(open.transcribe(OGG)).unwrap();
+    let denied = block_on(closed.transcribe(OGG)).unwrap_err();
+    let failed = block_on(broken.transcribe(OGG)).unwrap_err();
+
+    assert_eq!((heard.text.as_str(), heard.provider.as_str()), ("14", "command"));
+    assert!(matches!(&denied, TranscribeError::Failed { why, .. } if why.contains("denied")), "{denied}");
+    assert!(
+        failed.to_string().contains("ended with 1") && failed.to_string().contains("no model"),
+        "{failed}"
+    );
+    assert_eq!((left_in(folder.path()), left_in(third.path())), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_was_spoken_here_is_written_down_here() {
+    if std::env::var_os("HERMES_TEST_FULL").is_none() {
+        eprintln!("SKIPPED: a real Whisper listens with scripts/test --full");
+        return;
+    }
+    let Some(python) = testbed("HERMES_TEST_WHISPER_PYTHON", "whisper") else { return };
+    let Some(model) = testbed("HERMES_TEST_WHISPER_MODEL", "whisper") else { return };
+    let config = format!(
+        "stt:\n  provider: local\n  language: en\n  local:\n    python: {python}\n    model: {model}\n"
+    );
+    let (folder, runtime) = runtime(&config, Mode::Manual, &[]);
+
+    let words = "The quick brown fox jumps over the lazy dog.";
+    call(&runtime, "text_to_speech", &json!({ "text": words, "output_path": "fox.wav" }));
+    let heard = block_on(runtime.transcribe(&std::fs::read(folder.path().join("fox.wav")).unwrap())).unwrap();
+
+    let text = heard.text.to_lowercase();
+    assert_eq!(heard.provider, "faster-whisper");
+    assert!(text.contains("brown") && text.contains("dog"), "{text}");
 }

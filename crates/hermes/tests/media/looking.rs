@@ -2,44 +2,15 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-use hermes::core::model::{EventSink, Model, ModelError, ModelErrorClass, ModelReply, ModelRequest};
 use hermes::core::side::Answering;
 use hermes::guard::Mode;
-use hermes_testkit::{Answer, ModelServer};
+use hermes_testkit::{Answer, ModelServer, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Server};
 use crate::{call, runtime};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0rest";
-
-/// A model that sees, and is never asked.
-struct Eyes;
-
-impl Model for Eyes {
-    fn name(&self) -> &'static str {
-        "test/eyes"
-    }
-
-    fn provider(&self) -> &'static str {
-        "test"
-    }
-
-    fn sees(&self) -> bool {
-        true
-    }
-
-    fn ask<'a>(
-        &'a self,
-        _: &'a ModelRequest,
-        _: EventSink<'a>,
-    ) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
-        let class = ModelErrorClass::BadRequest;
-        let (provider, message) = ("test".to_owned(), "nobody asks it".to_owned());
-        Box::pin(async move { Err(ModelError { class, provider, message, retry_after: None }) })
-    }
-}
 
 fn vision(server: &ModelServer) -> String {
     format!(
@@ -111,7 +82,9 @@ fn without_a_model_that_sees_the_answer_says_what_to_set() {
 fn a_model_that_sees_gets_the_picture_itself() {
     let (folder, runtime) = runtime("", Mode::Manual, &[]);
     std::fs::write(folder.path().join("lamp.png"), PNG).unwrap();
-    let session = runtime.session().extension(Answering(Arc::new(Eyes))).open().unwrap();
+    // It sees, and is not asked by the tool: what it gets is the picture.
+    let eyes = Arc::new(ScriptedModel::new("test/eyes", []).seeing());
+    let session = runtime.session().extension(Answering(eyes.clone())).open().unwrap();
 
     let arguments = json!({ "image_url": "lamp.png", "question": "What is it?" }).to_string();
     let outcome = session.call_blocking(hermes::ToolCall::new("vision_analyze", arguments));
@@ -121,6 +94,7 @@ fn a_model_that_sees_gets_the_picture_itself() {
         (outcome.attachments[0].media_type.as_str(), &*outcome.attachments[0].bytes),
         ("image/png", PNG)
     );
+    assert_eq!(eyes.times_asked(), 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! | `speech` | espeak-ng speaks without any key; every service is asked in its own words |
 //! | `looking` | pictures are looked at by the model that is meant for it, or not at all |
 //! | `making` | pictures and films are made, waited for and paid for only when somebody agrees |
-//! | `listening` | recordings become text; the SDK of a vendor agrees with the doubles |
+//! | `listening` | recordings become text, by services and by programs; the SDK of a vendor agrees with the doubles |
 
 #![expect(clippy::disallowed_methods, reason = "a test brings its own servers and home")]
 #![expect(
@@ -36,7 +36,8 @@ fn runtime(config: &str, mode: Mode, variables: &[(&str, &str)]) -> (tempfile::T
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("config.yaml"), config).unwrap();
     let own = ["PATH", "HOME"].map(|name| (name.to_owned(), std::env::var(name).unwrap_or_default()));
-    let env = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).chain(own);
+    let given = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let env = own.into_iter().chain(given);
     let runtime =
         Runtime::builder().cwd(folder.path()).home(Home::at(&home)).env(env).mode(mode).build().unwrap();
     (folder, runtime)

@@ -237,3 +237,49 @@ fn a_model_of_deepinfra_films_and_its_film_has_a_whole_address() {
     assert_eq!(asked.header("authorization"), "Bearer k");
     assert!(asked.text().contains("\"prompt\":\"waves\""), "{}", asked.text());
 }
+
+/// Codex: it takes one token, and a new one is had for the token to renew with.
+fn codex() -> Server {
+    Server::start(|asked: &Asked| match asked.path() {
+        "/login/oauth/token" if asked.json()["refresh_token"] == "renew" => {
+            json_answer(200, &json!({ "access_token": "fresh", "refresh_token": "renew again" }))
+        }
+        "/codex/responses" if asked.header("authorization") == "Bearer fresh" => {
+            let item = json!({ "type": "image_generation_call", "status": "completed", "result": PNG_TEXT });
+            let event = json!({ "type": "response.output_item.done", "item": item });
+            (200, "text/event-stream".to_owned(), format!("event: x\ndata: {event}\n\n").into_bytes())
+        }
+        "/codex/responses" => json_answer(401, &json!({ "detail": "token expired" })),
+        _ => json_answer(404, &json!({})),
+    })
+}
+
+#[test]
+fn codex_draws_for_whoever_is_logged_in_and_the_login_is_renewed() {
+    let server = codex();
+    let config = format!(
+        "image_gen:\n  provider: openai-codex\n  openai-codex:\n    base_url: {0}/codex\n    login_url: {0}/login\n",
+        server.address()
+    );
+    let (_other, without) = runtime(&config, Mode::Off, &[]);
+    let (folder, runtime) = runtime(&config, Mode::Off, &[]);
+    let logins = folder.path().join("home/auth.json");
+    let tokens = json!({ "access_token": "old", "refresh_token": "renew", "account_id": "acc" });
+    let login = json!({ "version": 1, "providers": { "openai-codex": { "tokens": tokens } } });
+    std::fs::write(&logins, login.to_string()).unwrap();
+
+    let nobody = call(&without, "image_generate", &json!({ "prompt": "a lamp" })).to_string();
+    let made = call(&runtime, "image_generate", &json!({ "prompt": "a lamp" }));
+
+    assert!(nobody.contains("openai-codex"), "{nobody}");
+    let file = made["image"].as_str().unwrap_or_default();
+    assert_eq!(std::fs::read(file).unwrap_or_default(), PNG, "{made}");
+    assert_eq!((&made["provider"], &made["model"]), (&json!("openai-codex"), &json!("gpt-image-2")));
+    let asked = server.asked();
+    let paths: Vec<&str> = asked.iter().map(Asked::path).collect();
+    assert_eq!(paths, ["/codex/responses", "/login/oauth/token", "/codex/responses"]);
+    assert_eq!(asked[0].header("chatgpt-account-id"), "acc");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(logins).unwrap()).unwrap();
+    let tokens = &kept["providers"]["openai-codex"]["tokens"];
+    assert_eq!(tokens, &json!({ "access_token": "fresh", "refresh_token": "renew again" }));
+}

@@ -3,6 +3,7 @@
 //! A provider is a file in `providers/`. It gets words and perhaps pictures to begin with, and hands back
 //! the address of a picture or the picture itself.
 
+mod codex;
 mod providers;
 
 use futures::future::BoxFuture;
@@ -17,6 +18,8 @@ pub(crate) struct Provider {
     name: &'static str,
     keys: &'static [&'static str],
     model: &'static str,
+    /// A login that it needs, where it is not paid for by a key.
+    login: Option<&'static str>,
     draw: Draw,
 }
 
@@ -76,7 +79,17 @@ impl Provider {
         model: &'static str,
         draw: Draw,
     ) -> Self {
-        Self { name, keys, model, draw }
+        Self { name, keys, model, login: None, draw }
+    }
+
+    /// It needs this login.
+    pub(crate) const fn logged_in(mut self, login: &'static str) -> Self {
+        self.login = Some(login);
+        self
+    }
+
+    pub(crate) fn login(&self) -> Option<&'static str> {
+        self.login
     }
 
     pub(crate) const fn name(&self) -> &'static str {

@@ -9,12 +9,14 @@
 //! | [`sight`] | who looks at a picture |
 //! | [`look`] | having a model look at them |
 //! | [`fal`] | the queue that several of these services share |
+//! | [`program`] | running the programs that do so here |
 //! | [`service`] | asking the services that make such things |
 
 pub(crate) mod fal;
 pub(crate) mod fit;
 mod kind;
 pub(crate) mod look;
+pub(crate) mod program;
 pub(crate) mod service;
 pub(crate) mod shelf;
 pub(crate) mod sight;

@@ -76,6 +76,17 @@ impl<'a> Asking<'a> {
         document(&self.fetch(with(WebRequest::post_json(url, reach(), body), headers)).await?)
     }
 
+    /// Sends a document, and hands back whatever the service answers.
+    pub(crate) async fn ask(
+        &self,
+        url: String,
+        headers: &[(&str, String)],
+        body: &Value,
+    ) -> Result<WebReply, ToolError> {
+        let request = with(WebRequest::post_json(url, reach(), body), headers);
+        self.web.fetch(request.timeout(PATIENCE).max_bytes(MOST)).await
+    }
+
     /// Sends a document and reads bytes.
     pub(crate) async fn post_for_bytes(
         &self,
@@ -167,7 +178,7 @@ impl Choosing<'_> {
             return Err(format!("{section}.provider is `{name}`, which is none of {}", all.join(", ")));
         };
         let keys = named(found).1;
-        if keys.iter().any(|key| (self.has_key)(key)) {
+        if keys.is_empty() || keys.iter().any(|key| (self.has_key)(key)) {
             return Ok(found);
         }
         let other = if wish.is_none() {
@@ -210,7 +221,8 @@ pub(crate) fn bearer(key: &str) -> (&'static str, String) {
     ("authorization", format!("Bearer {key}"))
 }
 
-fn content(reply: WebReply) -> Result<WebReply, ToolError> {
+/// The answer, if the service was content; else what it says.
+pub(crate) fn content(reply: WebReply) -> Result<WebReply, ToolError> {
     if reply.is_ok() {
         return Ok(reply);
     }

@@ -130,7 +130,11 @@ pub(crate) async fn as_url(
     family: &str,
 ) -> Result<String, ToolError> {
     if let Source::Web(url) = Source::of(source) {
-        return carries_secret(url).map_or_else(|| Ok(url.to_owned()), |why| Err(ToolError::Failed(why)));
+        if let Some(why) = carries_secret(url) {
+            return Err(ToolError::Failed(why));
+        }
+        cx.web()?.judge(url)?;
+        return Ok(url.to_owned());
     }
     let found = Source::of(source).load(cx, most).await?;
     let kind = found.media_type.filter(|kind| kind.starts_with(family));

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::voice::{Format, Own, Provider, Voice, Way, chosen};
 use crate::hash::sha256_hex;
 use crate::media::service::spends;
+use crate::template;
 
 /// What is to be spoken, and where it is done.
 pub(crate) struct Order<'a> {
@@ -65,13 +66,7 @@ impl Plan {
         match &voice {
             Voice::Known(provider) => {
                 if let Way::Program(program) = provider.way() {
-                    speak = Some(command(
-                        (program.line)(order.keys)
-                            .iter()
-                            .map(|word| quoted(word))
-                            .collect::<Vec<_>>()
-                            .join(" "),
-                    ));
+                    speak = Some(command(template::line(&(program.line)(order.keys))));
                 }
                 // What a service cannot make, a program here can.
                 convert = conversion(format).map(command);
@@ -156,33 +151,7 @@ fn filled(own: &Own, input: &Path, output: &Path, format: Format) -> Result<Stri
         ("format", format.ending().to_owned()),
         ("speed", text("speed").unwrap_or_else(|| "1.0".to_owned())),
     ];
-    let mut out = String::new();
-    let mut rest = command.as_str();
-    while let Some((before, after)) = rest.split_once('{') {
-        out.push_str(before);
-        let known = values
-            .iter()
-            .find_map(|(name, value)| Some((value, after.strip_prefix(name)?.strip_prefix('}')?)));
-        if let Some((value, more)) = known {
-            out.push_str(&quoted(value));
-            rest = more;
-        } else {
-            out.push('{');
-            rest = after;
-        }
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
-/// A word as a shell takes it for one.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '+');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    Ok(template::filled(&command, &values))
 }
 
 #[cfg(test)]

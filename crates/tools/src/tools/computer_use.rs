@@ -34,7 +34,7 @@ const MAX_SCROLL: i64 = 50;
 
 fn gate() -> Gate {
     let programs = PROGRAMS.into_iter().map(Gate::program);
-    Gate::All(programs.chain([Gate::env("DISPLAY")]).collect())
+    Gate::All(programs.chain([Gate::machine("DISPLAY")]).collect())
 }
 
 /// Use the programs on the screen with mouse and keyboard. Begin with capture: it shows the screen, or one

@@ -87,7 +87,11 @@ fn chosen(keys: &dyn Keys) -> Result<(&'static Provider, String), String> {
 
 fn ready(probe: &dyn Probe) -> Result<(), String> {
     let (setting, has_key) = (|key: &str| probe.config(key), |name: &str| probe.env(name));
-    drawing::chosen(&Choosing { setting: &setting, has_key: &has_key }).map(drop)
+    let provider = drawing::chosen(&Choosing { setting: &setting, has_key: &has_key })?;
+    match provider.login().filter(|login| !probe.login(login)) {
+        Some(login) => Err(format!("{} needs a login for {login} in auth.json", provider.name())),
+        None => Ok(()),
+    }
 }
 
 /// Says which model draws.

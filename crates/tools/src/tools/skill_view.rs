@@ -48,10 +48,22 @@ impl Tool for SkillView {
                 Err(why) => failure(&why),
             },
             None => match skills.view(name, cx.session_id()).await {
-                Ok(view) => of_view(&view),
+                Ok(view) => of_view(&seen_from(cx, skills.as_ref(), view)),
                 Err(why) => failure(&why),
             },
         })
+    }
+}
+
+/// The skill as commands of the session find it: elsewhere its folder has another path.
+fn seen_from(cx: &ToolCx, skills: &dyn Skills, view: View) -> View {
+    let site = cx.environments().site(cx.environment()).ok().filter(|site| site.there.is_some());
+    match site.zip(skills.given(&view.folder)) {
+        Some((site, below)) => {
+            let home = site.place.home().unwrap_or_else(|| "~".into());
+            view.at(&home.join(".hermes").join(below))
+        }
+        None => view,
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::cx::{Services, ToolCx};
-use hermes_core::effect::{Command, Effect};
-use hermes_core::environment::{EnvError, Environments, Ran, Run, ShellState, Why};
+use hermes_core::effect::Effect;
+use hermes_core::environment::Environments;
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::gate::Gate;
 use hermes_core::keys::Keys;
@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::media::program::{self, MOST, Runs, output};
 use crate::media::service::Asking;
 use crate::media::{ending, kind_of, shelf};
 use crate::speech::plan::{Order, Plan};
@@ -29,26 +30,12 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<TextToSpeech>("text_to_speech", &
     .variables(voice::variables)
     .timeout(Duration::from_mins(6));
 
-/// Most bytes that a program may write as sound.
-const MOST: usize = 128 * 1024 * 1024;
-
 /// How long a program may take, and the longest that the settings can let it take.
 const PATIENCE: Duration = Duration::from_mins(2);
 const LONGEST: Duration = Duration::from_mins(5);
 
-/// A program that is run: what it is called, how it is had, and how long it may take.
-#[derive(Clone, Copy)]
-struct Runs {
-    name: &'static str,
-    had_by: &'static str,
-    limit: Duration,
-}
-
 /// Makes other kinds of sound files.
 const FFMPEG: Runs = Runs { name: "ffmpeg", had_by: "on Debian: apt install ffmpeg", limit: PATIENCE };
-
-/// What a shell answers when there is no such program.
-const NOT_FOUND: i32 = 127;
 
 /// Speak a text: it becomes a sound file. The answer names the file and a MEDIA tag; put the tag into your
 /// reply where the person should get the sound.
@@ -69,9 +56,7 @@ struct Surroundings {
 impl Surroundings {
     fn of(environments: &Environments, settings: Option<&shelf::MediaSettings>, place: &Place) -> Self {
         // Only sound comes back, so any place will do; one on this machine is nearer.
-        let near = environments.all().find(|(_, site)| site.there.is_none()).map(|(name, _)| name);
-        let environment = near.unwrap_or(environments.default_name()).to_owned();
-        Self { environment, folder: shelf::folder(settings, place, "audio") }
+        Self { environment: program::near(environments), folder: shelf::folder(settings, place, "audio") }
     }
 }
 
@@ -179,42 +164,6 @@ fn patience(voice: &Voice) -> Duration {
         Voice::Known(_) => None,
     };
     own.filter(|seconds| *seconds > 0).map_or(PATIENCE, Duration::from_secs).min(LONGEST)
-}
-
-/// What a command writes when it is given this to read.
-async fn output(cx: &ToolCx, command: &Command, input: Vec<u8>, program: Runs) -> Result<Vec<u8>, ToolError> {
-    let permit = cx.may_run(command)?;
-    let run = Run {
-        session: cx.session_id().to_owned(),
-        shell: ShellState::default(),
-        input,
-        terminal: None,
-        timeout: program.limit,
-        keep: MOST,
-        cancel: cx.cancelled().clone(),
-    };
-    let ran = cx
-        .workplace(&permit)?
-        .run(permit, run)
-        .await
-        .map_err(|wrong: EnvError| failed(&wrong.to_string()))?;
-    wrote(ran, program)
-}
-
-fn wrote(ran: Ran, Runs { name: program, had_by, .. }: Runs) -> Result<Vec<u8>, ToolError> {
-    match ran.why {
-        Why::Cancelled => Err(ToolError::Cancelled),
-        Why::TimedOut(limit) => Err(failed(&format!("{program} was not done after {} s", limit.as_secs()))),
-        Why::Ended(end) if end.code() == NOT_FOUND => {
-            Err(failed(&format!("{program} is not installed ({had_by})")))
-        }
-        Why::Ended(end) if end.code() != 0 => {
-            let said: String = String::from_utf8_lossy(&ran.output.head).trim().chars().take(300).collect();
-            Err(failed(&format!("{program} ended with {}: {said}", end.code())))
-        }
-        Why::Ended(_) if ran.output.left_out() > 0 => Err(failed("the sound is too long")),
-        Why::Ended(_) => Ok([ran.output.head, ran.output.tail].concat()),
-    }
 }
 
 fn failed(why: &str) -> ToolError {

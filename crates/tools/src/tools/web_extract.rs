@@ -6,7 +6,7 @@ use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::session::Place;
 use hermes_core::tool::{MaxSize, Tool, ToolDef};
-use hermes_core::web::host_in;
+use hermes_core::web::{WebError, host_in};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -73,10 +73,29 @@ async fn one(asking: &Asking<'_>, extract: Extract, (at, url): (usize, &str), bu
     if let Some(why) = carries_secret(url) {
         return json!({ "url": url, "title": "", "content": "", "error": why, "blocked_by_policy": true });
     }
-    match extract(asking, url).await {
+    match read(asking, extract, url).await {
         Ok(page) => shown(asking, at, url, page, budget).await,
-        Err(error) => json!({ "url": url, "title": "", "content": "", "error": error.to_string() }),
+        Err(error) => failed(url, &error),
     }
+}
+
+/// The page, if neither its address nor where it was found in the end is closed to us. Whoever reads it:
+/// a provider must not be a way around the rules.
+async fn read(asking: &Asking<'_>, extract: Extract, url: &str) -> Result<Extracted, ToolError> {
+    asking.web.judge(url)?;
+    let page = extract(asking, url).await?;
+    if page.url != url && !page.url.is_empty() {
+        asking.web.judge(&page.url)?;
+    }
+    Ok(page)
+}
+
+fn failed(url: &str, error: &ToolError) -> Value {
+    let mut row = json!({ "url": url, "title": "", "content": "", "error": error.to_string() });
+    if let (ToolError::Web(WebError::Refused { .. }), Some(fields)) = (error, row.as_object_mut()) {
+        fields.insert("blocked_by_policy".to_owned(), true.into());
+    }
+    row
 }
 
 async fn shown(asking: &Asking<'_>, at: usize, url: &str, page: Extracted, budget: usize) -> Value {
@@ -98,6 +117,7 @@ async fn shown(asking: &Asking<'_>, at: usize, url: &str, page: Extracted, budge
     }
     let mut row = json!({ "url": url, "title": page.title, "content": content, "error": null });
     if page.url != url
+        && !page.url.is_empty()
         && let Some(fields) = row.as_object_mut()
     {
         fields.insert("final_url".to_owned(), page.url.into());

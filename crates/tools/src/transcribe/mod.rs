@@ -1,33 +1,40 @@
 //! What is said in a recording, as text: for voice messages that reach the program itself.
 //!
-//! No tool uses it, so it has no permits: it asks services through the same [`Courier`] as messages do.
-//! Programs of this machine are not asked, since only a call on the road may start one. A service is a
-//! file in `providers/`.
+//! | file | what |
+//! |---|---|
+//! | here | who listens by the settings |
+//! | [`service`] | has a service listen; the services are files in `providers/` |
+//! | [`plan`] | what is run where a program of this machine listens; the programs are files in `engines/` |
+//! | [`tool`](tool::Recording) | runs it, on the road |
 
+mod engines;
+mod plan;
 mod providers;
+mod service;
+mod tool;
 
-use std::time::Duration;
+use std::path::PathBuf;
 
 use hermes_core::keys::Keys;
-use hermes_core::web::{Reach, WebRequest};
-use serde_json::Value;
+use hermes_core::tool::ToolDef;
+use serde_json::{Value, json};
 
+use crate::hash::sha256_hex;
 use crate::media::kind_of;
-use crate::media::service::words;
-use crate::multipart::Form;
 use crate::senders::Courier;
+use engines::ENGINES;
+use plan::COMMAND;
 use providers::PROVIDERS;
-
-/// The name under which these services are known where effects are declared.
-const SERVICE: &str = "the configured transcription service";
+pub(crate) use service::Provider;
+pub use tool::Recording;
 
 /// Largest recording.
 const MOST: usize = 25 * 1024 * 1024;
 
-/// Longest wait for the text.
-const PATIENCE: Duration = Duration::from_mins(5);
+/// The word for the programs of this machine.
+const LOCAL: &str = "local";
 
-/// Kinds of files that services take, with the ending that they want to see.
+/// Kinds of files that can be listened to, with the ending that they should have.
 const KINDS: [(&str, &str); 9] = [
     ("audio/mpeg", "mp3"),
     ("audio/mp4", "m4a"),
@@ -39,32 +46,6 @@ const KINDS: [(&str, &str); 9] = [
     ("video/mpeg", "mpeg"),
     ("video/webm", "webm"),
 ];
-
-/// A service that listens. All of them take a form with a file and answer with a `text`.
-pub(crate) struct Provider {
-    pub(crate) name: &'static str,
-    /// Lower is asked first when the settings name none.
-    pub(crate) order: u8,
-    pub(crate) keys: &'static [&'static str],
-    /// The variable that may hold its address, and the usual one.
-    pub(crate) base: (&'static str, &'static str),
-    pub(crate) path: &'static str,
-    /// The field of the form that names the model, empty where there is none, and the usual model.
-    pub(crate) model: (&'static str, &'static str),
-    /// The header with the key, and what stands before the key.
-    pub(crate) header: (&'static str, &'static str),
-}
-
-impl Provider {
-    /// Its name in settings.
-    pub(crate) const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn key(&self, keys: &dyn Keys) -> Option<String> {
-        self.keys.iter().find_map(|name| keys.key(name)).map(|key| key.trim().to_owned())
-    }
-}
 
 /// What was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +68,7 @@ pub enum TranscribeError {
     /// The recording cannot be taken.
     #[error("{0}")]
     BadRecording(String),
-    /// The service failed.
+    /// Whoever was to listen failed.
     #[error("{provider}: {why}")]
     Failed {
         /// Who.
@@ -97,42 +78,70 @@ pub enum TranscribeError {
     },
 }
 
-/// Has a recording written down by the service that the settings name, or the first that has a key.
-pub async fn transcribe(courier: &dyn Courier, recording: &[u8]) -> Result<Transcript, TranscribeError> {
-    let keys = courier.keys();
-    let (kind, ending) = kind(recording)?;
-    let provider = chosen(keys)?;
-    let key = provider.key(keys).unwrap_or_default();
-    let section = format!("stt.{}", provider.name);
-    let model = keys.text(&format!("{section}.model")).unwrap_or_else(|| provider.model.1.to_owned());
-    let base = keys.text(&format!("{section}.base_url")).or_else(|| keys.key(provider.base.0));
-    let base = base.unwrap_or_else(|| provider.base.1.to_owned());
-    let mut form = Form::default();
-    if !provider.model.0.is_empty() {
-        form = form.text(provider.model.0, &model);
+/// Says where a program is.
+pub type Finder<'a> = dyn Fn(&str) -> Option<PathBuf> + 'a;
+
+/// Who listens.
+#[derive(Clone)]
+pub struct Listener(Way);
+
+#[derive(Clone)]
+enum Way {
+    Service(&'static Provider),
+    Program(String),
+}
+
+impl Listener {
+    /// Who listens by these settings: whom they name, or the first that can, those of this machine before
+    /// the others.
+    pub fn chosen(keys: &dyn Keys, found: &Finder<'_>) -> Result<Self, TranscribeError> {
+        let named = keys.text("stt.provider").map(|name| name.trim().to_lowercase());
+        let way = match named.as_deref().filter(|name| *name != "auto") {
+            Some(name) => named_way(name, keys, found),
+            None => any_way(keys, found),
+        };
+        way.map(Self).map_err(TranscribeError::NotConfigured)
     }
-    if let Some(language) = keys.text(&format!("{section}.language")).or_else(|| keys.text("stt.language")) {
-        form = form.text("language", &language);
+
+    /// The name of the program, where it is one: it listens by a call of [`tool`], with what
+    /// [`arguments`] says.
+    pub fn program(&self) -> Option<&str> {
+        match &self.0 {
+            Way::Program(name) => Some(name),
+            Way::Service(_) => None,
+        }
     }
-    let (media_type, body) = form.file("file", &format!("recording.{ending}"), kind, recording).finish();
-    let url = format!("{}{}", base.trim_end_matches('/'), provider.path);
-    let mut request = WebRequest::get(url, Reach::Configured(SERVICE))
-        .method("POST")
-        .timeout(PATIENCE)
-        .header("content-type", media_type)
-        .header(provider.header.0, format!("{}{key}", provider.header.1));
-    request.body = body;
-    let failed = |why: String| TranscribeError::Failed { provider: provider.name.to_owned(), why };
-    let reply = courier.fetch(request).await.map_err(|wrong| failed(wrong.to_string()))?;
-    let answer = reply.json().unwrap_or_default();
-    if !reply.is_ok() {
-        let said = words(&answer).unwrap_or_else(|| reply.text());
-        let said: String = said.trim().chars().take(300).collect();
-        return Err(failed(format!("it answered {}: {said}", reply.status)));
+
+    /// What is said in a recording, asked of the service.
+    pub async fn ask(&self, courier: &dyn Courier, recording: &[u8]) -> Result<Transcript, TranscribeError> {
+        let kind = kind(recording)?;
+        match &self.0 {
+            Way::Service(provider) => provider.listen(courier, recording, kind).await,
+            Way::Program(name) => {
+                let why = "a program listens by a call".to_owned();
+                Err(TranscribeError::Failed { provider: name.clone(), why })
+            }
+        }
     }
-    let text = answer.get("text").and_then(Value::as_str);
-    let text = text.ok_or_else(|| failed("its answer has no text".to_owned()))?;
-    Ok(Transcript { text: text.trim().to_owned(), provider: provider.name.to_owned(), model })
+}
+
+/// The tool by which programs listen.
+pub fn tool() -> &'static ToolDef {
+    &tool::TOOL
+}
+
+/// The arguments for a call of [`tool`] about this recording.
+pub fn arguments(listener: &str, found: &Finder<'_>, recording: &[u8]) -> Result<Value, TranscribeError> {
+    let (_, ending) = kind(recording)?;
+    let digest: String = sha256_hex(&[recording]).chars().take(16).collect();
+    let name = format!("recording_{digest}.{ending}");
+    let engine = ENGINES.iter().find(|engine| engine.name == listener);
+    // By its whole path: the shell that runs it may look elsewhere than we do.
+    let program = engine.and_then(|engine| found(engine.program?));
+    Ok(match program.map(|path| path.to_string_lossy().into_owned()) {
+        Some(program) => json!({ "listener": listener, "program": program, "recording": name }),
+        None => json!({ "listener": listener, "recording": name }),
+    })
 }
 
 fn kind(recording: &[u8]) -> Result<(&'static str, &'static str), TranscribeError> {
@@ -146,28 +155,76 @@ fn kind(recording: &[u8]) -> Result<(&'static str, &'static str), TranscribeErro
     })
 }
 
-fn chosen(keys: &dyn Keys) -> Result<&'static Provider, TranscribeError> {
-    let missing = |why: String| TranscribeError::NotConfigured(why);
-    let names = || PROVIDERS.iter().map(|provider| provider.name).collect::<Vec<_>>().join(", ");
-    if let Some(name) = keys.text("stt.provider").filter(|name| name != "auto") {
-        let found = PROVIDERS.iter().find(|provider| provider.name == name.to_lowercase());
-        let found = found
-            .ok_or_else(|| missing(format!("stt.provider is `{name}`, which is none of {}", names())))?;
-        let needs = || missing(format!("{name} needs {}", found.keys.join(" or ")));
-        return found.key(keys).map(|_| *found).ok_or_else(needs);
+fn named_way(name: &str, keys: &dyn Keys, found: &Finder<'_>) -> Result<Way, String> {
+    if name == LOCAL {
+        return local(keys, found)?
+            .ok_or_else(|| format!("nobody listens here: install one of {}", programs()));
+    }
+    if let Some(engine) = ENGINES.iter().find(|engine| engine.name == name) {
+        return Ok(Way::Program(engine.name.to_owned()));
+    }
+    if let Some(found) = PROVIDERS.iter().find(|provider| provider.name == name) {
+        let needs = || format!("{name} needs {}", found.keys.join(" or "));
+        return found.key(keys).map(|_| Way::Service(found)).ok_or_else(needs);
+    }
+    let section = plan::section(name, false);
+    if name == COMMAND || keys.setting(&section).is_some() {
+        let unset = || format!("{section}.command is not set");
+        return keys
+            .text(&format!("{section}.command"))
+            .map(|_| Way::Program(name.to_owned()))
+            .ok_or_else(unset);
+    }
+    Err(format!("stt.provider is `{name}`, which is none of {}, nor one of stt.providers", names()))
+}
+
+fn any_way(keys: &dyn Keys, found: &Finder<'_>) -> Result<Way, String> {
+    if let Some(way) = local(keys, found)? {
+        return Ok(way);
+    }
+    if keys.text("stt.command.command").is_some() {
+        return Ok(Way::Program(COMMAND.to_owned()));
     }
     let usable = PROVIDERS.iter().filter(|provider| provider.key(keys).is_some());
-    let first = usable.min_by_key(|provider| provider.order).copied();
-    first.ok_or_else(|| missing(format!("nobody can listen: set a key of one of {}", names())))
+    let first = usable.min_by_key(|provider| provider.order);
+    first.map(|provider| Way::Service(provider)).ok_or_else(|| {
+        format!("nobody can listen: install one of {}, or set a key of one of {}", programs(), names())
+    })
+}
+
+/// The engine that the settings name, or the first that is installed.
+fn local(keys: &dyn Keys, found: &Finder<'_>) -> Result<Option<Way>, String> {
+    let way = |name: &str| Some(Way::Program(name.to_owned()));
+    if let Some(name) = keys.text("stt.local.engine") {
+        let known = ENGINES.iter().any(|engine| engine.name == name);
+        let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+        let wrong = || format!("stt.local.engine is `{name}`, which is none of {}", names.join(", "));
+        return if known { Ok(way(&name)) } else { Err(wrong()) };
+    }
+    if keys.text("stt.local.python").is_some() {
+        return Ok(way("faster-whisper"));
+    }
+    let there =
+        ENGINES.iter().filter(|engine| engine.program.is_some_and(|program| found(program).is_some()));
+    // One that is there and was told of no model cannot be taken by itself.
+    let able = there.filter(|engine| engine.name != "whisper-cli" || keys.text("stt.local.model").is_some());
+    Ok(able.min_by_key(|engine| engine.order).and_then(|engine| way(engine.name)))
+}
+
+fn names() -> String {
+    let services = PROVIDERS.iter().map(|provider| provider.name);
+    [LOCAL, COMMAND].into_iter().chain(services).collect::<Vec<_>>().join(", ")
+}
+
+fn programs() -> String {
+    ENGINES.iter().filter_map(|engine| engine.program).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    struct Given(Value, &'static [&'static str]);
+    pub(super) struct Given(pub(super) Value, pub(super) &'static [&'static str]);
 
     impl Keys for Given {
         fn key(&self, name: &str) -> Option<String> {
@@ -179,20 +236,53 @@ mod tests {
         }
     }
 
-    fn name(settings: Value, keys: &'static [&'static str]) -> Result<&'static str, TranscribeError> {
-        chosen(&Given(settings, keys)).map(Provider::name)
+    fn found(program: &str, installed: &str) -> Option<PathBuf> {
+        (program == installed).then(|| PathBuf::from("/v/bin").join(program))
+    }
+
+    fn name(settings: Value, keys: &'static [&'static str], installed: &str) -> Result<String, String> {
+        let chosen = Listener::chosen(&Given(settings, keys), &|program| found(program, installed));
+        chosen.map_err(|why| why.to_string()).map(|listener| match listener.0 {
+            Way::Service(provider) => provider.name().to_owned(),
+            Way::Program(name) => name,
+        })
     }
 
     #[test]
-    fn the_named_service_listens_or_the_first_with_a_key() {
-        assert_eq!(name(json!({}), &["OPENAI_API_KEY", "GROQ_API_KEY"]).unwrap(), "groq");
-        assert_eq!(
-            name(json!({ "stt": { "provider": "openai" } }), &["OPENAI_API_KEY", "GROQ_API_KEY"]).unwrap(),
-            "openai"
-        );
-        assert!(name(json!({}), &[]).unwrap_err().to_string().contains("nobody can listen"));
+    fn the_named_one_listens_or_the_first_that_can() {
+        let keys = &["OPENAI_API_KEY", "GROQ_API_KEY"];
+
+        assert_eq!(name(json!({}), keys, "").unwrap(), "groq");
+        assert_eq!(name(json!({}), keys, "whisper").unwrap(), "whisper");
+        assert_eq!(name(json!({ "stt": { "provider": "openai" } }), keys, "whisper").unwrap(), "openai");
+        let command = json!({ "stt": { "command": { "command": "hear {input_path}" } } });
+        assert_eq!(name(command.clone(), keys, "").unwrap(), "command");
+        assert_eq!(name(command, &[], "whisper-ctranslate2").unwrap(), "whisper-ctranslate2");
+        assert!(name(json!({}), &[], "").unwrap_err().contains("nobody can listen"));
         assert!(
-            name(json!({ "stt": { "provider": "local" } }), &[]).unwrap_err().to_string().contains("none of")
+            name(json!({ "stt": { "provider": "groq" } }), &[], "").unwrap_err().contains("GROQ_API_KEY")
+        );
+    }
+
+    #[test]
+    fn programs_of_this_machine_are_named_or_found() {
+        let stt = |section: Value| json!({ "stt": section });
+
+        assert_eq!(name(stt(json!({ "provider": "local" })), &[], "whisper").unwrap(), "whisper");
+        assert!(name(stt(json!({ "provider": "local" })), &[], "").unwrap_err().contains("whisper-cli"));
+        // It needs a model file, which only the settings can name.
+        assert!(name(stt(json!({ "provider": "local" })), &[], "whisper-cli").is_err());
+        let cpp = json!({ "provider": "local", "local": { "model": "/m/ggml.bin" } });
+        assert_eq!(name(stt(cpp), &[], "whisper-cli").unwrap(), "whisper-cli");
+        let python = json!({ "provider": "local", "local": { "python": "/v/bin/python" } });
+        assert_eq!(name(stt(python), &[], "whisper").unwrap(), "faster-whisper");
+        let engine = json!({ "provider": "local", "local": { "engine": "wisper" } });
+        assert!(name(stt(engine), &[], "whisper").unwrap_err().contains("none of"));
+        let mine = json!({ "provider": "Mine", "providers": { "mine": { "command": "hear" } } });
+        assert_eq!(name(stt(mine), &[], "").unwrap(), "mine");
+        assert!(name(stt(json!({ "provider": "nobody" })), &[], "").unwrap_err().contains("none of local"));
+        assert!(
+            name(stt(json!({ "provider": "command" })), &[], "").unwrap_err().contains("stt.command.command")
         );
     }
 
@@ -201,5 +291,9 @@ mod tests {
         assert_eq!(kind(b"OggS\0").unwrap(), ("audio/ogg", "ogg"));
         assert!(kind(b"\x89PNG\r\n\x1A\n").is_err());
         assert!(kind(&vec![0; MOST + 1]).is_err());
+        let arguments = arguments("whisper", &|program| found(program, "whisper"), b"OggS\0").unwrap();
+        let recording = std::path::Path::new(arguments["recording"].as_str().unwrap());
+        assert_eq!(recording.extension().and_then(std::ffi::OsStr::to_str), Some("ogg"), "{arguments}");
+        assert_eq!(arguments["program"], "/v/bin/whisper");
     }
 }

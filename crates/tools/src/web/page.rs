@@ -111,9 +111,10 @@ fn decoded(kind: &str, body: &[u8]) -> String {
     encoding.decode(body).0.into_owned()
 }
 
-/// The value of the first `charset=`.
+/// The value of the first `charset=`, or of the `encoding=` with which XML begins.
 fn charset(text: &str) -> Option<String> {
-    let (_, after) = text.split_once("charset=")?;
+    let declared = || text.trim_start().strip_prefix("<?xml")?.split_once("?>")?.0.split_once("encoding=");
+    let (_, after) = text.split_once("charset=").or_else(declared)?;
     let after = after.trim_start_matches(['"', '\'', ' ']);
     let end = after
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')))

@@ -1,5 +1,7 @@
 //! What a provider of the web is, and which one a call takes.
 
+use std::time::Duration;
+
 use futures::future::BoxFuture;
 use hermes_core::cx::{PermittedWeb, ToolCx};
 use hermes_core::error::ToolError;
@@ -11,6 +13,13 @@ use super::providers::PROVIDERS;
 
 /// The name under which providers are declared as an effect: which one it is, only the settings know.
 pub(crate) const SERVICE: &str = "the configured web provider";
+
+/// Providers of the original that read another's pages against the terms of these; whoever has one of them
+/// in their settings gets the first that is usable.
+const ELSEWHERE: [&str; 1] = ["ddgs"];
+
+/// Longest wait for an answer.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Longest part of a refusal that is repeated.
 const MAX_REFUSAL: usize = 300;
@@ -130,8 +139,8 @@ fn find(named: &str, job: Job, keys: &dyn Keys, setting: &str) -> Result<&'stati
     let wanted = named.trim().to_ascii_lowercase();
     let found = PROVIDERS.iter().find(|provider| provider.name == wanted && provider.does(job));
     let Some(provider) = found else {
-        // The general setting may name one that does only the other job.
-        if PROVIDERS.iter().any(|provider| provider.name == wanted) {
+        // The general setting may name one that does only the other job, or one that is not asked here.
+        if ELSEWHERE.contains(&wanted.as_str()) || PROVIDERS.iter().any(|provider| provider.name == wanted) {
             return choose_any(job, keys);
         }
         let known: Vec<_> = able().collect();
@@ -175,11 +184,22 @@ impl<'a> Asking<'a> {
         headers: &[(&str, String)],
         body: &Value,
     ) -> Result<Value, ToolError> {
+        self.post_within(PATIENCE, url, headers, body).await
+    }
+
+    /// The same, for one that takes its time.
+    pub(crate) async fn post_within(
+        &self,
+        patience: Duration,
+        url: String,
+        headers: &[(&str, String)],
+        body: &Value,
+    ) -> Result<Value, ToolError> {
         let mut request = WebRequest::post_json(url, Reach::Configured(SERVICE), body);
         for (name, value) in headers {
             request = request.header(name, value.clone());
         }
-        answered(&self.web.fetch(request.timeout(std::time::Duration::from_mins(1))).await?)
+        answered(&self.web.fetch(request.timeout(patience)).await?)
     }
 
     /// Asks a provider and reads its JSON.

@@ -18,6 +18,7 @@ fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Ext
     async move {
         let request = WebRequest::get(url, Reach::Open)
             .header("accept", ACCEPT)
+            .header("accept-encoding", "gzip")
             .header("accept-language", "en;q=0.9,*;q=0.5");
         let reply = asking.web.fetch(request).await?;
         if !reply.is_ok() {

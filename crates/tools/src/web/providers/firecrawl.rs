@@ -1,4 +1,4 @@
-//! Firecrawl, hosted or one's own: searches, and reads pages that need a browser.
+//! Firecrawl, hosted, one's own, or behind a gateway for tools: searches, and reads pages that need a browser.
 
 use futures::future::{BoxFuture, FutureExt as _};
 use hermes_core::error::ToolError;
@@ -8,9 +8,12 @@ use crate::web::answers::{hits, list, text, unreadable};
 use crate::web::provider::{Asking, Extracted, Hit, Provider};
 
 pub(crate) const PROVIDER: Provider =
-    Provider::new("firecrawl", 40, &["FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"])
+    Provider::new("firecrawl", 40, &["FIRECRAWL_API_KEY", "FIRECRAWL_API_URL", TOKEN])
         .searching(search)
         .extracting(extract);
+
+/// Opens the gateway, for who has no key of their own.
+const TOKEN: &str = "TOOL_GATEWAY_USER_TOKEN";
 
 fn search<'a>(
     asking: &'a Asking<'a>,
@@ -43,8 +46,19 @@ fn extract<'a>(asking: &'a Asking<'a>, url: &'a str) -> BoxFuture<'a, Result<Ext
 }
 
 async fn post(asking: &Asking<'_>, path: &str, body: &Value) -> Result<Value, ToolError> {
-    let url = format!("{}{path}", asking.base("FIRECRAWL_API_URL", "https://api.firecrawl.dev"));
-    // One's own server may need no key.
-    let key = asking.keys.key("FIRECRAWL_API_KEY").map(|key| ("authorization", format!("Bearer {key}")));
-    asking.post(url, key.as_slice(), body).await
+    let (base, key) = place(asking);
+    let key = key.map(|key| ("authorization", format!("Bearer {key}")));
+    asking.post(format!("{base}{path}"), key.as_slice(), body).await
+}
+
+/// Where it is, and the key. One's own server may need none.
+fn place(asking: &Asking<'_>) -> (String, Option<String>) {
+    let key = |name: &str| asking.keys.key(name);
+    if let (None, None, Some(token)) = (key("FIRECRAWL_API_KEY"), key("FIRECRAWL_API_URL"), key(TOKEN)) {
+        let scheme = key("TOOL_GATEWAY_SCHEME").unwrap_or_else(|| "https".to_owned());
+        let domain = key("TOOL_GATEWAY_DOMAIN").unwrap_or_else(|| "nousresearch.com".to_owned());
+        let usual = format!("{}://firecrawl-gateway.{}", scheme.trim(), domain.trim());
+        return (asking.base("FIRECRAWL_GATEWAY_URL", &usual), Some(token));
+    }
+    (asking.base("FIRECRAWL_API_URL", "https://api.firecrawl.dev"), key("FIRECRAWL_API_KEY"))
 }
