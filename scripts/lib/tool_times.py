@@ -113,8 +113,12 @@ def main():
     read, patch = item(asked.bench, "read_file", asked.work), item(asked.bench, "patch", asked.work)
     slowest = max(value for key, value in patch.items() if key.startswith(("replace_", "v4a_")))
     found = {"read_file_page": [read["random_ms"], "ms"], "patch_slowest": [slowest, "ms"]}
-    found["python_call_ms"] = [item(asked.bench, "python", asked.work)["call_ms"], "ms"]
-    found["cron_tick_ms"] = [item(asked.bench, "cron", asked.work)["tick_ms"], "ms"]
+    python = item(asked.bench, "python", asked.work)
+    found["python_call_ms"] = [python["call_ms"], "ms"]
+    found["python_50_plugins_over_ms"] = [python["start_50_ms"] - python["start_0_ms"], "ms"]
+    # Nothing due, one job, a hundred, or a file that somebody else has written: the slowest counts.
+    ticks = item(asked.bench, "cron", asked.work)
+    found["cron_tick_ms"] = [max(value for key, value in ticks.items() if key.endswith("tick_ms")), "ms"]
     found |= mcp(asked.bench, asked.work)
     found |= browser(asked.bench, asked.work)
     found |= search_ratio(asked.bench, asked.work)

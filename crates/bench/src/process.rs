@@ -9,6 +9,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -70,11 +71,11 @@ impl PingPong {
         Ok(Self { child, input, output: BufReader::new(output) })
     }
 
-    /// One line there, one line back.
+    /// One line there, in one piece and with its end, and one line back.
     pub(crate) fn round(&mut self, line: &str) -> Result<(), String> {
         let mut back = String::new();
-        writeln!(self.input, "{line}")
-            .and_then(|()| self.input.flush())
+        self.input
+            .write_all(line.as_bytes())
             .and_then(|()| self.output.read_line(&mut back))
             .map_err(|wrong| wrong.to_string())?;
         if back.contains("result") { Ok(()) } else { Err(format!("it answered {back:?}")) }
@@ -139,14 +140,23 @@ pub(crate) fn serve(page: String) -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|wrong| wrong.to_string())?;
     let port = listener.local_addr().map_err(|wrong| wrong.to_string())?.port();
     std::thread::spawn(move || {
-        for mut link in listener.incoming().flatten() {
-            // Whoever breaks off needs no answer.
-            let _ = BufReader::new(&link).read_line(&mut String::new());
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
-            let _ = write!(link, "{head}content-length: {}\r\n\r\n{page}", page.len());
+        let page: Arc<str> = page.into();
+        for link in listener.incoming().flatten() {
+            let page = Arc::clone(&page);
+            // Browsers open lines that they may need later: none may hold up the others.
+            std::thread::spawn(move || answer(&link, &page));
         }
     });
     Ok(port)
+}
+
+/// Answers one request, which is read to its end. Whoever breaks off needs no answer.
+fn answer(mut link: &TcpStream, page: &str) {
+    let asked = BufReader::new(link).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+    if asked.count() > 0 {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
+        let _ = write!(link, "{head}content-length: {}\r\n\r\n{page}", page.len());
+    }
 }
 
 /// Sends a request to a server of this machine, and waits for its answer.

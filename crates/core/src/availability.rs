@@ -203,7 +203,7 @@ fn touches(change: &Change, gate: &Gate) -> bool {
         Gate::Config(_) => *change == Change::Config,
         Gate::Service(_) => *change == Change::Connection,
         // A search path is part of the environment, and so may be what it points at.
-        Gate::Env(_) | Gate::Program(_) | Gate::File(_) => *change == Change::Environment,
+        Gate::Env(_) | Gate::Machine(_) | Gate::Program(_) | Gate::File(_) => *change == Change::Environment,
         // What a function looks at is not known.
         Gate::Check(_) => true,
         Gate::All(gates) | Gate::Any(gates) => gates.iter().any(|gate| touches(change, gate)),

@@ -312,6 +312,11 @@ pub struct PermittedWeb<'a> {
 }
 
 impl PermittedWeb<'_> {
+    /// Judges an address that somebody else is to fetch for this call, by the rules for our own requests.
+    pub fn judge(&self, url: &str) -> Result<(), ToolError> {
+        Ok(self.web.judge(url)?)
+    }
+
     /// Asks a declared host, and reads the whole answer.
     pub async fn fetch(&self, request: WebRequest) -> Result<WebReply, ToolError> {
         let permit = self.permit(&request.url, request.reach)?;

@@ -9,6 +9,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -25,6 +26,8 @@ pub enum Gate {
     Open,
     /// A variable is set and not empty, in the home's `.env` or the process environment.
     Env(Cow<'static, str>),
+    /// A variable that the machine sets, such as the screen it has: nothing that a person would type in.
+    Machine(Cow<'static, str>),
     /// A program is on the search path.
     Program(Cow<'static, str>),
     /// A file or directory exists (`~` stands for the user's home).
@@ -91,6 +94,11 @@ pub trait Probe: Send + Sync {
         false
     }
 
+    /// The state folder, where there is one.
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Whether commands can be run anywhere but on this machine.
     fn elsewhere(&self) -> bool {
         false
@@ -104,6 +112,11 @@ impl Gate {
     /// Opens when the variable is set.
     pub fn env(name: impl Into<Cow<'static, str>>) -> Self {
         Self::Env(name.into())
+    }
+
+    /// Opens when the machine has set the variable: it tells of a state, and no setup asks for it.
+    pub fn machine(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::Machine(name.into())
     }
 
     /// Opens when any of the variables is set.
@@ -134,7 +147,7 @@ impl Gate {
         })
     }
 
-    /// The variables it looks at, each once, in order. What a function looks at, only the function knows.
+    /// The variables it looks at and a person may set, each once, in order. What a function looks at, only the function knows.
     pub fn variables(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         match self {
@@ -172,6 +185,7 @@ impl Gate {
         match self {
             Self::Open | Self::Given(_) => told(true, String::new()),
             Self::Env(name) => told(probe.env(name), format!("needs {name}")),
+            Self::Machine(name) => told(probe.env(name), format!("needs a machine that sets {name}")),
             Self::Program(name) => told(probe.program(name), format!("needs the program `{name}`")),
             Self::File(path) => told(probe.file(path), format!("needs {path}")),
             Self::Config(key) => told(
@@ -276,6 +290,7 @@ impl fmt::Display for Gate {
         match self {
             Self::Open => f.write_str("always"),
             Self::Env(name) => write!(f, "{name} is set"),
+            Self::Machine(name) => write!(f, "the machine sets {name}"),
             Self::Program(name) => write!(f, "`{name}` is installed"),
             Self::File(path) => write!(f, "{path} exists"),
             Self::Config(key) => write!(f, "`{key}` is configured"),

@@ -5,7 +5,7 @@
 //! how they are read and written, is the business of whoever implements [`Skills`].
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use futures::future::BoxFuture;
 
@@ -41,6 +41,13 @@ pub trait Skills: Send + Sync {
 
     /// The folder that all skills which can be changed lie in.
     fn folder(&self) -> PathBuf;
+
+    /// Where the folder of a skill lies in places elsewhere, below `.hermes` in the home there; nothing when
+    /// they are not given it.
+    fn given(&self, folder: &Path) -> Option<PathBuf> {
+        let _ = folder;
+        None
+    }
 
     /// The folder that a change of this skill would write in: its own, or the one it would get.
     fn target(&self, name: &str, category: Option<&str>) -> PathBuf;
@@ -148,6 +155,16 @@ pub struct View {
     pub needs: Needs,
     /// What looks wrong about its text.
     pub threat: Option<Threat>,
+}
+
+impl View {
+    /// The same for somebody who finds the skill's folder under this path.
+    #[must_use]
+    pub fn at(mut self, folder: &Path) -> Self {
+        self.text = self.text.replace(&*self.folder.to_string_lossy(), &folder.to_string_lossy());
+        self.folder = folder.to_path_buf();
+        self
+    }
 }
 
 /// What a skill needs on this machine.

@@ -14,6 +14,9 @@ use crate::permit::{Connect, Permit};
 
 /// Talks to servers.
 pub trait Web: Send + Sync {
+    /// Judges an address that a model or a stranger named, and that somebody else is to fetch for us.
+    fn judge(&self, url: &str) -> Result<(), WebError>;
+
     /// Asks, and reads the whole answer.
     fn fetch(
         &self,

@@ -230,7 +230,7 @@ impl RuntimeBuilder {
     }
 
     /// Wires everything together. No thread is started and nothing is written yet.
-    pub fn build(self) -> Result<Runtime, BuildError> {
+    pub fn build(mut self) -> Result<Runtime, BuildError> {
         let built_in =
             Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
         let registry = Registry::new(built_in)?;
@@ -239,6 +239,7 @@ impl RuntimeBuilder {
         }
         let shared = Arc::new(RwLock::new(World::read(self.home.clone(), self.env)?));
         let world = shared.read().unwrap_or_else(PoisonError::into_inner);
+        self.place = workplace::begins(&world, self.place);
         let settings = world.settings();
         let machine = Arc::new(Machine::new());
         let host: Arc<dyn Host> = machine.clone();

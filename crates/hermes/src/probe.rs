@@ -1,6 +1,7 @@
 //! What gates look at on this machine: the environment view, the search path, files, the
 //! configuration, and whether a service answers.
 
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -48,6 +49,10 @@ impl Probe for MachineProbe {
 
     fn config(&self, key: &str) -> Option<Value> {
         self.look(|world| world.config(key))
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.look(|world| world.home().map(|home| home.path().to_path_buf()))
     }
 
     fn elsewhere(&self) -> bool {

@@ -17,6 +17,7 @@ use hermes_core::outcome::Outcome;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Road, Spill};
 use hermes_core::session::Place;
+use hermes_core::tool::ToolDef;
 use hermes_core::toolset::{
     Catalog, Plan, PlatformLists, PlatformSettings, Selection, SelectionError, platform_selection,
 };
@@ -25,7 +26,6 @@ use hermes_env::{editor, screen};
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
 use hermes_tools::senders::Post;
-use hermes_tools::transcribe::{TranscribeError, Transcript, transcribe};
 
 use crate::builder::RuntimeBuilder;
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
@@ -308,12 +308,11 @@ impl Runtime {
 
     /// Carries messages to people, in the name of whoever holds it: the platforms that the settings know.
     pub fn deliver(&self) -> Arc<dyn Deliver> {
-        Arc::new(Post(WorldCourier::new(&self.0.world, &self.0.web)))
+        Arc::new(Post(self.courier()))
     }
 
-    /// What is said in a recording, written down by the service that the settings name (`stt`).
-    pub async fn transcribe(&self, recording: &[u8]) -> Result<Transcript, TranscribeError> {
-        transcribe(&WorldCourier::new(&self.0.world, &self.0.web), recording).await
+    pub(crate) fn courier(&self) -> WorldCourier {
+        WorldCourier::new(&self.0.world, &self.0.web)
     }
 
     /// Sends one message, from code that just waits.
@@ -377,6 +376,18 @@ impl Runtime {
         let inner = &self.0;
         let config = |key: &str| self.world(|world| world.config(key));
         inner.definitions.toolbox(snapshot, plan, settings, &inner.availability, &config).await
+    }
+
+    /// A toolbox with nothing but one tool of the program's own, behind the same hooks as all others.
+    pub(crate) async fn toolbox_of_one(&self, tool: &'static ToolDef) -> Result<Arc<Toolbox>, RegisterError> {
+        let scope = Scope::built_in(&[tool], &[], &[]);
+        let scope = self.tools().hooks().iter().cloned().fold(scope, Scope::hook);
+        let snapshot = Registry::new(scope)?.snapshot();
+        let plan = Arc::new(Plan::of_all(snapshot.catalog()));
+        let config = |key: &str| self.world(|world| world.config(key));
+        let settings = DefinitionSettings::default();
+        let fresh = DefinitionCache::default();
+        Ok(fresh.toolbox(&snapshot, &plan, &settings, &self.0.availability, &config).await)
     }
 
     /// The plan without the tools that need something which neither the session nor this runtime has.

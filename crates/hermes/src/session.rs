@@ -166,15 +166,29 @@ impl Session {
         self.runtime.toolbox_of(&snapshot, &plan, &self.settings).await
     }
 
+    /// The same for these calls: one of a tool that nobody knows waits for files and plugins that may have
+    /// it and have not said yet what they offer.
+    async fn toolbox_for<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+        stop: &CancellationToken,
+    ) -> Arc<Toolbox> {
+        let toolbox = self.toolbox().await;
+        let unknown = names.into_iter().filter(|name| toolbox.snapshot().tool(name).is_none());
+        let Some(late) = self.runtime.late(unknown) else { return toolbox };
+        futures::future::select(late, std::pin::pin!(stop.cancelled())).await;
+        self.toolbox().await
+    }
+
     /// Takes one call.
     pub async fn call(&self, call: ToolCall) -> Outcome {
-        let toolbox = self.toolbox().await;
+        let toolbox = self.toolbox_for([call.name.as_str()], &self.child_token()).await;
         self.road.call(&self.state, &toolbox, call).await
     }
 
     /// The same as [`Session::call`], unless `cancel` fires first.
     pub async fn call_until(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
-        let toolbox = self.toolbox().await;
+        let toolbox = self.toolbox_for([call.name.as_str()], cancel).await;
         // The end of the session ends the call too.
         let both = self.child_token();
         let stops = cancel.clone();
@@ -191,13 +205,14 @@ impl Session {
 
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
-        let toolbox = self.toolbox().await;
+        let names = calls.iter().map(|call| call.name.as_str());
+        let toolbox = self.toolbox_for(names, &self.child_token()).await;
         self.road.batch(&self.state, &toolbox, calls).await
     }
 
     /// The same as [`Session::batch`], unless `cancel` fires first.
     pub async fn batch_until(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
-        let toolbox = self.toolbox().await;
+        let toolbox = self.toolbox_for(calls.iter().map(|call| call.name.as_str()), cancel).await;
         self.road.batch_until(&self.state, &toolbox, calls, cancel).await
     }
 

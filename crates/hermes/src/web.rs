@@ -11,12 +11,13 @@ use hermes_core::web::{
     Dial, Reach, SocketMessage, SocketReceiver, SocketSender, Web, WebError, WebReply, WebRequest, WebSocket,
     Wire,
 };
-use hermes_guard::urls::{self, HostRule, UrlPolicy};
+use hermes_guard::urls::{self, UrlPolicy};
 use hermes_net::{AddressRule, Call, Frame, Http, HttpError, Limits, Method, Reply, Url};
-use serde_json::Value;
 
 use crate::host::Machine;
 use crate::inside::Inside;
+use crate::sites::url_policy;
+use crate::unpack::unpacked;
 use crate::world::World;
 
 /// Longest wait for a connection, and for the next bytes.
@@ -64,12 +65,21 @@ impl WorldWeb {
     /// Asks, and reads the whole answer. Whether it may be asked was decided before.
     pub(crate) fn exchange(&self, request: WebRequest) -> BoxFuture<'_, Result<WebReply, WebError>> {
         self.inside(async move {
-            let (mut reply, url) = self.ask(&request).await?;
-            // One byte more than wanted tells whether there was more.
-            let mut body = reply.read(request.max_bytes.saturating_add(1)).await.map_err(told)?;
-            let cut = body.len() > request.max_bytes;
-            body.truncate(request.max_bytes);
-            Ok(WebReply { body, cut, ..head(&reply, &url) })
+            let whole = hermes_net::within(request.timeout, async {
+                let (mut reply, url) = self.ask(&request).await?;
+                // One byte more than wanted tells whether there was more.
+                let mut body = reply.read(request.max_bytes.saturating_add(1)).await.map_err(told)?;
+                let mut cut = body.len() > request.max_bytes;
+                body.truncate(request.max_bytes);
+                let encoding = reply.header("content-encoding").unwrap_or_default();
+                if let Some((whole, more)) =
+                    unpacked(encoding, &body, request.max_bytes).map_err(WebError::Failed)?
+                {
+                    (body, cut) = (whole, cut || more);
+                }
+                Ok(WebReply { body, cut, ..head(&reply, &url) })
+            });
+            whole.await.unwrap_or_else(|| Err(too_long(&request)))
         })
     }
 
@@ -100,10 +110,17 @@ impl WorldWeb {
             call.once = !is_repeatable(request.method);
             let reply = self.http().send(call).await.map_err(told)?;
             let location = reply.status.is_redirection().then(|| reply.header("location")).flatten();
-            let Some(location) = location.filter(|_| left > 0 && is_repeatable(request.method)) else {
+            let follows = request.redirects > 0 && is_repeatable(request.method);
+            let Some(location) = location.filter(|_| follows) else {
                 return Ok((reply, here.url));
             };
-            left -= 1;
+            left = left.checked_sub(1).ok_or_else(|| {
+                let times = request.redirects;
+                WebError::Failed(format!(
+                    "{} leads on to other addresses more than {times} times",
+                    request.url
+                ))
+            })?;
             if here.redirect(location, &rules)? {
                 headers.retain(|(name, _)| !SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()));
             }
@@ -196,6 +213,10 @@ impl Here {
 }
 
 impl Web for WorldWeb {
+    fn judge(&self, url: &str) -> Result<(), WebError> {
+        Here::at(&WebRequest::get(url, Reach::Open), &self.rules()).map(drop)
+    }
+
     fn fetch(
         &self,
         permit: Permit<Connect>,
@@ -215,7 +236,8 @@ impl Web for WorldWeb {
     ) -> BoxFuture<'a, Result<WebReply, WebError>> {
         self.inside(async move {
             permitted(&permit, &request)?;
-            let (mut reply, url) = self.ask(&request).await?;
+            let asked = hermes_net::within(request.timeout, self.ask(&request)).await;
+            let (mut reply, url) = asked.unwrap_or_else(|| Err(too_long(&request)))?;
             let mut left = request.max_bytes;
             while let Some(bytes) = reply.next().await.map_err(told)? {
                 let piece = bytes.get(..left.min(bytes.len())).unwrap_or_default();
@@ -338,23 +360,15 @@ fn with_agent(headers: &[(String, String)]) -> Vec<(String, String)> {
     headers
 }
 
+/// Redirects and all, it took longer than it may.
+fn too_long(request: &WebRequest) -> WebError {
+    WebError::TimedOut(format!("{} was not there after {} s", request.url, request.timeout.as_secs()))
+}
+
 fn told(error: HttpError) -> WebError {
     match error {
         HttpError::Refused { host, why } => WebError::Refused { url: host, why },
         HttpError::Stalled { .. } | HttpError::TooLong { .. } => WebError::TimedOut(error.to_string()),
         other => WebError::Failed(other.to_string()),
     }
-}
-
-/// What the configuration says about addresses.
-pub(crate) fn url_policy(world: &World) -> UrlPolicy {
-    let mut policy = UrlPolicy::default();
-    policy.allow_private =
-        world.config("security.allow_private_urls").as_ref().and_then(Value::as_bool).unwrap_or_default();
-    let blocking =
-        world.config("security.website_blocklist.enabled").and_then(|on| on.as_bool()) != Some(false);
-    if blocking && let Some(Value::Array(domains)) = world.config("security.website_blocklist.domains") {
-        policy.blocked = domains.iter().filter_map(Value::as_str).filter_map(HostRule::parse).collect();
-    }
-    policy
 }

@@ -11,6 +11,7 @@ use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
 use serde_json::Value;
 
 use crate::policy::{PolicyError, PolicySettings};
+use crate::sites::Sites;
 
 /// Variables, secrets and configuration at one moment.
 #[derive(Default)]
@@ -20,6 +21,7 @@ pub(crate) struct World {
     secrets: Secrets,
     env: EnvView,
     config: Option<Config>,
+    sites: Sites,
     /// Counts the changes, for those who only want to know whether there was one.
     revision: u64,
 }
@@ -35,7 +37,7 @@ impl World {
         let secrets = home.as_ref().map(Secrets::read).transpose()?.unwrap_or_default();
         let env = EnvView::new(secrets.clone(), process.clone());
         let config = home.as_ref().map(|home| Config::read(home, &env.lookup())).transpose()?;
-        Ok(Self { home, process, secrets, env, config, revision: 0 })
+        Ok(Self { home, process, secrets, env, config, sites: Sites::default(), revision: 0 })
     }
 
     /// Reads everything again and says what is different.
@@ -110,6 +112,11 @@ impl World {
     /// What is odd in the configuration but usable, in words.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.config.iter().flat_map(|config| config.warnings.iter().map(ToString::to_string)).collect()
+    }
+
+    /// Sites that are closed to the agent.
+    pub(crate) fn sites(&self) -> &Sites {
+        &self.sites
     }
 
     pub(crate) fn home(&self) -> Option<&Home> {

@@ -10,6 +10,7 @@ mod pick;
 use crate::catalog;
 use crate::endpoint::{CacheTtl, Endpoint};
 use crate::local::{self, LocalServer};
+use crate::offline::OFFLINE_NAME;
 use crate::secret::Secret;
 use hermes_net::Http;
 use hermes_net::Url;
@@ -106,6 +107,12 @@ pub enum SelectError {
     /// The wire is none.
     #[error("there is no api_mode {0:?}; known are chat_completions, codex_responses and anthropic_messages")]
     BadMode(String),
+    /// Nobody is set up who could have the model that was named.
+    #[error(
+        "there is no provider, key or server on this machine for the model {0:?}; \
+         name one with --provider, or run `hermes setup`"
+    )]
+    Nowhere(String),
     /// The server has no model that could be taken.
     #[error("{0} lists no model; name one with --model")]
     NoModel(String),
@@ -132,7 +139,7 @@ pub async fn choose(sources: &Sources<'_>, http: &Http) -> Result<Choice, Select
         Selected::NeedsModel(choice) => first_model(choice, http).await,
         Selected::Unconfigured => {
             let found = local::find(http, &local::usual_ports()).await;
-            Ok(from_local(sources, &found))
+            as_named(sources, from_local(sources, &found))
         }
     }
 }
@@ -179,6 +186,17 @@ pub fn from_local(sources: &Sources<'_>, found: &[LocalServer]) -> Choice {
         format!("model {}: it is there", endpoint.model),
     ];
     Choice { endpoint: Some(picker.with_wishes(endpoint, true)), why }
+}
+
+/// A model that was named on the command line is answered by no other one.
+fn as_named(sources: &Sources<'_>, choice: Choice) -> Result<Choice, SelectError> {
+    let picker = Picker { sources, why: Vec::new() };
+    let named = picker.model().filter(|(_, from)| *from == "--model").map(|(model, _)| model);
+    let taken = choice.endpoint.as_ref().map_or(OFFLINE_NAME, |endpoint| &endpoint.model);
+    match named {
+        Some(named) if named != taken => Err(SelectError::Nowhere(named)),
+        _ => Ok(choice),
+    }
 }
 
 fn checked(url: &str) -> Result<String, SelectError> {

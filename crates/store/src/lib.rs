@@ -47,6 +47,7 @@ pub mod projects;
 pub mod recall;
 pub mod secrets;
 pub mod sessions;
+pub mod site_lists;
 pub mod skills;
 pub mod spill;
 pub mod trust;

@@ -120,6 +120,7 @@ pub struct ScriptedModel {
     provider: String,
     context: Option<u64>,
     price: Option<Price>,
+    sees: bool,
     script: Mutex<VecDeque<Line>>,
     asked: Mutex<Vec<ModelRequest>>,
 }
@@ -132,6 +133,7 @@ impl ScriptedModel {
             provider: name.split('/').next().unwrap_or_default().to_owned(),
             context: None,
             price: None,
+            sees: false,
             script: Mutex::new(script.into_iter().collect()),
             asked: Mutex::default(),
         }
@@ -140,6 +142,12 @@ impl ScriptedModel {
     /// The size of its context.
     pub fn context(mut self, tokens: u64) -> Self {
         self.context = Some(tokens);
+        self
+    }
+
+    /// It looks at pictures.
+    pub fn seeing(mut self) -> Self {
+        self.sees = true;
         self
     }
 
@@ -181,6 +189,10 @@ impl Model for ScriptedModel {
 
     fn context_tokens(&self) -> Option<u64> {
         self.context
+    }
+
+    fn sees(&self) -> bool {
+        self.sees
     }
 
     fn price(&self) -> Option<Price> {

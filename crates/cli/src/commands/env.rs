@@ -50,7 +50,7 @@ impl Run for EnvCommand {
         match self.action {
             Action::List => list(shell, &runtime),
             Action::Test(One { name }) => test(shell, &runtime, &name),
-            Action::Shell(One { name }) => enter(&runtime, &name),
+            Action::Shell(One { name }) => enter(shell, &runtime, &name),
             Action::Clean(OneOrAll { name }) => clean(shell, &runtime, name),
         }
     }
@@ -120,8 +120,12 @@ fn test(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
     shell.out.line(&format!("{name} works{}{found}", if found.is_empty() { "" } else { ": " }))
 }
 
-fn enter(runtime: &Runtime, name: &str) -> Result<(), Failure> {
+fn enter(shell: &Shell, runtime: &Runtime, name: &str) -> Result<(), Failure> {
     known(runtime, name)?;
+    if shell.out.wants_json() {
+        let why = "a shell is for a person at a terminal and has nothing to say in JSON";
+        return Err(Failure::usage(format!("{why}; `hermes env test {name} --json` says what is there")));
+    }
     match runtime.enter_environment(name).map_err(Failure::failed)? {
         0 => Ok(()),
         code => Err(Failure::Told(u8::try_from(code).unwrap_or(Failure::FAILED))),

@@ -87,7 +87,7 @@ fn list(shell: &Shell) -> Result<(), Failure> {
 fn row(view: &PluginView) -> Vec<Cell> {
     let (word, tone) = word(&view.state);
     let what = match &view.state {
-        PluginState::Failed(why) => why.clone(),
+        PluginState::Failed(why) | PluginState::Late(why) => why.clone(),
         _ => view.manifest.description.clone(),
     };
     vec![
@@ -104,6 +104,7 @@ fn word(state: &PluginState) -> (&'static str, Tone) {
         PluginState::On => ("on", Tone::Good),
         PluginState::Off => ("off", Tone::Faint),
         PluginState::NotAccepted => ("not accepted", Tone::Bad),
+        PluginState::Late(_) => ("late", Tone::Bad),
         PluginState::Failed(_) => ("failed", Tone::Bad),
     }
 }
@@ -111,7 +112,7 @@ fn word(state: &PluginState) -> (&'static str, Tone) {
 fn described(view: &PluginView) -> Value {
     let offer = view.offer.clone().unwrap_or_default();
     let error = match &view.state {
-        PluginState::Failed(why) => Some(why),
+        PluginState::Failed(why) | PluginState::Late(why) => Some(why),
         _ => None,
     };
     json!({
@@ -124,7 +125,7 @@ fn described(view: &PluginView) -> Value {
         "path": view.folder,
         "executable": !view.manifest.run.is_empty(),
         "state": word(&view.state).0,
-        "enabled": matches!(view.state, PluginState::On | PluginState::Failed(_)),
+        "enabled": matches!(view.state, PluginState::On | PluginState::Late(_) | PluginState::Failed(_)),
         "error": error,
         "requires_env": view.manifest.requires_env,
         "tools": offer.tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
@@ -148,7 +149,7 @@ fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
             lines.push((label, text));
         }
     };
-    if let PluginState::Failed(why) = &view.state {
+    if let PluginState::Failed(why) | PluginState::Late(why) = &view.state {
         say("why", why.clone());
     }
     say("version", view.manifest.version.clone());
@@ -205,7 +206,11 @@ fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
             Ok(())
         })
     })?;
-    let after = shell.runtime()?.plugins();
+    let runtime = shell.runtime()?;
+    if on {
+        runtime.try_plugins(&keys);
+    }
+    let after = runtime.plugins();
     let changed: Vec<&PluginView> = after.iter().filter(|view| keys.contains(&view.key)).collect();
     let failed = on && changed.iter().any(|view| matches!(view.state, PluginState::Failed(_)));
     if shell.out.wants_json() {

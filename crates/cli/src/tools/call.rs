@@ -59,6 +59,7 @@ impl Run for Call {
             runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
         }
         runtime.mcp().ready_for_blocking(&self.name);
+        runtime.wait_for_tool(&self.name);
         let selection = match &self.toolsets {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),

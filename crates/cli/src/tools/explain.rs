@@ -1,5 +1,6 @@
 //! `hermes tools explain [NAME]`: why each tool is in or out, by the code that decides it.
 
+use hermes::Runtime;
 use hermes::core::definitions::Toolbox;
 use hermes::core::toolset::{Explanation, Member, Story};
 use serde_json::{Value, json};
@@ -24,18 +25,25 @@ impl Run for Explain {
         let toolbox = runtime.toolbox_blocking(&selection, &runtime.definition_settings())?;
         let explanation = selection.explain(toolbox.snapshot().catalog())?;
         match &self.name {
-            Some(name) => one(name, &explanation, &toolbox, shell),
+            Some(name) => one(name, &explanation, &toolbox, shell, &runtime),
             None => all(&explanation, &toolbox, shell),
         }
     }
 }
 
-fn one(name: &str, explanation: &Explanation, toolbox: &Toolbox, shell: &Shell) -> Result<(), Failure> {
-    let line = match explanation.of(name) {
-        Ok(story) => Line::of(story, toolbox),
-        Err(_) => {
-            Line::unbuilt(name, explanation, toolbox).ok_or_else(|| no_such_tool(name, toolbox.snapshot()))?
-        }
+fn one(
+    name: &str,
+    explanation: &Explanation,
+    toolbox: &Toolbox,
+    shell: &Shell,
+    runtime: &Runtime,
+) -> Result<(), Failure> {
+    let line = if let Ok(story) = explanation.of(name) {
+        Line::of(story, toolbox)
+    } else {
+        let unheard = || Line::unheard(name, &runtime.why_missing(name));
+        let line = Line::unbuilt(name, explanation, toolbox).or_else(unheard);
+        line.ok_or_else(|| no_such_tool(name, toolbox.snapshot()))?
     };
     if shell.out.wants_json() { shell.out.json(&line.json()) } else { shell.out.text(&line.sentence()) }
 }
@@ -95,6 +103,13 @@ impl Line {
                 .map(|_| "not built yet, and nothing selected has it".into())
         })?;
         Some(Self { name: name.to_owned(), toolset: None, is_in: false, deferred: false, why })
+    }
+
+    /// A tool that a file or plugin would bring if it had been heard; nothing when all were.
+    fn unheard(name: &str, reasons: &[String]) -> Option<Self> {
+        let why = format!("nobody has said to have it; {}", reasons.join("; "));
+        let line = Self { name: name.to_owned(), toolset: None, is_in: false, deferred: false, why };
+        (!reasons.is_empty()).then_some(line)
     }
 
     fn sentence(&self) -> String {

@@ -229,3 +229,23 @@ fn a_command_of_a_plugin_answers_and_says_something_in_the_chat() {
     let asked = stage.server.bodies()[0]["messages"].to_string();
     assert!(asked.contains("Greet Ann, please."), "{asked}");
 }
+
+#[test]
+fn a_question_about_a_command_elsewhere_says_where_it_would_run() {
+    let stage = Stage::saying([shell("c1", "systemctl stop sshd"), Answer::text("I left it.")]);
+    let place = "terminal:\n  environments:\n    lab: {backend: ssh, host: lab.invalid, cwd: /srv/app}\n";
+    let config = stage.state().join("config.yaml");
+    let text = std::fs::read_to_string(&config).unwrap() + place;
+    std::fs::write(&config, text).unwrap();
+    let Some(terminal) = Terminal::open(&stage) else { return };
+    terminal.chat("--env lab");
+
+    terminal.type_line("Stop it");
+    let asked = terminal.until_shown("approve? (");
+    // What is typed the moment a question appears does not count.
+    std::thread::sleep(Duration::from_millis(700));
+    terminal.type_line("d");
+    terminal.until_shown("I left it.");
+
+    assert!(asked.contains("where   lab, in /srv/app"), "{asked}");
+}

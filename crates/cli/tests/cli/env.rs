@@ -134,6 +134,8 @@ fn a_person_gets_a_shell_in_every_kind_of_place() {
         assert_eq!(code, Some(5), "{name}: {shown}");
     }
     assert_eq!(run(&home, &["env", "shell", "nothing"]).code, Some(2));
+    let said = run(&home, &["env", "shell", "lab", "--json"]);
+    assert!(said.code == Some(2) && said.err.contains("hermes env test lab --json"), "{said:?}");
 }
 
 #[test]

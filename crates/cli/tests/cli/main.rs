@@ -10,7 +10,9 @@
 //! | `docs` | every documented command works, and says what the page shows |
 //! | `env` | the places where commands run, looked at, tried, entered and cleaned |
 //! | `kanban` | the task board |
+//! | `keyless` | a fresh home reads, looks, speaks and plans without any key |
 //! | `mcp` | MCP servers: added, looked at, agreed to, removed |
+//! | `mcp_login` | logging in to an MCP server, in a browser |
 //! | `memory` | notes and earlier conversations |
 //! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
@@ -27,7 +29,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "helpers are part of the tests"
+    clippy::print_stderr,
+    reason = "helpers are part of the tests, and say what they left out"
 )]
 
 mod answers;
@@ -43,7 +46,9 @@ mod env;
 mod home;
 mod hooks;
 mod kanban;
+mod keyless;
 mod mcp;
+mod mcp_login;
 mod memory;
 mod plugins;
 mod prompt;

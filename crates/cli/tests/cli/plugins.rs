@@ -221,3 +221,20 @@ fn wrong_names_are_wrong_usage_with_a_suggestion() {
     assert_eq!((said.code, none.code), (Some(2), Some(2)));
     assert!(said.err.contains("did you mean `calculator`?"), "{said:?}");
 }
+
+#[test]
+fn a_plugin_that_hangs_is_told_wherever_somebody_looks() {
+    let home = Home::configured("plugins:\n  enabled: [asleep]\n");
+    home.plugin("asleep", "import time\n\ndef register(ctx):\n    time.sleep(60)\n");
+    home.plugin("awake", &saying("awake", "1"));
+    let began = std::time::Instant::now();
+
+    let listed = home.run(&["tools", "list"]);
+    let info = home.run(&["plugins", "info", "asleep", "--json"]).json();
+    let why = home.run(&["tools", "explain", "dreamt"]);
+
+    assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(listed.err.contains("plugin asleep: it takes its time"), "{listed:?}");
+    assert_eq!((&info["state"], &info["enabled"]), (&json!("late"), &json!(true)), "{info}");
+    assert!(why.out.contains("plugin asleep") && why.out.contains("hermes plugins enable asleep"), "{why:?}");
+}

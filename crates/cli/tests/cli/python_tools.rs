@@ -83,11 +83,13 @@ fn without_its_key_the_tool_is_absent_and_explained() {
     let why = home.say(&["tools", "explain", "weather"]);
     let schema = home.say(&["tools", "schema"]);
     let said = home.weather();
+    let chat = home.run(&["chat", "-q", "Use the weather tool for London"]);
 
     assert!(why.contains("`weather` is out: not available: needs WEATHER_API_KEY"), "{why}");
     assert!(!schema.contains("\"weather\""), "{schema}");
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.out.contains("WEATHER_API_KEY"), "{said:?}");
+    assert!(!chat.out.contains("drizzle"), "{chat:?}");
 }
 
 #[test]

@@ -166,6 +166,24 @@ fn the_keys_of_every_tool_are_told_by_setup_and_by_the_doctor() {
 }
 
 #[test]
+fn what_the_machine_says_about_itself_is_no_key_to_be_typed_in() {
+    let home = Home::new();
+    let listed = home.json(&["setup", "--list"]);
+    let runtime = hermes::Runtime::builder().build().unwrap();
+
+    let of_the_machine =
+        ["DISPLAY", "WAYLAND_DISPLAY", "PATH", "HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
+    for name in of_the_machine {
+        assert!(listed.as_array().unwrap().iter().all(|row| row["name"] != name), "{name}");
+        assert!(runtime.tools().tools().all(|tool| !tool.variables().contains(&name)), "{name}");
+    }
+    // That there is no screen is still told.
+    let tools = home.json(&["tools", "list", "--toolsets", "all"]);
+    let screen = tools.as_array().unwrap().iter().find(|row| row["name"] == "computer_use").unwrap();
+    assert!(screen["reason"].as_str().unwrap().contains("DISPLAY"), "{screen}");
+}
+
+#[test]
 fn the_doctor_says_what_would_open_a_tool_that_is_not_there() {
     let home = Home::configured("platform_toolsets:\n  cli: [hermes-cli, homeassistant]\n");
     let found = home.json(&["doctor", "--offline"]);

@@ -8,7 +8,7 @@ use hermes_guard::urls::{self, HostRule, Url, UrlPolicy};
 use hermes_net::AddressRule;
 use serde_json::Value;
 
-use crate::web::url_policy;
+use crate::sites::url_policy;
 use crate::world::World;
 
 /// What is opened: nothing, everything but metadata services, or single hosts, with a port or without.

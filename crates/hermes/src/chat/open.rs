@@ -179,7 +179,9 @@ impl ChatBuilder {
         let Self { runtime, terms, wish, opening } = self;
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
-            // Servers that nothing is known of are started while the model is chosen.
+            // Servers that nothing is known of are started while the model is chosen, and what was late
+            // or failed before is asked again; nobody waits for it.
+            runtime.ask_again();
             let servers = runtime.mcp();
             let (models, ()) = futures::join!(models::choose(&runtime, &wish), servers.ready());
             let models = models?;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use hermes::{Session, ToolCall};
+use serde_json::{Value, json};
 
-use crate::server::{Seat, Server, chromium};
+use crate::server::{Seat, Server, chromium, html_type};
 
 /// Tells a test that it is to open a browser for another, on this port and in this folder.
 const CHILD: &str = "HERMES_TEST_BROWSER_CHILD";
@@ -55,7 +56,7 @@ fn it_ends_with_its_session_and_its_profile_goes() {
     let tmp = seat.folder.path().join("tmp");
     assert!(running(&tmp) > 0 && !is_empty(&tmp));
     let other = seat.runtime.session().open().unwrap();
-    let alone = hermes::ToolCall::new("browser_snapshot", "{}");
+    let alone = ToolCall::new("browser_snapshot", "{}");
     assert!(other.call_blocking(alone).body.contains("no page is open"), "sessions do not share a browser");
 
     let Seat { session, runtime, folder } = seat;
@@ -65,6 +66,28 @@ fn it_ends_with_its_session_and_its_profile_goes() {
     drop(runtime);
     within(Duration::from_secs(10), "no profile is left", || is_empty(&tmp));
     drop(folder);
+}
+
+#[test]
+fn sessions_know_nothing_of_each_other_and_a_later_one_nothing_of_them() {
+    let html = "<script>document.title = 'saw ' + document.cookie + (localStorage.kept || '') + '.';\
+                document.cookie = 'kept=1'; localStorage.kept = '2'</script>";
+    let server = Server::with(move |_| (200, html_type(), html.to_owned()));
+    let Some(seat) = Seat::at(&[&server]) else { return };
+    let saw = |session: &Session| {
+        let arguments = json!({ "url": server.url("/") }).to_string();
+        let outcome = session.call_blocking(ToolCall::new("browser_navigate", arguments));
+        let body: Value = serde_json::from_str(&outcome.body).unwrap();
+        body["data"]["title"].clone()
+    };
+    let another = || seat.runtime.session().open().unwrap();
+
+    assert_eq!((saw(&seat.session), saw(&seat.session)), (json!("saw ."), json!("saw kept=12.")));
+    let second = another();
+    assert_eq!(saw(&second), "saw .");
+    assert_eq!(saw(&seat.session), "saw kept=12.");
+    drop(second);
+    assert_eq!(saw(&another()), "saw .");
 }
 
 #[test]

@@ -105,3 +105,17 @@ fn pages_that_lead_to_private_addresses_are_not_opened() {
     assert_eq!(secret.asked(), []);
     assert!(open(&server.url("/")).contains("fine"), "the browser goes on");
 }
+
+#[test]
+fn blocked_sites_are_neither_opened_nor_loaded_by_a_page() {
+    let html = "<title>fine</title><img src='http://pixel.ads.example/x.png'>";
+    let server = Server::with(move |_| (200, html_type(), html.to_owned()));
+    let lists = "security:\n  website_blocklist:\n    domains: [ads.example]\n";
+    let Some(seat) = Seat::set_up(&[&server], lists) else { return };
+
+    let opened = seat.call("browser_navigate", json!({ "url": "https://www.ads.example/" })).to_string();
+    let page = seat.open(&server.url("/"));
+
+    assert!(opened.contains("blocked by `ads.example`"), "{opened}");
+    assert!(page["blocked_requests"].to_string().contains("blocked by `ads.example`"), "{page}");
+}

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use hermes::ToolCall;
-use hermes::core::model::{EventSink, Model, ModelError, ModelErrorClass, ModelReply, ModelRequest};
 use hermes::core::side::Answering;
-use hermes_testkit::{Answer, ModelServer};
+use hermes_testkit::{Answer, ModelServer, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::server::{Seat, Server, reference};
@@ -111,33 +109,6 @@ fn pictures_are_listed_and_the_page_is_one() {
     assert!(!seat.snapshot().contains("@e"), "the marks are gone");
 }
 
-/// A model that does not see, and is never asked.
-struct Blind;
-
-impl Model for Blind {
-    fn name(&self) -> &'static str {
-        "test/blind"
-    }
-
-    fn provider(&self) -> &'static str {
-        "test"
-    }
-
-    fn sees(&self) -> bool {
-        false
-    }
-
-    fn ask<'a>(
-        &'a self,
-        _: &'a ModelRequest,
-        _: EventSink<'a>,
-    ) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
-        let class = ModelErrorClass::BadRequest;
-        let (provider, message) = ("test".to_owned(), "nobody asks it".to_owned());
-        Box::pin(async move { Err(ModelError { class, provider, message, retry_after: None }) })
-    }
-}
-
 #[test]
 fn for_a_model_that_does_not_see_another_one_looks() {
     let server = Server::pages(&[("/", "<title>Shop</title><button>Buy</button>")]);
@@ -148,9 +119,11 @@ fn for_a_model_that_does_not_see_another_one_looks() {
     );
     let alone =
         "model:\n  provider: custom\n  default: blind\n  base_url: http://127.0.0.1:9/v1\n  api_key: k\n";
+    // It does not see, and is never asked.
+    let blind = Arc::new(ScriptedModel::new("test/blind", []));
     let look = |settings: &str| {
         let seat = Seat::set_up(&[&server], settings)?;
-        let session = seat.runtime.session().extension(Answering(Arc::new(Blind))).open().unwrap();
+        let session = seat.runtime.session().extension(Answering(blind.clone())).open().unwrap();
         let call =
             |tool: &str, arguments: Value| session.call_blocking(ToolCall::new(tool, arguments.to_string()));
         call("browser_navigate", json!({ "url": server.url("/") }));
@@ -172,6 +145,7 @@ fn for_a_model_that_does_not_see_another_one_looks() {
     let told = look(alone).unwrap();
     assert_eq!(told["success"], false, "{told}");
     assert!(told["error"].as_str().unwrap().contains("auxiliary.vision.model"), "{told}");
+    assert_eq!(blind.times_asked(), 0);
 }
 
 #[test]

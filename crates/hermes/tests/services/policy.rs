@@ -1,43 +1,24 @@
 //! What asks: everything that sends, posts or controls does, and what only looks does not.
 
-use hermes::ToolCall;
+use std::sync::Arc;
+
+use hermes::core::cx::Services;
+use hermes::core::effect::Effect;
+use hermes::core::session::Place;
 use hermes::guard::Mode;
+use hermes::{Runtime, ToolCall};
+use hermes_testkit::{FakeFiles, FakeHost};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, Double};
 
-/// Actions that change nothing.
-const LOOKS: [&str; 20] = [
-    "get",
-    "list",
-    "tracks",
-    "get_state",
-    "get_currently_playing",
-    "recently_played",
-    "search_members",
-    "fetch_messages",
-    "list_guilds",
-    "server_info",
-    "list_channels",
-    "channel_info",
-    "list_roles",
-    "member_info",
-    "list_pins",
-    "find",
-    "list_bots",
-    "list_all",
-    "search",
-    "read",
-];
-
-/// Whether a call only looks.
-fn looks(tool: &str, arguments: &Value) -> bool {
-    match arguments["action"].as_str() {
-        Some(action) => LOOKS.contains(&action),
-        None => {
-            !["ha_call_service", "feishu_drive_reply_comment", "feishu_drive_add_comment"].contains(&tool)
-        }
-    }
+/// Whether a call says that it acts. That every tool says so rightly is held by the tests of the tools.
+fn acts(runtime: &Runtime, tool: &str, arguments: &Value) -> bool {
+    let services = Services::new(Arc::new(FakeHost::default()), Arc::new(FakeFiles::default()));
+    let entry = runtime.tools().tool(tool).cloned().unwrap();
+    let arguments = arguments.as_object().unwrap().clone();
+    let effects = entry.effects_of(arguments, &Place { cwd: "/w".into(), home: None }, &services).unwrap();
+    effects.iter().any(|effect| matches!(effect, Effect::Act(_)))
 }
 
 #[test]
@@ -74,17 +55,17 @@ fn what_acts_is_refused_where_nobody_can_be_asked_and_what_looks_is_not() {
         for (tool, arguments) in calls {
             double.asked();
             let outcome = bench.runtime.call_blocking(ToolCall::new(tool, arguments.to_string()));
-            if looks(tool, &arguments) {
+            if acts(&bench.runtime, tool, &arguments) {
+                assert!(outcome.body.contains("denied"), "{tool} {arguments}: {}", outcome.body);
+                assert!(double.asked().is_empty(), "{tool} {arguments} was done without asking");
+                refused += 1;
+            } else {
                 assert!(
                     !outcome.body.contains("denied") && !double.asked().is_empty(),
                     "{tool} {arguments}: {}",
                     outcome.body
                 );
                 looked += 1;
-            } else {
-                assert!(outcome.body.contains("denied"), "{tool} {arguments}: {}", outcome.body);
-                assert!(double.asked().is_empty(), "{tool} {arguments} was done without asking");
-                refused += 1;
             }
         }
     }

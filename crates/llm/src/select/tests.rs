@@ -1,4 +1,4 @@
-use super::{Choice, NamedEndpoint, SelectError, Selected, Sources, Wanted, from_local, select};
+use super::{Choice, NamedEndpoint, SelectError, Selected, Sources, Wanted, as_named, from_local, select};
 use crate::catalog::ListedModel;
 use crate::endpoint::Endpoint;
 use crate::local::LocalServer;
@@ -236,6 +236,13 @@ fn servers_on_this_machine_are_taken_when_nothing_is_configured() {
 
     assert_eq!((taken.label().as_str(), taken.context), ("vllm/qwen", Some(32_768)));
     assert_eq!(from_local(&sources, &[]).endpoint, None);
+    let flags = wanted("", "gpt-5");
+    let sources = Sources { flags: &flags, ..sources };
+    let other = as_named(&sources, from_local(&sources, &found));
+    assert_eq!(other, Err(SelectError::Nowhere("gpt-5".to_owned())));
+    let flags = wanted("", "qwen");
+    let sources = Sources { flags: &flags, ..sources };
+    assert!(as_named(&sources, from_local(&sources, &found)).is_ok());
 }
 
 #[test]

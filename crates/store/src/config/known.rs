@@ -53,6 +53,7 @@ pub(super) const TOP_LEVEL: &[&str] = &[
     "prompt_caching",
     "providers",
     "quick_commands",
+    "rl",
     "secrets",
     "security",
     "sessions",

@@ -1,4 +1,4 @@
-//! Keys that single tools use: the browser, the web, speech, pictures, films, messages.
+//! Keys that single tools use: the browser, the web, speech, pictures, films, messages, training.
 //!
 //! A tool reads them where it needs them, so none of them has a place among the settings that are read
 //! at the start. The defaults are those that the tools take.
@@ -40,6 +40,7 @@ pub(super) static KEYS: &[KeyDef] = &[
     key("web.backend", Text, "", "who searches and reads pages, for both jobs"),
     key("web.search_backend", Text, "", "who searches the web"),
     key("web.extract_backend", Text, "direct", "who reads pages; `direct` is this program itself"),
+    key("web.xai.model", Text, "grok-4-fast", "the model with which xAI searches"),
     key("web.char_limit", Count, "15000", "most characters of one page, from 2000 to 500000"),
     key(
         "security.allow_private_urls",
@@ -53,6 +54,12 @@ pub(super) static KEYS: &[KeyDef] = &[
         Texts,
         "[]",
         "sites that are never reached; `*.example.com` for all below one",
+    ),
+    key(
+        "security.website_blocklist.shared_files",
+        Texts,
+        "[]",
+        "files with more of them, one a line; relative to the home, read again when they change",
     ),
     key(
         "tts.provider",
@@ -89,13 +96,40 @@ pub(super) static KEYS: &[KeyDef] = &[
     key("tts.*.speed", Number, "", "how fast it speaks; 1 is usual"),
     key("tts.*.base_url", Text, "", "its address"),
     key("tts.*.max_text_length", Count, "", "most characters that it is given"),
-    key("stt.provider", Text, "auto", "who writes down voice messages; `auto` is the first with a key"),
+    key(
+        "stt.provider",
+        Text,
+        "auto",
+        "who writes down voice messages: `local`, `command`, a service, one of `stt.providers`; `auto` is the first that can",
+    ),
     key("stt.language", Text, "", "the language of voice messages, where it is not to be guessed"),
+    key(
+        "stt.local.engine",
+        Word("whisper|whisper-ctranslate2|whisper-cli|faster-whisper"),
+        "",
+        "the program of this machine that listens, where the first that is installed is not meant",
+    ),
+    key("stt.local.model", Text, "base", "its model: a name, or the path of a model file for whisper-cli"),
+    key("stt.local.python", Text, "", "a Python that has faster-whisper"),
+    key("stt.local.timeout", Seconds, "300", "seconds until it must be done, at most 1800"),
+    key(
+        "stt.command.command",
+        Text,
+        "",
+        "a command of your own that listens; {input_path}, {output_path}, {language} and {model} are filled in",
+    ),
+    key("stt.command.timeout", Seconds, "300", "seconds until it must be done, at most 1800"),
+    key("stt.providers.*.command", Text, "", "another command that listens, by its name"),
+    key("stt.providers.*.model", Text, "", "fills in {model}"),
+    key("stt.providers.*.language", Text, "", "fills in {language}"),
+    key("stt.providers.*.timeout", Seconds, "300", "seconds until it must be done, at most 1800"),
     key("stt.*.model", Text, "", "the model of a service"),
     key("stt.*.base_url", Text, "", "its address"),
     key("stt.*.language", Text, "", "the language for this service"),
     key("image_gen.provider", Text, "fal", "who draws"),
     key("image_gen.model", Text, "", "the model that draws"),
+    key("image_gen.openai-codex.chat_model", Text, "gpt-5.4", "the model that has its pictures drawn"),
+    key("image_gen.*.login_url", Text, "", "where a login is renewed"),
     key("image_gen.*.model", Text, "", "the model of one service"),
     key("image_gen.*.base_url", Text, "", "its address"),
     key("video_gen.provider", Text, "", "who films; without it, the first with a key"),
@@ -113,6 +147,25 @@ pub(super) static KEYS: &[KeyDef] = &[
     key("platforms.telegram.base_url", Text, "https://api.telegram.org", "the server of Telegram's Bot API"),
     key("platforms.webhook.deliver.*.url", Text, "", "an address that messages can be sent to, by its name"),
     key("platforms.webhook.deliver.*.secret", Text, "", "signs what is sent there"),
+    key(
+        "rl.tinker_atropos_root",
+        Text,
+        "",
+        "the checkout of tinker-atropos, where it is not `tinker-atropos` in the home",
+    ),
+    key("rl.waits.api", Number, "5", "seconds between the start of the API server and that of the trainer"),
+    key(
+        "rl.waits.trainer",
+        Number,
+        "120",
+        "seconds between the start of the trainer and that of the environment",
+    ),
+    key(
+        "rl.waits.env",
+        Number,
+        "10",
+        "seconds after the start of the environment until a run counts as running",
+    ),
     key("x_search.model", Text, "grok-4-fast", "the model that searches X"),
     key("x_search.timeout_seconds", Seconds, "180", "seconds until it must have answered, from 5"),
     key("x_search.retries", Count, "2", "how often a failed search is made again"),

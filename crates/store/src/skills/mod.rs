@@ -176,6 +176,16 @@ impl Inner {
         roots
     }
 
+    /// Where places elsewhere have a folder: the home's own skills first, then those of each folder that
+    /// the configuration names, by number.
+    fn given(&self, folder: &Path) -> Option<PathBuf> {
+        let Place { cwd, home } = &self.here.place;
+        let named = self.settings.external_dirs.iter().map(|named| lexical(named, cwd, home.as_deref()));
+        let named = named.enumerate().map(|(at, path)| (format!("external_skills/{}", at + 1), path));
+        let mut all = std::iter::once(("skills".to_owned(), self.home.clone())).chain(named);
+        all.find_map(|(there, here)| Some(Path::new(&there).join(folder.strip_prefix(here).ok()?)))
+    }
+
     /// Every skill there is, whether or not it can be used.
     fn found(&self) -> Vec<Found> {
         let trusted = Trusted::read(&self.home);
@@ -293,6 +303,10 @@ impl Skills for HomeSkills {
 
     fn folder(&self) -> PathBuf {
         self.inner.home.clone()
+    }
+
+    fn given(&self, folder: &Path) -> Option<PathBuf> {
+        self.inner.given(folder)
     }
 
     fn target(&self, name: &str, category: Option<&str>) -> PathBuf {
