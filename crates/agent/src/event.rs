@@ -47,6 +47,15 @@ pub enum Event {
         /// The arguments that are used.
         arguments: Map<String, Value>,
     },
+    /// A call will not run: it is denied, or said once too often. Its end follows.
+    CallRefused {
+        /// The runtime's id for it.
+        id: String,
+        /// The tool's name.
+        tool: String,
+        /// The arguments that would have been used.
+        arguments: Map<String, Value>,
+    },
     /// A running call tells how far it is.
     CallProgress {
         /// The runtime's id for it.

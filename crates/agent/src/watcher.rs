@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hermes_core::call::CallId;
+use hermes_core::hook::CallView;
 use hermes_core::journal::Starting;
 use hermes_core::outcome::Outcome;
 use hermes_core::watch::Watcher;
@@ -24,6 +25,14 @@ impl Watcher for EventWatcher {
 
     fn progress(&self, call: &CallId, words: &str) {
         (self.0)(Event::CallProgress { id: call.to_string(), words: words.to_owned() });
+    }
+
+    fn refused(&self, call: &CallView) {
+        (self.0)(Event::CallRefused {
+            id: call.id.to_string(),
+            tool: call.tool.to_string(),
+            arguments: call.arguments.clone(),
+        });
     }
 
     fn ended(&self, outcome: &Outcome) {

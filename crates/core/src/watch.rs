@@ -4,6 +4,7 @@
 //! `Arc<dyn Watcher>` into its [extensions](crate::session::SessionSpec::extensions).
 
 use crate::call::CallId;
+use crate::hook::CallView;
 use crate::journal::Starting;
 use crate::outcome::Outcome;
 
@@ -14,6 +15,9 @@ pub trait Watcher: Send + Sync {
 
     /// A running call tells how far it is, in a few words that may come from a stranger.
     fn progress(&self, _call: &CallId, _words: &str) {}
+
+    /// A call will not run, though it made sense; its end follows at once.
+    fn refused(&self, _call: &CallView) {}
 
     /// A call is over, whether or not it ran.
     fn ended(&self, outcome: &Outcome);

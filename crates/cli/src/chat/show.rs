@@ -113,7 +113,7 @@ impl Show {
                 lines.extend(self.end_of_words());
                 self.phase = Phase::Preparing(tool);
             }
-            Event::CallBegan { id, tool, arguments } => {
+            Event::CallBegan { id, tool, arguments } | Event::CallRefused { id, tool, arguments } => {
                 lines.extend(self.end_of_words());
                 self.answered = false;
                 self.phase = Phase::Thinking;

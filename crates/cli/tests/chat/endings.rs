@@ -51,6 +51,16 @@ fn three_means_that_what_it_needed_was_denied() {
 }
 
 #[test]
+fn a_denied_call_is_shown_with_what_it_would_have_run() {
+    let stage = Stage::saying([shell("c1", NEVER), Answer::text("I may not do that.")]);
+
+    let said = stage.chat(&["-q", "Run it"]);
+
+    let line = said.err.lines().find(|line| line.contains("[denied]")).unwrap_or_else(|| panic!("{said:?}"));
+    assert!(line.contains(NEVER), "{line}");
+}
+
+#[test]
 fn without_asking_all_runs_but_what_is_never_allowed() {
     let stage = Stage::saying([shell("c1", RISKY), shell("c2", NEVER), Answer::text("Done.")]);
 

@@ -163,7 +163,7 @@ fn the_password_of_sudo_is_asked_for_on_the_screen_and_never_shown() {
         return;
     }
     let Some(terminal) = Terminal::open(&stage) else { return };
-    terminal.chat_by(&format!("{} ./hermes", sudo::AS_NOBODY.join(" ")), "--yolo");
+    terminal.chat_by(sudo::HERMES_OF_NOBODY, "--yolo");
 
     terminal.type_line("Do it as root");
     let asked = terminal.until_shown("sudo asks for your password, to run:");

@@ -213,7 +213,7 @@ fn the_password_of_sudo_is_asked_for_at_the_terminal_and_never_shown() {
     }
     let Some(tmux) = Tmux::start(&home) else { return };
     for (name, typed, code) in [("right", password.as_str(), 0), ("nothing", "", 1)] {
-        tmux.call_by(&[&sudo::AS_NOBODY[..], &["./hermes"]].concat(), name, &sudo::asking());
+        tmux.call_by(&[sudo::HERMES_OF_NOBODY], name, &sudo::asking());
         let asked = tmux.screen(name, "nothing means no");
         tmux.types(name, typed);
 

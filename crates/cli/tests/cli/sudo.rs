@@ -13,10 +13,14 @@ use crate::home::HERMES;
 const NOBODY: u32 = 65534;
 
 /// Starts what follows as that user.
-pub(crate) const AS_NOBODY: [&str; 6] = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+const AS_NOBODY: &str = "setpriv --reuid 65534 --regid 65534 --clear-groups";
 
-/// Gives a home to nobody and puts two programs into its project: one that looks like `sudo`, and a copy
-/// of this one (`./hermes`), which that user may start. Says whether it could.
+/// Starts `hermes` as that user, in a project that was made ready for it.
+pub(crate) const HERMES_OF_NOBODY: &str = "./as-nobody";
+
+/// Gives a home to nobody and puts three programs into its project: one that looks like `sudo`, a copy of
+/// this one, which that user may start, and what starts it so. The first is found on the path there: a
+/// machine may have no `sudo` of its own. Says whether it could.
 #[expect(clippy::print_stderr, reason = "what cannot be tried here is said loudly")]
 pub(crate) fn play(home: &Path, project: &Path) -> bool {
     std::fs::copy(HERMES, project.join("hermes")).unwrap();
@@ -28,6 +32,10 @@ pub(crate) fn play(home: &Path, project: &Path) -> bool {
     let path = project.join("sudo");
     std::fs::copy("/bin/bash", &path).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let start = project.join(HERMES_OF_NOBODY);
+    std::fs::write(&start, format!("#!/bin/sh\nPATH=\"$PATH:$PWD\" exec {AS_NOBODY} ./hermes \"$@\"\n"))
+        .unwrap();
+    std::fs::set_permissions(&start, std::fs::Permissions::from_mode(0o755)).unwrap();
     true
 }
 
@@ -46,7 +54,7 @@ fn give(folder: &Path) -> std::io::Result<()> {
 
 /// A command in that project which asks as `sudo` does, and tells how long the answer was.
 pub(crate) fn asking() -> String {
-    let helper = format!("exec {} \"$SUDO_ASKPASS\" \"[sudo] password for ann: \"", AS_NOBODY.join(" "));
+    let helper = format!("exec {AS_NOBODY} \"$SUDO_ASKPASS\" \"[sudo] password for ann: \"");
     format!("./sudo -p -c 'p=$({helper}); echo \"code $? length ${{#p}}\"'")
 }
 

@@ -87,6 +87,9 @@ impl Road {
         let result = self.without_secrets(result);
         let body = to_text(&result);
         if let Some(view) = &view {
+            if let Some(watcher) = session.extensions().get::<Arc<dyn Watcher>>() {
+                watcher.refused(view);
+            }
             let end = CallEnd { status, result, took: Duration::ZERO };
             self.after(toolbox, view, &end, &mut notes).await;
         }
