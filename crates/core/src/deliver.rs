@@ -47,6 +47,10 @@ impl Target {
     }
 }
 
+/// In the extensions of a session: the chat that it is held in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(pub Target);
+
 impl FromStr for Target {
     type Err = DeliverError;
 

@@ -177,6 +177,18 @@ impl Gate {
         }
     }
 
+    /// Whether what the session, or the runtime, was handed is enough: one of several ways to be open, whatever the
+    /// others need.
+    pub fn is_handed(&self, session: &Extensions, runtime: &Services) -> bool {
+        match self {
+            Self::Any(gates) => gates.iter().any(|gate| match gate {
+                Self::Given(given) => given.is_there(session, runtime),
+                other => other.is_handed(session, runtime),
+            }),
+            _ => false,
+        }
+    }
+
     /// Opens or says what is missing.
     pub(crate) fn probe(&self, probe: Arc<dyn Probe>) -> BoxFuture<'static, Result<(), String>> {
         let told = |open: bool, why: String| -> BoxFuture<'static, Result<(), String>> {
@@ -215,7 +227,10 @@ fn all(gates: &[Gate], probe: &Arc<dyn Probe>) -> BoxFuture<'static, Result<(), 
 }
 
 fn any(gates: &[Gate], probe: &Arc<dyn Probe>) -> BoxFuture<'static, Result<(), String>> {
-    let asked: Vec<_> = gates.iter().map(|gate| gate.probe(Arc::clone(probe))).collect();
+    let is_given = |gate: &Gate| matches!(gate, Gate::Given(_));
+    // What a session is handed opens it there (`is_handed`), and for nobody else.
+    let others = gates.iter().filter(|gate| !is_given(gate) || gates.iter().all(is_given));
+    let asked: Vec<_> = others.map(|gate| gate.probe(Arc::clone(probe))).collect();
     Box::pin(async move {
         let answers = futures::future::join_all(asked).await;
         if answers.iter().any(Result::is_ok) {

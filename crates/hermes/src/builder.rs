@@ -9,6 +9,7 @@ use hermes_core::browser::Browsers;
 use hermes_core::checkpoint::Checkpoints;
 use hermes_core::cx::Services;
 use hermes_core::definitions::DefinitionCache;
+use hermes_core::deliver::Deliver;
 use hermes_core::environment::Standing;
 use hermes_core::files::Files;
 use hermes_core::gate::Probe;
@@ -30,9 +31,11 @@ use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, StoreError};
 use hermes_tools::MediaSettings;
+use hermes_tools::senders::Carriers;
 
 use crate::browser::WorldBrowsers;
 use crate::checkpoints;
+use crate::courier::WorldCourier;
 use crate::cron;
 use crate::environments;
 use crate::fence;
@@ -97,6 +100,7 @@ pub struct RuntimeBuilder {
     launcher: Option<PathBuf>,
     person: Option<Arc<dyn Person>>,
     sudo: Option<Arc<dyn SudoAsker>>,
+    deliver: Option<Arc<dyn Deliver>>,
 }
 
 impl Default for RuntimeBuilder {
@@ -117,6 +121,7 @@ impl Default for RuntimeBuilder {
             launcher: None,
             person: None,
             sudo: None,
+            deliver: None,
         }
     }
 }
@@ -229,6 +234,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Who carries messages to people, before the platforms that the settings know: a program that is connected
+    /// to chats. `send_message`, jobs and [`Runtime::deliver`] go by it.
+    pub fn deliver(mut self, deliver: Arc<dyn Deliver>) -> Self {
+        self.deliver = Some(deliver);
+        self
+    }
+
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let built_in =
@@ -272,7 +284,11 @@ impl RuntimeBuilder {
             services = lasting::with_boards(services, home, &machine, &later);
             let recall = lasting::recall(home, sessions, &machine);
             services = services.with(recall).with(lasting::logins(home, &machine));
-            services = services.with(cron::book(home, &shared, &machine));
+            let carriers = Carriers::new(self.deliver.clone(), WorldCourier::new(&shared, &web));
+            services = services.with(cron::book(home, &shared, &machine, Arc::new(carriers)));
+        }
+        if let Some(deliver) = self.deliver {
+            services = services.with(deliver);
         }
         let services = Arc::new(services);
         let limits = self.limits.unwrap_or_else(|| settings::road_limits(&settings, self.context_tokens));

@@ -25,7 +25,7 @@ use hermes_core::wait::wait;
 use hermes_env::{editor, screen};
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
-use hermes_tools::senders::Post;
+use hermes_tools::senders::Carriers;
 
 use crate::builder::RuntimeBuilder;
 use crate::chat::{self, ChatBuilder, ModelChoice, ModelError, ModelWish};
@@ -306,9 +306,11 @@ impl Runtime {
         environments.all().filter_map(|(_, site)| site.place.jobs()).flat_map(Jobs::notices).collect()
     }
 
-    /// Carries messages to people, in the name of whoever holds it: the platforms that the settings know.
+    /// Carries messages to people, in the name of whoever holds it: by whom this runtime was handed
+    /// ([`deliver`](crate::RuntimeBuilder::deliver)), else by the platforms that the settings know.
     pub fn deliver(&self) -> Arc<dyn Deliver> {
-        Arc::new(Post(self.courier()))
+        let live = self.0.road.services().service::<Arc<dyn Deliver>>().cloned();
+        Arc::new(Carriers::new(live, self.courier()))
     }
 
     pub(crate) fn courier(&self) -> WorldCourier {
@@ -390,10 +392,14 @@ impl Runtime {
         Ok(fresh.toolbox(&snapshot, &plan, &settings, &self.0.availability, &config).await)
     }
 
-    /// The plan without the tools that need something which neither the session nor this runtime has.
+    /// The plan without the tools that need something which neither the session nor this runtime has, and with
+    /// those for which what they have is enough.
     pub(crate) fn fitted(&self, snapshot: &Snapshot, plan: Plan, session: &Extensions) -> Plan {
         let services = self.0.road.services();
+        let handed =
+            |tool: &str| snapshot.tool(tool).is_some_and(|it| it.gate_value().is_handed(session, services));
         plan.without(|tool| snapshot.tool(tool)?.gate_value().not_given(session, services))
+            .with_handed(handed)
     }
 
     pub(crate) fn foreign(&self) -> &Foreign {

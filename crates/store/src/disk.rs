@@ -5,23 +5,26 @@
 
 #![expect(clippy::disallowed_methods, reason = "the door to the state folder")]
 
+mod locks;
 mod parts;
+mod stamps;
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::error::StoreError;
 
+pub(crate) use locks::{Lock, lock, try_lock};
 pub(crate) use parts::Parts;
+pub use stamps::Stamp;
+use stamps::stamp_of;
+pub(crate) use stamps::{folder_stamp, stamp};
 
 /// Most links followed from a name to the file behind it.
 const MAX_LINKS: usize = 40;
-/// How often, and how long apart, a taken lock is tried: 10 seconds in all.
-const LOCK_TRIES: u32 = 500;
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// The mode a written file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +50,6 @@ pub(crate) enum Kind {
     File,
     Folder,
     Other,
-}
-
-/// Holds a lock file until dropped.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
 }
 
 /// The text of a file, `None` if there is none, an error if it is too large or not text.
@@ -107,43 +104,6 @@ pub(crate) fn open_to_others(path: &Path) -> bool {
 /// How large a regular file is; `None` if there is none.
 pub(crate) fn size(path: &Path) -> Option<u64> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
-}
-
-/// Changes when a file does: dates, size and number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stamp {
-    modified: (i64, i64),
-    changed: (i64, i64),
-    bytes: u64,
-    number: u64,
-}
-
-impl Stamp {
-    /// All that it is made of, to be kept.
-    pub(crate) fn words(&self) -> [u64; 6] {
-        let ((day, of_day), (change, of_change)) = (self.modified, self.changed);
-        let [a, b, c, d] = [day, of_day, change, of_change].map(i64::cast_unsigned);
-        [a, b, c, d, self.bytes, self.number]
-    }
-}
-
-/// The stamp of a regular file, or of one behind a link; `None` if there is none.
-pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| stamp_of(&meta))
-}
-
-/// The stamp of a folder itself: it changes when names come and go.
-pub(crate) fn folder_stamp(path: &Path) -> Option<Stamp> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_dir).map(|meta| stamp_of(&meta))
-}
-
-fn stamp_of(meta: &fs::Metadata) -> Stamp {
-    Stamp {
-        modified: (meta.mtime(), meta.mtime_nsec()),
-        changed: (meta.ctime(), meta.ctime_nsec()),
-        bytes: meta.len(),
-        number: meta.ino(),
-    }
 }
 
 /// Where a link leads; `None` for anything else.
@@ -342,57 +302,6 @@ pub(crate) fn remove_if_empty(folder: &Path) -> bool {
     fs::remove_dir(folder).is_ok()
 }
 
-/// Takes the lock beside `path`, waiting a bounded time for another writer.
-pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = format!(".{}.lock", name.trim_start_matches('.'));
-    let lock = path.with_file_name(name);
-    let failed = |source| StoreError::Io { doing: "lock", path: lock.clone(), source };
-    if let Some(folder) = lock.parent() {
-        make_private_folder(folder)?;
-    }
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(&lock)
-        .map_err(failed)?;
-    for _ in 0..LOCK_TRIES {
-        match file.try_lock() {
-            Ok(()) => return Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
-            Err(TryLockError::Error(e)) => return Err(failed(e)),
-        }
-    }
-    Err(StoreError::Locked { path: lock })
-}
-
-/// Takes the lock on the file itself, made if it is not there, without waiting; nothing when somebody
-/// else holds it.
-pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>, StoreError> {
-    let failed = |source| StoreError::Io { doing: "lock", path: path.to_owned(), source };
-    if let Some(folder) = path.parent() {
-        make_private_folder(folder)?;
-    }
-    let mut open = OpenOptions::new();
-    let file = open.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
-    match file.try_lock() {
-        // A file that its last holder has removed since it was opened locks nothing any more.
-        Ok(()) => Ok(is_at(&file, path).then_some(Lock { _file: file })),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(e)) => Err(failed(e)),
-    }
-}
-
-/// Whether an open file is the one with this name.
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
-}
-
 /// The file a chain of links ends at, whether or not it exists.
 fn behind_links(path: &Path) -> Result<PathBuf, StoreError> {
     let mut at = path.to_owned();
@@ -501,18 +410,5 @@ mod tests {
 
         assert!(write(&path, "new", Mode::Keep).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    }
-
-    #[test]
-    fn a_lock_is_held_until_dropped() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join(".env");
-
-        let held = lock(&path).unwrap();
-        let other = OpenOptions::new().write(true).open(dir.path().join(".env.lock")).unwrap();
-        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
-
-        drop(held);
-        assert!(other.try_lock().is_ok());
     }
 }

@@ -39,6 +39,9 @@ pub trait JobBook: Send + Sync {
 
     /// Whether somebody is there who will run jobs when they are due.
     fn is_served(&self) -> bool;
+
+    /// Why answers of a job would not arrive everywhere as things are now; nothing when they would.
+    fn undeliverable(&self, job: &Job) -> Option<String>;
 }
 
 /// What is to be done with a job.

@@ -37,7 +37,7 @@ pub(super) async fn assemble(
 ) -> Toolbox {
     let chosen: Vec<&Arc<ToolEntry>> = plan.tools().iter().filter_map(|name| snapshot.tool(name)).collect();
     let verdicts = availability.verdicts(chosen.iter().map(|entry| entry.gate_value())).await;
-    let (there, mut unavailable) = sort_out(&chosen, &verdicts);
+    let (there, mut unavailable) = sort_out(&plan, &chosen, &verdicts);
     let lacking = plan.lacking().iter();
     unavailable
         .extend(lacking.map(|it| Unavailable { name: Arc::clone(&it.tool), why: Arc::clone(&it.why) }));
@@ -53,10 +53,14 @@ pub(super) async fn assemble(
     Toolbox { snapshot, plan, offered, deferred, unavailable, json, known, epoch, until }
 }
 
-fn sort_out(chosen: &[&Arc<ToolEntry>], verdicts: &Verdicts) -> (Vec<Arc<ToolEntry>>, Vec<Unavailable>) {
+fn sort_out(
+    plan: &Plan,
+    chosen: &[&Arc<ToolEntry>],
+    verdicts: &Verdicts,
+) -> (Vec<Arc<ToolEntry>>, Vec<Unavailable>) {
     let (mut there, mut unavailable) = (Vec::new(), Vec::new());
     for entry in chosen {
-        match verdicts.closed(entry.gate_value()) {
+        match verdicts.closed(entry.gate_value()).filter(|_| !plan.is_handed(entry.name())) {
             None => there.push(Arc::clone(entry)),
             Some(why) => unavailable.push(Unavailable { name: Arc::clone(entry.name()), why: why.into() }),
         }

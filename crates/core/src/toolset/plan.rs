@@ -21,6 +21,7 @@ pub struct PlanKey {
     digest: u64,
     tools: Arc<[Arc<str>]>,
     lacking: Arc<[Lacking]>,
+    handed: Arc<[Arc<str>]>,
 }
 
 /// A tool that was chosen, and that this session cannot have.
@@ -37,12 +38,13 @@ impl Plan {
     pub fn new(catalog: &Catalog, selection: &Selection) -> Result<Plan, SelectionError> {
         let decision = Decision::of(catalog, selection)?;
         let tools = decision.tools().filter_map(|tool| catalog.registered(tool)).map(Arc::clone);
-        Ok(Plan::sealed(tools.collect(), Arc::default()))
+        Ok(Plan::sealed(tools.collect(), Arc::default(), Arc::default()))
     }
 
     /// Every registered tool.
     pub fn of_all(catalog: &Catalog) -> Plan {
-        Plan::sealed(catalog.tools().map(|(tool, _)| Arc::clone(tool)).collect(), Arc::default())
+        let tools = catalog.tools().map(|(tool, _)| Arc::clone(tool)).collect();
+        Plan::sealed(tools, Arc::default(), Arc::default())
     }
 
     /// The same without the tools for which `why_not` has an answer; it is kept for whoever asks.
@@ -59,14 +61,29 @@ impl Plan {
         let tools = self.tools().iter().filter(stays).map(Arc::clone).collect();
         let known = self.key.lacking.iter().cloned();
         let lacking = known.chain(lacking.iter().cloned()).collect();
-        Plan::sealed(tools, lacking)
+        Plan::sealed(tools, lacking, self.key.handed)
+    }
+
+    /// The same, where those tools are open that `is_handed` names: the session has what they need, whatever
+    /// keys or programs are there.
+    pub fn with_handed(self, is_handed: impl Fn(&str) -> bool) -> Plan {
+        let handed: Arc<[Arc<str>]> = self.tools().iter().filter(|tool| is_handed(tool)).cloned().collect();
+        if handed.is_empty() {
+            return self;
+        }
+        Plan::sealed(self.key.tools, self.key.lacking, handed)
+    }
+
+    /// Whether the session was handed what this tool needs.
+    pub fn is_handed(&self, tool: &str) -> bool {
+        self.key.handed.iter().any(|name| name.as_ref() == tool)
     }
 
     /// The names are in order and distinct, as a decision has them.
-    fn sealed(tools: Arc<[Arc<str>]>, lacking: Arc<[Lacking]>) -> Plan {
+    fn sealed(tools: Arc<[Arc<str>]>, lacking: Arc<[Lacking]>, handed: Arc<[Arc<str>]>) -> Plan {
         let mut hasher = DefaultHasher::new();
-        (&tools, &lacking).hash(&mut hasher);
-        Plan { key: PlanKey { digest: hasher.finish(), tools, lacking } }
+        (&tools, &lacking, &handed).hash(&mut hasher);
+        Plan { key: PlanKey { digest: hasher.finish(), tools, lacking, handed } }
     }
 
     /// The tools that were chosen and that this session cannot have.
@@ -114,8 +131,13 @@ impl Plan {
 
 impl PartialEq for PlanKey {
     fn eq(&self, other: &PlanKey) -> bool {
-        (Arc::ptr_eq(&self.tools, &other.tools) && Arc::ptr_eq(&self.lacking, &other.lacking))
-            || (self.digest == other.digest && self.tools == other.tools && self.lacking == other.lacking)
+        let same_lists = Arc::ptr_eq(&self.tools, &other.tools)
+            && Arc::ptr_eq(&self.lacking, &other.lacking)
+            && Arc::ptr_eq(&self.handed, &other.handed);
+        let equal = |own: &PlanKey, its: &PlanKey| {
+            own.tools == its.tools && own.lacking == its.lacking && own.handed == its.handed
+        };
+        same_lists || (self.digest == other.digest && equal(self, other))
     }
 }
 

@@ -4,10 +4,12 @@ use std::sync::{Arc, RwLock};
 
 use futures::future::BoxFuture;
 use hermes_core::cron::{Draft, Here, Job, JobBook, JobError, Step};
+use hermes_core::deliver::Deliver;
 use hermes_core::host::Host;
 use hermes_store::CronHome;
 use hermes_store::sessions::Clock;
 
+use super::deliver::undeliverable;
 use super::{chance, here, looked, on_disk, zone};
 use crate::world::World;
 
@@ -17,6 +19,7 @@ pub(super) struct HomeBook {
     pub(super) world: Arc<RwLock<World>>,
     pub(super) host: Arc<dyn Host>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) deliver: Arc<dyn Deliver>,
 }
 
 impl HomeBook {
@@ -56,5 +59,9 @@ impl JobBook for HomeBook {
 
     fn is_served(&self) -> bool {
         self.home.served().is_some()
+    }
+
+    fn undeliverable(&self, job: &Job) -> Option<String> {
+        undeliverable(job, self.deliver.as_ref())
     }
 }

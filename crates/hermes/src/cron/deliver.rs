@@ -68,11 +68,7 @@ fn letter(job: &Job, sign: &str, what: &str, text: &str) -> Letter {
 impl Cron {
     /// Why answers of a job would not arrive everywhere now; nothing when they would.
     pub fn undeliverable(&self, job: &Job) -> Option<String> {
-        let deliver = self.deliver.as_ref();
-        told(wanted(job, deliver).into_iter().filter_map(|target| match target {
-            Ok(target) => deliver.resolve(&target).err().map(|wrong| format!("{target}: {wrong}")),
-            Err(why) => Some(why),
-        }))
+        undeliverable(job, self.deliver.as_ref())
     }
 
     /// Sends a letter everywhere the job says; why it did not arrive everywhere.
@@ -109,6 +105,14 @@ impl Cron {
         let _ = self.on_record(move |runs| runs.undelivered(&run.id, &kept)).await;
         Some(why)
     }
+}
+
+/// Why answers of a job would not arrive everywhere; nothing when they would.
+pub(super) fn undeliverable(job: &Job, deliver: &dyn Deliver) -> Option<String> {
+    told(wanted(job, deliver).into_iter().filter_map(|target| match target {
+        Ok(target) => deliver.resolve(&target).err().map(|wrong| format!("{target}: {wrong}")),
+        Err(why) => Some(why),
+    }))
 }
 
 fn told(lost: impl IntoIterator<Item = String>) -> Option<String> {

@@ -48,10 +48,15 @@ pub use serve::{Happening, ServeError};
 pub use tick::Ticked;
 
 /// The jobs of a home, to a tool.
-pub(crate) fn book(home: &Home, world: &Arc<RwLock<World>>, machine: &Arc<Machine>) -> Arc<dyn JobBook> {
+pub(crate) fn book(
+    home: &Home,
+    world: &Arc<RwLock<World>>,
+    machine: &Arc<Machine>,
+    deliver: Arc<dyn Deliver>,
+) -> Arc<dyn JobBook> {
     let host: Arc<dyn Host> = machine.clone();
     let clock: Arc<dyn Clock> = machine.clone();
-    Arc::new(HomeBook { home: CronHome::of(home), world: Arc::clone(world), host, clock })
+    Arc::new(HomeBook { home: CronHome::of(home), world: Arc::clone(world), host, clock, deliver })
 }
 
 /// What becomes of questions when nobody is there.

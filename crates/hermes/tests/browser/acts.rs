@@ -111,6 +111,13 @@ fn links_keys_scrolling_and_the_way_back() {
     seat.call("browser_click", json!({ "ref": reference(&text, "link \"tab\"") }));
     seat.wait_for("document.title === 'Three'");
     assert!(seat.snapshot().contains("three"), "a new tab is followed");
+    let targets = seat.call("browser_cdp", json!({ "method": "Target.getTargets" }));
+    let targets = targets["result"]["targetInfos"].as_array().unwrap();
+    let before = targets.iter().find(|it| it["url"] == server.url("/two")).unwrap();
+    let script = json!({ "expression": "document.title" });
+    let asked = json!({ "method": "Runtime.evaluate", "params": script, "target_id": before["targetId"] });
+    let title = seat.call("browser_cdp", asked);
+    assert_eq!(title["result"]["result"]["value"], "Two", "the tab before can still be asked: {title}");
 }
 
 #[test]

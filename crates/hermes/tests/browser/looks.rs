@@ -81,7 +81,21 @@ fn frames_are_read_and_used_like_the_page_around_them() {
     for words in ["near was hit", "far was hit", "\"deep\" [focused]", ": here"] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
-    assert_eq!(answer["frame_tree"].as_array().unwrap().len(), 3, "{answer}");
+    let frames = answer["frame_tree"].as_array().unwrap();
+    assert_eq!(frames.len(), 3, "{answer}");
+    // A command finds the frame that is meant, whichever process it lives in.
+    for frame in frames {
+        let ran = seat.call(
+            "browser_cdp",
+            json!({
+                "method": "Runtime.evaluate", "frame_id": frame["frame_id"],
+                "params": { "expression": "location.href", "returnByValue": true },
+            }),
+        );
+        assert_eq!(ran["result"]["result"]["value"], frame["url"], "{ran}");
+    }
+    let wrong = seat.call("browser_cdp", json!({ "method": "DOM.getDocument", "frame_id": "NO-SUCH-FRAME" }));
+    assert!(wrong["error"].as_str().unwrap().contains("frame_tree"), "{wrong}");
 }
 
 #[test]

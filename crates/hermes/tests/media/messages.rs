@@ -1,7 +1,10 @@
 //! Messages to people: `send_message` on the road, and the program's own way.
 
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
 use hermes::core::cron::Draft;
-use hermes::core::deliver::{Letter, Target};
+use hermes::core::deliver::{Deliver, DeliverError, Destination, Letter, Origin, Sent, Target};
 use hermes::core::outcome::Attachment;
 use hermes::guard::Mode;
 use hermes::{Runtime, ToolCall};
@@ -116,6 +119,95 @@ fn a_person_is_shown_where_it_goes_and_what_it_says() {
     assert!(server.asked().is_empty());
     let why = approver.asked()[0].reason.why.clone();
     assert!(why.contains("telegram:42") && why.contains("Your secret is out"), "{why}");
+}
+
+/// A program that is connected to a chat: one room, which it knows by its name.
+#[derive(Default)]
+struct Gateway(Mutex<Vec<String>>);
+
+impl Deliver for Gateway {
+    fn destinations(&self) -> Vec<Destination> {
+        let (target, name) = ("slack:C1".parse().unwrap(), Some("#general".to_owned()));
+        vec![Destination { target, name, is_home: true, missing: None }]
+    }
+
+    fn resolve(&self, target: &Target) -> Result<Target, DeliverError> {
+        match (target.platform.as_str(), target.chat.as_deref()) {
+            ("slack", None | Some("#general" | "C1")) => Ok("slack:C1".parse().unwrap()),
+            _ => Err(DeliverError::BadTarget(target.to_string())),
+        }
+    }
+
+    fn send<'a>(
+        &'a self,
+        target: &'a Target,
+        letter: &'a Letter,
+    ) -> BoxFuture<'a, Result<Sent, DeliverError>> {
+        self.0.lock().unwrap().push(letter.text.clone());
+        let chat_id = self.resolve(target).unwrap().chat.unwrap();
+        let sent = Sent { platform: "slack".to_owned(), chat_id, parts: 1, ..Sent::default() };
+        Box::pin(std::future::ready(Ok(sent)))
+    }
+}
+
+#[test]
+fn whoever_is_connected_carries_messages_without_any_key() {
+    let (folder, without) = runtime("", Mode::Manual, &[]);
+    let gateway = Arc::new(Gateway::default());
+    let home = hermes::store::Home::at(&folder.path().join("home"));
+    let builder = Runtime::builder().cwd(folder.path()).home(home).mode(Mode::Manual);
+    let with = builder.deliver(gateway.clone()).build().unwrap();
+    let approver = ScriptedApprover::agrees();
+    let session = with.session().approver(approver.clone()).open().unwrap();
+    let message = json!({ "target": "slack:#general", "message": "Lunch?" });
+
+    let unknown = call(&without, &message).to_string();
+    let outcome = session.call_blocking(ToolCall::new("send_message", message.to_string()));
+    let answer: Value = serde_json::from_str(&outcome.body).unwrap();
+    let listed = call(&with, &json!({ "action": "list" }));
+    let elsewhere = with.deliver().resolve(&Target::home("telegram")).unwrap_err();
+
+    assert!(unknown.contains("TELEGRAM_BOT_TOKEN"), "{unknown}");
+    assert_eq!((&answer["success"], &answer["chat_id"]), (&json!(true), &json!("C1")), "{answer}");
+    assert_eq!(*gateway.0.lock().unwrap(), ["Lunch?"]);
+    let why = approver.asked()[0].reason.why.clone();
+    assert!(why.contains("slack:C1") && why.contains("Lunch?"), "{why}");
+    let platforms: Vec<&str> =
+        listed["targets"].as_array().unwrap().iter().map(|row| row["platform"].as_str().unwrap()).collect();
+    assert_eq!(platforms, ["email", "ntfy", "slack", "telegram", "webhook"], "{listed}");
+    // What it is not connected to goes the usual way.
+    assert!(matches!(elsewhere, DeliverError::NotConfigured { .. }), "{elsewhere}");
+}
+
+#[test]
+fn a_job_answers_in_the_chat_it_was_made_in_and_says_at_once_where_that_is_none() {
+    let (folder, without) = runtime("", Mode::Off, &[]);
+    let gateway = Arc::new(Gateway::default());
+    let home = folder.path().join("home");
+    std::fs::create_dir_all(home.join("scripts")).unwrap();
+    std::fs::write(home.join("scripts/disk.sh"), "echo the disk is full").unwrap();
+    let builder = Runtime::builder().cwd(folder.path()).home(hermes::store::Home::at(&home)).mode(Mode::Off);
+    let with = builder.deliver(gateway.clone()).build().unwrap();
+    let chat = Origin("slack:C1".parse().unwrap());
+    let session = with.session().extension(chat).open().unwrap();
+    let wish = |name: &str| {
+        json!({
+            "action": "create", "schedule": "@daily", "script": "disk.sh", "no_agent": true, "deliver": "origin",
+            "name": name,
+        })
+    };
+
+    let made = session.call_blocking(ToolCall::new("cronjob", wish("disk").to_string()));
+    let nowhere = crate::call(&without, "cronjob", &wish("other"));
+    let run = with.cron().unwrap().run_now_blocking("disk", &CancellationToken::new()).unwrap();
+
+    assert!(!made.body.contains("warning"), "{}", made.body);
+    assert_eq!(
+        (run.delivery_error, gateway.0.lock().unwrap().as_slice()),
+        (None, &["the disk is full".to_owned()][..])
+    );
+    let warning = nowhere["warning"].as_str().unwrap_or_default();
+    assert!(warning.contains("on no platform") && warning.contains("kept in files"), "{nowhere}");
 }
 
 #[test]

@@ -31,17 +31,27 @@ use hermes::store::Home;
 use hermes::{Runtime, ToolCall};
 use serde_json::Value;
 
-/// Answers every request with what `answer` says of its first line and body; remembers the first lines.
+/// Answers every request with what `answer` says of its first line and body; remembers the first lines, and whole
+/// requests.
 struct Server {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+/// A request as it came: its lines up to the empty one, in lower case, and what followed.
+#[derive(Clone)]
+struct Heard {
+    head: String,
+    body: String,
 }
 
 fn serve<B: AsRef<[u8]>>(answer: impl Fn(&str, &str) -> (u16, String, B) + Send + 'static) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&asked);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (seen, listened) = (Arc::clone(&asked), Arc::clone(&heard));
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let mut reader = BufReader::new(stream);
@@ -49,12 +59,13 @@ fn serve<B: AsRef<[u8]>>(answer: impl Fn(&str, &str) -> (u16, String, B) + Send 
             if reader.read_line(&mut first).unwrap_or(0) == 0 {
                 continue;
             }
-            let mut length = 0;
+            let (mut length, mut head) = (0, String::new());
             loop {
                 let mut line = String::new();
                 if reader.read_line(&mut line).unwrap_or(0) <= 2 {
                     break;
                 }
+                head.push_str(&line.to_ascii_lowercase());
                 if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                     length = value.trim().parse().unwrap();
                 }
@@ -62,7 +73,9 @@ fn serve<B: AsRef<[u8]>>(answer: impl Fn(&str, &str) -> (u16, String, B) + Send 
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-            let (status, headers, body) = answer(&path, &String::from_utf8_lossy(&body));
+            let body = String::from_utf8_lossy(&body).into_owned();
+            listened.lock().unwrap().push(Heard { head, body: body.clone() });
+            let (status, headers, body) = answer(&path, &body);
             seen.lock().unwrap().push(first.trim().to_owned());
             let length = if headers.contains("Content-Length") {
                 String::new()
@@ -73,7 +86,7 @@ fn serve<B: AsRef<[u8]>>(answer: impl Fn(&str, &str) -> (u16, String, B) + Send 
             let _ = reader.get_mut().write_all([head.as_bytes(), body.as_ref()].concat().as_slice());
         }
     });
-    Server { address, asked }
+    Server { address, asked, heard }
 }
 
 fn runtime(config: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, Runtime) {

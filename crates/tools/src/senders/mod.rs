@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | here | [`Post`]: every platform behind one [`Deliver`] |
+//! | here | [`Post`]: every platform behind one [`Deliver`]; [`Carriers`]: with whoever is connected before them |
 //! | [`sender`] | what a platform is, and what it may use |
 //! | `platforms/` | the platforms |
 //! | `mail/` | how a mail is written, and the conversation with a mail server |
@@ -13,6 +13,8 @@
 mod mail;
 mod platforms;
 pub(crate) mod sender;
+
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use hermes_core::deliver::{Deliver, DeliverError, Destination, Letter, Sent, Target};
@@ -63,6 +65,50 @@ impl<C: Courier> Deliver for Post<C> {
     }
 }
 
+/// Somebody who is connected to platforms, where there is one, before the platforms that the settings know:
+/// whoever is connected knows more of its chats.
+pub struct Carriers<C> {
+    live: Option<Arc<dyn Deliver>>,
+    post: Post<C>,
+}
+
+impl<C: Courier> Carriers<C> {
+    /// These two.
+    pub fn new(live: Option<Arc<dyn Deliver>>, courier: C) -> Self {
+        Self { live, post: Post(courier) }
+    }
+
+    /// Who carries messages to this target.
+    fn for_target(&self, target: &Target) -> &dyn Deliver {
+        match &self.live {
+            Some(live) if live.resolve(target).is_ok() => live.as_ref(),
+            _ => &self.post,
+        }
+    }
+}
+
+impl<C: Courier> Deliver for Carriers<C> {
+    fn destinations(&self) -> Vec<Destination> {
+        let mut all = self.live.as_ref().map(|live| live.destinations()).unwrap_or_default();
+        let known: Vec<String> = all.iter().map(|it| it.target.platform.clone()).collect();
+        all.extend(self.post.destinations().into_iter().filter(|it| !known.contains(&it.target.platform)));
+        all.sort_by(|one, other| one.target.platform.cmp(&other.target.platform));
+        all
+    }
+
+    fn resolve(&self, target: &Target) -> Result<Target, DeliverError> {
+        self.for_target(target).resolve(target)
+    }
+
+    fn send<'a>(
+        &'a self,
+        target: &'a Target,
+        letter: &'a Letter,
+    ) -> BoxFuture<'a, Result<Sent, DeliverError>> {
+        self.for_target(target).send(target, letter)
+    }
+}
+
 fn find(platform: &str) -> Result<&'static Sender, DeliverError> {
     let known = || SENDERS.iter().map(|sender| sender.name().to_owned()).collect();
     let unknown = || DeliverError::UnknownPlatform { platform: platform.to_owned(), known: known() };
@@ -76,5 +122,6 @@ pub(crate) fn variables() -> Vec<&'static str> {
 
 /// Opens when messages can go anywhere at all.
 pub(crate) fn gate() -> Gate {
-    Gate::Any(SENDERS.iter().map(|sender| sender.gate()).collect())
+    let connected = Gate::given::<Arc<dyn Deliver>>("somebody who is connected to platforms");
+    Gate::Any([connected].into_iter().chain(SENDERS.iter().map(|sender| sender.gate())).collect())
 }

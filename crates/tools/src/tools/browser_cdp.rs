@@ -40,7 +40,7 @@ struct BrowserCdp {
     params: Option<Map<String, Value>>,
     /// A page other than the one that is worked with, by its target id
     target_id: Option<String>,
-    /// A frame of the page, by its frame id
+    /// A frame of the page, by its id in `frame_tree` of a snapshot
     frame_id: Option<String>,
     /// Longest wait for the answer, in seconds, at most 300
     #[serde(default = "thirty")]
@@ -60,10 +60,10 @@ impl BrowserCdp {
         Duration::from_secs_f64(self.timeout.as_f64().unwrap_or(30.0).clamp(1.0, 300.0))
     }
 
-    /// The page or frame that is meant; none for the browser itself.
-    fn session(&self, browser: &Browser) -> Result<Option<String>, ToolError> {
+    /// Where the command goes.
+    async fn way(&self, browser: &Browser) -> Result<Way, ToolError> {
         if OF_THE_BROWSER.iter().any(|domain| self.method.starts_with(domain)) {
-            return Ok(None);
+            return Ok(Way::default());
         }
         let page = match &self.target_id {
             None => browser.page()?,
@@ -73,10 +73,46 @@ impl BrowserCdp {
                 browser.wire.state(known).ok_or_else(missing)?
             }
         };
-        let frame = self.frame_id.as_deref();
-        let apart = page.apart.iter().find(|it| Some(it.frame.as_str()) == frame);
-        Ok(Some(apart.map_or(page.session.clone(), |it| it.session.clone())))
+        let to = |session: &str| Way { session: Some(session.to_owned()), inner: None };
+        let Some(frame) = self.frame_id.as_deref().filter(|frame| !frame.is_empty()) else {
+            return Ok(to(&page.session));
+        };
+        if let Some(apart) = page.apart.iter().find(|it| it.frame == frame) {
+            return Ok(to(&apart.session));
+        }
+        // It shares the process of the page, or of a frame that has one of its own.
+        let apart = page.apart.iter().map(|it| it.session.as_str());
+        for session in [page.session.as_str()].into_iter().chain(apart) {
+            let tree: Value = browser.ask(session, "Page.getFrameTree", json!({})).await?;
+            let tree = tree.get("frameTree").unwrap_or(&Value::Null);
+            if is_frame(tree, frame) {
+                return Ok(to(session));
+            }
+            if holds(tree, frame) {
+                return Ok(Way { inner: Some(frame.to_owned()), ..to(session) });
+            }
+        }
+        let words = format!("there is no frame {frame} on the page; a snapshot names them in frame_tree");
+        Err(ToolError::Arguments(words))
     }
+}
+
+/// Where a command goes; to the browser itself without a session.
+#[derive(Default)]
+struct Way {
+    session: Option<String>,
+    /// The frame that is meant, where it shares the process of what is talked to.
+    inner: Option<String>,
+}
+
+fn is_frame(tree: &Value, frame: &str) -> bool {
+    tree.pointer("/frame/id").and_then(Value::as_str) == Some(frame)
+}
+
+/// Whether a frame is somewhere in a tree of frames.
+fn holds(tree: &Value, frame: &str) -> bool {
+    let inner = tree.get("childFrames").and_then(Value::as_array);
+    is_frame(tree, frame) || inner.into_iter().flatten().any(|tree| holds(tree, frame))
 }
 
 fn page_of(state: &browser::State, target: &str) -> Option<browser::Page> {
@@ -105,10 +141,11 @@ impl Tool for BrowserCdp {
             browser::browsers(cx)?.judge(url)?;
         }
         let browser = if leads.is_some() { opened(cx).await? } else { current(cx).await? };
-        let mut session = self.session(&browser)?;
-        let params = prepared(cx, &browser, &self.method, params, &mut session).await?;
+        let mut way = self.way(&browser).await?;
+        let params = prepared(cx, &browser, &self.method, params, &mut way.session).await?;
+        let params = in_frame(&browser, &self.method, params, &way).await?;
         let limit = self.limit();
-        let result: Value = match &session {
+        let result: Value = match &way.session {
             Some(session) => browser.wire.ask(session, &self.method, params, limit).await?,
             None => browser.ask_browser(&self.method, params, limit).await?,
         };
@@ -119,6 +156,18 @@ impl Tool for BrowserCdp {
         }
         Ok(with_news(answer, &browser, settled))
     }
+}
+
+/// The parameters of a script that is meant for a frame without a process of its own: it runs beside the scripts
+/// of that frame, and sees its document but not their variables.
+async fn in_frame(browser: &Browser, method: &str, params: Value, way: &Way) -> Result<Value, ToolError> {
+    let (Some(frame), Some(session)) = (&way.inner, &way.session) else { return Ok(params) };
+    let is_placed = ["contextId", "uniqueContextId"].iter().any(|name| params.get(name).is_some());
+    if method != "Runtime.evaluate" || is_placed {
+        return Ok(params);
+    }
+    let made: Value = browser.ask(session, "Page.createIsolatedWorld", json!({ "frameId": frame })).await?;
+    Ok(with(params, "contextId", made.get("executionContextId").cloned().unwrap_or_default()))
 }
 
 /// The parameters with refs and paths as the browser wants them; whose element it is decides where they go.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hermes_core::cron::{Draft, Job, JobBook, JobError, Step};
 use hermes_core::cx::ToolCx;
+use hermes_core::deliver::Origin;
 use hermes_core::effect::{Act, ActKind, Effect};
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::gate::Gate;
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::api::set;
 use crate::toolsets::cronjob;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<Cronjob>("cronjob", &cronjob::TOOLSET)
@@ -145,7 +147,15 @@ impl Tool for Cronjob {
             Action::Run => book.change(&name()?, Step::RunSoon).await,
             Action::Remove => book.remove(&name()?).await,
         };
-        Ok(told(action, &job.map_err(failure)?, book.is_served()))
+        let job = job.map_err(failure)?;
+        let mut answer = told(action, &job, book.is_served());
+        let plans = matches!(action, Action::Create | Action::Update | Action::Resume | Action::Run);
+        if let Some(why) = book.undeliverable(&job).filter(|_| plans) {
+            let warning =
+                format!("as things are, answers would be {why}; they are kept in files in any case");
+            set(&mut answer, "warning", json!(warning));
+        }
+        Ok(answer)
     }
 }
 
@@ -177,7 +187,7 @@ impl Cronjob {
             attach_to_session: self.attach_to_session,
             timezone: None,
             misfire: None,
-            origin: creates.then(|| json!({ "session_id": cx.session_id() })),
+            origin: creates.then(|| origin(cx)),
         }
     }
 
@@ -205,6 +215,17 @@ impl Cronjob {
         add("answers to", self.deliver.clone());
         parts.join("; ")
     }
+}
+
+/// Where a job comes from: the session, and the chat that it is held in.
+fn origin(cx: &ToolCx) -> Value {
+    let mut origin = json!({ "session_id": cx.session_id() });
+    if let Some(Origin(chat)) = cx.service::<Origin>() {
+        set(&mut origin, "platform", json!(chat.platform));
+        set(&mut origin, "chat_id", json!(chat.chat));
+        set(&mut origin, "thread_id", json!(chat.thread));
+    }
+    origin
 }
 
 /// What is wrong with wishes can be mended; what is wrong with the store cannot.

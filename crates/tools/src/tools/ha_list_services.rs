@@ -17,6 +17,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<ListServices>("ha_list_services",
     .emoji("🏠")
     .gate(ha::gate)
     .variables(ha::variables)
+    .untrusted()
     .read_only();
 
 /// List the services of Home Assistant, which are what can be done with its entities: turn on, set a

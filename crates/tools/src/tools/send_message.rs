@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::media;
-use crate::senders::{self, Courier, Post, SERVICE};
+use crate::senders::{self, Carriers, Courier, SERVICE};
 use crate::toolsets::messaging;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<SendMessage>("send_message", &messaging::TOOLSET)
@@ -103,10 +103,10 @@ impl Tool for SendMessage {
     }
 
     fn effects_with(&self, place: &Place, services: &Services) -> Vec<Effect> {
-        let keys = services.service::<Arc<dyn Keys>>();
+        let (keys, live) = (services.service::<Arc<dyn Keys>>(), services.service().cloned());
         let resolved = keys
             .zip(self.target().ok())
-            .and_then(|(keys, target)| Post(Unsent(keys.as_ref())).resolve(&target).ok());
+            .and_then(|(keys, target)| Carriers::new(live, Unsent(keys.as_ref())).resolve(&target).ok());
         match resolved {
             Some(target) => self.declared(place, &target.to_string()),
             None => self.effects(place),
@@ -115,12 +115,9 @@ impl Tool for SendMessage {
 
     async fn call(self, cx: &ToolCx) -> ToolResult {
         let keys = cx.keys()?;
-        let post = Post(OfCall { cx, keys });
-        let live = cx.service::<Arc<dyn Deliver>>();
+        let carriers = Carriers::new(cx.service().cloned(), OfCall { cx, keys });
         if self.action == Action::List {
-            let mut all = live.map(|live| live.destinations()).unwrap_or_default();
-            let known: Vec<String> = all.iter().map(|it| it.target.platform.clone()).collect();
-            all.extend(post.destinations().into_iter().filter(|it| !known.contains(&it.target.platform)));
+            let all = carriers.destinations();
             return Ok(json!({ "success": true, "targets": all.iter().map(row).collect::<Vec<_>>() }));
         }
         let target = self.target()?;
@@ -129,12 +126,11 @@ impl Tool for SendMessage {
             return Err(ToolError::Arguments("message is needed: the text of the message".to_owned()));
         }
         let letter = Letter { text, subject: None, files: enclosed(cx, &files).await? };
-        // Whoever is connected to a platform already knows more of it than the settings.
-        let sent = match live.filter(|live| live.resolve(&target).is_ok()) {
-            Some(live) => live.send(&target, &letter).await,
-            None => post.send(&target, &letter).await,
-        };
-        sent.map(|sent| told(&sent)).map_err(|wrong| ToolError::Failed(wrong.to_string()))
+        carriers
+            .send(&target, &letter)
+            .await
+            .map(|sent| told(&sent))
+            .map_err(|wrong| ToolError::Failed(wrong.to_string()))
     }
 }
 

@@ -83,7 +83,8 @@ async fn one(asking: &Asking<'_>, extract: Extract, (at, url): (usize, &str), bu
 /// a provider must not be a way around the rules.
 async fn read(asking: &Asking<'_>, extract: Extract, url: &str) -> Result<Extracted, ToolError> {
     asking.web.judge(url)?;
-    let page = extract(asking, url).await?;
+    let mut page = extract(asking, url).await?;
+    page.text = excerpt::without_inline_pictures(&page.text);
     if page.url != url && !page.url.is_empty() {
         asking.web.judge(&page.url)?;
     }

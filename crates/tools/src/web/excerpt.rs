@@ -1,4 +1,5 @@
-//! A long page is shown by its beginning and its end; the whole of it is kept where it can be read on.
+//! What is shown of a page: no pictures written out as text, and of a long one the beginning and the end. The
+//! whole of it is kept where it can be read on.
 
 /// Three quarters of the room go to the beginning.
 const HEAD: (usize, usize) = (3, 4);
@@ -36,9 +37,32 @@ fn at(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte)
 }
 
+/// The text without the pictures that are written out in it.
+pub(crate) fn without_inline_pictures(text: &str) -> String {
+    const BEGIN: &str = "data:image/";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        out.push_str(before);
+        out.push_str("[IMAGE]");
+        let end = after.find([')', '"', '\'', ' ', '\n', '>', ']']).unwrap_or(after.len());
+        rest = after.get(end..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::{of, without_inline_pictures};
+
+    #[test]
+    fn pictures_in_the_text_are_left_out() {
+        let text = "a ![x](data:image/png;base64,AAAA) b <img src=\"data:image/gif;base64,R0\"> c";
+
+        assert_eq!(without_inline_pictures(text), "a ![x]([IMAGE]) b <img src=\"[IMAGE]\"> c");
+        assert_eq!(without_inline_pictures("no picture"), "no picture");
+    }
 
     #[test]
     fn a_short_text_stays_as_it_is() {

@@ -6,7 +6,7 @@
 //! | [`answers`] | what providers answer, read |
 //! | [`providers`] | who searches and reads for us, one file each |
 //! | [`page`] | what was fetched → text: HTML, feeds, PDF, plain text |
-//! | [`excerpt`] | a long page → its beginning and end |
+//! | [`excerpt`] | what is shown of a page: of a long one the beginning and end |
 //! | [`carries_secret`](address::carries_secret) | addresses that would give something away |
 
 pub(crate) mod address;

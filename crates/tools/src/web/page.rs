@@ -56,7 +56,7 @@ pub(crate) fn text(fetched: Fetched) -> Result<Page, String> {
     } else {
         Page { title: String::new(), text }
     };
-    let text = without_inline_pictures(page.text.trim());
+    let text = page.text.trim().to_owned();
     let text = if fetched.cut {
         format!("{text}\n\n[the rest of the page was not read: it is too long]")
     } else {
@@ -122,21 +122,6 @@ fn charset(text: &str) -> Option<String> {
     after.get(..end).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Pictures that are written into the page as text are left out.
-fn without_inline_pictures(text: &str) -> String {
-    const BEGIN: &str = "data:image/";
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(BEGIN) {
-        out.push_str(before);
-        out.push_str("[IMAGE]");
-        let end = after.find([')', '"', '\'', ' ', '\n', '>', ']']).unwrap_or(after.len());
-        rest = after.get(end..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Fetched, Page, text};
@@ -162,12 +147,5 @@ mod tests {
         let why = page("image/png", b"\x89PNG\0".to_vec()).unwrap_err();
 
         assert!(why.contains("image/png"), "{why}");
-    }
-
-    #[test]
-    fn pictures_in_the_text_are_left_out() {
-        let found = page("text/plain", "a ![x](data:image/png;base64,AAAA) b").unwrap();
-
-        assert_eq!(found.text, "a ![x]([IMAGE]) b");
     }
 }

@@ -1,0 +1,42 @@
+//! Stamps: whether a file is still the one that was looked at.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// Changes when a file does: dates, size and number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    modified: (i64, i64),
+    changed: (i64, i64),
+    pub(super) bytes: u64,
+    number: u64,
+}
+
+impl Stamp {
+    /// All that it is made of, to be kept.
+    pub(crate) fn words(&self) -> [u64; 6] {
+        let ((day, of_day), (change, of_change)) = (self.modified, self.changed);
+        let [a, b, c, d] = [day, of_day, change, of_change].map(i64::cast_unsigned);
+        [a, b, c, d, self.bytes, self.number]
+    }
+}
+
+/// The stamp of a regular file, or of one behind a link; `None` if there is none.
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| stamp_of(&meta))
+}
+
+/// The stamp of a folder itself: it changes when names come and go.
+pub(crate) fn folder_stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_dir).map(|meta| stamp_of(&meta))
+}
+
+pub(super) fn stamp_of(meta: &fs::Metadata) -> Stamp {
+    Stamp {
+        modified: (meta.mtime(), meta.mtime_nsec()),
+        changed: (meta.ctime(), meta.ctime_nsec()),
+        bytes: meta.len(),
+        number: meta.ino(),
+    }
+}
