@@ -34,7 +34,7 @@ fn bench(more: &Value) -> Option<Bench> {
     bench_with(more, Surroundings::default())
 }
 
-fn bench_with(more: &Value, around: Surroundings) -> Option<Bench> {
+pub(crate) fn bench_with(more: &Value, around: Surroundings) -> Option<Bench> {
     let (program, image) = testbed()?;
     Some(Bench::far_with("singularity", around, |dir| {
         let mut section = json!({
@@ -83,7 +83,7 @@ fn told(bench: &Bench, words: &[&str]) -> String {
 }
 
 /// Names of the instances of a bench.
-fn instances(bench: &Bench) -> Vec<String> {
+pub(crate) fn instances(bench: &Bench) -> Vec<String> {
     let all: Value = serde_json::from_str(&told(bench, &["instance", "list", "--json"])).unwrap();
     let all = all.get("instances").and_then(Value::as_array).cloned().unwrap_or_default();
     all.iter().filter_map(|running| Some(running.get("instance")?.as_str()?.to_owned())).collect()

@@ -12,7 +12,10 @@ const KILLED: &str = "HERMES_TEST_KILLED_RUN";
 
 #[test]
 fn an_idle_container_is_stopped_and_used_again() {
-    let Some(engine) = Engine::here() else { return };
+    Engine::all().iter().for_each(idle);
+}
+
+fn idle(engine: &Engine) {
     let name = fresh("idle");
     let section = engine.section(&json!({ "persist_across_processes": true, "lifetime_seconds": 1 }));
     let bench = Bench::new(&json!({ "environments": { &name: section } }));
@@ -30,7 +33,10 @@ fn an_idle_container_is_stopped_and_used_again() {
 
 #[test]
 fn a_place_with_something_in_the_background_is_not_idle() {
-    let Some(engine) = Engine::here() else { return };
+    Engine::all().iter().for_each(busy);
+}
+
+fn busy(engine: &Engine) {
     let name = fresh("busy");
     let section = engine.section(&json!({ "lifetime_seconds": 1 }));
     let bench = Bench::new(&json!({ "environments": { &name: section } }));
@@ -46,10 +52,13 @@ fn a_place_with_something_in_the_background_is_not_idle() {
 
 #[test]
 fn what_a_killed_run_left_is_swept_by_the_next_and_nothing_else_is() {
-    let Some(engine) = Engine::here() else { return };
-    if let Ok(run) = std::env::var(KILLED) {
-        return be_killed(&run);
+    match std::env::var(KILLED) {
+        Ok(run) => be_killed(&run),
+        Err(_) => Engine::all().iter().for_each(left),
     }
+}
+
+fn left(engine: &Engine) {
     let (name, other) = (fresh("swept"), fresh("kept"));
     let environments = json!({
         &name: engine.section(&json!({})),
