@@ -69,7 +69,8 @@ pub(super) fn run(settings: &ContainerSettings, making: &Making<'_>) -> Vec<Stri
     for (name, value) in making.labels {
         add(&["--label", &format!("{name}={value}")]);
     }
-    add(&["-w", "/"]);
+    // What is removed is not asked to stop first: podman would wait ten seconds for a `sleep` that never does.
+    add(&["-w", "/", "--stop-timeout", "0"]);
     add(&["--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--cap-add", "CHOWN", "--cap-add", "FOWNER"]);
     // What a command started as another user must end with it too.
     add(&["--cap-add", "KILL"]);

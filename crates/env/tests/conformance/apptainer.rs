@@ -344,6 +344,27 @@ fn a_place_that_closes_leaves_no_instance_and_no_folder() {
 }
 
 #[test]
+fn what_a_run_that_is_gone_has_left_is_stopped_by_the_next_and_nothing_else_is() {
+    let Some(bench) = bench(&json!({})) else { return };
+    let (_, image) = testbed().unwrap();
+    bench.run("true");
+    let own = instances(&bench).remove(0);
+    let left = format!("{}_4000000.1", own.rsplit_once('_').unwrap().0);
+    for name in [left.as_str(), "somebodys"] {
+        told(&bench, &["instance", "start", &image, name]);
+    }
+    assert_eq!(instances(&bench).len(), 3);
+
+    let next = bench.beside(&json!({}));
+    bench.runtime.block_on(next.run(bench.permit("true"), usual())).unwrap();
+
+    let running = instances(&bench);
+    told(&bench, &["instance", "stop", "somebodys"]);
+    assert!(running.contains(&own) && running.contains(&"somebodys".to_owned()), "{running:?}");
+    assert!(!running.contains(&left), "{running:?}");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_a_clear_error() {
     let bench = Bench::far(
         "singularity",

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Bench, Engine, builder, call, fresh, output, until};
+use crate::doubles::Double;
+use crate::support::{Bench, Engine, builder, call, fresh, instance, output, until};
 
 /// Tells the test below that it is the run that is to be killed: its folder and its place.
 const KILLED: &str = "HERMES_TEST_KILLED_RUN";
@@ -22,13 +23,54 @@ fn idle(engine: &Engine) {
     let runtime = bench.runtime();
     let session = runtime.session().environment(&name).open().unwrap();
     output(&session, "true");
-    assert!(engine.containers(&name)[0].ends_with("running"));
+    assert_eq!(engine.containers(&name).len(), 1);
 
     until("it is stopped", || engine.containers(&name)[0].ends_with("exited"));
 
     assert_eq!(output(&session, "echo again"), "again");
     runtime.close_environment(&name, true).unwrap();
     assert_eq!(engine.containers(&name), Vec::<String>::new());
+}
+
+#[test]
+fn an_idle_instance_is_stopped_and_used_again() {
+    let Some(mut section) = instance() else { return };
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    section["scratch_dir"] = json!(dir.path());
+    section["lifetime_seconds"] = json!(1);
+    let program = section["binary"].as_str().unwrap().to_owned();
+    let bench = Bench::new(&json!({ "environments": { "cluster": section } }));
+    let session = bench.runtime().session().environment("cluster").open().unwrap();
+    let runs = || {
+        let mut list = Command::new(&program);
+        let said = list.args(["instance", "list"]).env("HOME", bench.path("user")).output().unwrap();
+        String::from_utf8_lossy(&said.stdout).contains("hermes_")
+    };
+    output(&session, "true");
+
+    until("it is stopped", || !runs());
+
+    assert_eq!(output(&session, "echo again"), "again");
+}
+
+#[test]
+fn an_idle_sandbox_of_a_vendor_is_stopped_and_used_again_with_its_files() {
+    for (vendor, api) in [("daytona", "/api"), ("modal", ""), ("vercel_sandbox", "/api")] {
+        let Some(double) = Double::start(vendor) else { return };
+        let url = format!("http://127.0.0.1:{}{api}", double.port);
+        let section = json!({ "backend": vendor, "api_url": url, "cwd": "~", "lifetime_seconds": 1 });
+        let bench = Bench::new(&json!({ "environments": { "far": section } }));
+        let runtime = bench.runtime();
+        let session = runtime.session().environment("far").open().unwrap();
+        // The home of a sandbox may be called otherwise the next time.
+        output(&session, "cd /tmp; echo kept > ~/f");
+
+        until("it is stopped", || double.sandboxes().iter().all(|one| one["state"] != "started"));
+
+        assert_eq!(output(&session, "cat ~/f"), "kept");
+        runtime.close_environment("far", true).unwrap();
+        assert_eq!(double.sandboxes(), Vec::<Value>::new());
+    }
 }
 
 #[test]
