@@ -9,7 +9,7 @@ import re
 import sys
 
 LINE = re.compile(r"cost of (\w+): first ([\d.]+) ms, then ([\d.]+) ms, bare ([\d.]+) ms, ratio ([\d.]+)")
-PLACES = ("ssh", "docker", "apptainer")
+PLACES = ("ssh", "docker", "podman", "apptainer")
 
 
 def main():

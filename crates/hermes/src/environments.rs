@@ -138,6 +138,7 @@ fn located(world: &World, place: &Described, field: Option<&str>, why: &str) -> 
 }
 
 /// What far places are made with.
+#[derive(Clone)]
 pub(crate) struct Making<'a> {
     pub(crate) world: &'a World,
     pub(crate) host: &'a Arc<dyn Host>,
@@ -154,7 +155,9 @@ pub(crate) fn with_far(
     making: &Making<'_>,
     near: impl Fn(&'static BackendDef) -> Arc<dyn Workplace>,
 ) -> Environments {
-    for place in described(making.world) {
+    let places = described(making.world);
+    let making = &Making { skills: giving(making, &places), ..making.clone() };
+    for place in places {
         let site = match backends::find(&place.backend) {
             Some(backend) if !backend.is_far() => Site {
                 place: near(backend),
@@ -166,6 +169,18 @@ pub(crate) fn with_far(
         environments = environments.with_site(place.name, site);
     }
     environments
+}
+
+/// The skills whose credential files places are given. Where a place is disposable as long as it has none,
+/// what skills name is settled now: none is given later than the place was judged by.
+fn giving<'a>(making: &Making<'a>, places: &[Described]) -> Option<&'a HomeSkills> {
+    let disposable = |place: &Described| {
+        let about = backends::find(&place.backend).and_then(|backend| backend.about(&place.section).ok());
+        about.is_some_and(|about| about.standing == Standing::Disposable)
+    };
+    let settled = places.iter().any(disposable);
+    let named = |skills: &HomeSkills| making.home.is_some_and(|home| shelf::named_by_skills(home, skills));
+    making.skills.filter(|skills| !settled || named(skills))
 }
 
 /// What every place is to the user, by name.
@@ -192,7 +207,8 @@ fn opened(making: &Making<'_>, place: &Described) -> Result<Site, String> {
     let owner = owner(making.home);
     let shelf = making.home.map(|home| shelf::shelf(making.world, home, making.place, making.skills));
     // Who has credential files of the person's can do something in their name.
-    let shared = standing == Standing::Disposable && !shelf::named(making.world).is_empty();
+    let given = making.skills.is_some() || !shelf::named(making.world).is_empty();
+    let shared = standing == Standing::Disposable && given;
     let standing = if shared { Standing::Shared } else { standing };
     let opening = Opening {
         host: Arc::clone(making.host),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hermes_core::session::Place;
 use hermes_env::shelf::{Item, Shelf};
@@ -19,6 +20,9 @@ const MADE: [&str; 5] = ["images", "audio", "videos", "documents", "screenshots"
 /// The folder below the home for the mirror of it all.
 const MIRROR: &str = "secrets/given";
 
+/// How long what was looked at counts.
+const FRESH: Duration = Duration::from_secs(5);
+
 /// Where what was changed elsewhere is put, below `cache`.
 const RETURNED: &str = "remote-syncs";
 
@@ -30,7 +34,12 @@ pub(crate) fn named(world: &World) -> Vec<String> {
     texts.filter(|path| !path.is_empty()).collect()
 }
 
-/// What far places are given. The mirror of it lies where no tool may read.
+/// Whether any skill names credential files that it may have.
+pub(crate) fn named_by_skills(home: &Home, skills: &HomeSkills) -> bool {
+    skills.needed_files().iter().any(|path| may_be_named_by_a_skill(home.path(), path))
+}
+
+/// What far places are given, with what those skills name. The mirror of it lies where no tool may read.
 pub(crate) fn shelf(world: &World, home: &Home, place: &Place, skills: Option<&HomeSkills>) -> Shelf {
     let settings = world.settings().skills;
     let folders: Vec<PathBuf> = settings.external_dirs.iter().map(|path| place.resolve(path)).collect();
@@ -46,7 +55,14 @@ pub(crate) fn shelf(world: &World, home: &Home, place: &Place, skills: Option<&H
         items: Arc::new(move || giving.items()),
         mirror: home.path().join(MIRROR),
         returned: home.cache().join(RETURNED),
+        fresh: if forced(world) { Duration::ZERO } else { FRESH },
     }
+}
+
+/// Whether files are looked at before everything that is begun elsewhere.
+fn forced(world: &World) -> bool {
+    let set = world.variable("HERMES_FORCE_FILE_SYNC").map(|value| value.trim().to_lowercase());
+    set.is_some_and(|set| !["", "0", "false", "no", "off"].contains(&set.as_str()))
 }
 
 struct Giving {

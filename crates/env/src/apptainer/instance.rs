@@ -20,7 +20,7 @@ use crate::backends::{Opening, Surroundings};
 use crate::far::client::{Client, Clients, Said};
 use crate::far::quote::quoted;
 use crate::far::settings::variables as given;
-use crate::far::{Call, Close, Reach, Ready};
+use crate::far::{Call, Claims, Close, Reach, Ready};
 use crate::jobs::{own_process, still_runs};
 use crate::probe::{file_exists, program_on_path};
 
@@ -133,21 +133,43 @@ impl Instance {
     }
 
     /// Finds the instance; stops what others left who are gone, and what was made otherwise than it would
-    /// be now.
+    /// be now, unless somebody uses it.
     async fn find(&self) -> Result<Option<Running>, EnvError> {
         let mut found = None;
         for running in self.running().await? {
             let name = running.instance.as_str();
+            let own = name == self.name.whole || self.is_shared() && name.starts_with(&self.name.recipe);
             let left = Name::maker(name).is_some_and(|maker| !still_runs(maker));
             let other = name.starts_with(&self.name.place) && !name.starts_with(&self.name.recipe);
-            if left || (other && Name::maker(name).is_none_or(|maker| maker == own_process())) {
+            let ours = Name::maker(name).is_none_or(|maker| maker == own_process());
+            if own {
+                found = Some(running);
+            } else if (left || other && ours) && !self.others_use(name) {
                 // What cannot be stopped now is found again next time.
                 let _ = self.stop(name).await;
-            } else if name.starts_with(&self.name.recipe) {
-                found = Some(running);
             }
         }
         Ok(found)
+    }
+
+    /// What is kept can be in one instance at a time.
+    async fn check_folder(&self) -> Result<(), EnvError> {
+        let other = |name: &str| name.starts_with(&self.name.place) && self.others_use(name);
+        if self.settings.persistent && self.running().await?.iter().any(|running| other(&running.instance)) {
+            let why = "another run of this home uses what is kept of it with other settings; end it first, or \
+                       name this environment otherwise";
+            return Err(self.wrong(why));
+        }
+        Ok(())
+    }
+
+    /// Whether other programs of this home use the same instance: what is kept has one place to be in.
+    fn is_shared(&self) -> bool {
+        self.settings.persistent || self.settings.persist_across_processes
+    }
+
+    fn others_use(&self, name: &str) -> bool {
+        self.claims().is_some_and(|claims| claims.is_taken(Name::thing(name)))
     }
 
     /// The folder of what it writes.
@@ -235,6 +257,7 @@ impl Instance {
         let mut notes = Vec::new();
         let mut found = self.find().await?;
         if found.is_none() {
+            self.check_folder().await?;
             notes = self.start().await?;
             found = self.find().await?;
         }
@@ -251,11 +274,13 @@ impl Instance {
             None if how == Close::Remove => self.find().await?.map(|running| running.instance),
             known => known,
         };
-        let mine = known.as_ref().is_some_and(|name| *name == self.name.whole);
+        let gone = |name: &str| Name::maker(name).is_some_and(|maker| !still_runs(maker));
+        let mine = known.as_ref().is_some_and(|name| *name == self.name.whole || gone(name));
         // One that somebody else made, who is still there, is theirs to stop.
         let stops = match how {
             Close::Leave => mine && !self.settings.persist_across_processes,
             Close::Idle => mine,
+            Close::Others => false,
             Close::Remove => known.is_some(),
         };
         if let Some(name) = known.filter(|_| stops) {
@@ -302,6 +327,11 @@ impl Reach for Instance {
 
     fn close(&self, how: Close) -> BoxFuture<'_, Result<(), EnvError>> {
         Box::pin(self.closed(how))
+    }
+
+    fn claims(&self) -> Option<Claims> {
+        let things = self.is_shared().then(|| Name::thing(&self.name.whole).to_owned());
+        Claims::new(&self.around, self.name.place.trim_end_matches('_'), things.into_iter().collect())
     }
 
     fn mounts(&self) -> bool {

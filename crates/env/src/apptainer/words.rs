@@ -91,6 +91,11 @@ impl Name {
         Self { ours, place, recipe, whole }
     }
 
+    /// What an instance of that name is known by to all programs of a home: the name without who made it.
+    pub(super) fn thing(name: &str) -> &str {
+        name.rsplit_once('_').map_or(name, |(thing, _)| thing)
+    }
+
     /// Who made an instance of that name; nothing when it stays.
     pub(super) fn maker(name: &str) -> Option<&str> {
         name.rsplit('_').next().filter(|maker| *maker != "stays")
@@ -160,6 +165,7 @@ mod tests {
         assert!(name.whole.starts_with(&name.recipe) && name.recipe.starts_with(&name.place));
         assert!(name.place.starts_with(&name.ours));
         assert_eq!(Name::maker(&name.whole), Some("12.34"));
+        assert_eq!(format!("{}_", Name::thing(&name.whole)), name.recipe);
         assert_eq!(Name::maker(&Name::new("o", "lab", "r", None).whole), None);
         assert_ne!(Name::new("o", "lab", "other", None).recipe, name.recipe);
     }

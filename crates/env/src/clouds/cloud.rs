@@ -12,7 +12,7 @@ use hermes_core::wait::wait_at_most;
 use crate::clouds::api::Fault;
 use crate::clouds::carrier::Carrier;
 use crate::clouds::conversation::{Conversation, Spoken};
-use crate::far::{Call, Close, Reach, Ready};
+use crate::far::{Call, Claims, Close, Reach, Ready};
 
 /// The sandbox of a place, at one vendor. Everything here runs where sockets can be used.
 pub(super) trait Vendor: Send + Sync + 'static {
@@ -21,6 +21,9 @@ pub(super) trait Vendor: Send + Sync + 'static {
 
     /// Runs a program to its end, or until nobody listens.
     fn speak(self: Arc<Self>, streams: Streams, spoken: Spoken) -> BoxFuture<'static, Result<End, Fault>>;
+
+    /// What of it other programs of this home use at the same time.
+    fn claims(&self) -> Option<Claims>;
 
     /// Lets go of the sandbox.
     fn close(self: Arc<Self>, how: Close) -> BoxFuture<'static, Result<(), Fault>>;
@@ -100,6 +103,10 @@ impl<V: Vendor> Reach for Cloud<V> {
     /// The vendors' own programs do that; they are not needed for anything else.
     fn shell(&self) -> Option<Vec<OsString>> {
         None
+    }
+
+    fn claims(&self) -> Option<Claims> {
+        self.vendor.claims()
     }
 
     fn hears_our_end(&self) -> bool {

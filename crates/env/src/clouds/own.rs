@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::backends::Surroundings;
 use crate::clouds::api::Fault;
-use crate::clouds::settings::{MAKER, OWNER, STAYS, name, owner};
+use crate::clouds::settings::{MAKER, OWNER, STAYS, hash, name, owner};
+use crate::far::Claims;
 use crate::process::secret_word;
 
 /// The sandbox of a place, as far as it is known.
@@ -63,6 +64,32 @@ impl<K: Clone> Own<K> {
 pub(super) fn is_left(labels: &BTreeMap<String, String>, around: &Surroundings) -> bool {
     let label = |name: &str| labels.get(name).map_or("", String::as_str);
     label(OWNER) == owner(around) && label(STAYS) == "0" && !crate::jobs::still_runs(label(MAKER))
+}
+
+/// What programs of this home share of a place whose sandbox is kept: by its settings, which may be others
+/// than ours.
+pub(super) fn claims(vendor: &str, around: &Surroundings, kept: bool, recipe: &str) -> Option<Claims> {
+    let things = kept.then(|| thing(vendor, around, recipe));
+    Claims::new(around, &format!("{vendor}-{}", name(around)), things.into_iter().collect())
+}
+
+/// Whether another program of this home uses the sandbox as settings of another recipe made it.
+pub(super) fn others_use(vendor: &str, around: &Surroundings, recipe: &str) -> bool {
+    let claims = claims(vendor, around, true, recipe);
+    claims.is_some_and(|claims| claims.is_taken(&thing(vendor, around, recipe)))
+}
+
+fn thing(vendor: &str, around: &Surroundings, recipe: &str) -> String {
+    // A label may hold anything; ours is a word.
+    format!("{vendor}-{}-{}", name(around), hash(&recipe))
+}
+
+/// The sandbox is in use as other settings made it.
+pub(super) fn in_use(name: &str) -> Fault {
+    Fault::Failed(format!(
+        "another run of this home uses the sandbox `{name}` with other settings; end it first, or name this \
+         environment otherwise"
+    ))
 }
 
 /// A sandbox of that name is there, and is not ours.

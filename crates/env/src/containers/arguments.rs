@@ -29,6 +29,36 @@ pub(super) struct Making<'a> {
     pub(super) disk: bool,
 }
 
+impl Making<'_> {
+    /// The variables that the client finds among its own, so that nobody sees them in the list of processes.
+    pub(super) fn unspoken(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.variables.iter().filter(|(name, _)| !is_the_clients(name))
+    }
+}
+
+/// Whether a variable means something to the client itself, or to what it is started with: it is told with
+/// its value, and the client keeps its own.
+fn is_the_clients(name: &str) -> bool {
+    const NAMES: [&str; 6] = ["PATH", "HOME", "USER", "TERM", "TMPDIR", "NOTIFY_SOCKET"];
+    const BEGINNINGS: [&str; 12] = [
+        "DOCKER_",
+        "CONTAINER",
+        "PODMAN_",
+        "REGISTRY_",
+        "STORAGE_",
+        "XDG_",
+        "DBUS_",
+        "SSH_",
+        "SSL_",
+        "LD_",
+        "LC_",
+        "GO",
+    ];
+    NAMES.contains(&name)
+        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || name.to_ascii_uppercase().ends_with("_PROXY")
+}
+
 /// The words after the client's name.
 pub(super) fn run(settings: &ContainerSettings, making: &Making<'_>) -> Vec<String> {
     let mut words: Vec<String> = ["run", "-d", "--name", making.name].map(str::to_owned).to_vec();
@@ -39,7 +69,8 @@ pub(super) fn run(settings: &ContainerSettings, making: &Making<'_>) -> Vec<Stri
     for (name, value) in making.labels {
         add(&["--label", &format!("{name}={value}")]);
     }
-    add(&["-w", "/"]);
+    // What is removed is not asked to stop first: podman would wait ten seconds for a `sleep` that never does.
+    add(&["-w", "/", "--stop-timeout", "0"]);
     add(&["--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--cap-add", "CHOWN", "--cap-add", "FOWNER"]);
     // What a command started as another user must end with it too.
     add(&["--cap-add", "KILL"]);
@@ -71,7 +102,8 @@ pub(super) fn run(settings: &ContainerSettings, making: &Making<'_>) -> Vec<Stri
     }
     folders(settings, making, &mut add);
     for (name, value) in &making.variables {
-        add(&["-e", &format!("{name}={value}")]);
+        let told = if is_the_clients(name) { format!("{name}={value}") } else { name.clone() };
+        add(&["-e", &told]);
     }
     for word in &settings.extra_args {
         add(&[word]);
@@ -130,12 +162,11 @@ fn bind(from: &Path, target: &str, options: &str) -> String {
 mod tests {
     use super::*;
 
-    fn words(settings: &str, shares: &Shares) -> String {
-        let settings: ContainerSettings = serde_json::from_str(settings).unwrap();
-        let making = Making {
+    fn making(shares: &Shares) -> Making<'_> {
+        Making {
             engine: Engine::Docker,
             name: "n",
-            labels: &[("hermes-agent", "1".to_owned())],
+            labels: &[],
             shares,
             variables: BTreeMap::new(),
             user: None,
@@ -143,8 +174,13 @@ mod tests {
             init: true,
             limits: true,
             disk: false,
-        };
-        run(&settings, &making).join(" ")
+        }
+    }
+
+    fn words(settings: &str, shares: &Shares) -> String {
+        let settings: ContainerSettings = serde_json::from_str(settings).unwrap();
+        let labels = [("hermes-agent", "1".to_owned())];
+        run(&settings, &Making { labels: &labels, ..making(shares) }).join(" ")
     }
 
     #[test]
@@ -163,6 +199,19 @@ mod tests {
         }
         assert!(words.ends_with("--entrypoint sleep i infinity"));
         assert!(!words.contains("--storage-opt"));
+    }
+
+    #[test]
+    fn what_variables_hold_is_not_among_the_words_unless_they_are_the_clients_own() {
+        let variables = [("TOKEN", "s3cret"), ("PATH", "/opt/bin"), ("https_proxy", "http://p:1")];
+        let shares = Shares::default();
+        let mut making = making(&shares);
+        making.variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+
+        let words = run(&ContainerSettings::default(), &making).join(" ");
+
+        assert!(words.contains("-e PATH=/opt/bin -e TOKEN -e https_proxy=http://p:1"), "{words}");
+        assert_eq!(making.unspoken().collect::<Vec<_>>(), [(&"TOKEN".to_owned(), &"s3cret".to_owned())]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -19,7 +20,8 @@ use crate::containers::paths::Paths;
 use crate::containers::settings::ContainerSettings;
 use crate::far::client::{Client, Clients, Said};
 use crate::far::settings::variables;
-use crate::far::{Call, Close, Reach, Ready};
+use crate::far::{Call, Claims, Close, Reach, Ready};
+use crate::jobs::own_process;
 
 /// How long the engine may take to answer, to start a container.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
@@ -88,9 +90,10 @@ impl Container {
     }
 
     /// Finds the container by its labels, running ones first; one that was made otherwise than it would
-    /// be now is not the one. One that mounts nothing will do: it was found out that it cannot.
+    /// be now is not the one, and goes unless somebody uses it. One that mounts nothing will do: it was
+    /// found out that it cannot.
     async fn find(&self) -> Result<Option<(String, bool)>, EnvError> {
-        let recipes = [self.recipe(self.mounts()), self.recipe(false)];
+        let recipes = self.recipes();
         let [ours, owner, task] = [
             format!("label={OURS}=1"),
             format!("label={OWNER}={}", self.around.owner),
@@ -98,24 +101,49 @@ impl Container {
         ];
         let words =
             ["ps", "-a", "--no-trunc", "--filter", &ours, "--filter", &owner, "--filter", &task, "--format"];
-        let format = format!("{{{{.ID}}}}\t{{{{.State}}}}\t{}", self.label(RECIPE));
+        let labels = [RECIPE, STAYS, MAKER].map(|label| self.label(label)).join("\t");
+        let format = format!("{{{{.ID}}}}\t{{{{.State}}}}\t{labels}");
         let said = self.ask(&[words.as_slice(), &[&format]].concat(), ANSWER).await?;
         if !said.is_well() {
             return Err(self.wrong(&said.complaint()));
         }
         let mut found = None;
         for line in said.text().lines() {
-            let mut parts = line.split('\t');
-            let (Some(id), Some(state)) = (parts.next(), parts.next()) else { continue };
+            let [id, state, recipe, stays, maker] = five(line);
+            // One that goes with whoever made it is theirs alone.
+            if stays != "1" && maker != own_process() {
+                continue;
+            }
             let running = state.eq_ignore_ascii_case("running");
-            let recipe = parts.next().filter(|recipe| recipes.iter().any(|known| known == recipe));
-            if recipe.is_none() || state.eq_ignore_ascii_case("dead") {
+            if recipes.iter().any(|known| known == recipe) && !state.eq_ignore_ascii_case("dead") {
+                if found.is_none() || running {
+                    found = Some((id.to_owned(), running));
+                }
+            } else if !self.others_use(recipe) {
                 self.ask(&["rm", "-f", id], START).await?;
-            } else if found.is_none() || running {
-                found = Some((id.to_owned(), running));
             }
         }
         Ok(found)
+    }
+
+    /// What a container may be made of to be this place's.
+    fn recipes(&self) -> [String; 2] {
+        [self.recipe(self.mounts()), self.recipe(false)]
+    }
+
+    /// Whether another program of this home uses the place as it made it, by other settings than ours.
+    fn others_use(&self, recipe: &str) -> bool {
+        self.claims().is_some_and(|claims| claims.is_taken(&self.thing(recipe)))
+    }
+
+    /// By what the place is known to other programs of this home.
+    fn place(&self) -> String {
+        let name = BuildHasherDefault::<DefaultHasher>::default().hash_one(&self.around.name);
+        format!("{}-{name:016x}", self.engine.name())
+    }
+
+    fn thing(&self, recipe: &str) -> String {
+        format!("{}-{recipe}", self.place())
     }
 
     /// Whether the client speaks podman's dialect.
@@ -134,7 +162,6 @@ impl Container {
 
     /// Says in one word what a container is made of; a change of settings makes another.
     pub(super) fn recipe(&self, mounts: bool) -> String {
-        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
         let mut hasher = DefaultHasher::new();
         let Surroundings { cwd, sandbox, shelf, .. } = &self.around;
         let cwd = cwd.as_ref().filter(|_| self.settings.mount_cwd);
@@ -254,6 +281,10 @@ impl Reach for Container {
                 return Ok(());
             };
             let said = match how {
+                Close::Others => {
+                    self.remember(None);
+                    return Ok(());
+                }
                 Close::Leave if self.settings.persist_across_processes => return Ok(()),
                 Close::Idle if self.settings.persist_across_processes => {
                     self.ask(&["stop", "-t", "2", &id], START).await?
@@ -270,6 +301,16 @@ impl Reach for Container {
         })
     }
 
+    fn claims(&self) -> Option<Claims> {
+        // Other settings of the same place may be those of a container that stays.
+        let things = if self.settings.persist_across_processes {
+            self.recipes().map(|recipe| self.thing(&recipe)).to_vec()
+        } else {
+            Vec::new()
+        };
+        Claims::new(&self.around, &self.place(), things)
+    }
+
     fn mounts(&self) -> bool {
         self.around.shelf.is_some() && !self.sees_others()
     }
@@ -284,6 +325,12 @@ impl Reach for Container {
         let words = ["exec", "-it", "-w", &self.settings.cwd(), &id, "sh", "-c", shell].map(OsString::from);
         Some(std::iter::once(self.program.clone().into_os_string()).chain(words).collect())
     }
+}
+
+/// The fields of a line; those that are not there are empty.
+fn five(line: &str) -> [&str; 5] {
+    let mut parts = line.split('\t');
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
 }
 
 /// The name of this machine.

@@ -89,7 +89,7 @@ impl Container {
                 disk: can.disk,
             };
             let words = Client { program: self.program.clone(), arguments: run(&self.settings, &making) };
-            let said = self.clients.ask(&words, START, None).await;
+            let said = self.clients.ask_with(&words, making.unspoken(), START).await;
             match said {
                 Ok(said) if said.is_well() => {
                     let text = said.text();

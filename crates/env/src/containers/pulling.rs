@@ -42,12 +42,27 @@ impl State {
                 self.done += 1;
             }
             "Pull complete" => self.done += 1,
-            // Podman's words.
-            _ if line.starts_with("Copying blob") && line.ends_with("done") => self.done += 1,
-            _ => return None,
+            _ => return self.heard_podman(line),
         }
-        let of = if self.layers > 0 { format!(" of {}", self.layers) } else { String::new() };
-        Some(format!(": {}{of} layers", self.done))
+        Some(self.how_far())
+    }
+
+    /// Podman tells where nobody looks only that it begins with a layer; what follows the layers tells that
+    /// they are there.
+    fn heard_podman(&mut self, line: &str) -> Option<String> {
+        if line.starts_with("Copying blob") {
+            self.layers += 1;
+            self.done += usize::from(line.contains("already exists"));
+        } else if line.starts_with("Copying config") {
+            self.done = self.layers;
+        } else {
+            return None;
+        }
+        Some(self.how_far())
+    }
+
+    fn how_far(&self) -> String {
+        format!(": {} of {} layers", self.done, self.layers)
     }
 }
 
@@ -85,6 +100,17 @@ mod tests {
         fn take(&self, _: Stream, bytes: &[u8]) {
             self.0.lock().unwrap().push_str(&String::from_utf8_lossy(bytes));
         }
+    }
+
+    #[test]
+    fn layers_are_counted_in_podmans_words_too() {
+        let mut state = State::default();
+        let said = "Getting image source signatures\nCopying blob sha256:1\n\
+                    Copying blob sha256:2 skipped: already exists\nCopying config sha256:3\nWriting manifest";
+
+        let told: Vec<_> = said.lines().filter_map(|line| state.heard(line)).collect();
+
+        assert_eq!(told, [": 0 of 1 layers", ": 1 of 2 layers", ": 2 of 2 layers"]);
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Clients {
 
     /// Starts one for a call.
     pub(crate) fn start(&self, client: &Client, call: Call) -> Result<Box<dyn Process>, EnvError> {
-        Ok(Box::new(self.started(client, &call.input, call.streams, call.output)?))
+        Ok(Box::new(self.started(client, Vec::new(), &call.input, call.streams, call.output)?))
     }
 
     /// Runs one to its end; what it writes is also told to `heard` as it comes.
@@ -82,9 +82,30 @@ impl Clients {
         limit: Duration,
         heard: Option<Arc<dyn Output>>,
     ) -> Result<Said, EnvError> {
+        self.asked(client, Vec::new(), limit, heard).await
+    }
+
+    /// The same for a client that finds more among its variables.
+    pub(crate) async fn ask_with<'a>(
+        &self,
+        client: &Client,
+        more: impl Iterator<Item = (&'a String, &'a String)>,
+        limit: Duration,
+    ) -> Result<Said, EnvError> {
+        let more = more.filter_map(|(name, value)| variable(name.as_bytes(), value.as_bytes()));
+        self.asked(client, more.collect(), limit, None).await
+    }
+
+    async fn asked(
+        &self,
+        client: &Client,
+        more: Vec<CString>,
+        limit: Duration,
+        heard: Option<Arc<dyn Output>>,
+    ) -> Result<Said, EnvError> {
         let kept = Arc::new(Kept { said: Mutex::default(), heard });
-        let mut running =
-            self.started(client, &Input::Empty, Streams::Separate, Arc::clone(&kept) as Arc<_>)?;
+        let output = Arc::clone(&kept) as Arc<_>;
+        let mut running = self.started(client, more, &Input::Empty, Streams::Separate, output)?;
         let end = match select(running.ended(), self.host.sleep(limit)).await {
             Either::Left((end, _)) => Some(end?),
             Either::Right(_) => None,
@@ -102,6 +123,7 @@ impl Clients {
     fn started(
         &self,
         client: &Client,
+        more: Vec<CString>,
         input: &Input,
         streams: Streams,
         output: Arc<dyn Output>,
@@ -114,12 +136,19 @@ impl Clients {
         let mut variables: Vec<CString> = self
             .variables
             .iter()
+            .filter(|(name, _)| !more.iter().any(|given| names(given, name.as_bytes())))
             .filter_map(|(name, value)| variable(name.as_bytes(), value.as_bytes()))
             .collect();
+        variables.extend(more);
         variables.extend(variable(MARK.as_bytes(), mark.as_bytes()));
         let program = Program { path: &client.program, arguments, variables, input, streams, line: false };
         Running::start(&program, mark, output, &self.host)
     }
+}
+
+/// Whether a variable with its value is the one of that name.
+fn names(variable: &CString, name: &[u8]) -> bool {
+    variable.as_bytes().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"="))
 }
 
 /// Keeps what a client says, and passes it on.

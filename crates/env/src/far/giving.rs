@@ -16,9 +16,6 @@ use crate::far::talk::Talk;
 use crate::far::{Far, Reach};
 use crate::shelf::{self, Arrived, Entry, Listing, Manifest, SENT, Shelf};
 
-/// How long what was looked at counts.
-const FRESH: Duration = Duration::from_secs(5);
-
 /// Most bytes of files that travel at once.
 const AT_ONCE: u64 = 8 * 1024 * 1024;
 
@@ -126,7 +123,7 @@ impl Far {
         let Some(shelf) = &self.shelf else { return };
         let mut state = given.state.lock().await;
         let now = self.host.now();
-        if state.taken || state.looked.is_some_and(|looked| now.saturating_sub(looked) < FRESH) {
+        if state.taken || state.looked.is_some_and(|looked| now.saturating_sub(looked) < shelf.fresh) {
             return;
         }
         state.looked = Some(now);

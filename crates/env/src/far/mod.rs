@@ -15,7 +15,9 @@
 //! | `facts.rs` | what there is over there |
 //! | `talk.rs` | a program over there that is run for something of our own |
 //! | `idle.rs` | notices when nobody has used a place for a while |
+//! | `claims.rs` | which programs of this home use a place at this moment |
 //! | `place.rs` | a place in use: opening, idling, closing |
+//! | `sharing.rs` | the same for a place that several programs use at once |
 //! | `commands.rs` | commands, and what their shell leaves for the next |
 //! | `calling.rs` | programs that call back |
 //! | `files.rs`, `change.rs`, `search.rs` | files over there |
@@ -29,6 +31,7 @@
 
 mod calling;
 mod change;
+mod claims;
 pub(crate) mod client;
 mod commands;
 mod facts;
@@ -45,6 +48,7 @@ pub(crate) mod quote;
 mod scripts;
 mod search;
 pub(crate) mod settings;
+mod sharing;
 mod talk;
 
 use std::ffi::OsString;
@@ -53,6 +57,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use hermes_core::environment::{EnvError, Input, Output, Process, Streams};
 
+pub(crate) use claims::Claims;
 pub(crate) use place::Far;
 pub use place::FarSettings;
 
@@ -75,6 +80,11 @@ pub(crate) trait Reach: Send + Sync + 'static {
     /// Whether the input of a program there ends when we are gone, so that one can wait for that.
     fn hears_our_end(&self) -> bool {
         true
+    }
+
+    /// What of it other programs of this home use at the same time; nothing where each has its own.
+    fn claims(&self) -> Option<Claims> {
+        None
     }
 
     /// Whether it mounts the mirror of what places are given.
@@ -114,6 +124,8 @@ pub(crate) enum Close {
     Idle,
     /// We end: as the settings say.
     Leave,
+    /// Other programs of this home go on using it: only what is ours of it goes.
+    Others,
     /// The person wants it gone, with everything in it.
     Remove,
 }

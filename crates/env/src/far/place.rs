@@ -15,6 +15,7 @@ use hermes_core::jobs::Jobs;
 use hermes_core::permit::{Exec, Permit};
 
 use crate::backends::Surroundings;
+use crate::far::claims::Claim;
 use crate::far::facts::Facts;
 use crate::far::giving::Given;
 use crate::far::idle::Idle;
@@ -70,11 +71,13 @@ pub(crate) struct Far {
     pub(super) host: Arc<dyn Host>,
     pub(super) settings: FarSettings,
     opened: futures::lock::Mutex<Option<Arc<Opened>>>,
+    /// Held as long as it is open, where other programs of this home may use it too.
+    pub(super) claimed: Mutex<Vec<Claim>>,
     pub(super) idle: Arc<Idle>,
     pub(super) jobs: Arc<FarJobs>,
     /// What it is given of this machine.
     pub(super) shelf: Option<Shelf>,
-    waiting: Arc<Waiting>,
+    pub(super) waiting: Arc<Waiting>,
     pub(super) me: Weak<Self>,
 }
 
@@ -119,6 +122,7 @@ impl Far {
             reach,
             settings,
             opened: futures::lock::Mutex::new(None),
+            claimed: Mutex::default(),
             idle: Arc::default(),
             jobs: Arc::default(),
             shelf,
@@ -139,7 +143,7 @@ impl Far {
         if let Some(opened) = &*opened {
             return Ok(Arc::clone(opened));
         }
-        let (ready, facts, given) = self.made_ready().await?;
+        let (ready, facts, given) = self.claimed_ready().await?;
         let mark = secret_word();
         let lifeline = self.lifeline(&mark).await;
         let fresh = Arc::new(Opened {
@@ -163,7 +167,7 @@ impl Far {
 
     /// Makes it ready and looks at it. One that was to mount files of this machine and has mounted
     /// something else (its engine sees another machine's) is made again without.
-    async fn made_ready(&self) -> Result<(Ready, Facts, Given), EnvError> {
+    pub(super) async fn made_ready(&self) -> Result<(Ready, Facts, Given), EnvError> {
         let mark = self.mirrored().await;
         let ready = self.reach.ready().await?;
         let mut facts = self.facts().await?;
@@ -279,7 +283,7 @@ impl Far {
         }
         // What stands on our lifeline goes first.
         *opened = None;
-        let _ = self.reach.close(Close::Idle).await;
+        let _ = self.let_go(Close::Idle).await;
         true
     }
 }
@@ -367,7 +371,7 @@ impl Workplace for Far {
                 self.bring_back(opened).await;
             }
             drop(opened);
-            self.reach.close(if everything { Close::Remove } else { Close::Idle }).await
+            self.let_go(if everything { Close::Remove } else { Close::Idle }).await
         })
     }
 
@@ -396,7 +400,7 @@ impl Drop for Far {
             // Waited for here: a moment later there may be nobody left to do it.
             hermes_core::wait::wait_at_most(self.bring_back(&opened), LAST, &self.host);
             drop(opened);
-            let _ = hermes_core::wait::wait(self.reach.close(Close::Leave));
+            let _ = hermes_core::wait::wait(self.let_go(Close::Leave));
         }
     }
 }

@@ -22,6 +22,7 @@ mod returned;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use archive::{Entry, archive};
 pub(crate) use look::{Listed, Listing, look, read};
@@ -38,6 +39,8 @@ pub struct Shelf {
     pub mirror: PathBuf,
     /// Folder of this machine for what places have changed.
     pub returned: PathBuf,
+    /// How long what was looked at counts, before it is looked at again.
+    pub fresh: Duration,
 }
 
 /// A file, or a folder with everything in it.

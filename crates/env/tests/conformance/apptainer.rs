@@ -34,7 +34,7 @@ fn bench(more: &Value) -> Option<Bench> {
     bench_with(more, Surroundings::default())
 }
 
-fn bench_with(more: &Value, around: Surroundings) -> Option<Bench> {
+pub(crate) fn bench_with(more: &Value, around: Surroundings) -> Option<Bench> {
     let (program, image) = testbed()?;
     Some(Bench::far_with("singularity", around, |dir| {
         let mut section = json!({
@@ -83,7 +83,7 @@ fn told(bench: &Bench, words: &[&str]) -> String {
 }
 
 /// Names of the instances of a bench.
-fn instances(bench: &Bench) -> Vec<String> {
+pub(crate) fn instances(bench: &Bench) -> Vec<String> {
     let all: Value = serde_json::from_str(&told(bench, &["instance", "list", "--json"])).unwrap();
     let all = all.get("instances").and_then(Value::as_array).cloned().unwrap_or_default();
     all.iter().filter_map(|running| Some(running.get("instance")?.as_str()?.to_owned())).collect()
@@ -341,6 +341,27 @@ fn a_place_that_closes_leaves_no_instance_and_no_folder() {
     assert_eq!(instances(&bench), Vec::<String>::new());
     let left: Vec<_> = fs::read_dir(scratch).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["images"]);
+}
+
+#[test]
+fn what_a_run_that_is_gone_has_left_is_stopped_by_the_next_and_nothing_else_is() {
+    let Some(bench) = bench(&json!({})) else { return };
+    let (_, image) = testbed().unwrap();
+    bench.run("true");
+    let own = instances(&bench).remove(0);
+    let left = format!("{}_4000000.1", own.rsplit_once('_').unwrap().0);
+    for name in [left.as_str(), "somebodys"] {
+        told(&bench, &["instance", "start", &image, name]);
+    }
+    assert_eq!(instances(&bench).len(), 3);
+
+    let next = bench.beside(&json!({}));
+    bench.runtime.block_on(next.run(bench.permit("true"), usual())).unwrap();
+
+    let running = instances(&bench);
+    told(&bench, &["instance", "stop", "somebodys"]);
+    assert!(running.contains(&own) && running.contains(&"somebodys".to_owned()), "{running:?}");
+    assert!(!running.contains(&left), "{running:?}");
 }
 
 #[test]

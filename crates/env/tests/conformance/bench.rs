@@ -154,6 +154,13 @@ impl Bench {
         self.place = far_place(self.backend, &self.host, self.dir.path(), &self.around, &self.section);
     }
 
+    /// The same place as another program of this home sees it, with other settings where there are some.
+    pub(crate) fn beside(&self, more: &Value) -> Arc<dyn Workplace> {
+        let mut section = self.section.clone();
+        section.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        far_place(self.backend, &self.host, self.dir.path(), &self.around, &section)
+    }
+
     /// The folder commands start in.
     pub(crate) fn work(&self) -> PathBuf {
         self.dir.path().canonicalize().unwrap()
@@ -254,7 +261,7 @@ fn variables(home: &Path) -> ChildVariables {
         ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
         ("OPENROUTER_API_KEY".to_owned(), "key".to_owned()),
     ]);
-    let clients = ["DOCKER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"];
+    let clients = ["DOCKER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF"];
     let process = process
         .into_iter()
         .chain(clients.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))))

@@ -4,6 +4,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hermes_core::environment::{End, EnvError, Run, Why};
 use hermes_env::backends::Surroundings;
 use serde_json::{Value, json};
@@ -15,8 +17,8 @@ use crate::processes::until;
 use crate::{LONG, tried};
 
 /// A vendor: its backend, where its address is set, and the variables that hold its key.
-struct Vendor {
-    backend: &'static str,
+pub(crate) struct Vendor {
+    pub(crate) backend: &'static str,
     address: fn(u16) -> Value,
     keys: &'static [(&'static str, &'static str)],
 }
@@ -39,8 +41,10 @@ const MODAL: Vendor = Vendor {
     keys: &[("MODAL_TOKEN_ID", "right"), ("MODAL_TOKEN_SECRET", "right")],
 };
 
+pub(crate) const VENDORS: [Vendor; 3] = [DAYTONA, MODAL, VERCEL];
+
 impl Vendor {
-    fn bench(&self, double: &Double, more: &Value) -> Bench {
+    pub(crate) fn bench(&self, double: &Double, more: &Value) -> Bench {
         self.bench_with(double, self.keys, more)
     }
 
@@ -77,6 +81,7 @@ macro_rules! vendors {
             large_output_is_taken_whole,
             a_missing_key_is_named,
             a_wrong_key_is_a_clear_error,
+            a_key_that_runs_out_is_told_and_another_goes_on,
             a_limit_of_the_account_is_told_in_the_vendors_words,
             being_asked_for_patience_is_waited_out,
             a_sandbox_that_vanished_between_calls_is_made_anew_with_a_note,
@@ -158,6 +163,53 @@ fn a_wrong_key_is_a_clear_error(vendor: &Vendor) {
             && vendor.keys.first().is_some_and(|(name, _)| said.contains(name)),
         "{said}"
     );
+}
+
+fn a_key_that_runs_out_is_told_and_another_goes_on(vendor: &Vendor) {
+    let Some(double) = Double::start(vendor.backend) else { return };
+    let kept = json!({ "persistent": true });
+    let bench = vendor.bench(&double, &kept);
+    bench.run("echo kept > ~/file");
+    double.told(&json!({ "status": 401, "message": "Token has expired", "times": 1000 }));
+
+    let said = wrong(&bench);
+
+    assert!(said.contains("does not accept the key") && said.contains("Token has expired"), "{said}");
+    double.told(&json!({ "times": 0 }));
+    assert_eq!(bench.run("cat ~/file").output.head, b"kept\n");
+    bench.runtime.block_on(bench.place.close(true)).unwrap();
+}
+
+#[test]
+fn a_pass_of_modal_that_runs_out_is_fetched_again() {
+    let Some(double) = Double::start("modal") else { return };
+    let bench = MODAL.bench(&double, &json!({}));
+    bench.run("true");
+
+    let ran =
+        disturbed(&bench, "echo a; echo once >> ran; until [ -e go ]; do sleep 0.05; done; echo b", || {
+            double.told(&json!({ "expire": true, "cut": true }));
+            fs::write(bench.work().join("go"), "").unwrap();
+        });
+
+    assert_eq!(ran.unwrap().output.head, b"a\nb\n");
+    assert_eq!(fs::read_to_string(bench.work().join("ran")).unwrap(), "once\n");
+    assert_eq!(bench.run("echo c").output.head, b"c\n");
+}
+
+#[test]
+fn a_pass_of_vercel_opens_its_project_until_it_runs_out() {
+    let Some(double) = Double::start("vercel_sandbox") else { return };
+    let pass = |ends: u64| {
+        let claims = json!({ "owner_id": "team", "project_id": "project", "exp": ends }).to_string();
+        format!("head.{}.sign", URL_SAFE_NO_PAD.encode(claims))
+    };
+    let with = |pass: &str| VERCEL.bench_with(&double, &[("VERCEL_OIDC_TOKEN", pass)], &json!({}));
+
+    assert_eq!(with(&pass(u64::from(u32::MAX))).run("echo in").output.head, b"in\n");
+    let said = wrong(&with(&pass(1)));
+
+    assert!(said.contains("has expired") && said.contains("`vercel env pull`"), "{said}");
 }
 
 fn a_limit_of_the_account_is_told_in_the_vendors_words(vendor: &Vendor) {

@@ -21,10 +21,10 @@ use crate::processes::until;
 use crate::{LONG, cost, tried};
 
 /// The engines that the same file speaks to.
-const ENGINES: [&str; 2] = ["docker", "podman"];
+pub(crate) const ENGINES: [&str; 2] = ["docker", "podman"];
 
 /// The image with bash that tests use, and the engine's client; nothing when there is no engine here.
-fn engine(name: &str) -> Option<(String, String)> {
+pub(crate) fn engine(name: &str) -> Option<(String, String)> {
     let upper = name.to_uppercase();
     let image = std::env::var(format!("HERMES_TEST_{upper}_IMAGE")).ok();
     let client = std::env::var(format!("HERMES_TEST_{upper}")).ok();
@@ -36,12 +36,17 @@ fn engine(name: &str) -> Option<(String, String)> {
     found
 }
 
+/// The image without bash.
+pub(crate) fn plain_image(name: &str) -> Option<String> {
+    std::env::var(format!("HERMES_TEST_{}_PLAIN_IMAGE", name.to_uppercase())).ok()
+}
+
 /// A place whose processes have the numbers they have outside, and whose folder is the same.
-fn bench(backend: &str, more: &Value) -> Option<Bench> {
+pub(crate) fn bench(backend: &str, more: &Value) -> Option<Bench> {
     bench_with(backend, more, Surroundings::default())
 }
 
-fn bench_with(backend: &str, more: &Value, around: Surroundings) -> Option<Bench> {
+pub(crate) fn bench_with(backend: &str, more: &Value, around: Surroundings) -> Option<Bench> {
     let (image, client) = engine(backend)?;
     Some(Bench::far_with(backend, around, |dir| {
         let dir = dir.display();
@@ -78,12 +83,12 @@ fn a_podman_container_keeps_every_promise() {
 }
 
 /// The engine's client with these words.
-fn told(client: &str, words: &[&str]) -> String {
+pub(crate) fn told(client: &str, words: &[&str]) -> String {
     let said = Command::new(client).args(words).output().unwrap();
     String::from_utf8_lossy(&said.stdout).trim().to_owned()
 }
 
-fn ours(client: &str) -> String {
+pub(crate) fn ours(client: &str) -> String {
     let label = format!("label=hermes-owner=test{}", std::process::id());
     told(client, &["ps", "-aq", "--filter", &label])
 }
@@ -115,16 +120,18 @@ fn elsewhere(dir: &Path, client: &str) -> String {
 
 #[test]
 fn an_engine_that_sees_other_files_than_ours_is_sent_copies() {
-    let Some((_, client)) = engine("docker") else { return };
-    let (given, dir) = (Given::new(), tempfile::tempdir().unwrap());
-    let more = json!({ "binary": elsewhere(dir.path(), &client) });
-    let mut bench = bench_with("docker", &more, given.around()).unwrap();
+    for name in ENGINES {
+        let Some((_, client)) = engine(name) else { continue };
+        let (given, dir) = (Given::new(), tempfile::tempdir().unwrap());
+        let more = json!({ "binary": elsewhere(dir.path(), &client) });
+        let mut bench = bench_with(name, &more, given.around()).unwrap();
 
-    let first = bench.run("cat ~/.hermes/skills/one/SKILL.md");
+        let first = bench.run("cat ~/.hermes/skills/one/SKILL.md");
 
-    assert_eq!(first.output.head, b"first");
-    assert!(first.notes.iter().any(|note| note.contains("are copied")), "{:?}", first.notes);
-    given::is_sent(&mut bench, &given);
+        assert_eq!(first.output.head, b"first");
+        assert!(first.notes.iter().any(|note| note.contains("are copied")), "{:?}", first.notes);
+        given::is_sent(&mut bench, &given);
+    }
 }
 
 #[test]
@@ -201,16 +208,18 @@ fn a_full_disk_in_there_loses_nothing_but_what_was_being_written() {
 
 #[test]
 fn a_disk_that_is_full_under_our_own_folder_there_is_no_reason_to_lie_about_commands() {
-    let Some(bench) = bench("docker", &json!({})) else { return };
-    let shell = bench.run("export A=1").shell;
+    for name in ENGINES {
+        let Some(bench) = bench(name, &json!({})) else { continue };
+        let shell = bench.run("export A=1").shell;
 
-    let full = bench.run_with("head -c 600000000 /dev/zero > /tmp/fill", Run { shell, ..usual() });
-    assert!(String::from_utf8_lossy(&full.output.head).contains("No space left"));
-    let next = bench.run_with("echo $A; exit 3", Run { shell: full.shell, ..usual() });
-    assert_eq!((next.why, next.output.head.as_slice()), (Why::Ended(End::Code(3)), b"1\n".as_slice()));
-    let freed = bench.run_with("rm /tmp/fill; export B=2", Run { shell: next.shell, ..usual() });
+        let full = bench.run_with("head -c 600000000 /dev/zero > /tmp/fill", Run { shell, ..usual() });
+        assert!(String::from_utf8_lossy(&full.output.head).contains("No space left"));
+        let next = bench.run_with("echo $A; exit 3", Run { shell: full.shell, ..usual() });
+        assert_eq!((next.why, next.output.head.as_slice()), (Why::Ended(End::Code(3)), b"1\n".as_slice()));
+        let freed = bench.run_with("rm /tmp/fill; export B=2", Run { shell: next.shell, ..usual() });
 
-    assert_eq!(bench.output("echo $A$B", &freed.shell), "12\n");
+        assert_eq!(bench.output("echo $A$B", &freed.shell), "12\n");
+    }
 }
 
 #[test]
@@ -224,24 +233,28 @@ fn a_client_that_is_not_there_is_a_clear_error() {
 
 #[test]
 fn a_place_that_closes_leaves_no_container() {
-    let Some(bench) = bench("docker", &json!({})) else { return };
-    let (_, client) = engine("docker").unwrap();
-    bench.run("true");
-    assert_ne!(ours(&client), "");
+    for name in ENGINES {
+        let Some(bench) = bench(name, &json!({})) else { continue };
+        let (_, client) = engine(name).unwrap();
+        bench.run("true");
+        assert_ne!(ours(&client), "");
 
-    drop(bench);
+        drop(bench);
 
-    assert_eq!(ours(&client), "");
+        assert_eq!(ours(&client), "");
+    }
 }
 
 #[test]
 fn what_was_left_is_swept_by_whoever_can_tell_that_its_maker_is_gone() {
-    let (Some(bench), Ok(plain)) =
-        (bench("docker", &json!({})), std::env::var("HERMES_TEST_DOCKER_PLAIN_IMAGE"))
-    else {
-        return;
-    };
-    let (_, client) = engine("docker").unwrap();
+    for name in ENGINES {
+        left_is_swept(name);
+    }
+}
+
+fn left_is_swept(name: &str) {
+    let (Some(bench), Some(plain)) = (bench(name, &json!({})), plain_image(name)) else { return };
+    let (_, client) = engine(name).unwrap();
     let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned();
     let made = |machine: &str| {
         let labels = [
@@ -266,9 +279,13 @@ fn what_was_left_is_swept_by_whoever_can_tell_that_its_maker_is_gone() {
 
 #[test]
 fn without_bash_variables_and_directory_stay() {
-    let Ok(plain) = std::env::var("HERMES_TEST_DOCKER_PLAIN_IMAGE") else { return };
-    let Some(bench) = bench("docker", &json!({ "image": plain })) else { return };
+    for name in ENGINES {
+        let Some(plain) = plain_image(name) else { continue };
+        without_bash(&bench(name, &json!({ "image": plain })).unwrap());
+    }
+}
 
+fn without_bash(bench: &Bench) {
     let ran = bench.run("export A='x y'; cd /tmp");
 
     assert_eq!(ran.cwd, Some("/tmp".into()));
@@ -279,12 +296,21 @@ fn without_bash_variables_and_directory_stay() {
 }
 
 #[test]
-fn a_call_costs_no_more_than_the_bare_client() {
-    let given = Given::new();
-    let Some(bench) = bench_with("docker", &json!({}), given.around()) else { return };
-    let (_, client) = engine("docker").unwrap();
+fn a_call_in_docker_costs_no_more_than_the_bare_client() {
+    costs_no_more("docker");
+}
 
-    cost::no_more_than("docker", &bench, || {
+#[test]
+fn a_call_in_podman_costs_no_more_than_the_bare_client() {
+    costs_no_more("podman");
+}
+
+fn costs_no_more(name: &str) {
+    let given = Given::new();
+    let Some(bench) = bench_with(name, &json!({}), given.around()) else { return };
+    let (_, client) = engine(name).unwrap();
+
+    cost::no_more_than(name, &bench, || {
         let id = ours(&client);
         let client = client.clone();
         move || assert!(Command::new(&client).args(["exec", &id, "true"]).status().unwrap().success())
@@ -293,9 +319,9 @@ fn a_call_costs_no_more_than_the_bare_client() {
 
 #[test]
 fn a_job_is_found_again_in_a_container_that_stays_and_goes_with_one_that_does_not() {
-    for stays in [true, false] {
+    for (name, stays) in ENGINES.iter().flat_map(|name| [(name, true), (name, false)]) {
         let more = json!({ "persist_across_processes": stays, "extra_args": [] });
-        let Some(mut bench) = bench("docker", &more) else { return };
+        let Some(mut bench) = bench(name, &more) else { continue };
         let job = Background(&bench).start("echo on; sleep 1000", plain());
         until("it runs", || Background(&bench).tail(&job.id) == "on\n");
 
@@ -314,14 +340,16 @@ fn a_job_is_found_again_in_a_container_that_stays_and_goes_with_one_that_does_no
 
 #[test]
 fn a_job_whose_container_is_removed_under_us_is_lost_and_said_to_be() {
-    let Some(bench) = bench("docker", &json!({ "extra_args": [] })) else { return };
-    let (_, client) = engine("docker").unwrap();
-    let job = Background(&bench).start("sleep 1000", plain());
+    for name in ENGINES {
+        let Some(bench) = bench(name, &json!({ "extra_args": [] })) else { continue };
+        let (_, client) = engine(name).unwrap();
+        let job = Background(&bench).start("sleep 1000", plain());
 
-    told(&client, &["rm", "-f", &ours(&client)]);
+        told(&client, &["rm", "-f", &ours(&client)]);
 
-    assert_eq!(Background(&bench).look(&job.id).state, JobState::Lost);
-    assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+        assert_eq!(Background(&bench).look(&job.id).state, JobState::Lost);
+        assert_eq!(bench.run("true").why, Why::Ended(End::Code(0)));
+    }
 }
 
 #[test]

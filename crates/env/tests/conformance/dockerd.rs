@@ -32,6 +32,11 @@ impl Daemon {
         Some(daemon)
     }
 
+    /// Everything of it.
+    pub(crate) fn folder(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// The client that talks to it.
     pub(crate) fn binary(&self) -> PathBuf {
         self.dir.path().join("docker")

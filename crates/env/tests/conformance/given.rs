@@ -58,6 +58,7 @@ impl Given {
             items: Arc::new(move || items.clone()),
             mirror: self.path("secrets/given"),
             returned: self.path("cache/remote-syncs"),
+            fresh: std::time::Duration::from_secs(5),
         }
     }
 

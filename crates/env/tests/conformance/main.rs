@@ -15,6 +15,7 @@ mod cost;
 mod dockerd;
 mod doubles;
 mod given;
+mod inside;
 mod nested;
 mod processes;
 mod ssh;
@@ -22,6 +23,7 @@ mod sshd;
 #[cfg(target_os = "linux")]
 mod sudo;
 mod suite;
+mod together;
 
 use bench::Bench;
 

@@ -40,7 +40,7 @@ def token():
     """A token that is good for an hour, as those who look at its end expect it."""
     parts = [{"alg": "none"}, {"exp": int(time.time()) + 3600}]
     parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts]
-    return ".".join([*parts, "x"])
+    return ".".join([*parts, uuid.uuid4().hex])
 
 
 class Program:
@@ -388,6 +388,9 @@ class Double:
                 del self.boxes[box.id]
         if wanted.get("cut"):
             self.grpc.cut()
+        if wanted.get("expire"):
+            # Passes that were given out are worth nothing any more.
+            self.token = token()
         if make := wanted.get("make"):
             request = api_pb2.SandboxCreateV2Request(definition=api_pb2.Sandbox(name=make["name"]), tags=[
                 api_pb2.SandboxTag(tag_name=name, tag_value=value) for name, value in make["labels"].items()])

@@ -1,7 +1,7 @@
 """A double of Vercel Sandbox, as its own SDK speaks to it.
 
 Usage: double_vercel_sandbox.py FOLDER, prints the port it listens on. The token is `right`, the team
-`team`, the project `project`. Tests steer it with `POST /_control` and look at it with `GET /_control`.
+`team`, the project `project`; a pass of that team and project is let in until it runs out. Tests steer it with `POST /_control` and look at it with `GET /_control`.
 
 What a command writes is text: what is none is lost, as with the service itself.
 """
@@ -34,6 +34,20 @@ def now():
 
 def refused(status, code, message):
     return web.json_response({"error": {"code": code, "message": message}}, status=status)
+
+
+def refusal(authorization):
+    """Why whoever brings this is not let in: there is a token that is right, and passes that run out."""
+    if authorization == "Bearer right":
+        return None
+    try:
+        middle = authorization.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
+    except (IndexError, ValueError):
+        return "Not authorized"
+    if claims.get("owner_id") != "team" or claims.get("project_id") != "project":
+        return "Not authorized"
+    return None if claims.get("exp", 0) > time.time() else "The OIDC token has expired"
 
 
 class Refused(Exception):
@@ -392,7 +406,9 @@ class Server(Served):
         if not request.path.startswith("/api/"):
             return await handler(request)
         self.asked.append(f"{request.method} {request.path}")
-        if request.headers.get("Authorization") != "Bearer right" or request.query.get("teamId") != "team":
+        if wrong := refusal(request.headers.get("Authorization", "")):
+            return refused(401, "unauthorized", wrong)
+        if request.query.get("teamId") != "team":
             return refused(401, "unauthorized", "Not authorized")
         if (status := self.faults.next()) is not None:
             said = {"error": {"code": "fault", "message": self.faults.message}}

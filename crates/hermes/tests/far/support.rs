@@ -10,7 +10,7 @@ use hermes::{Runtime, RuntimeBuilder, Session, ToolCall};
 use serde_json::{Value, json};
 
 /// Says yes to everything.
-struct Everything;
+pub(crate) struct Everything;
 
 impl Policy for Everything {
     fn judge(&self, _: &PolicyRequest<'_>) -> Verdict {
@@ -61,7 +61,8 @@ impl Bench {
 /// A runtime on the folders of a bench, which another process may have made.
 pub(crate) fn builder(dir: &std::path::Path) -> RuntimeBuilder {
     let user = dir.join("user");
-    let clients = ["DOCKER_HOST"].map(|name| (name.to_owned(), std::env::var(name).unwrap_or_default()));
+    let clients = ["DOCKER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF"]
+        .map(|name| (name.to_owned(), std::env::var(name).unwrap_or_default()));
     let env =
         [("HOME", user.to_str().unwrap()), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
     // The keys that doubles of vendors take.
@@ -94,23 +95,29 @@ pub(crate) fn output(session: &Session, command: &str) -> String {
     answer["output"].as_str().unwrap().to_owned()
 }
 
-/// The engine's client and its images, with bash and without; nothing when there is no engine here, which
-/// CI does not take for an answer.
+/// An engine, its client and its images, with bash and without.
 pub(crate) struct Engine {
+    pub(crate) name: &'static str,
     pub(crate) client: String,
     pub(crate) image: String,
     pub(crate) plain: String,
 }
 
 impl Engine {
-    pub(crate) fn here() -> Option<Self> {
-        let given = |name: &str| std::env::var(format!("HERMES_TEST_DOCKER{name}")).ok();
-        let engine =
-            || Some(Self { client: given("")?, image: given("_IMAGE")?, plain: given("_PLAIN_IMAGE")? });
+    /// The engines that are here; CI wants all of them.
+    pub(crate) fn all() -> Vec<Self> {
+        ["docker", "podman"].into_iter().filter_map(Self::here).collect()
+    }
+
+    fn here(name: &'static str) -> Option<Self> {
+        let given = |what: &str| std::env::var(format!("HERMES_TEST_{}{what}", name.to_uppercase())).ok();
+        let engine = || {
+            Some(Self { name, client: given("")?, image: given("_IMAGE")?, plain: given("_PLAIN_IMAGE")? })
+        };
         let found = engine();
-        assert!(found.is_some() || std::env::var("CI").is_err(), "docker must be here in CI");
+        assert!(found.is_some() || std::env::var("CI").is_err(), "{name} must be here in CI");
         if found.is_none() {
-            eprintln!("NOT RUN: docker is not here, nothing was tried (see scripts/testbeds/docker)");
+            eprintln!("NOT RUN: {name} is not here, nothing was tried (see scripts/testbeds/{name})");
         }
         found
     }
@@ -118,7 +125,7 @@ impl Engine {
     /// Settings of a place that leaves nothing.
     pub(crate) fn section(&self, more: &Value) -> Value {
         let mut section = json!({
-            "backend": "docker", "image": self.image, "binary": self.client, "persistent": false,
+            "backend": self.name, "image": self.image, "binary": self.client, "persistent": false,
             "persist_across_processes": false, "network": false,
         });
         section.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

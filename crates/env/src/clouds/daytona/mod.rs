@@ -22,7 +22,7 @@ use crate::clouds::api::Fault;
 use crate::clouds::cloud::{Cloud, Vendor};
 use crate::clouds::conversation::Spoken;
 use crate::clouds::daytona::sandbox::Sandbox;
-use crate::far::{Close, Reach, Ready};
+use crate::far::{Claims, Close, Reach, Ready};
 
 pub(crate) use settings::DaytonaSettings;
 
@@ -45,6 +45,10 @@ impl Vendor for Sandbox {
                 Streams::Merged | Streams::Separate => programs::run(toolbox, spoken).await,
             }
         })
+    }
+
+    fn claims(&self) -> Option<Claims> {
+        self.shared()
     }
 
     fn close(self: Arc<Self>, how: Close) -> BoxFuture<'static, Result<(), Fault>> {

@@ -14,10 +14,12 @@ use serde_json::{Value, json};
 use crate::backends::{Opening, Surroundings};
 use crate::clouds::api::{Again, Api, Fault, encoded};
 use crate::clouds::daytona::settings::DaytonaSettings;
-use crate::clouds::own::{HAD_STOPPED, MADE_ANEW, Own, is_left, not_ours, taken_by_nothing};
+use crate::clouds::own::{
+    HAD_STOPPED, MADE_ANEW, Own, claims, in_use, is_left, not_ours, others_use, taken_by_nothing,
+};
 use crate::clouds::settings::{OWNER, RECIPE, STAYS, gigabytes, given, hash, labels, owner, required};
 use crate::far::settings::variables;
-use crate::far::{Close, Ready};
+use crate::far::{Claims, Close, Ready};
 
 /// How long a sandbox may take to be made, with its image, or to change its state.
 const MAKE: Duration = Duration::from_mins(15);
@@ -28,6 +30,9 @@ const LONGEST_LOOK: Duration = Duration::from_secs(3);
 
 /// Most gigabytes of disk that Daytona gives.
 const MOST_DISK: u64 = 10;
+
+/// What the vendor is called in names of files.
+const VENDOR: &str = "daytona";
 
 /// The sandbox of a place.
 pub(super) struct Sandbox {
@@ -174,6 +179,9 @@ impl Sandbox {
                 return Err(not_ours(&name));
             }
             Some(found) if found.labels.get(RECIPE) != Some(&recipe) => {
+                if others_use(VENDOR, &self.around, found.labels.get(RECIPE).map_or("", String::as_str)) {
+                    return Err(in_use(&name));
+                }
                 notes.push(MADE_ANEW.to_owned());
                 self.remove(&found.id).await?;
                 None
@@ -322,9 +330,17 @@ impl Sandbox {
         Ok(())
     }
 
+    /// What other programs of this home share.
+    pub(super) fn shared(&self) -> Option<Claims> {
+        claims(VENDOR, &self.around, self.settings.persistent, &self.recipe())
+    }
+
     /// Lets go of it.
     pub(super) async fn let_go(&self, how: Close) -> Result<(), Fault> {
         let known = self.own.forget();
+        if how == Close::Others {
+            return Ok(());
+        }
         let id = match (known, how) {
             (Some(known), _) => known.id,
             (None, Close::Remove) => match self.look(&self.name()).await? {

@@ -29,7 +29,7 @@ use crate::clouds::carrier::Carrier;
 use crate::clouds::cloud::{Cloud, Vendor};
 use crate::clouds::conversation::Spoken;
 use crate::clouds::modal::sandbox::Sandbox;
-use crate::far::{Close, Reach, Ready};
+use crate::far::{Claims, Close, Reach, Ready};
 
 pub(crate) use settings::ModalSettings;
 pub(crate) use written::written;
@@ -56,6 +56,10 @@ impl Vendor for Sandbox {
             };
             programs::run(&router, spoken, size).await
         })
+    }
+
+    fn claims(&self) -> Option<Claims> {
+        self.shared()
     }
 
     fn close(self: Arc<Self>, how: Close) -> BoxFuture<'static, Result<(), Fault>> {

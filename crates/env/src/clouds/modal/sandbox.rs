@@ -17,9 +17,10 @@ use crate::clouds::modal::grpc::Line;
 use crate::clouds::modal::kept::{Book, Kept};
 use crate::clouds::modal::settings::ModalSettings;
 use crate::clouds::modal::wire::{Fields, Message};
+use crate::clouds::own::{claims, others_use};
 use crate::clouds::settings::{MAKER, OWNER, RECIPE, STAYS, TASK, hash, labels, owner, required};
 use crate::far::settings::variables;
-use crate::far::{Close, Ready};
+use crate::far::{Claims, Close, Ready};
 use crate::process::secret_word;
 
 /// The service of sandboxes, and that of programs.
@@ -31,6 +32,9 @@ const VERSION: &str = "1.6.3";
 
 /// The label that stays the same as long as files go from one sandbox to the next.
 const LINEAGE: &str = "hermes_lineage";
+
+/// What the vendor is called in names of files.
+const VENDOR: &str = "modal";
 
 /// The sandbox of a place.
 pub(super) struct Sandbox {
@@ -203,7 +207,9 @@ impl Sandbox {
             let known = before.as_ref().is_some_and(|before| before.id == found.id);
             if (here || known) && label(RECIPE) == recipe && own.is_none() {
                 own = Some((found.id.clone(), label(LINEAGE).to_owned()));
-            } else if here || sweep && label(STAYS) == "0" && !crate::jobs::still_runs(label(MAKER)) {
+            } else if here && !others_use(VENDOR, &self.around, label(RECIPE))
+                || sweep && label(STAYS) == "0" && !crate::jobs::still_runs(label(MAKER))
+            {
                 // What cannot be removed now is found again next time, or ends by itself.
                 let _ = self.terminate(&found.id).await;
             }
@@ -370,9 +376,17 @@ impl Sandbox {
         Err(Fault::Failed("it cannot be written down which image holds its files".to_owned()))
     }
 
+    /// What other programs of this home share.
+    pub(super) fn shared(&self) -> Option<Claims> {
+        claims(VENDOR, &self.around, self.settings.persistent, &self.recipe())
+    }
+
     /// Lets go of it.
     pub(super) async fn let_go(&self, how: Close) -> Result<(), Fault> {
         let known = self.state().known.take();
+        if how == Close::Others {
+            return Ok(());
+        }
         if how == Close::Remove {
             self.book.note(&self.around.name, None);
             let app = self.app().await?;

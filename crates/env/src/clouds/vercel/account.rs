@@ -12,6 +12,8 @@ use crate::clouds::settings::{given, required};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) token: String,
+    /// The variables the token is in, and what can be done when it is not accepted.
+    pub(super) keys: &'static str,
     pub(super) team: String,
     pub(super) project: String,
 }
@@ -33,11 +35,14 @@ impl Account {
                     why: "VERCEL_OIDC_TOKEN holds no token of Vercel's; fetch one with `vercel env pull`"
                         .to_owned(),
                 })?;
-            return Ok(Self { token, team, project });
+            // It lasts for hours, not for ever.
+            let keys = "VERCEL_OIDC_TOKEN, which runs out: fetch another with `vercel env pull`";
+            return Ok(Self { token, keys, team, project });
         }
         let advice = "set VERCEL_TOKEN, VERCEL_PROJECT_ID and VERCEL_TEAM_ID in .env, or VERCEL_OIDC_TOKEN";
         Ok(Self {
             token: required(around, "VERCEL_TOKEN", advice)?,
+            keys: "VERCEL_TOKEN",
             team: required(around, "VERCEL_TEAM_ID", advice)?,
             project: required(around, "VERCEL_PROJECT_ID", advice)?,
         })

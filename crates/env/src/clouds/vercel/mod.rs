@@ -25,7 +25,7 @@ use crate::clouds::api::Fault;
 use crate::clouds::cloud::{Cloud, Vendor};
 use crate::clouds::conversation::Spoken;
 use crate::clouds::vercel::sandbox::Sandbox;
-use crate::far::{Close, Reach, Ready};
+use crate::far::{Claims, Close, Reach, Ready};
 
 pub(crate) use settings::VercelSettings;
 
@@ -48,6 +48,10 @@ impl Vendor for Sandbox {
                 Streams::Merged | Streams::Separate => programs::run(session, spoken).await,
             }
         })
+    }
+
+    fn claims(&self) -> Option<Claims> {
+        self.shared()
     }
 
     fn close(self: Arc<Self>, how: Close) -> BoxFuture<'static, Result<(), Fault>> {

@@ -15,12 +15,14 @@ use serde_json::{Value, json};
 
 use crate::backends::{Opening, Surroundings};
 use crate::clouds::api::{Again, Api, Fault, encoded};
-use crate::clouds::own::{HAD_STOPPED, MADE_ANEW, Own, is_left, not_ours, taken_by_nothing};
+use crate::clouds::own::{
+    HAD_STOPPED, MADE_ANEW, Own, claims, in_use, is_left, not_ours, others_use, taken_by_nothing,
+};
 use crate::clouds::settings::{OWNER, RECIPE, hash, labels, owner};
 use crate::clouds::vercel::account::Account;
 use crate::clouds::vercel::settings::VercelSettings;
 use crate::far::settings::variables;
-use crate::far::{Close, Ready};
+use crate::far::{Claims, Close, Ready};
 
 /// How long a sandbox may take to be made or to change its state.
 const MAKE: Duration = Duration::from_mins(5);
@@ -28,6 +30,9 @@ const MAKE: Duration = Duration::from_mins(5);
 /// Pauses between looks at a sandbox that is changing.
 const LOOK: Duration = Duration::from_millis(200);
 const LONGEST_LOOK: Duration = Duration::from_secs(2);
+
+/// What the vendor is called in names of files.
+const VENDOR: &str = "vercel";
 
 /// The sandbox of a place.
 pub(super) struct Sandbox {
@@ -93,8 +98,7 @@ impl Sandbox {
         let around = with.around;
         let account = Account::of(&around)?;
         let headers = vec![("authorization".to_owned(), format!("Bearer {}", account.token))];
-        let keys = "VERCEL_TOKEN or VERCEL_OIDC_TOKEN";
-        let api = Api::new("Vercel", keys, headers, &around.given, Arc::clone(&with.host));
+        let api = Api::new("Vercel", account.keys, headers, &around.given, Arc::clone(&with.host));
         let base = Url::parse(&settings.api_url).ok_or_else(|| EnvError::Settings {
             environment: around.name.clone(),
             why: format!("api_url: `{}` is no address", settings.api_url),
@@ -188,6 +192,9 @@ impl Sandbox {
                 return Err(not_ours(&name));
             }
             Some(found) if found.sandbox.tag(RECIPE) != recipe => {
+                if others_use(VENDOR, &self.around, found.sandbox.tag(RECIPE)) {
+                    return Err(in_use(&name));
+                }
                 notes.push(MADE_ANEW.to_owned());
                 self.remove(&name).await?;
                 None
@@ -289,9 +296,17 @@ impl Sandbox {
         }
     }
 
+    /// What other programs of this home share.
+    pub(super) fn shared(&self) -> Option<Claims> {
+        claims(VENDOR, &self.around, self.settings.persistent, &self.recipe())
+    }
+
     /// Lets go of it.
     pub(super) async fn let_go(&self, how: Close) -> Result<(), Fault> {
         let known = self.own.forget();
+        if how == Close::Others {
+            return Ok(());
+        }
         let (name, session) = match (known, how) {
             (Some(known), _) => known,
             (None, Close::Remove) => match self.look(&self.name(), "").await? {
