@@ -10,6 +10,7 @@
     reason = "a program of its own, for the suite"
 )]
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +67,7 @@ impl Person for Robot {
 }
 
 /// The server as the scenario wants it.
-fn server(url: &str, scenario: &str, context: &Value) -> Value {
+fn server(url: &str, scenario: &str, context: &Value, folder: &Path) -> Value {
     let mut server = json!({ "url": url, "elicitation": { "enabled": true } });
     if scenario.starts_with("auth/") {
         let mut oauth =
@@ -78,6 +79,19 @@ fn server(url: &str, scenario: &str, context: &Value) -> Value {
         }
         if scenario.contains("client-credentials") {
             oauth["grant"] = json!("client_credentials");
+        }
+        if let Some(key) = context.get("private_key_pem").and_then(Value::as_str) {
+            let file = folder.join("client.pem");
+            // Without it the suite says that nobody has signed.
+            let _ = std::fs::write(&file, key);
+            oauth["private_key"] = json!(file);
+        }
+        if context.get("idp_id_token").is_some() {
+            oauth["grant"] = json!("directory");
+            oauth["directory"] = json!({
+                "issuer": context["idp_issuer"], "client_id": context["idp_client_id"],
+                "id_token": context["idp_id_token"],
+            });
         }
         server["oauth"] = oauth;
     }
@@ -95,8 +109,7 @@ fn main() -> ExitCode {
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context: Value = serde_json::from_str(&context).unwrap_or_default();
     let Ok(folder) = tempfile::tempdir() else { return ExitCode::FAILURE };
-    let config =
-        json!({ "mcp_servers": { "suite": server(&url, &scenario, &context) }, "mcp_discovery_timeout": 25 });
+    let config = json!({ "mcp_servers": { "suite": server(&url, &scenario, &context, folder.path()) }, "mcp_discovery_timeout": 25 });
     if std::fs::write(folder.path().join("config.yaml"), config.to_string()).is_err() {
         return ExitCode::FAILURE;
     }

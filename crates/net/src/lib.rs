@@ -11,6 +11,7 @@
 //! | a stream of bytes for other protocols | [`Http::stream`], [`Http::wire`] |
 //! | many requests at once, for gRPC | [`Channel`] |
 //! | being asked | [`Listener`] |
+//! | proof of who we are | [`SigningKey`] |
 //! | connections of another program, each one checked | [`Gate`] |
 //!
 //! Who may be asked what is decided elsewhere; this crate keeps limits, follows no redirect by
@@ -28,6 +29,7 @@ mod listen;
 mod names;
 mod proxy;
 mod random;
+mod signing;
 mod sse;
 mod tls;
 mod unverified;
@@ -47,6 +49,7 @@ pub use listen::Listener;
 pub use names::Names;
 pub use proxy::ProxySettings;
 pub use random::{NoRandom, random_bytes, random_hex};
+pub use signing::SigningKey;
 pub use sse::{MAX_EVENT, Overlong, SseDecoder, SseEvent};
 pub use tls::{Identity, TlsSettings};
 pub use url::Url;

@@ -121,6 +121,17 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     }
 }
 
+/// The same, and of each whether it is a folder itself, as the listing tells it.
+pub(crate) fn names_with_kind(folder: &Path) -> Result<Vec<(PathBuf, bool)>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "list", path: folder.to_owned(), source };
+    let one = |entry: fs::DirEntry| (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(one).map_err(failed)).collect(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(failed(e)),
+    }
+}
+
 /// When a regular file was last changed; `None` if there is none.
 pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?.modified().ok()
@@ -237,11 +248,6 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 /// Whether `path` is a folder, or a link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())
-}
-
-/// Whether `path` is a folder itself, not a link to one.
-pub(crate) fn is_real_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
 /// Brings what was written to a file to the disk. A missing file has nothing to bring.

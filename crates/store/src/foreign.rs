@@ -103,16 +103,18 @@ pub fn tree_stamp(folder: &Path) -> String {
 }
 
 fn add_stamps(hash: &mut Sha256, at: &Path, left: &mut usize, depth: usize) {
-    let mut paths = names(at);
+    let mut paths = disk::names_with_kind(at).unwrap_or_default();
     paths.sort();
-    for path in paths {
+    for (path, is_folder) in paths {
         let skipped = path.file_name().is_some_and(|name| name == "__pycache__" || name == ".git");
         if skipped || *left == 0 || depth > MAX_DEPTH {
             continue;
         }
         *left -= 1;
-        hash.update(format!("{}\0{:?}\0", path.display(), disk::stamp(&path)));
-        if disk::is_real_folder(&path) {
+        // A folder has no stamp of its own: what is in it counts.
+        let stamp = if is_folder { None } else { disk::stamp(&path) };
+        hash.update(format!("{}\0{stamp:?}\0", path.display()));
+        if is_folder {
             add_stamps(hash, &path, left, depth + 1);
         }
     }

@@ -1,7 +1,7 @@
 //! `mcp`: a call of a server's tool through the whole road, beside the bare pipe to the same program;
 //! four calls of a second at once; the start with twenty servers configured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes::store::Home;
 use hermes::{Runtime, ToolCall};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
 use crate::process::{self, PingPong};
-use crate::timing::{micros, millis, per_call, side_by_side, timed};
+use crate::timing::{micros, millis, side_by_side, timed};
 
 pub(crate) const ITEM: ItemDef = ItemDef::new("mcp", measure);
 
@@ -19,12 +19,17 @@ const CALLS: u32 = 100;
 /// A server that says what it is told.
 const SERVER: &str = include_str!("../echo_server.py");
 
+/// Starts of one measurement.
+const STARTS: u32 = 20;
+
 /// Servers that are configured and not needed.
 const MANY: usize = 20;
 
 fn measure(work: &Work) -> Result<Numbers, String> {
     let home = work.folder.join("home-mcp");
-    configure(&home, &json!({ "bench": server() }))?;
+    let script = work.folder.join("echo_server.py");
+    process::keep(&script, SERVER)?;
+    configure(&home, &json!({ "bench": server(&script) }))?;
     let runtime = open(&home, work)?;
     runtime.mcp().ready_blocking();
     let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
@@ -34,7 +39,7 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         "params": { "name": "echo", "arguments": text, "_meta": { "progressToken": 1 } },
     });
     let line = format!("{line}\n");
-    let mut pipe = PingPong::start("python3", &["-c", SERVER])?;
+    let mut pipe = PingPong::start("python3", &[&script.to_string_lossy()])?;
     // In turns, so that what else the machine does falls on both alike.
     let (road, bare) =
         side_by_side(CALLS, || called(&session, "mcp__bench__echo", &text).map(drop), || pipe.round(&line))?;
@@ -47,25 +52,26 @@ fn measure(work: &Work) -> Result<Numbers, String> {
 
     let (none, many) = (work.folder.join("home-mcp-none"), work.folder.join("home-mcp-many"));
     configure(&none, &json!({}))?;
-    configure(&many, &twenty())?;
+    configure(&many, &twenty(&script))?;
     remember(&many, &home)?;
-    let start = |home: &Path| per_call(20, || open(home, work).map(|runtime| drop(runtime.tools())));
+    let start = |home: &PathBuf| open(home, work).map(|runtime| drop(runtime.tools()));
+    let (alone, loaded) = side_by_side(STARTS, || start(&none), || start(&many))?;
     Ok(vec![
         ("echo_us", micros(road)),
         ("bare_us", micros(bare)),
         ("echo_ratio", road.as_secs_f64() / bare.as_secs_f64()),
         ("four_calls_s", four.as_secs_f64()),
-        ("start_0_ms", millis(start(&none)?)),
-        ("start_20_ms", millis(start(&many)?)),
+        ("start_0_ms", millis(alone)),
+        ("start_20_ms", millis(loaded)),
     ])
 }
 
-fn server() -> Value {
-    json!({ "command": "python3", "args": ["-c", SERVER] })
+fn server(script: &Path) -> Value {
+    json!({ "command": "python3", "args": [script] })
 }
 
-fn twenty() -> Value {
-    let servers: Map<String, Value> = (0..MANY).map(|n| (format!("s{n}"), server())).collect();
+fn twenty(script: &Path) -> Value {
+    let servers: Map<String, Value> = (0..MANY).map(|n| (format!("s{n}"), server(script))).collect();
     Value::Object(servers)
 }
 

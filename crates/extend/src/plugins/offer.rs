@@ -24,6 +24,13 @@ pub struct Offer {
     pub notes: Vec<String>,
 }
 
+impl Offer {
+    /// What was kept, if it can be read.
+    pub fn read(kept: &Value) -> Option<Self> {
+        Self::deserialize(kept).ok()
+    }
+}
+
 /// A tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -134,6 +134,12 @@ impl Asking {
         self.learnt(&mut state).standing(digest)
     }
 
+    /// Whether anything is known of this content.
+    pub(crate) fn knows(&self, digest: &str) -> bool {
+        let mut state = self.lock();
+        state.passing.contains_key(digest) || self.learnt(&mut state).knows(digest)
+    }
+
     /// Whether it is being asked, or about to be.
     pub(crate) fn is_under_way(&self, digest: &str) -> bool {
         self.lock().under_way.contains_key(digest)

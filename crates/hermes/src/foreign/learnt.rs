@@ -37,8 +37,13 @@ impl Learnt {
     /// What is known of this content.
     pub(crate) fn standing(&self, digest: &str) -> Option<Standing> {
         let unheard = self.unheard.get(digest).and_then(reason);
-        let offer = || serde_json::from_value::<Offer>(self.offers.get(digest)?.clone()).ok();
+        let offer = || Offer::read(self.offers.get(digest)?);
         unheard.map(Err).or_else(|| offer().map(Ok))
+    }
+
+    /// Whether anything is known of this content.
+    pub(crate) fn knows(&self, digest: &str) -> bool {
+        self.unheard.contains_key(digest) || self.offers.contains_key(digest)
     }
 
     /// Takes note of what was heard, instead of what was known before.

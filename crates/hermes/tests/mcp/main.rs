@@ -11,6 +11,7 @@
 )]
 
 mod faults;
+mod http_faults;
 mod others;
 mod pins;
 mod questions;

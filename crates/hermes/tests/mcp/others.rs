@@ -242,12 +242,6 @@ fn servers_of_the_python_sdk_work_over_every_way() {
     }
 }
 
-/// Scenarios that are left out, each with its reason.
-const LEFT_OUT: [(&str, &str); 2] = [
-    ("auth/client-credentials-jwt", "an extension: a client that signs documents with a key of its own"),
-    ("auth/cross-app-access-complete-flow", "an extension: a right got from a company's own directory"),
-];
-
 #[test]
 fn the_official_suite_finds_no_fault_with_this_client() {
     let Some(bed) = Bed::here() else { return };
@@ -263,9 +257,6 @@ fn the_official_suite_finds_no_fault_with_this_client() {
     let client = client.to_str().unwrap();
     let mut failed = Vec::new();
     for scenario in scenarios {
-        if LEFT_OUT.iter().any(|(name, _)| *name == scenario) {
-            continue;
-        }
         let mut command = Command::new(&bed.node);
         let ran = command
             .args([&bed.conformance, "client", "--command", client, "--scenario", scenario])

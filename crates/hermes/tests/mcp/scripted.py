@@ -52,6 +52,7 @@ def tools():
         tool("die", "End without an answer."),
         tool("die_once", "End without an answer the first time.", idempotentHint=True),
         tool("hang", "Never answer."),
+        tool("freeze", "Never answer anything again."),
         tool("slow", "Take a second.", **READS),
         tool("slow_act", "Take a second to do something."),
         tool("flood", "Answer with far too much.", **READS),
@@ -76,6 +77,7 @@ def tools():
 
 
 grown = False
+frozen = threading.Event()
 asked_for = {}
 answered_once = os.path.exists(NOTES) and "die_once" in open(NOTES).read()
 
@@ -90,6 +92,8 @@ def call(number, name, arguments, meta):
     note(f"{name} {text}".strip())
     if name == "die" or (name == "die_once" and not answered_once):
         os._exit(3)
+    elif name == "freeze":
+        return frozen.set()
     elif name == "hang":
         return
     elif name in ("slow", "slow_act"):
@@ -148,8 +152,12 @@ def call(number, name, arguments, meta):
 
 
 note("started")
-time.sleep(DELAY)
+if DELAY:
+    time.sleep(DELAY)
+    note("awake")
 for line in sys.stdin:
+    if frozen.is_set():
+        time.sleep(1000)
     message = json.loads(line)
     method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
     if method is None:

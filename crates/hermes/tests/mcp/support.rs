@@ -130,7 +130,12 @@ pub(crate) fn words(outcome: &Outcome) -> String {
 
 /// Waits until something is so; a test that waits in vain fails.
 pub(crate) fn until(what: &str, so: impl Fn() -> bool) {
-    for _ in 0..1500 {
+    until_within(15, what, so);
+}
+
+/// The same, for so many seconds.
+pub(crate) fn until_within(seconds: u32, what: &str, so: impl Fn() -> bool) {
+    for _ in 0..seconds * 100 {
         if so() {
             return;
         }

@@ -79,18 +79,21 @@ impl Server {
         cx: &ToolCx,
     ) -> Result<CallToolResult, CallError> {
         let repeat = self.inner.known().may_repeat(tool);
-        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut request = ClientRequest::CallToolRequest(Request::new(params));
         for _ in 0..ROUNDS {
             // What it offers is known for sure only once it has been started.
             drop(self.inner.live().await?);
             if self.inner.known().holds_back(tool) {
                 return Err(CallError::HeldBack(self.config().name.clone()));
             }
-            let request = ClientRequest::CallToolRequest(Request::new(params.clone()));
-            match self.ask(request, cx, repeat).await? {
+            match self.ask(&request, cx, repeat).await? {
                 ServerResult::CallToolResult(result) => return Ok(result),
                 ServerResult::InputRequiredResult(more) => {
-                    (params.input_responses, params.request_state) = self.inner.fulfil(more).await?;
+                    let inputs = self.inner.fulfil(more).await?;
+                    if let ClientRequest::CallToolRequest(call) = &mut request {
+                        (call.params.input_responses, call.params.request_state) = inputs;
+                    }
                 }
                 other => return Err(odd(&other)),
             }
@@ -101,7 +104,7 @@ impl Server {
     /// Reads a resource.
     pub(super) async fn read(&self, uri: String, cx: &ToolCx) -> Result<ReadResourceResult, CallError> {
         let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
-        match self.ask(request, cx, true).await? {
+        match self.ask(&request, cx, true).await? {
             ServerResult::ReadResourceResult(result) => Ok(result),
             other => Err(odd(&other)),
         }
@@ -115,7 +118,7 @@ impl Server {
         cx: &ToolCx,
     ) -> Result<GetPromptResult, CallError> {
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
-        match self.ask(ClientRequest::GetPromptRequest(Request::new(params)), cx, true).await? {
+        match self.ask(&ClientRequest::GetPromptRequest(Request::new(params)), cx, true).await? {
             ServerResult::GetPromptResult(result) => Ok(result),
             other => Err(odd(&other)),
         }
@@ -124,14 +127,14 @@ impl Server {
     /// Sends a request; again only when it never left, or when twice is the same as once.
     pub(super) async fn ask(
         &self,
-        request: ClientRequest,
+        request: &ClientRequest,
         cx: &ToolCx,
         repeat: bool,
     ) -> Result<ServerResult, CallError> {
         let (mut again, mut visits) = (true, 0);
         loop {
             let live = self.inner.live().await?;
-            match self.inner.once(&live, &request, cx).await {
+            match self.inner.once(&live, request, cx).await {
                 Ok(result) => {
                     self.inner.answered();
                     return Ok(result);
@@ -192,7 +195,7 @@ impl Inner {
     ) -> Result<CallToolResult, Broken> {
         let id = lane.number();
         let waiting = Waiting::new(live, RequestId::Number(id), lane::token(id), cx, self.outside.host.now());
-        let ended = match lane.send(id, call.clone()) {
+        let ended = match lane.send(id, &call.params) {
             Err(why) => Some(Ended::Odd(why)),
             Ok(mut sent) => tokio::select! {
                 biased;
@@ -306,6 +309,7 @@ impl Drop for Waiting {
         if !self.open {
             return;
         }
+        self.live.doubt.notify_one();
         let why = Some("the caller no longer waits for it".to_owned());
         let taken_back =
             CancelledNotification::new(CancelledNotificationParam::new(Some(self.id.clone()), why));

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::login::{OAuth, oauth};
 use super::written::{expanded, flag, pairs, seconds, section, text, words};
 use crate::digest::digest;
 
@@ -93,38 +94,6 @@ pub struct RemoteTls {
 impl std::fmt::Debug for Remote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Remote").field("url", &self.url).field("oauth", &self.oauth).finish_non_exhaustive()
-    }
-}
-
-/// `auth: oauth` and `oauth:`.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct OAuth {
-    /// A client registered by hand.
-    pub client_id: Option<String>,
-    /// Its secret.
-    pub client_secret: Option<String>,
-    /// What is asked for, instead of what the server suggests.
-    pub scope: Option<String>,
-    /// The port that the answer of the browser comes back to; any when not set.
-    pub redirect_port: Option<u16>,
-    /// The whole address the answer comes back to, where something else forwards it.
-    pub redirect_uri: Option<String>,
-    /// The host in that address.
-    pub redirect_host: Option<String>,
-    /// What the client is called when it registers itself.
-    pub client_name: Option<String>,
-    /// An `https` address of a document that describes the client, for servers that take one.
-    pub client_metadata_url: Option<String>,
-    /// Whether the client asks in its own name, with its secret and without a person
-    /// (`grant: client_credentials`).
-    pub own_name: bool,
-    /// How long the person may take.
-    pub timeout: Option<Duration>,
-}
-
-impl std::fmt::Debug for OAuth {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OAuth").field("client_id", &self.client_id).finish_non_exhaustive()
     }
 }
 
@@ -285,7 +254,8 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
             return Err(format!("`{url}` is no http address"));
         }
         let wanted = text(map, "auth").is_some_and(|auth| auth.eq_ignore_ascii_case("oauth"));
-        let oauth = (wanted || map.contains_key("oauth")).then(|| oauth(&section(map, "oauth")));
+        let oauth =
+            (wanted || map.contains_key("oauth")).then(|| oauth(&section(map, "oauth"))).transpose()?;
         let remote = Remote { url, headers: pairs(map, "headers"), oauth, tls: tls(map)? };
         let kind = text(map, "transport").or_else(|| text(map, "type")).unwrap_or_default();
         return Ok(if kind.eq_ignore_ascii_case("sse") {
@@ -315,23 +285,6 @@ fn tls(map: &Map<String, Value>) -> Result<RemoteTls, String> {
     }
     let unverified = verify.is_none() && !flag(map, "ssl_verify", true);
     Ok(RemoteTls { unverified, ca_file: verify, identity })
-}
-
-fn oauth(map: &Map<String, Value>) -> OAuth {
-    OAuth {
-        client_id: text(map, "client_id"),
-        client_secret: text(map, "client_secret"),
-        scope: text(map, "scope"),
-        redirect_port: text(map, "redirect_port")
-            .and_then(|port| port.parse().ok())
-            .filter(|port| *port != 0),
-        redirect_uri: text(map, "redirect_uri"),
-        redirect_host: text(map, "redirect_host"),
-        client_name: text(map, "client_name"),
-        client_metadata_url: text(map, "client_metadata_url"),
-        own_name: text(map, "grant").is_some_and(|grant| grant == "client_credentials"),
-        timeout: seconds(map, "timeout"),
-    }
 }
 
 fn sampling(map: &Map<String, Value>) -> Sampling {

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -108,14 +109,14 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     let lane =
         lane.filter(|_| service.peer_info().is_some_and(|info| info.protocol_version.has_initialize()));
     let now = host.now();
-    let (since, used, busy) = (now, Mutex::new(now), AtomicUsize::new(0));
-    Ok((Live { service, client, keeper, lane, gone, since, used, busy, handle }, known))
+    let (since, used, busy, doubt) = (now, Mutex::new(now), AtomicUsize::new(0), Notify::new());
+    Ok((Live { service, client, keeper, lane, gone, doubt, since, used, busy, handle }, known))
 }
 
 /// How to begin: as it worked the last time, else by asking which way the server knows.
 fn lifecycle(server: &Inner) -> ClientLifecycleMode {
     let known = server.known();
-    let same = known.identity == server.config.identity();
+    let same = known.identity == server.identity;
     if same && !known.protocol.is_empty() && known.protocol.as_str() < ProtocolVersion::LATEST.as_str() {
         return ClientLifecycleMode::Initialize;
     }
@@ -169,7 +170,7 @@ async fn listen(errors: pipe::Receiver, log: Arc<Log>) {
 async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
     let info = service.peer_info();
     let mut known = Known::clone(&server.known());
-    known.identity = server.config.identity();
+    known.identity.clone_from(&server.identity);
     known.tried = String::new();
     let has_tools = match &info {
         Some(info) => {

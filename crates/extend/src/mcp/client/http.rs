@@ -22,8 +22,8 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::config::Remote;
+use super::output::MAX_MESSAGE;
 use super::server::Inner;
-use super::stdio::MAX_MESSAGE;
 use crate::mcp::oauth::{Authority, Challenge, OAuthError};
 
 /// Redirects that are followed, all of them within one host.

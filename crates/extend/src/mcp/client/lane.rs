@@ -1,5 +1,5 @@
-//! The short way of a call to a program on this machine: written by whoever calls, handed back by
-//! whoever reads.
+//! The short way of a call to a program on this machine: written by whoever calls, and heard by whoever
+//! calls where that is a thread with nothing else to do.
 //!
 //! The SDK carries every request over two tasks before it is written, and reads every answer against
 //! all kinds of answers there are. A call of a tool needs neither, and calls are what there are many
@@ -7,20 +7,24 @@
 //! the same pipes.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{
-    CallToolRequest, CallToolResult, ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta as _,
-    NumberOrString, ProgressToken, RequestId,
-};
-use serde::Deserialize;
+use hermes_core::wait::{self, Bed};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ErrorData, NumberOrString, ProgressToken};
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio_util::task::TaskTracker;
+
+use super::output::{Output, Piece};
 
 /// Numbers of calls begin here; the SDK counts from nothing and never gets this far.
 const FIRST: i64 = 1 << 30;
@@ -31,9 +35,12 @@ pub(super) type Input = Arc<AsyncMutex<pipe::Sender>>;
 /// The short way to one program.
 pub(super) struct Lane {
     input: Input,
+    output: Output,
     handle: Handle,
     next: AtomicI64,
     waiting: Mutex<HashMap<i64, oneshot::Sender<Came>>>,
+    /// A call was answered since that was last asked for.
+    answers: AtomicBool,
 }
 
 /// What came of a call.
@@ -64,12 +71,63 @@ pub(super) enum Ended {
 }
 
 /// A call on its way.
-pub(super) struct Sent(oneshot::Receiver<Came>);
+pub(super) struct Sent {
+    answer: oneshot::Receiver<Came>,
+    lane: Arc<Lane>,
+    /// Where a thread that waits for it may sleep.
+    bed: Arc<dyn Bed>,
+}
+
+/// A call as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    jsonrpc: &'static str,
+    id: i64,
+    method: &'static str,
+    params: Params<'a>,
+}
+
+#[derive(Serialize)]
+struct Params<'a> {
+    #[serde(rename = "_meta")]
+    meta: Meta,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Serialize)]
+struct Meta {
+    #[serde(rename = "progressToken")]
+    progress_token: i64,
+}
 
 impl Lane {
-    /// A way beside that of the SDK, over the same pipe.
-    pub(super) fn new(input: Input, handle: Handle) -> Arc<Self> {
-        Arc::new(Self { input, handle, next: AtomicI64::new(FIRST), waiting: Mutex::default() })
+    /// A way beside that of the SDK, over the same pipes. Must be called inside the runtime.
+    pub(super) fn new(input: OwnedFd, output: OwnedFd, handle: Handle) -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            input: Arc::new(AsyncMutex::new(pipe::Sender::from_owned_fd_unchecked(input)?)),
+            output: Output::new(output)?,
+            handle,
+            next: AtomicI64::new(FIRST),
+            waiting: Mutex::default(),
+            answers: AtomicBool::new(false),
+        }))
+    }
+
+    /// What the program reads.
+    pub(super) fn input(&self) -> Input {
+        Arc::clone(&self.input)
+    }
+
+    /// The next line that answers no call of ours, or nothing at the end.
+    pub(super) async fn heard(&self) -> Option<Piece> {
+        self.output.next(|line| self.took(line)).await
+    }
+
+    /// Whether a call was answered since this was last asked.
+    pub(super) fn has_answered(&self) -> bool {
+        self.answers.swap(false, Ordering::Relaxed)
     }
 
     /// A number for the next call; its progress is told by the same.
@@ -78,16 +136,19 @@ impl Lane {
     }
 
     /// Sends a call under its number, or says why it cannot be written down.
-    pub(super) fn send(self: &Arc<Self>, id: i64, call: CallToolRequest) -> Result<Sent, String> {
-        let mut request = ClientRequest::CallToolRequest(call);
-        request.get_meta_mut().set_progress_token(token(id));
-        let message = ClientJsonRpcMessage::request(request, RequestId::Number(id));
-        let mut line = serde_json::to_vec(&message).map_err(|wrong| wrong.to_string())?;
+    pub(super) fn send(self: &Arc<Self>, id: i64, call: &CallToolRequestParams) -> Result<Sent, String> {
+        let params = Params {
+            meta: Meta { progress_token: id },
+            name: &call.name,
+            arguments: call.arguments.as_ref(),
+        };
+        let written = Written { jsonrpc: "2.0", id, method: "tools/call", params };
+        let mut line = serde_json::to_vec(&written).map_err(|wrong| wrong.to_string())?;
         line.push(b'\n');
         let (tell, answer) = oneshot::channel();
         self.waiting().insert(id, tell);
         self.write(id, line);
-        Ok(Sent(answer))
+        Ok(Sent { answer, lane: Arc::clone(self), bed: Arc::clone(self) as Arc<dyn Bed> })
     }
 
     /// Nobody waits for this call any more.
@@ -96,12 +157,13 @@ impl Lane {
     }
 
     /// Hands a line to the call that it answers; one that answers none is given back.
-    pub(super) fn took(&self, line: Vec<u8>) -> Option<Vec<u8>> {
+    fn took(&self, line: Vec<u8>) -> Option<Vec<u8>> {
         if self.waiting().is_empty() {
             return Some(line);
         }
         let Some(id) = answered(&line) else { return Some(line) };
         let Some(tell) = self.waiting().remove(&id) else { return Some(line) };
+        self.answers.store(true, Ordering::Relaxed);
         // Whoever has just stopped waiting needs no answer.
         let _ = tell.send(Came::Line(line));
         None
@@ -132,7 +194,7 @@ impl Lane {
                 match pipe.try_write(&line) {
                     Ok(count) if count == line.len() => return,
                     Ok(count) => done = count,
-                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(error) => {
                         self.tell(id, Came::NotWritten(error.to_string()));
                         return;
@@ -162,16 +224,40 @@ impl Lane {
     }
 }
 
+impl Bed for Lane {
+    fn sleep(&self, woken: &AtomicBool) -> bool {
+        self.output.sleep(woken, |line| self.took(line))
+    }
+
+    fn wake(&self) {
+        self.output.wake();
+    }
+}
+
 impl Sent {
     /// Waits for what comes of it; nothing when the other side is gone.
     pub(super) async fn ended(&mut self) -> Option<Ended> {
-        let came = (&mut self.0).await.ok()?;
-        Some(match came {
+        let came = std::future::poll_fn(|cx| {
+            let answer = Pin::new(&mut self.answer).poll(cx);
+            if answer.is_pending() {
+                wait::offer(&self.bed);
+            }
+            answer.map(Result::ok)
+        });
+        Some(match came.await? {
             Came::Line(line) => read(&line),
             Came::TooLong(bytes) => Ended::Refused(super::stdio::too_long(bytes)),
             Came::NotWritten(why) => Ended::NotSent(why),
             Came::Cut(why) => Ended::Lost(why),
         })
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if self.lane.waiting().is_empty() {
+            wait::withdraw(&self.bed);
+        }
     }
 }
 
@@ -182,6 +268,32 @@ pub(super) fn token(id: i64) -> ProgressToken {
 
 /// The number of the call that a line answers, if it is an answer at all.
 fn answered(line: &[u8]) -> Option<i64> {
+    begins_as_answer(line).or_else(|| read_as_answer(line))
+}
+
+/// The same for a line that begins as nearly all answers do, `{"jsonrpc":"2.0","id":7,"result":`, which
+/// is enough to know it by however long it is.
+fn begins_as_answer(line: &[u8]) -> Option<i64> {
+    let rest = member(after(line, b"{")?, b"\"jsonrpc\"")?;
+    let rest = member(after(after(rest, b"\"2.0\"")?, b",")?, b"\"id\"")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (id, rest) = rest.split_at_checked(digits)?;
+    let rest = after(rest, b",")?;
+    member(rest, b"\"result\"").or_else(|| member(rest, b"\"error\""))?;
+    std::str::from_utf8(id).ok()?.parse().ok()
+}
+
+/// What stands behind a name and its colon.
+fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    after(after(text, name)?, b":").map(<[u8]>::trim_ascii_start)
+}
+
+/// What stands behind this, space left out.
+fn after<'a>(text: &'a [u8], what: &[u8]) -> Option<&'a [u8]> {
+    text.trim_ascii_start().strip_prefix(what)
+}
+
+fn read_as_answer(line: &[u8]) -> Option<i64> {
     #[derive(Deserialize)]
     struct Head {
         id: Option<Id>,

@@ -5,12 +5,12 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `config.rs`, `written.rs` | what the configuration says, and how its values may be written |
+//! | `config.rs`, `login.rs`, `written.rs` | what the configuration says, and how its values may be written |
 //! | `known.rs` | what was learnt of a server, and what a person agreed to |
 //! | `names.rs` | what its tools are called here |
 //! | `tools.rs`, `utilities.rs` | its tools, resources and prompts as entries of the registry |
 //! | `result.rs` | its answers as the model reads them |
-//! | `server.rs` | its life: started, watched, let go, started again |
+//! | `server.rs`, `mind.rs` | its life: started, watched, let go, started again |
 //! | `call.rs` | one call: sent once, taken back when nobody waits any more |
 //! | `lane.rs` | the short way of a call to a program on this machine |
 //! | `connect.rs` | from a configuration to a connection |
@@ -18,6 +18,7 @@
 //! | `sampling.rs`, `elicit.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
+//! | `output.rs` | what a program says, taken in by whoever is there first |
 //! | `log.rs` | what it says beside the protocol |
 
 mod call;
@@ -29,7 +30,10 @@ mod http;
 mod known;
 mod lane;
 mod log;
+mod login;
+mod mind;
 mod names;
+mod output;
 mod pages;
 mod result;
 mod sampling;
@@ -52,10 +56,10 @@ use tokio::runtime::Handle;
 use crate::launch::Launch;
 
 pub use config::{
-    Filter, LogLevel, OAuth, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, read_servers,
-    server,
+    Filter, LogLevel, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, read_servers, server,
 };
 pub use known::{Changed, Hints, Known, Listed};
+pub use login::{Directory, Grant, OAuth};
 pub use server::{Server, Status};
 
 /// What a server needs of the outside world.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
 use rmcp::service::{RoleClient, RunningService};
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -23,19 +24,13 @@ use super::{Kept, Outside};
 use crate::launch::Keeper;
 
 /// Failures in a row after which a server is left alone for a while.
-const OPEN_AFTER: u32 = 3;
+pub(super) const OPEN_AFTER: u32 = 3;
 
 /// How long it is left alone.
 const LEFT_ALONE: Duration = Duration::from_mins(1);
 
-/// Starts that are tried without anybody asking, after a connection was lost.
-const RESTARTS: u32 = 3;
-
 /// How long a server has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// How long a server has to answer whether it is still there.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A configured server. Clones are the same one; with the last of them it ends.
 #[derive(Clone)]
@@ -46,21 +41,23 @@ pub struct Server {
 
 pub(super) struct Inner {
     pub(super) config: ServerConfig,
+    /// Fingerprint of the configuration, made once: it is compared at every look at the tools.
+    pub(super) identity: String,
     pub(super) outside: Arc<Outside>,
     pub(super) log: Arc<Log>,
     known: Mutex<Arc<Known>>,
     generation: AtomicU64,
     life: Mutex<Life>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    pub(super) tasks: TaskTracker,
+    pub(super) stop: CancellationToken,
 }
 
 #[derive(Default)]
-struct Life {
-    live: Option<Arc<Live>>,
-    starting: Option<Starting>,
+pub(super) struct Life {
+    pub(super) live: Option<Arc<Live>>,
+    pub(super) starting: Option<Starting>,
     /// Failures of the connection since it last worked.
-    failures: u32,
+    pub(super) failures: u32,
     trouble: Option<Trouble>,
     /// Not before this moment is it tried again.
     not_before: Duration,
@@ -77,6 +74,8 @@ pub(super) struct Live {
     pub(super) lane: Option<Arc<Lane>>,
     /// Fires when the other side is gone.
     pub(super) gone: CancellationToken,
+    /// A call was given up: perhaps the whole server hangs.
+    pub(super) doubt: Notify,
     pub(super) since: Duration,
     pub(super) used: Mutex<Duration>,
     pub(super) busy: AtomicUsize,
@@ -136,6 +135,7 @@ impl Server {
         let stop = CancellationToken::new();
         let inner = Inner {
             known: Mutex::new(Arc::new(known.unwrap_or_default())),
+            identity: config.identity(),
             config,
             outside,
             log,
@@ -159,12 +159,12 @@ impl Server {
 
     /// Whether its tools are known, as it is configured now.
     pub fn is_known(&self) -> bool {
-        self.inner.known().identity == self.inner.config.identity()
+        self.inner.known().identity == self.inner.identity
     }
 
     /// Whether it was started before, as it is configured now, and did not say in time what it offers.
     pub fn was_late(&self) -> bool {
-        self.inner.known().tried == self.inner.config.identity()
+        self.inner.known().tried == self.inner.identity
     }
 
     /// Remembers that it did not say in time what it offers, unless it has by now.
@@ -227,12 +227,12 @@ impl Inner {
         Arc::clone(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn life(&self) -> MutexGuard<'_, Life> {
+    pub(super) fn life(&self) -> MutexGuard<'_, Life> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes down what is known, and tells that it changed.
-    fn keep(&self, known: Known) -> Result<(), String> {
+    pub(super) fn keep(&self, known: Known) -> Result<(), String> {
         let mut current = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if **current == known {
             return Ok(());
@@ -322,7 +322,7 @@ impl Inner {
             Err(trouble) => {
                 self.failed(&mut state, trouble.clone());
                 drop(state);
-                if self.known().identity != self.config.identity() {
+                if self.known().identity != self.identity {
                     self.late();
                 }
                 Err(trouble)
@@ -333,7 +333,7 @@ impl Inner {
     /// Remembers that there is no use in waiting for it at a start.
     fn late(&self) {
         let mut known = Known::clone(&self.known());
-        known.tried = self.config.identity();
+        known.tried.clone_from(&self.identity);
         // Where it cannot be written down, it is waited for again; that is all.
         let _ = self.keep(known);
     }
@@ -366,113 +366,6 @@ impl Inner {
             state.trouble = None;
         }
     }
-
-    /// Looks after a connection until it ends.
-    async fn mind(self: Arc<Self>, live: Arc<Live>) {
-        let host = Arc::clone(&self.outside.host);
-        let handle = live.handle.clone();
-        loop {
-            let tick = host.sleep(self.tick());
-            tokio::select! {
-                () = self.stop.cancelled() => return live.close().await,
-                () = live.gone.cancelled() => break,
-                () = live.client.changed.notified() => self.refresh(&live).await,
-                () = tick => {
-                    if self.is_spent(&live) {
-                        self.let_go(&live);
-                        return live.close().await;
-                    } else if !self.answers(&live).await {
-                        self.lost(&live, "it no longer answers");
-                        break;
-                    }
-                }
-            }
-        }
-        let how = match &live.keeper {
-            Some(keeper) => {
-                let ended = select(keeper.ended(), host.sleep(Duration::from_millis(300))).await;
-                match ended {
-                    Either::Left((how, _)) => how,
-                    Either::Right(_) => "it closed its output".to_owned(),
-                }
-            }
-            None => "the connection was closed".to_owned(),
-        };
-        let said = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
-        self.lost(&live, &format!("{how}{said}"));
-        live.close().await;
-        drop(live);
-        self.tasks.spawn_on(Arc::clone(&self).bring_back(), &handle);
-    }
-
-    /// How long until the next look.
-    fn tick(&self) -> Duration {
-        [self.config.idle, self.config.lifetime]
-            .into_iter()
-            .flatten()
-            .fold(self.config.keepalive, Duration::min)
-    }
-
-    /// Whether it has been idle, or there, for long enough.
-    fn is_spent(&self, live: &Live) -> bool {
-        let now = self.outside.host.now();
-        let used = *live.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let over = |limit: Option<Duration>, since: Duration| {
-            limit.is_some_and(|limit| now.saturating_sub(since) >= limit)
-        };
-        live.busy.load(Ordering::Acquire) == 0
-            && (over(self.config.idle, used) || over(self.config.lifetime, live.since))
-    }
-
-    /// It is no longer the connection that calls are given.
-    fn let_go(&self, live: &Arc<Live>) {
-        let mut state = self.life();
-        if state.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
-            state.live = None;
-        }
-    }
-
-    /// Whether it is still there. One that knows no ping is asked for its tools.
-    async fn answers(&self, live: &Live) -> bool {
-        let asked = Box::pin(connect::ping(&live.service));
-        matches!(select(asked, self.outside.host.sleep(PATIENCE)).await, Either::Left((true, _)))
-    }
-
-    /// Its list of tools changed: asks for it again.
-    async fn refresh(&self, live: &Live) {
-        // Servers tell of every one of many changes; one look after the last is enough.
-        self.outside.host.sleep(Duration::from_millis(50)).await;
-        let asked = Box::pin(connect::tools(&live.service));
-        let listed = match select(asked, self.outside.host.sleep(PATIENCE)).await {
-            Either::Left((Ok(listed), _)) => listed,
-            Either::Left((Err(why), _)) => {
-                return self.log.line(&format!("[its tools could not be listed: {why}]"));
-            }
-            Either::Right(_) => return self.log.line("[its tools could not be listed in time]"),
-        };
-        let mut known = Known::clone(&self.known());
-        known.learn(listed);
-        if let Err(why) = self.keep(known) {
-            self.log.line(&format!("[what it offers could not be written down: {why}]"));
-        }
-    }
-
-    /// After a lost connection: starts it again, later each time, a few times.
-    async fn bring_back(self: Arc<Self>) {
-        for round in 0..RESTARTS {
-            let wait = Box::pin(self.outside.host.sleep(Duration::from_millis(500 << (2 * round))));
-            if let Either::Right(_) = select(wait, Box::pin(self.stop.cancelled())).await {
-                return;
-            }
-            let unwanted = {
-                let state = self.life();
-                state.live.is_some() || state.starting.is_some() || state.failures >= OPEN_AFTER
-            };
-            if unwanted || self.live().await.is_ok() {
-                return;
-            }
-        }
-    }
 }
 
 impl Live {
@@ -482,7 +375,7 @@ impl Live {
     }
 
     /// Ends it: politely, then by force.
-    async fn close(&self) {
+    pub(super) async fn close(&self) {
         self.gone.cancel();
         self.service.cancellation_token().cancel();
         if let Some(keeper) = &self.keeper {

@@ -11,29 +11,19 @@ use rmcp::RoleClient;
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::unix::pipe;
+use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
-use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::lane::{Input, Lane};
+use super::lane::Lane;
 use super::log::Log;
-
-/// Longest message.
-pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
-
-/// What is kept of the beginning and the end of a line that is too long.
-const EDGE: usize = 4096;
+use super::output::{MAX_MESSAGE, Piece};
 
 /// Lines in a row that are no message before the other side is given up.
 const MAX_GARBAGE: usize = 10_000;
 
 /// A program's standard streams.
 pub(crate) struct Pipes {
-    reader: BufReader<pipe::Receiver>,
-    line: Line,
-    writer: Input,
     lane: Arc<Lane>,
     log: Arc<Log>,
     /// Fires when the program has closed its end.
@@ -50,34 +40,12 @@ impl Pipes {
         gone: CancellationToken,
         handle: &Handle,
     ) -> io::Result<Self> {
-        let reader = BufReader::with_capacity(64 * 1024, pipe::Receiver::from_owned_fd_unchecked(output)?);
-        let writer = Arc::new(Mutex::new(pipe::Sender::from_owned_fd_unchecked(input)?));
-        let lane = Lane::new(Arc::clone(&writer), handle.clone());
-        Ok(Self { reader, line: Line::default(), writer, lane, log, gone, garbage: 0 })
+        Ok(Self { lane: Lane::new(input, output, handle.clone())?, log, gone, garbage: 0 })
     }
 
     /// The short way for calls, over the same pipes.
     pub(super) fn lane(&self) -> Arc<Lane> {
         Arc::clone(&self.lane)
-    }
-
-    /// The next line, or nothing at the end.
-    async fn next_line(&mut self) -> io::Result<Option<Piece>> {
-        loop {
-            let bytes = self.reader.fill_buf().await?;
-            if bytes.is_empty() {
-                return Ok(None);
-            }
-            let (used, done) = match bytes.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (bytes.len(), false),
-            };
-            self.line.push(bytes.get(..used).unwrap_or_default());
-            self.reader.consume(used);
-            if done {
-                return Ok(Some(self.line.take()));
-            }
-        }
     }
 
     /// In place of an answer that was too long: that it was, to the call that waits for it.
@@ -90,42 +58,11 @@ impl Pipes {
     }
 
     fn complain(&mut self, line: &[u8]) {
-        self.garbage += 1;
+        self.garbage = if self.lane.has_answered() { 1 } else { self.garbage + 1 };
         let text = String::from_utf8_lossy(line.get(..line.len().min(200)).unwrap_or_default()).into_owned();
         if !text.trim().is_empty() {
             self.log.line(&format!("[on standard output, not a message] {text}"));
         }
-    }
-}
-
-/// A line as it comes in.
-#[derive(Default)]
-struct Line {
-    bytes: Vec<u8>,
-    /// How long it is in all.
-    total: usize,
-}
-
-/// A line.
-enum Piece {
-    Whole(Vec<u8>),
-    /// Too long; its edges, and its length.
-    Cut(Vec<u8>, usize),
-}
-
-impl Line {
-    fn push(&mut self, bytes: &[u8]) {
-        self.total += bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        if self.total > MAX_MESSAGE && self.bytes.len() > 4 * EDGE {
-            let tail = self.bytes.len().saturating_sub(EDGE).max(EDGE);
-            self.bytes.drain(EDGE..tail);
-        }
-    }
-
-    fn take(&mut self) -> Piece {
-        let Self { bytes, total } = std::mem::take(self);
-        if total > MAX_MESSAGE { Piece::Cut(bytes, total) } else { Piece::Whole(bytes) }
     }
 }
 
@@ -136,35 +73,30 @@ impl Transport<RoleClient> for Pipes {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let writer = Arc::clone(&self.writer);
+        let input = self.lane.input();
         async move {
             let mut line = serde_json::to_vec(&item).map_err(io::Error::other)?;
             line.push(b'\n');
-            writer.lock().await.write_all(&line).await
+            input.lock().await.write_all(&line).await
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        loop {
-            let message = match self.next_line().await {
-                Ok(Some(Piece::Whole(line))) => {
-                    let Some(line) = self.lane.took(line) else {
-                        self.garbage = 0;
-                        continue;
-                    };
+        while let Some(piece) = self.lane.heard().await {
+            let message = match piece {
+                Piece::Whole(line) => {
                     let read = serde_json::from_slice(&line).ok();
                     if read.is_none() {
                         self.complain(&line);
                     }
                     read
                 }
-                Ok(Some(Piece::Cut(edges, total))) => {
+                Piece::Cut(edges, total) => {
                     self.log.line(&format!(
                         "[a message of {total} bytes was dropped: {MAX_MESSAGE} are the most]"
                     ));
                     self.refusal(&edges, total)
                 }
-                Ok(None) | Err(_) => break,
             };
             if let Some(message) = message {
                 self.garbage = 0;
@@ -181,7 +113,7 @@ impl Transport<RoleClient> for Pipes {
 
     async fn close(&mut self) -> io::Result<()> {
         self.gone.cancel();
-        self.writer.lock().await.shutdown().await
+        self.lane.input().lock().await.shutdown().await
     }
 }
 
@@ -211,20 +143,5 @@ mod tests {
         assert_eq!(answered(r#"{"jsonrpc":"2.0","id":17,"result":{"x":"aaaa"#), Some(17));
         assert_eq!(answered(r#"{"result":{"x":"aaa aaa"},"jsonrpc":"2.0","id": 4}"#), Some(4));
         assert_eq!(answered("nothing"), None);
-    }
-
-    #[test]
-    fn a_line_without_end_takes_no_memory_without_end() {
-        let mut line = Line::default();
-        for _ in 0..40 {
-            line.push(&vec![b'x'; 1024 * 1024]);
-        }
-        assert!(line.bytes.capacity() < 3 * MAX_MESSAGE);
-        line.push(b"\"id\":3}\n");
-
-        let Piece::Cut(edges, total) = line.take() else { panic!() };
-
-        assert!(edges.len() < 5 * EDGE && total > 40_000_000);
-        assert_eq!(answered(&String::from_utf8_lossy(&edges)), Some(3));
     }
 }

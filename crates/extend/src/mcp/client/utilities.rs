@@ -179,7 +179,7 @@ async fn list(server: &Server, kind: Kind, cx: &ToolCx) -> Result<Vec<Value>, Ca
             }
             Kind::Prompts => ClientRequest::ListPromptsRequest(RequestOptionalParam::with_param(page)),
         };
-        let (items, next) = match server.ask(request, cx, true).await? {
+        let (items, next) = match server.ask(&request, cx, true).await? {
             ServerResult::ListResourcesResult(page) => {
                 (serde_json::to_value(page.resources), page.next_cursor)
             }

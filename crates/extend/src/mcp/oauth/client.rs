@@ -1,6 +1,8 @@
 //! Who we are to an authority: a client it knows from the configuration, from a document, or because
 //! we registered.
 
+use std::path::PathBuf;
+
 use hermes_net::{Http, Url};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,6 +18,8 @@ use crate::mcp::client::OAuth;
 pub(super) struct Client {
     pub(super) id: String,
     pub(super) secret: Option<String>,
+    /// A file with the key that it signs with, instead of a secret.
+    pub(super) key: Option<PathBuf>,
     /// How it proves to be itself, where the authority said.
     pub(super) method: Option<String>,
 }
@@ -37,12 +41,18 @@ pub(super) async fn client(
     scope: Option<&str>,
 ) -> Result<Client, OAuthError> {
     if let Some(id) = &config.client_id {
-        return Ok(Client { id: id.clone(), secret: config.client_secret.clone(), method: None });
+        return Ok(Client {
+            id: id.clone(),
+            secret: config.client_secret.clone(),
+            key: config.private_key.as_ref().map(PathBuf::from),
+            method: None,
+        });
     }
     if authority.client_id_metadata_document_supported
         && let Some(document) = &config.client_metadata_url
     {
-        return Ok(Client { id: document.clone(), secret: None, method: Some("none".to_owned()) });
+        let key = config.private_key.as_ref().map(PathBuf::from);
+        return Ok(Client { id: document.clone(), secret: None, key, method: Some("none".to_owned()) });
     }
     if let Some(before) = before {
         return Ok(before.clone());
@@ -89,6 +99,7 @@ async fn register(
             Ok(Client {
                 id,
                 secret: text("client_secret"),
+                key: None,
                 method: told_method.or_else(|| Some(method.to_owned())),
             })
         }
@@ -104,6 +115,9 @@ async fn register(
 impl Client {
     /// How it proves to be itself at this authority.
     pub(super) fn proof(&self, authority: &Endpoints) -> Proof {
+        if self.key.is_some() {
+            return Proof::Signed;
+        }
         if self.secret.is_none() {
             return Proof::None;
         }
@@ -129,6 +143,8 @@ pub(super) enum Proof {
     Basic,
     /// In the form.
     Post,
+    /// By a signed statement.
+    Signed,
 }
 
 #[cfg(test)]
@@ -144,6 +160,7 @@ mod tests {
         let client = |secret: Option<&str>, method: Option<&str>| Client {
             id: "c".to_owned(),
             secret: secret.map(str::to_owned),
+            key: None,
             method: method.map(str::to_owned),
         };
 
@@ -152,5 +169,7 @@ mod tests {
         assert_eq!(client(Some("s"), None).proof(&endpoints(&[])), Proof::Basic);
         assert_eq!(client(Some("s"), None).proof(&endpoints(&["client_secret_post"])), Proof::Post);
         assert_eq!(client(Some("s"), None).proof(&endpoints(&["none"])), Proof::None);
+        let signs = Client { key: Some("key.pem".into()), ..client(None, Some("none")) };
+        assert_eq!(signs.proof(&endpoints(&["private_key_jwt"])), Proof::Signed);
     }
 }

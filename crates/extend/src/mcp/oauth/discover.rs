@@ -93,8 +93,24 @@ enum Named {
     Freely,
 }
 
-/// What an authority says of itself; nothing where it says nothing.
+/// What an authority says of itself, checked; nothing where it says nothing.
 async fn endpoints(http: &Http, issuer: &Url, named: Named) -> Result<Option<Endpoints>, OAuthError> {
+    described(http, issuer).await?.map(|found| checked(found, issuer, named)).transpose()
+}
+
+/// Where a company's directory is asked. Nobody is sent to a page of it, so less has to be there.
+pub(super) async fn token_endpoint(http: &Http, issuer: &str) -> Result<String, OAuthError> {
+    let url = Url::parse(issuer).ok_or_else(|| wrong("the directory has no proper address"))?;
+    let found = described(http, &url).await?.filter(|found| !found.token_endpoint.is_empty());
+    let found = found.ok_or_else(|| wrong(&format!("{} does not say where to ask", url.text())))?;
+    if found.issuer.trim_end_matches('/') != url.text().trim_end_matches('/') {
+        return Err(wrong(&format!("{} describes itself as {}", url.text(), found.issuer)));
+    }
+    Ok(found.token_endpoint)
+}
+
+/// What somebody says of itself where authorities do; nothing where nothing is said.
+async fn described(http: &Http, issuer: &Url) -> Result<Option<Endpoints>, OAuthError> {
     let path = path_of(issuer);
     let mut places = vec![
         format!("/.well-known/oauth-authorization-server{path}"),
@@ -107,7 +123,7 @@ async fn endpoints(http: &Http, issuer: &Url, named: Named) -> Result<Option<End
         let Some(told) = document(http, &issuer.with_path(&place)).await? else { continue };
         let found: Endpoints = serde_json::from_value(told)
             .map_err(|error| wrong(&format!("{} describes itself badly: {error}", issuer.text())))?;
-        return checked(found, issuer, named).map(Some);
+        return Ok(Some(found));
     }
     Ok(None)
 }

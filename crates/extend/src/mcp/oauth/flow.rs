@@ -66,7 +66,7 @@ impl Authority {
 }
 
 impl Authority {
-    /// The right of a client that asks in its own name, with its secret.
+    /// The right of a client that asks in its own name, with its secret or its key.
     pub(super) async fn in_own_name(&self, challenge: &Challenge) -> Result<Tokens, OAuthError> {
         let found = discover(&self.http, &self.url, challenge).await?;
         let scope = scope(self.config.scope.as_deref(), challenge, &found, None);
@@ -101,7 +101,7 @@ impl Secrets {
 
 /// What is asked for: what the configuration wants, else what the server wants now together with what
 /// there was before, else what it lists, else nothing in particular.
-fn scope(
+pub(super) fn scope(
     configured: Option<&str>,
     challenge: &Challenge,
     found: &Found,

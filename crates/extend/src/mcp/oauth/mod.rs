@@ -5,14 +5,17 @@
 //! | here | [`Authority`]: the right to ask one server |
 //! | `challenge.rs` | what a server says when it is not enough |
 //! | `discover.rs` | who gives the right, and where |
-//! | `client.rs` | who we are to them |
+//! | `client.rs`, `assertion.rs` | who we are to them, and how we sign that |
 //! | `flow.rs` | asking the person, and taking what comes back |
+//! | `directory.rs` | a company's directory that vouches for the person |
 //! | `person.rs` | a person with a browser |
 //! | `token.rs` | what is got, kept and renewed |
 //! | `web.rs` | the few requests all of this needs |
 
+mod assertion;
 mod challenge;
 mod client;
+mod directory;
 mod discover;
 mod flow;
 mod person;
@@ -25,7 +28,7 @@ use futures::future::BoxFuture;
 use hermes_net::{Http, Url, unix_now};
 use tokio::sync::Mutex;
 
-use crate::mcp::client::{Kept, OAuth, Outside, Remote, Vault};
+use crate::mcp::client::{Grant, Kept, OAuth, Outside, Remote, Vault};
 
 pub use challenge::Challenge;
 pub use person::{Browser, Pasted, Show};
@@ -73,11 +76,13 @@ impl Authority {
     /// Where the configuration wants one, or something is kept from a login.
     pub(crate) fn of(name: &str, remote: &Remote, outside: &Outside) -> Option<Self> {
         let kept = outside.vault.read(name, Kept::Tokens).and_then(|text| Tokens::read(&text));
-        let config = match (&remote.oauth, &kept) {
+        let mut config = match (&remote.oauth, &kept) {
             (Some(config), _) => config.clone(),
             (None, Some(_)) => OAuth::default(),
             (None, None) => return None,
         };
+        let resolved = |path: String| outside.place.resolve(&path).to_string_lossy().into_owned();
+        config.private_key = config.private_key.map(resolved);
         Some(Self {
             server: name.to_owned(),
             url: Url::parse(&remote.url)?,
@@ -132,15 +137,15 @@ impl Authority {
             *tokens = Some(fresh);
             return Ok(Some(access));
         }
-        if self.config.own_name {
-            let fresh = self.in_own_name(challenge).await?;
-            let access = fresh.access.clone();
-            *tokens = Some(fresh);
-            return Ok(Some(access));
-        }
-        let Some(person) = &self.person else { return Ok(None) };
-        let before = tokens.as_ref().and_then(|known| known.scope.clone());
-        let fresh = self.log_in(person.as_ref(), challenge, before.as_deref()).await?;
+        let fresh = match (&self.config.grant, &self.person) {
+            (Grant::OwnName, _) => self.in_own_name(challenge).await?,
+            (Grant::Directory(directory), _) => self.vouched_for(directory, challenge).await?,
+            (Grant::Person, None) => return Ok(None),
+            (Grant::Person, Some(person)) => {
+                let before = tokens.as_ref().and_then(|known| known.scope.clone());
+                self.log_in(person.as_ref(), challenge, before.as_deref()).await?
+            }
+        };
         let access = fresh.access.clone();
         *tokens = Some(fresh);
         Ok(Some(access))

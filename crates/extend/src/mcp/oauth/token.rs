@@ -1,5 +1,7 @@
 //! What is got, kept and renewed.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hermes_net::{Http, Url, unix_now};
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::OAuthError;
+use super::assertion::{self, assertion};
 use super::client::{Client, Proof};
 use super::discover::Endpoints;
 use super::web::{encoded, form, post};
@@ -75,6 +78,15 @@ pub(super) async fn exchange(
         (Proof::Post, Some(secret)) => {
             fields.push(("client_id", client.id.clone()));
             fields.push(("client_secret", secret.clone()));
+        }
+        (Proof::Signed, _) => {
+            // Authorities want to be meant by their own name; one without a name by its address.
+            let name = [&authority.issuer, &authority.token_endpoint].into_iter().find(|it| !it.is_empty());
+            let key = client.key.as_deref().unwrap_or(Path::new(""));
+            let signed = assertion(&client.id, key, name.map(String::as_str).unwrap_or_default())?;
+            fields.push(("client_id", client.id.clone()));
+            fields.push(("client_assertion_type", assertion::KIND.to_owned()));
+            fields.push(("client_assertion", signed));
         }
         _ => fields.push(("client_id", client.id.clone())),
     }

@@ -91,7 +91,7 @@ impl Plugins {
 
     /// Whether nobody has asked it yet.
     pub(super) fn is_new(&self, fresh: &Fresh) -> bool {
-        self.asking.standing(&fresh.identity).is_none() && !self.asking.is_under_way(&fresh.identity)
+        !self.asking.knows(&fresh.identity) && !self.asking.is_under_way(&fresh.identity)
     }
 
     /// A plugin, to be asked what it offers.

@@ -1,0 +1,109 @@
+"""An MCP server over HTTP that misbehaves when asked to. Needs nothing but Python.
+
+    faulty_http.py NOTES [PORT]
+
+Its port is the first line it prints. Every call that is really carried out leaves a line in the file
+NOTES, so that a test can tell how often something ran.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+LOCK = threading.Lock()
+TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang"]
+state = {"session": 0}
+
+
+def note(line):
+    with LOCK, open(sys.argv[1], "a") as notes:
+        notes.write(line + "\n")
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body, kind="application/json", headers=()):
+        self.send_response(status)
+        for name, text in headers:
+            self.send_header(name, text)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer(405, b"")
+
+    do_DELETE = do_GET
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+        method, number, params = message["method"], message.get("id"), message.get("params") or {}
+        with LOCK:
+            ours = self.headers.get("mcp-session-id") == f"s{state['session']}"
+        if method == "initialize":
+            note("began")
+            info = {"name": "faulty", "version": "1"}
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+            return self.result(number, result, [("mcp-session-id", f"s{state['session']}")])
+        if method == "notifications/cancelled":
+            note("cancelled")
+        if method.startswith("notifications/"):
+            return self.answer(202, b"")
+        if method not in ("tools/list", "tools/call"):
+            error = {"code": -32601, "message": "no such method"}
+            return self.answer(200, json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode())
+        if not ours:
+            return self.answer(404, b"")
+        if method == "tools/list":
+            tools = [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]
+            return self.result(number, {"tools": tools})
+        self.call(number, params["name"])
+
+    def result(self, number, result, headers=()):
+        self.answer(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode(), headers=headers)
+
+    def call(self, number, name):
+        note(name)
+        if name == "cut":
+            self.close_connection = True
+            return self.connection.close()
+        if name == "cut_events":
+            body = b": about to answer\n\n"
+            return self.answer(200, body, "text/event-stream")
+        if name == "die":
+            os._exit(3)
+        if name == "expire":
+            with LOCK:
+                state["session"] += 1
+        if name == "garbage":
+            return self.answer(200, b'{"jsonrpc": "2.0", "id": ')
+        if name == "page":
+            return self.answer(200, b"<html>Please log in</html>", "text/html")
+        if name == "broken":
+            return self.answer(500, b"oh no", "text/plain")
+        if name == "flood":
+            return self.result(number, {"content": [{"type": "text", "text": "x" * (40 * 1024 * 1024)}]})
+        if name == "hang":
+            time.sleep(30)
+        self.result(number, {"content": [{"type": "text", "text": f"{name} done"}]})
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def handle_error(self, request, client_address):
+        """Whoever hangs up in the middle is no news."""
+
+
+server = Server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()

@@ -1,0 +1,126 @@
+//! The same over HTTP: a server that misbehaves costs the one call that met it, and nothing runs twice.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use hermes::extend::mcp::client::Status as Standing;
+use hermes::{Status, ToolCall};
+use serde_json::{Value, json};
+
+use crate::support::{Bench, call, until, words};
+
+/// A server that misbehaves when asked to.
+struct Faulty {
+    bench: Bench,
+    process: Child,
+    port: String,
+}
+
+impl Drop for Faulty {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts the server, on this port or any; what it listens on.
+fn start(bench: &Bench, port: Option<&str>) -> (Child, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/faulty_http.py");
+    let mut command = Command::new("python3");
+    command.arg(script).arg(bench.path("notes")).args(port);
+    let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (process, line.trim().to_owned())
+}
+
+impl Faulty {
+    fn new(more: &Value) -> Self {
+        let bench = Bench::with(&json!({}));
+        let (process, port) = start(&bench, None);
+        let mut server = json!({ "url": format!("http://127.0.0.1:{port}/mcp") });
+        for (key, value) in more.as_object().unwrap() {
+            server[key] = value.clone();
+        }
+        bench.configure(&json!({ "s": server }));
+        Self { bench, process, port }
+    }
+}
+
+#[test]
+fn an_answer_that_never_comes_is_told_and_the_call_is_not_sent_again() {
+    let faulty = Faulty::new(&json!({}));
+    let session = faulty.bench.session();
+
+    for tool in ["cut", "cut_events"] {
+        let cut = call(&session, &format!("mcp__s__{tool}"), &json!({}));
+        assert_eq!(cut.status, Status::Failed, "{tool}");
+        assert!(words(&cut).contains("may or may not have done"), "{tool}: {}", words(&cut));
+        assert_eq!(faulty.bench.count(tool), 1);
+        assert_eq!(words(&call(&session, "mcp__s__echo", &json!({ "after": tool }))), "echo done");
+    }
+}
+
+#[test]
+fn a_server_that_dies_costs_its_call_and_is_asked_again_when_it_is_back() {
+    let mut faulty = Faulty::new(&json!({}));
+    let session = faulty.bench.session();
+
+    let died = call(&session, "mcp__s__die", &json!({}));
+    faulty.process.wait().unwrap();
+    let nobody = call(&session, "mcp__s__act", &json!({}));
+    (faulty.process, _) = start(&faulty.bench, Some(&faulty.port));
+    session.new_turn();
+    let back = call(&session, "mcp__s__act", &json!({}));
+
+    assert!(words(&died).contains("may or may not have done"), "{}", words(&died));
+    assert!(words(&nobody).contains("cannot be reached"), "{}", words(&nobody));
+    assert_eq!(words(&back), "act done");
+    assert_eq!((faulty.bench.count("die"), faulty.bench.count("act")), (1, 1));
+}
+
+#[test]
+fn a_session_that_is_over_is_begun_anew_and_the_call_runs_once() {
+    let faulty = Faulty::new(&json!({}));
+    let session = faulty.bench.session();
+
+    let over = call(&session, "mcp__s__expire", &json!({}));
+    let after = call(&session, "mcp__s__act", &json!({}));
+
+    assert_eq!((words(&over).as_str(), words(&after).as_str()), ("expire done", "act done"));
+    assert_eq!((faulty.bench.count("expire"), faulty.bench.count("act")), (1, 1));
+    assert_eq!(faulty.bench.count("began"), 2);
+}
+
+#[test]
+fn answers_that_are_none_cost_their_call_only() {
+    let faulty = Faulty::new(&json!({}));
+    let runtime = faulty.bench.runtime();
+    let session = runtime.session().open().unwrap();
+
+    for tool in ["garbage", "page", "broken", "flood"] {
+        let outcome = call(&session, &format!("mcp__s__{tool}"), &json!({}));
+        assert_eq!(outcome.status, Status::Failed, "{tool}: {}", outcome.body);
+        assert!(outcome.body.len() < 2000, "{tool}: {} bytes", outcome.body.len());
+        assert_eq!(faulty.bench.count(tool), 1, "{tool}");
+        assert_eq!(words(&call(&session, "mcp__s__echo", &json!({ "after": tool }))), "echo done", "{tool}");
+    }
+
+    let standing = runtime.mcp().server("s").unwrap().status();
+    assert_eq!(standing, Standing::Connected);
+}
+
+#[test]
+fn a_hanging_call_is_taken_back_and_the_others_go_on() {
+    let faulty = Faulty::new(&json!({ "timeout": 1.5, "supports_parallel_tool_calls": true }));
+    let session = faulty.bench.session();
+    let calls = ["hang", "echo"].map(|tool| ToolCall::new(format!("mcp__s__{tool}"), "{}"));
+
+    let outcomes = session.batch_blocking(calls.into());
+
+    assert_eq!(outcomes[0].status, Status::TimedOut);
+    assert_eq!(words(&outcomes[1]), "echo done");
+    until("the server hears that nobody waits", || faulty.bench.count("cancelled") == 1);
+    assert_eq!((faulty.bench.count("hang"), faulty.bench.count("began")), (1, 1));
+}
