@@ -127,6 +127,7 @@ def guard(file):
         "guard_recall": (told["recall_percent"], "%"),
         "guard_false_alarms": (told["false_alarms_percent"], "%"),
         "guard_never_missed": (told["never_missed"], ""),
+        "guard_harmless_denied": (told["harmless_denied"], ""),
         "guard_median": (told["median_us"], "µs"),
         "guard_worst_100kb": (max(shapes.values()), "ms"),
     }

@@ -85,6 +85,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "false_alarms_percent": 100.0 - harmless.count.percent(),
                 "never_missed": danger.never_missing + harmless.never_missing,
                 "never_too_many": danger.never_too_many + harmless.never_too_many,
+                "harmless_denied": harmless.never_too_many,
                 "techniques": techniques,
                 "median_us": times,
                 "shapes_ms": shapes,

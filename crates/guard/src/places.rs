@@ -213,7 +213,14 @@ const SECRETS: [&str; 27] = [
     ".snowflake",
 ];
 
-const RUNS: [&str; 36] = [
+const RUNS: [&str; 43] = [
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks",
+    ".codex/config.toml",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".config/opencode",
     ".config/autostart",
     ".config/systemd/user",
     ".config/fish",
@@ -269,7 +276,12 @@ fn home_file(inside: &str) -> Option<Place> {
         return None;
     }
     let first = inside.split('/').next().unwrap_or(inside);
-    if inside == first && PROFILES.contains(&first) {
+    let spelled =
+        first.bytes().filter(u8::is_ascii_alphabetic).count() >= 4 && first.contains(['*', '?', '[']);
+    if inside == first
+        && (PROFILES.contains(&first)
+            || spelled && PROFILES.iter().any(|name| crate::walk::glob_matches(first, name)))
+    {
         return Some(Place::Startup);
     }
     match first {
@@ -344,7 +356,9 @@ fn system_file(path: &str) -> Option<Place> {
         }
         _ => {}
     }
-    if path.starts_with("/proc/") && path.ends_with("/environ") {
+    if path == "/proc/kcore"
+        || path.starts_with("/proc/") && (path.ends_with("/environ") || path.ends_with("/mem"))
+    {
         return Some(Place::Credential);
     }
     if path.starts_with("/etc/ssh/ssh_host_") && path.ends_with("_key")

@@ -14,7 +14,9 @@ fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let yolo = call.args.iter().any(|arg| matches!(&*arg.text, "--yolo"));
     let changes = match words.as_slice() {
         ["gateway", "stop" | "restart" | "uninstall" | "install", ..] => Some("stops or restarts the agent"),
-        ["gateway", "run" | "start", ..] if walk.background => Some("starts another agent in the background"),
+        ["gateway", "run" | "start", ..] if walk.background || detached(walk) => {
+            Some("starts another agent in the background")
+        }
         ["update" | "uninstall", ..] => Some("updates or removes the agent"),
         ["config", "set" | "edit" | "unset", ..] | ["setup", _, ..] | ["tools", "enable" | "disable", ..] => {
             Some("changes the agent's settings")
@@ -35,6 +37,26 @@ fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::Agent, what, call.span, &words);
     }
     Flow::none()
+}
+
+/// Whether a program that lets go of what it starts was met just before.
+fn detached(walk: &Walk<'_>) -> bool {
+    walk.programs.iter().rev().skip(1).take(4).any(|(name, _)| {
+        matches!(
+            name.as_str(),
+            "setsid"
+                | "nohup"
+                | "tmux"
+                | "screen"
+                | "daemonize"
+                | "systemd-run"
+                | "at"
+                | "batch"
+                | "start-stop-daemon"
+                | "disown"
+                | "zellij"
+        )
+    })
 }
 
 /// The words that are no options; `-p` has the name of a profile behind it.

@@ -51,7 +51,7 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     // Nobody knows how much a list names, nor where.
     let outer = walk.found;
-    walk.found |= unknown;
+    walk.found |= unknown || stdin.origin.listed;
     let origin = walk.last_unknown;
     walk.last_unknown = origin.and(stdin.origin);
     let mark = parsed

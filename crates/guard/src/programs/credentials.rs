@@ -3,7 +3,7 @@
 use super::Handler;
 use crate::effect::{How, Kind};
 use crate::place::Place;
-use crate::walk::{Call, Flow, Origin, Walk};
+use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -74,11 +74,28 @@ fn getent(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.args.first().is_some_and(|arg| matches!(&*arg.text, "shadow" | "gshadow")) {
         walk.emit(Kind::ReadCredential, "prints password hashes", call.span);
     }
+    if let [what, who] = call.args
+        && &*what.text == "passwd"
+    {
+        // Where the home folder is stands in the sixth field.
+        let own = walk.context.home.rsplit('/').next().unwrap_or_default();
+        let home = match &*who.text {
+            "root" => "/root".to_owned(),
+            name if name == own || name.contains(HOLE) => walk.context.home.clone(),
+            name => format!("/home/{name}"),
+        };
+        let name = if who.text.contains(HOLE) { own } else { &who.text };
+        let text = format!("{name}:x:1000:1000::{home}:/bin/bash\n");
+        return Flow { text: Some(text.into()), origin: Origin { local: true, ..Origin::default() } };
+    }
     Flow::unknown(Origin { local: true, ..Origin::default() })
 }
 
 fn keys(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if call.name == "ssh-keygen" {
+        if call.args.iter().any(|arg| &*arg.text == "-R") {
+            walk.emit(Kind::Security, "forgets the key of another machine", call.span);
+        }
         if call.args.iter().any(|arg| matches!(&*arg.text, "-y" | "-p")) {
             walk.emit(Kind::ReadCredential, "reads or changes a private key", call.span);
         }

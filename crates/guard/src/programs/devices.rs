@@ -244,7 +244,9 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let kept = value("conv=").is_some_and(|conv| conv.contains("notrunc"))
         && value("if=").is_some_and(|from| matches!(from, "/dev/urandom" | "/dev/random" | "/dev/zero"))
         && ![".img", ".bin", ".raw", ".iso", ".qcow2", ".vmdk"].iter().any(|end| path.ends_with(end));
-    if (kept || input.text.as_deref() == Some("")) && target.place == Place::Workspace {
+    if (kept || input.text.as_deref() == Some("") || super::files::by_hand(&path))
+        && target.place == Place::Workspace
+    {
         super::files::emptied(walk, &[path.as_str()], span);
     }
     if input.origin.endless && matches!(target.place, Place::Elsewhere | Place::Home) {

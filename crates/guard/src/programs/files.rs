@@ -24,7 +24,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["interactive"], stops: false });
     // What is found in a folder may be many files in many folders.
-    let recursive = walk.found
+    let listed = walk.found || walk.last_unknown.listed;
+    let recursive = listed
         || parsed.has("r", "recursive")
         || parsed.has("R", "")
         || matches!(call.name, "rimraf" | "wipe")
@@ -56,7 +57,9 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Delete, "empties the trash", call.span);
     }
     let skip = usize::from(desktop);
-    let mut targets: Vec<&Arg<'_>> = parsed.rest().skip(skip).collect();
+    let whole: Vec<Arg<'_>> = if listed { parsed.rest().map(all_of).collect() } else { Vec::new() };
+    let mut targets: Vec<&Arg<'_>> = if listed { whole.iter().collect() } else { parsed.rest().collect() };
+    targets.drain(..skip.min(targets.len()));
     let glued = Arg { text: "/".into(), span: call.span };
     if parsed.has("/", "") {
         // `-rf/`: a look-alike or a missing blank.
@@ -66,11 +69,48 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::known(String::new())
 }
 
+/// What is found in a folder is as good as the folder.
+fn all_of<'a>(arg: &'a Arg<'a>) -> Arg<'a> {
+    let text = arg.text.strip_suffix(HOLE).and_then(|text| text.strip_suffix('/')).unwrap_or(&arg.text);
+    let text = if text.is_empty() && arg.text.starts_with('/') { "/" } else { text };
+    Arg { text: text.into(), span: arg.span }
+}
+
+/// Files that people write by hand, told by how their names end.
+const BY_HAND: [&str; 27] = [
+    "rs", "go", "py", "js", "ts", "tsx", "jsx", "c", "h", "cpp", "hpp", "cc", "java", "kt", "rb", "php",
+    "swift", "cs", "sh", "md", "rst", "tex", "sql", "db", "sqlite", "toml", "docx",
+];
+
+/// Whether a name is one that people write by hand, or keep.
+pub(crate) fn by_hand(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(
+        name,
+        "Makefile"
+            | "Dockerfile"
+            | "README"
+            | "LICENSE"
+            | "package.json"
+            | "package-lock.json"
+            | "Cargo.lock"
+    ) || name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && BY_HAND.contains(&end))
+}
+
+/// Whether a wildcard stands for everything in a folder, or for every file of a language.
+fn sweeps(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.contains('/') && matches!(name, "*" | "*.*" | "**")
+        || name.starts_with('*') && by_hand(&format!("x{name}"))
+}
+
 /// Notes that these paths are deleted.
 pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, span: Span) {
     let mut targets: Vec<Target> = Vec::new();
+    let mut all = false;
     for path in paths.iter().take(512) {
         let target = walk.target(&path.text);
+        all |= target.place == Place::Workspace && sweeps(&path.text);
         if target.place == Place::Sink {
             continue;
         }
@@ -81,7 +121,13 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
     }
     if !targets.is_empty() {
         let what = if recursive { "deletes folders with everything in them" } else { "deletes files" };
-        walk.emit_on(Kind::Delete, what, span, targets, How { recursive, ..How::default() });
+        walk.emit_on(
+            Kind::Delete,
+            what,
+            span,
+            targets,
+            How { recursive, all: all && !recursive, ..How::default() },
+        );
     }
 }
 
@@ -89,7 +135,7 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
 pub(crate) fn emptied(walk: &mut Walk<'_>, paths: &[&str], span: Span) {
     for path in paths.iter().take(64) {
         let target = walk.target(path);
-        if matches!(target.place, Place::Workspace | Place::Elsewhere | Place::Home)
+        if matches!(target.place, Place::Workspace | Place::WorkspaceTop | Place::Elsewhere | Place::Home)
             && !target.text.ends_with(".log")
         {
             let how = How { all: true, ..How::default() };
@@ -149,6 +195,10 @@ fn truncate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         || ["punch-hole", "zero-range", "collapse-range"].iter().any(|flag| parsed.has("", flag));
     for file in parsed.rest() {
         let target = walk.target(&file.text);
+        let emptied_here = parsed.value("s", "size").is_some_and(|size| size == "0");
+        if emptied_here && (walk.found || walk.last_unknown.listed) {
+            emptied(walk, &[&file.text], file.span);
+        }
         if matches!(target.place, Place::Elsewhere | Place::Home | Place::Unseen)
             && (holes || parsed.value("s", "size").is_some_and(|size| size == "0"))
             && !target.text.ends_with(".log")

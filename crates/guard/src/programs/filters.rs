@@ -5,7 +5,7 @@ use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, y
 use super::search::grep;
 use super::{Handler, amount, encode};
 use crate::place::Place;
-use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
+use crate::walk::{ALL_PIDS, Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 /// The filter with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -38,8 +38,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "yes" => yes,
         "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
         | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "pbpaste" | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza"
-        | "locate" | "mdfind" => listing,
+        | "findmnt" | "pbpaste" | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
+        | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -238,6 +238,15 @@ fn computed(call: Call<'_>, parsed: &Parsed<'_>, flow: &Flow) -> Option<Flow> {
         return Some(Flow { text: Some(joined.into()), origin: flow.origin });
     }
     if call.name == "jq"
+        && let Some(text) =
+            parsed.text(0).strip_suffix("@base64d").and_then(|text| text.trim_end().strip_suffix('|'))
+        && let Some(text) = text.trim().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
+        && let Some(bytes) = encode::decode64(text)
+    {
+        let text = format!("{}\n", String::from_utf8_lossy(&bytes));
+        return Some(Flow { text: Some(text.into()), origin: Origin { decoded: true, ..Origin::default() } });
+    }
+    if call.name == "jq"
         && parsed.flags.iter().any(|flag| flag.is("n", "null-input"))
         && let Some(text) = parsed.text(0).strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
         && !text.contains(['"', '\\'])
@@ -353,15 +362,70 @@ fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 } else {
                     HOLE_STR.into()
                 };
-                return Flow { text: Some(text), origin: Origin { local: true, ..Origin::default() } };
+                return Flow {
+                    text: Some(text),
+                    origin: Origin { local: true, listed: true, ..Origin::default() },
+                };
             }
+            let names = if folder.contains(['*', '?', '[', HOLE])
+                || call.args.iter().any(|arg| lists_itself(&arg.text))
+            {
+                folder.to_owned()
+            } else {
+                super::find::everything_in(folder)
+            };
             Flow {
-                text: Some(format!("{folder}\n").into()),
-                origin: Origin { local: true, ..Origin::default() },
+                text: Some(format!("{names}\n").into()),
+                origin: Origin { local: true, listed: true, ..Origin::default() },
             }
         }
-        _ => Flow::unknown(Origin { local: true, ..Origin::default() }),
+        _ if names_disks(call) => Flow {
+            text: Some(format!("/dev/sd{HOLE}\n").into()),
+            origin: Origin { local: true, ..Origin::default() },
+        },
+        _ => {
+            let text =
+                if names_all_processes(call) { format!("{HOLE}{ALL_PIDS}") } else { HOLE_STR.to_owned() };
+            Flow { text: Some(text.into()), origin: Origin { local: true, ..Origin::default() } }
+        }
     }
+}
+
+/// Whether disks are listed by their paths.
+fn names_disks(call: Call<'_>) -> bool {
+    let words = || call.args.iter().map(|arg| &*arg.text);
+    match call.name {
+        "lsblk" => words().any(|word| {
+            word == "--paths" || word.starts_with('-') && !word.starts_with("--") && word.contains('p')
+        }),
+        "findmnt" => words().any(|word| word.eq_ignore_ascii_case("source")),
+        "df" => words().any(|word| word == "--output=source"),
+        _ => false,
+    }
+}
+
+/// Whether the numbers of all processes are printed, and nothing else.
+fn names_all_processes(call: Call<'_>) -> bool {
+    let words = || call.args.iter().map(|arg| &*arg.text);
+    match call.name {
+        "pgrep" => call.args.len() == 1 && words().all(super::processes::everybody),
+        "ps" => {
+            words().any(|word| {
+                matches!(word, "-e" | "-A" | "ax" | "-ax" | "aux")
+                    || word.starts_with("-eo")
+                    || word.starts_with("-Ao")
+                    || word.starts_with("axo")
+            }) && words().any(|word| {
+                matches!(word.trim_start_matches("-o").trim_end_matches('='), "pid" | "-eopid" | "-Aopid")
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Whether `ls` is told to name folders and not what is in them.
+fn lists_itself(option: &str) -> bool {
+    option == "--directory" || option.starts_with('-') && !option.starts_with("--") && option.contains('d')
 }
 
 /// A program nobody knows: its output is unknown, and carries where its input came from.

@@ -19,18 +19,18 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .unwrap_or(call.args.len())..,
     );
     let expression = expression.unwrap_or_default();
-    let names = found(expression);
-    let mut paths: Vec<String> = Vec::new();
     let start_texts: Vec<&str> =
         if starts.is_empty() { vec!["."] } else { starts.iter().map(|arg| &*arg.text).collect() };
-    for start in start_texts.iter().take(64) {
-        paths.extend(names.paths(start));
-    }
+    let below = |names: &Found| -> Vec<String> {
+        start_texts.iter().take(64).flat_map(|start| names.paths(start)).collect()
+    };
     let mut at = 0;
     while let Some(arg) = expression.get(at) {
         at += 1;
         match &*arg.text {
             "-delete" => {
+                let names = found(reached(expression, at - 1));
+                let paths = below(&names);
                 let kept: Vec<String> = paths
                     .iter()
                     .filter(|path| {
@@ -52,6 +52,7 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                     .skip(at)
                     .position(|arg| matches!(&*arg.text, ";" | "+" | "\\;"))
                     .map_or(expression.len(), |step| at + step);
+                let paths = below(&found(reached(expression, at - 1)));
                 run_on(walk, expression.get(at..end).unwrap_or_default(), &paths, call.span);
                 at = end + 1;
             }
@@ -69,8 +70,54 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => {}
         }
     }
+    let whole = |path: &String| if path.contains(HOLE) { path.clone() } else { everything_in(path) };
+    let names = found(expression);
+    let paths: Vec<String> =
+        below(&names).iter().map(|path| if names.shallow { path.clone() } else { whole(path) }).collect();
     let text = paths.join("\n") + "\n";
-    Flow { text: Some(text.into()), origin: Origin { local: true, ..Origin::default() } }
+    Flow { text: Some(text.into()), origin: Origin { local: true, listed: true, ..Origin::default() } }
+}
+
+/// Everything in a folder, as a path.
+pub(crate) fn everything_in(folder: &str) -> String {
+    format!("{}/{HOLE}", folder.trim_end_matches('/'))
+}
+
+/// The tests a file has passed when it comes to the action at `at`: those after it, and those
+/// before an `-o` outside of brackets, do not count.
+fn reached<'a, 'b>(expression: &'a [Arg<'b>], at: usize) -> &'a [Arg<'b>] {
+    let before = expression.get(..at).unwrap_or_default();
+    let mut depth = 0_i32;
+    let mut from = 0;
+    for (place, arg) in before.iter().enumerate() {
+        match &*arg.text {
+            "(" | "\\(" => depth += 1,
+            ")" | "\\)" => depth -= 1,
+            "-o" | "-or" | "," if depth <= 0 => from = place + 1,
+            _ => {}
+        }
+    }
+    before.get(from..).unwrap_or_default()
+}
+
+/// Names that matter even when they are only written in part.
+const WEIGHTY: [&str; 10] = [
+    "config.yaml",
+    ".env",
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    "authorized_keys",
+    ".netrc",
+    ".npmrc",
+    ".pgpass",
+    ".pypirc",
+];
+
+/// The weighty name that a pattern is written for.
+fn weighty(pattern: &str) -> Option<&'static str> {
+    let letters = pattern.chars().filter(|c| !matches!(c, '*' | '?')).count();
+    WEIGHTY.into_iter().find(|name| letters + 2 >= name.len() && crate::walk::glob_matches(pattern, name))
 }
 
 /// What the tests of an expression say about the names found.
@@ -78,10 +125,12 @@ struct Found {
     patterns: Vec<String>,
     empty: bool,
     shallow: bool,
+    /// Whether only what lies right in a folder is found.
+    flat: bool,
 }
 
 fn found(expression: &[Arg<'_>]) -> Found {
-    let mut out = Found { patterns: Vec::new(), empty: false, shallow: false };
+    let mut out = Found { patterns: Vec::new(), empty: false, shallow: false, flat: false };
     let mut negated = false;
     for (at, arg) in expression.iter().enumerate() {
         let value = expression.get(at + 1).map_or("", |arg| &*arg.text);
@@ -102,7 +151,10 @@ fn found(expression: &[Arg<'_>]) -> Found {
             // `-name x -prune -o …`: what was named so far is what is left out.
             "-prune" if matches!(value, "-o" | "-or" | ",") => out.patterns.clear(),
             "-empty" if !negated => out.empty = true,
-            "-maxdepth" => out.shallow = value == "0",
+            "-maxdepth" => {
+                out.shallow = value == "0";
+                out.flat = value == "1";
+            }
             _ => {}
         }
         negated = false;
@@ -123,6 +175,10 @@ impl Found {
             .map(|pattern| {
                 if pattern.bytes().all(|b| matches!(b, b'*' | b'?' | b'.')) {
                     start.to_owned()
+                } else if self.flat {
+                    format!("{base}/{pattern}")
+                } else if let Some(name) = weighty(pattern) {
+                    format!("{base}/{HOLE}/{name}")
                 } else {
                     format!("{base}/{HOLE}/{}", pattern.replace(['*', '?'], &HOLE.to_string()))
                 }
@@ -201,5 +257,8 @@ pub(crate) fn fd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         run_on(walk, &command, std::slice::from_ref(&path), call.span);
     }
-    Flow { text: Some(format!("{path}\n").into()), origin: Origin { local: true, ..Origin::default() } }
+    Flow {
+        text: Some(format!("{path}\n").into()),
+        origin: Origin { local: true, listed: true, ..Origin::default() },
+    }
 }

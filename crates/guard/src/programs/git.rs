@@ -75,13 +75,40 @@ fn git(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             _ => {}
         }
     }
+    if !walk.scope.names("GIT_CONFIG_").is_empty() {
+        from_variables(walk, call);
+    }
     let rest: Vec<Arg<'_>> = global.rest().map(Arg::shared).collect();
     if let Some((verb, args)) = rest.split_first() {
         let inner = Call { name: "git", args, span: call.span, stdin: call.stdin };
         verb_effects(walk, &verb.text, inner);
     }
     walk.scope.cwd = cwd;
-    Flow::unknown(Origin { local: true, ..Origin::default() })
+    let listed = matches!(
+        rest.first().map_or("", |verb| &*verb.text),
+        "ls-files" | "ls-tree" | "diff" | "status" | "grep"
+    );
+    Flow::unknown(Origin { local: true, listed, ..Origin::default() })
+}
+
+/// Settings handed over by variables: `GIT_CONFIG_KEY_0`, `GIT_CONFIG_PARAMETERS`.
+fn from_variables(walk: &mut Walk<'_>, call: Call<'_>) {
+    let home = walk.context.home.clone();
+    for number in 0..8 {
+        let key =
+            walk.scope.value(&format!("GIT_CONFIG_KEY_{number}"), &home).map(std::borrow::Cow::into_owned);
+        let value =
+            walk.scope.value(&format!("GIT_CONFIG_VALUE_{number}"), &home).map(std::borrow::Cow::into_owned);
+        if let (Some(key), Some(value)) = (key, value) {
+            configured(walk, &key, &value, call);
+        }
+    }
+    let given = walk.scope.value("GIT_CONFIG_PARAMETERS", &home).map(std::borrow::Cow::into_owned);
+    for setting in given.iter().flat_map(|text| text.split('\'')) {
+        if let Some((key, value)) = setting.split_once('=').filter(|(key, _)| key.contains('.')) {
+            configured(walk, key, value, call);
+        }
+    }
 }
 
 /// A setting whose value git runs.

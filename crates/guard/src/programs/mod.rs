@@ -12,7 +12,6 @@ mod batch;
 mod builtins;
 mod cloud;
 mod clusters;
-mod cmdlets;
 mod code;
 mod containers;
 mod controllers;
@@ -70,6 +69,7 @@ use crate::effect::Span;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(crate) use environment::set as environment;
+pub(crate) use windows::whole as other_shells;
 
 /// Runs one program: finds out which, and lets its family state what it does.
 pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
@@ -93,6 +93,14 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         // `cmd` drops them: `d^el`.
         let plain = raw.replace('^', "");
         return named(walk, base_name(&plain), rest, stdin, span);
+    }
+    if let Some(glued) = raw.get(3..).filter(|rest| {
+        rest.starts_with('/') && raw.get(..3).is_some_and(|cmd| cmd.eq_ignore_ascii_case("cmd"))
+    }) {
+        // `cmd/c del x`
+        let mut all = vec![Arg { text: glued.into(), span: first.span }];
+        all.extend(rest.iter().map(Arg::shared));
+        return named(walk, "cmd", &all, stdin, span);
     }
     if raw.starts_with("/etc/init.d/") || raw.starts_with("/etc/rc.d/") {
         return named(walk, "service", rest, stdin, span);
@@ -284,7 +292,7 @@ fn remembered(walk: &mut Walk<'_>, name: &str) -> Met {
         harm: harms::knows(name) || looks::knows(name),
         peeks: peeks::knows(name),
         tool: !stranger && !handles_text(name),
-        windows: stranger && cmdlets::known(name),
+        windows: stranger && windows::known(name),
         loss: stranger && loss_names::named_for_loss(name),
         tame: stranger && removals::tame(name),
     };

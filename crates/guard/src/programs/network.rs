@@ -158,6 +158,21 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if deletes && !local || told {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
+    if (deletes || changes)
+        && parsed.value("", "unix-socket").is_some_and(|socket| {
+            ["docker.sock", "podman.sock", "containerd.sock"].iter().any(|end| socket.ends_with(end))
+        })
+        && !urls
+            .iter()
+            .any(|url| url.ends_with("/start") || url.contains("/create") || url.contains("/build"))
+    {
+        walk.emit_names(
+            Kind::Container,
+            "tells the container engine to stop or delete something",
+            call.span,
+            &urls,
+        );
+    }
     let settings =
         changes && urls.iter().any(|url| url.contains("/_cluster/settings") || url.ends_with("/_close"));
     if settings

@@ -103,7 +103,10 @@ pub(crate) fn parse<'a>(args: &'a [Arg<'a>], spec: Spec) -> Parsed<'a> {
                 Some((name, value)) => (name, Some(value)),
                 None => (long, None),
             };
-            if value.is_none() && spec.long.contains(&name) {
+            let shortened = |full: &&&str| name.len() >= 3 && full.starts_with(name);
+            if value.is_none()
+                && (spec.long.contains(&name) || spec.long.iter().filter(shortened).count() == 1)
+            {
                 value = args.get(at).map(|arg| &*arg.text);
                 at += 1;
             }

@@ -23,6 +23,40 @@ const PEEKS: [(&[&str], &[&str]); 16] = [
     (&["needrestart"], &["-r l", "-b"]),
 ];
 
+/// Tools of many verbs, each of which has help of its own.
+const HELPS: [&str; 30] = [
+    "git",
+    "docker",
+    "podman",
+    "kubectl",
+    "helm",
+    "rclone",
+    "gh",
+    "glab",
+    "terraform",
+    "tofu",
+    "gcloud",
+    "az",
+    "aws",
+    "doctl",
+    "flyctl",
+    "fly",
+    "heroku",
+    "npm",
+    "pnpm",
+    "yarn",
+    "cargo",
+    "pip",
+    "brew",
+    "systemctl",
+    "restic",
+    "borg",
+    "zfs",
+    "zpool",
+    "nomad",
+    "vault",
+];
+
 /// Whether a program is in the list at all.
 pub(super) fn knows(name: &str) -> bool {
     PEEKS.iter().any(|(names, _)| names.contains(&name))
@@ -30,8 +64,21 @@ pub(super) fn knows(name: &str) -> bool {
 
 /// Whether a program is asked for its help or version, and nothing else.
 pub(super) fn help(name: &str, args: &[Arg<'_>]) -> bool {
-    matches!(args, [only] if matches!(&*only.text, "--help" | "--version"))
-        && !matches!(name, "echo" | "printf" | "test" | "[")
+    let asks = match args {
+        [only] => matches!(&*only.text, "--help" | "--version"),
+        // `tool verb --help`: of tools that read their words themselves.
+        [verb, last] => &*last.text == "--help" && HELPS.contains(&name) && !verb.text.starts_with('-'),
+        [verb, noun, last] => {
+            &*last.text == "--help"
+                && HELPS.contains(&name)
+                && [verb, noun]
+                    .iter()
+                    .all(|word| word.text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'))
+                && !matches!(&*verb.text, "run" | "exec" | "-c")
+        }
+        _ => false,
+    };
+    asks && !matches!(name, "echo" | "printf" | "test" | "[")
 }
 
 /// Whether these words make a program only look.

@@ -23,9 +23,15 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut recursive = false;
     let mut rest: Vec<&Arg<'_>> = Vec::new();
     let mut reference = false;
+    let mut open = false;
     for arg in call.args {
         match &*arg.text {
             "--recursive" => recursive = true,
+            // What everybody may write to, as a pattern.
+            "--reference=/tmp"
+            | "--reference=/var/tmp"
+            | "--reference=/dev/null"
+            | "--reference=/dev/shm" => open = true,
             text if text.starts_with("--reference") => reference = true,
             text if text.starts_with("--") => {}
             // `-R`, but `-x` is a mode.
@@ -39,6 +45,11 @@ fn chmod(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             }
             _ => rest.push(arg),
         }
+    }
+    if open {
+        let paths: Vec<&str> = rest.iter().map(|arg| &*arg.text).collect();
+        mode(walk, "777", &paths, recursive, call.span);
+        return Flow::none();
     }
     let (mode_text, files) = match rest.split_first() {
         Some((mode, files)) if !reference => (mode.text.to_string(), files.to_vec()),
@@ -57,7 +68,8 @@ pub(crate) fn mode(walk: &mut Walk<'_>, text: &str, paths: &[&str], recursive: b
     if adds_execute(text) {
         for path in paths {
             let normal = walk.path(path);
-            walk.scope.runnable.insert(normal);
+            // A slash at the end: everything in it.
+            walk.scope.runnable.insert(if recursive { format!("{normal}/") } else { normal });
         }
     }
     let broad = targets.iter().any(|target| {

@@ -3,7 +3,7 @@
 use super::Handler;
 use super::opts::{Spec, parse};
 use crate::effect::{How, Kind, Span};
-use crate::walk::{Call, Flow, HOLE, OWN_PID, Walk};
+use crate::walk::{AGENT_PID, ALL_PIDS, Call, Flow, HOLE, OWN_PID, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -47,7 +47,11 @@ fn kill(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::none();
     }
     // `/proc/[0-9]*` and its kin: whatever runs.
-    let everything = args.iter().any(|arg| &*arg.text == "-1" || arg.text.contains('*'));
+    let everything = args.iter().any(|arg| &*arg.text == "-1" || arg.text.contains(['*', ALL_PIDS]));
+    if args.iter().any(|arg| arg.text.contains(AGENT_PID)) {
+        walk.emit(Kind::Agent, "ends the agent itself", call.span);
+        return Flow::none();
+    }
     if everything {
         let how = How { all: true, grave: true, ..How::default() };
         walk.emit_on(Kind::Kill, "signals every process", call.span, Vec::new(), how);

@@ -67,7 +67,11 @@ const THINGS: [&str; 22] = [
 ];
 
 /// Tools of everyday work: removing is editing a list of the project, stopping ends a helper.
-const TAME: [&str; 118] = [
+const TAME: [&str; 122] = [
+    "where",
+    "xzgrep",
+    "zstdgrep",
+    "lzgrep",
     "poetry",
     "uv",
     "pdm",

@@ -45,7 +45,7 @@ pub(super) fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let folder = parsed.text(0);
         return Flow {
             text: Some(format!("{folder}/{HOLE}\n").into()),
-            origin: Origin { local: true, ..Origin::default() },
+            origin: Origin { local: true, listed: true, ..Origin::default() },
         };
     }
     if recursive
@@ -60,6 +60,18 @@ pub(super) fn grep(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     {
         let what = "searches the home folder for secrets";
         walk.emit_names(Kind::ReadCredential, what, call.span, &[parsed.text(0)]);
+    }
+    let names = (parsed.has("l", "files-with-matches") || parsed.has("L", "files-without-match"))
+        && !(call.stdin.present() && parsed.rest().nth(skip).is_none());
+    if names {
+        // Files of the folders searched; of this one when none is named.
+        let mut folders: Vec<String> =
+            parsed.rest().skip(skip).map(|arg| super::find::everything_in(&arg.text)).collect();
+        if folders.is_empty() {
+            folders.push(HOLE_STR.to_owned());
+        }
+        let origin = Origin { local: true, listed: true, ..Origin::default() };
+        return Flow { text: Some((folders.join("\n") + "\n").into()), origin };
     }
     let flow = source(walk, &files, call.stdin);
     let before = walk.programs.iter().rev().nth(1).map_or("", |(name, _)| name.as_str());

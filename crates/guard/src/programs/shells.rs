@@ -211,7 +211,13 @@ pub(crate) fn known_script(
     if let Some(flow) = walk.scope.files.get(&normal).cloned() {
         return Some(own_script(walk, path, &flow, args, stdin, span));
     }
-    if walk.scope.runnable.contains(&normal) {
+    if walk
+        .scope
+        .runnable
+        .iter()
+        .take(64)
+        .any(|path| *path == normal || path.ends_with('/') && normal.starts_with(&**path))
+    {
         let target = walk.target(path);
         if !everyday_script(&target.text) || matches!(target.place, Place::Temp | Place::Home) {
             walk.emit_on(

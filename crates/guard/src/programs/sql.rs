@@ -43,6 +43,19 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
         {
             walk.run_text(command.trim(), &Flow::none(), span);
         }
+        let file =
+            ["source ", "\\. ", "\\i ", "\\ir ", ".read "].iter().find_map(|verb| line.strip_prefix(verb));
+        if let Some(file) = file.map(|file| file.trim().trim_end_matches(';').trim_matches(['\'', '"'])) {
+            // What the text wrote itself is known; of others the name may tell.
+            let flow = walk.read_file(file, span);
+            if flow.origin.doomed {
+                walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", span);
+            }
+            if flow.exact().is_some() && walk.down(span) {
+                judge(walk, flow.seen(), span);
+                walk.up();
+            }
+        }
     }
     let folded = text.contains("'||'").then(|| text.replace("'||'", ""));
     let text = folded.as_deref().unwrap_or(text);
@@ -246,7 +259,8 @@ fn narrowed(words: &[String]) -> bool {
     let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
     let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
     // `1=1 or …` lets everything through, whatever follows.
-    !condition.starts_with("1=1or")
+    !["or1=1", "ortrue", "or1", "or'1'='1'", "or'a'='a'"].iter().any(|end| condition.ends_with(end))
+        && !condition.starts_with("1=1or")
         && !condition.starts_with("trueor")
         && !matches!(
             condition.as_str(),

@@ -144,6 +144,10 @@ const LIKELY: [&str; 34] = [
 /// A program name with wildcards: `/bin/r?`, `/???/??n/[r]m`.
 pub(crate) fn globbed(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
     let name = base_name(raw);
+    if raw.starts_with('[') && raw.contains("]::") {
+        // A type of another shell, which reads the text besides.
+        return Flow::none();
+    }
     if raw.chars().filter(|c| *c == '*').count() > 8 || raw.len() > 256 {
         walk.emit(Kind::RunUnseen, "runs a program named by wildcards", span);
         return Flow::none();

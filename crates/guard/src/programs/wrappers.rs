@@ -405,9 +405,11 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         parse(call.args, Spec { short: "uCS", long: &["unset", "chdir", "split-string"], stops: true });
     let mut args: Vec<Arg<'_>> = Vec::new();
     if let Some(text) = parsed.value("S", "split-string") {
+        // `\\_` is a blank there.
+        let text = &text.replace("\\_", " ");
         args.extend(
             text.split_whitespace()
-                .map(|word| Arg { text: word.trim_matches(['\'', '"']).into(), span: call.span }),
+                .map(|word| Arg { text: word.trim_matches(['\'', '"']).to_owned().into(), span: call.span }),
         );
         if text.contains(['\'', '"', '\\']) {
             let mut line = text.to_owned();

@@ -18,6 +18,7 @@ pub(crate) const RULE: Rule = Rule {
         "git reset --har",
         "git restore .",
         "git -c x=y clean -df",
+        "echo 0000 > .git/refs/heads/main",
     ],
     spares: &[
         "git reset HEAD~1",
@@ -27,10 +28,20 @@ pub(crate) const RULE: Rule = Rule {
         "git checkout main",
         "git stash",
         "git log",
+        "echo notes >> .git/info/exclude",
     ],
     ..Rule::new("git_lost_work")
 };
 
 fn matches(effect: &Effect) -> bool {
     effect.kind == Kind::Git && !effect.what.contains("remote") && !effect.what.contains("branch")
+        || effect.kind == Kind::Write && effect.targets.iter().any(|target| keeps_history(&target.text))
+}
+
+/// Files in which git keeps what was committed, past git itself.
+fn keeps_history(path: &str) -> bool {
+    path.split_once("/.git/").is_some_and(|(_, inside)| {
+        matches!(inside, "HEAD" | "index" | "packed-refs" | "ORIG_HEAD")
+            || ["refs/", "objects/", "logs/"].iter().any(|folder| inside.starts_with(folder))
+    })
 }

@@ -8,6 +8,10 @@ pub(crate) const HOLE: char = '\u{10FF00}';
 pub(crate) const HOLE_STR: &str = "\u{10FF00}";
 /// Stands for the number of a process that the text started itself.
 pub(crate) const OWN_PID: char = '\u{10FF01}';
+/// Stands for the numbers of all processes there are.
+pub(crate) const ALL_PIDS: char = '\u{10FF05}';
+/// Stands for the number of the agent's own process.
+pub(crate) const AGENT_PID: char = '\u{10FF06}';
 /// Live braces and commas while a word is put together.
 pub(crate) const BRACE_OPEN: char = '\u{10FF02}';
 /// See [`BRACE_OPEN`].
@@ -39,6 +43,8 @@ pub(crate) struct Origin {
     pub(crate) endless: bool,
     /// Statements from a file whose name says that they remove things.
     pub(crate) doomed: bool,
+    /// Names of files that were found or listed: nobody knows how many.
+    pub(crate) listed: bool,
 }
 
 impl Origin {
@@ -55,6 +61,7 @@ impl Origin {
             whole: self.whole || other.whole,
             endless: self.endless || other.endless,
             doomed: self.doomed || other.doomed,
+            listed: self.listed || other.listed,
         }
     }
 }
@@ -84,6 +91,7 @@ impl Flow {
                 whole: false,
                 endless: false,
                 doomed: false,
+                listed: false,
             },
         }
     }

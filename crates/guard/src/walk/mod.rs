@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-pub(crate) use flow::{Flow, HOLE, HOLE_STR, OWN_PID, Origin};
+pub(crate) use flow::{AGENT_PID, ALL_PIDS, Flow, HOLE, HOLE_STR, OWN_PID, Origin};
 pub(crate) use params::secret_name;
 pub use pattern::glob_matches;
 pub(crate) use scope::{IFS_BEFORE, Scope};
@@ -319,6 +319,7 @@ pub(crate) fn shown(text: &str) -> String {
         match letter {
             HOLE => out.push('…'),
             OWN_PID => out.push_str("$!"),
+            ALL_PIDS | AGENT_PID => {}
             other => out.push(other),
         }
     }
@@ -326,5 +327,9 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 fn shown_owned(text: String) -> String {
-    if text.len() <= 512 && !text.contains([HOLE, OWN_PID]) { text } else { shown(&text) }
+    if text.len() <= 512 && !text.contains([HOLE, OWN_PID, ALL_PIDS, AGENT_PID]) {
+        text
+    } else {
+        shown(&text)
+    }
 }

@@ -20,7 +20,11 @@ impl Walk<'_> {
             match (&redirect.target, redirect.op) {
                 (RedirectTarget::Doc(slot), _) => {
                     let Some(doc) = src.docs.get(*slot) else { continue };
-                    found = Some(Flow::known(self.body(src, doc)));
+                    let flow = Flow::known(self.body(src, doc));
+                    match redirect.fd {
+                        Some(fd) if fd > 2 => drop(self.scope.files.insert(format!("/dev/fd/{fd}"), flow)),
+                        _ => found = Some(flow),
+                    }
                 }
                 (RedirectTarget::Word(word), RedirectOp::HereString) => {
                     self.last_unknown = Origin::default();
@@ -41,6 +45,12 @@ impl Walk<'_> {
                         && !path.bytes().all(|b| b.is_ascii_digit() || b == b'-')
                     {
                         found = Some(self.read_file(&path, redirect.span));
+                    } else if let Some(fd) = redirect.fd.filter(|fd| *fd > 2)
+                        && redirect.op == RedirectOp::Read
+                        && self.scope.files.contains_key(&path)
+                    {
+                        let flow = self.read_file(&path, redirect.span);
+                        self.scope.files.insert(format!("/dev/fd/{fd}"), flow);
                     }
                 }
                 _ => {}
@@ -232,6 +242,10 @@ impl Walk<'_> {
             let flow = flow.clone();
             self.spend(flow.seen().len() / 4);
             return flow;
+        }
+        if normal.ends_with(".pid") && (normal.contains("/.hermes/") || normal.contains("hermes-gateway")) {
+            let text = format!("{}{}", super::HOLE_STR, super::AGENT_PID);
+            return Flow { text: Some(text.into()), origin: Origin { file: true, ..Origin::default() } };
         }
         let target = self.target(path);
         let mut origin = Origin {

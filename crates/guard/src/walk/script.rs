@@ -10,6 +10,7 @@ impl Walk<'_> {
     pub(crate) fn whole(&mut self, text: &str) {
         let (origin, faults) = self.script(text, &Flow::none(), Span::new(0, text.len()), None);
         self.run_deferred();
+        crate::programs::other_shells(self, text);
         if origin.secret {
             self.emit(Kind::ReadCredential, "prints a secret from the environment", Span::new(0, text.len()));
         }

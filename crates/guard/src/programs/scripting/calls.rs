@@ -4,7 +4,7 @@ use super::file_calls::deletes;
 use super::{NETWORK, Program, judge};
 use crate::effect::Span;
 use crate::programs::tokens::Token;
-use crate::programs::{base_name, code};
+use crate::programs::{base_name, code, sql};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
 
 /// Functions that hand a text or words to the system.
@@ -125,6 +125,7 @@ impl Program {
             return self.run_call(walk, first, span);
         }
         if code_call(language, name, method) {
+            let first = if name == "Function" { self.last_argument(first) } else { first };
             return self.code(walk, language, first, span);
         }
         if language == "node" && matches!(name, "rm" | "rmdir") && self.mentions(&["recursive"]) {
@@ -141,6 +142,26 @@ impl Program {
         ) {
             let tree = tree || self.mentions(&["recursive"]) && matches!(name, "rm" | "unlink" | "rmdir");
             return self.delete_call(walk, at, first, tree, span);
+        }
+        if method
+            && matches!(
+                name,
+                "execute"
+                    | "query"
+                    | "exec"
+                    | "executescript"
+                    | "executemany"
+                    | "run"
+                    | "raw"
+                    | "exec_driver_sql"
+                    | "do"
+            )
+            && (!matches!(self.list.get(first), Some(Token::Text(_))) || self.sign(first + 1, '.'))
+            && let Some(text) = self.constant(first)
+            && sql::looks_destructive(&text)
+        {
+            // A statement put together: `' '.join(['DROP', …])`.
+            sql::judge(walk, &text, span);
         }
         self.file_call(walk, at, first, name, before.as_deref(), span);
     }
@@ -292,7 +313,11 @@ impl Program {
     }
 
     pub(super) fn run_call(&self, walk: &mut Walk<'_>, first: usize, span: Span) {
-        if let Some(words) = self.words(first) {
+        let listed =
+            self.name(first).and_then(|name| self.lists.get(name)).filter(|_| !self.sign(first + 1, '.'));
+        if let Some(words) =
+            self.words(first).filter(|_| !self.list_is_asked(first)).or_else(|| listed.cloned())
+        {
             let args: Vec<Arg<'_>> =
                 words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
             walk.run(&args, &Flow::none(), span);
@@ -327,8 +352,12 @@ impl Program {
                 words.extend(list.into_iter().skip(skip));
             } else {
                 while self.sign(next, ',') {
-                    if let Some(word) = self.constant(next + 1) {
-                        words.push(word);
+                    let option =
+                        self.sign(next + 1, '{') || self.sign(next + 2, '=') || self.sign(next + 2, ':');
+                    match self.constant(next + 1) {
+                        Some(word) => words.push(word),
+                        None if option || self.name(next + 1) == Some("function") => {}
+                        None => words.push(HOLE.to_string()),
                     }
                     next += 1;
                     while next < self.list.len()
@@ -349,6 +378,18 @@ impl Program {
         code::shell(walk, &text, self.origin(), &Flow::none(), span);
     }
 
+    /// Whether something is asked of the list that begins here: `["rm", …].join(" ")`.
+    fn list_is_asked(&self, first: usize) -> bool {
+        let end = (first..self.list.len()).find(|near| self.sign(*near, ']')).unwrap_or(first);
+        self.sign(end + 1, '.')
+    }
+
+    /// Where the last argument of a call begins.
+    fn last_argument(&self, first: usize) -> usize {
+        let end = (first..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(self.list.len());
+        (first..end).rev().find(|near| self.sign(*near, ',')).map_or(first, |comma| comma + 1)
+    }
+
     /// Where unknown text in this program is likely to come from.
     pub(super) fn origin(&self) -> Origin {
         Origin { network: self.mentions(&NETWORK), decoded: self.mentions(&DECODES), ..Origin::default() }
@@ -365,8 +406,9 @@ impl Program {
                 }
             }
             _ if self.sign(first, '{') || matches!(self.list.get(first), Some(Token::Sign(')')) | None) => {}
-            // `compile(open(…).read(), …)` of a local file is running a script.
-            _ if self.name(first) == Some("open") => {}
+            // `compile(open(…).read(), …)` of a file of the project is running a script.
+            _ if self.name(first) == Some("open")
+                && !self.constant(first + 2).is_some_and(|file| file.starts_with(['/', '~'])) => {}
             _ => code::unseen(walk, self.origin(), span),
         }
     }

@@ -3,7 +3,6 @@
 use super::Program;
 use crate::programs::encode;
 use crate::programs::tokens::Token;
-use crate::walk::HOLE;
 
 impl Program {
     /// The constant text of the expression at `at`, up to a comma or a closing bracket.
@@ -50,7 +49,7 @@ impl Program {
 
     /// One term of a concatenation and where it ends.
     pub(super) fn term(&self, at: usize) -> Option<(String, usize)> {
-        if let Some((value, next)) = self.composed(at) {
+        if let Some((value, next)) = self.composed(at).or_else(|| self.decoded(at)) {
             return self.suffixes(value, next);
         }
         let (value, next) = match self.list.get(at)? {
@@ -64,7 +63,8 @@ impl Program {
                 (inner, end + 1)
             }
             Token::Name(name)
-                if matches!(name.as_str(), "chr" | "fromCharCode" | "char" | "bytes" | "bytearray")
+                if matches!(name.as_str(), "chr" | "fromCharCode" | "char")
+                    || matches!(name.as_str(), "bytes" | "bytearray") && self.sign(at + 1, '(')
                     || (name == "String" && self.name(at + 2) == Some("fromCharCode")) =>
             {
                 let open = if name == "String" { at + 3 } else { at + 1 };
@@ -73,46 +73,6 @@ impl Program {
                     return Some((text, next));
                 }
                 (text, next)
-            }
-            Token::Name(name)
-                if matches!(
-                    name.as_str(),
-                    "b64decode" | "decode64" | "base64_decode" | "atob" | "decode_base64"
-                ) =>
-            {
-                let inner = self.constant(at + 2)?;
-                let bytes = encode::decode64(&inner)?;
-                (String::from_utf8_lossy(&bytes).into_owned(), at + 4)
-            }
-            Token::Name(name)
-                if matches!(
-                    name.as_str(),
-                    "MIME" | "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer"
-                ) && self.sign(at + 1, '.') =>
-            {
-                return self.term(at + 2);
-            }
-            Token::Name(name)
-                if matches!(name.as_str(), "__import__" | "require")
-                    && matches!(self.list.get(at + 2), Some(Token::Text(_)))
-                    && self.sign(at + 3, ')')
-                    && self.sign(at + 4, '.') =>
-            {
-                return self.term(at + 5);
-            }
-            Token::Name(name) if name == "fromhex" || name == "unhexlify" => {
-                let inner = self.constant(at + 2)?;
-                (hex(&inner)?, at + 4)
-            }
-            Token::Name(name) if name == "from" && self.sign(at + 1, '(') => {
-                let inner = self.constant(at + 2)?;
-                let kind = self.constant(at + 4).unwrap_or_default();
-                let text = if kind == "hex" {
-                    hex(&inner)?
-                } else {
-                    String::from_utf8_lossy(&encode::decode64(&inner)?).into_owned()
-                };
-                (text, at + 6)
             }
             Token::Name(name)
                 if matches!(
@@ -139,10 +99,86 @@ impl Program {
                 let inner = self.constant(at + 2)?;
                 (inner.chars().rev().collect(), at + 4)
             }
+            Token::Name(name) if self.lists.contains_key(name) && self.sign(at + 1, '.') => {
+                return self.list_suffixes(self.lists.get(name)?.clone(), at + 1);
+            }
             Token::Name(name) => (self.constants.get(name)?.clone(), at + 1),
+            Token::Sign('[') => {
+                let words = self.words(at)?;
+                let end = (at..self.list.len()).find(|near| self.sign(*near, ']'))?;
+                return self.list_suffixes(words, end + 1);
+            }
             _ => return None,
         };
         self.suffixes(value, next)
+    }
+
+    /// Constants that are decoded on the way.
+    fn decoded(&self, at: usize) -> Option<(String, usize)> {
+        Some(match self.list.get(at)? {
+            Token::Name(name)
+                if matches!(
+                    name.as_str(),
+                    "b64decode" | "decode64" | "base64_decode" | "atob" | "decode_base64"
+                ) =>
+            {
+                let inner = self.constant(at + 2)?;
+                let bytes = encode::decode64(&inner)?;
+                (String::from_utf8_lossy(&bytes).into_owned(), at + 4)
+            }
+            Token::Name(name)
+                if matches!(
+                    name.as_str(),
+                    "MIME" | "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer"
+                ) && self.sign(at + 1, '.') =>
+            {
+                return self.term(at + 2);
+            }
+            Token::Name(name)
+                if matches!(name.as_str(), "__import__" | "require")
+                    && matches!(self.list.get(at + 2), Some(Token::Text(_)))
+                    && self.sign(at + 3, ')')
+                    && self.sign(at + 4, '.') =>
+            {
+                return self.term(at + 5);
+            }
+            Token::Name(_)
+                if self.sign(at + 1, '.')
+                    && matches!(
+                        self.name(at + 2),
+                        Some("b64decode" | "fromhex" | "unhexlify" | "decode64")
+                    ) =>
+            {
+                // `import base64 as b; b.b64decode(…)`
+                return self.term(at + 2);
+            }
+            Token::Name(name) if name == "decode" && self.sign(at + 1, '(') => {
+                let inner = self.constant(at + 2)?;
+                let kind = self.second(at + 2)?;
+                let text = match kind.replace(['-', '_'], "").as_str() {
+                    "rot13" => turned(&inner),
+                    "hex" => hex(&inner)?,
+                    "base64" => String::from_utf8_lossy(&encode::decode64(&inner)?).into_owned(),
+                    _ => return None,
+                };
+                (text, at + 6)
+            }
+            Token::Name(name) if matches!(name.as_str(), "fromhex" | "unhexlify" | "hex2bin") => {
+                let inner = self.constant(at + 2)?;
+                (hex(&inner)?, at + 4)
+            }
+            Token::Name(name) if name == "from" && self.sign(at + 1, '(') => {
+                let inner = self.constant(at + 2)?;
+                let kind = self.constant(at + 4).unwrap_or_default();
+                let text = if kind == "hex" {
+                    hex(&inner)?
+                } else {
+                    String::from_utf8_lossy(&encode::decode64(&inner)?).into_owned()
+                };
+                (text, at + 6)
+            }
+            _ => return None,
+        })
     }
 
     /// Expressions that stand for the home folder, or put constants together.
@@ -160,6 +196,16 @@ impl Program {
             {
                 ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
             }
+            Token::Name(name)
+                if matches!(name.as_str(), "File" | "path" | "os") && self.joins_path(at).is_some() =>
+            {
+                return self.path_join(self.joins_path(at)?);
+            }
+            Token::Name(name)
+                if name == "join" && at > 0 && self.sign(at - 1, '.') && self.sign(at + 1, '(') =>
+            {
+                return self.path_join(at + 1);
+            }
             Token::Name(name) if name == "pack" && self.sign(at + 1, '(') => {
                 let form = self.constant(at + 2)?;
                 let inner = self.second(at + 2)?;
@@ -167,6 +213,21 @@ impl Program {
                     return None;
                 }
                 (hex(&inner)?, at + 6)
+            }
+            Token::Name(name) if name == "join" && matches!(self.list.get(at + 1), Some(Token::Text(_))) => {
+                // Perl needs no brackets: `join ' ', 'rm', '-rf'`.
+                let mut texts = Vec::new();
+                let mut next = at + 1;
+                while let Some(Token::Text(text)) = self.list.get(next) {
+                    texts.push(text.clone());
+                    next += 1;
+                    if !self.sign(next, ',') {
+                        break;
+                    }
+                    next += 1;
+                }
+                let (mark, values) = texts.split_first()?;
+                (values.join(mark), next)
             }
             Token::Name(name)
                 if matches!(name.as_str(), "join" | "implode" | "sprintf") && self.sign(at + 1, '(') =>
@@ -211,7 +272,7 @@ impl Program {
     }
 
     /// What follows a term and changes it: `[::-1]`, `.decode()`, `.join([...])`, `.reverse`.
-    fn suffixes(&self, value: String, next: usize) -> Option<(String, usize)> {
+    pub(super) fn suffixes(&self, value: String, next: usize) -> Option<(String, usize)> {
         let (mut value, mut next) = (value, next);
         loop {
             if self.sign(next, '[')
@@ -236,11 +297,24 @@ impl Program {
                             next += 1;
                         }
                     }
-                    "split" => {
-                        while next < self.list.len() && !self.sign(next, ')') {
-                            next += 1;
+                    "split" | "chars" => {
+                        let mark = self.constant(next + 3).unwrap_or_default();
+                        let list = if mark.is_empty() {
+                            value.chars().map(String::from).collect()
+                        } else {
+                            value.split(&*mark).map(str::to_owned).collect()
+                        };
+                        let mut end = next + 2;
+                        if self.sign(end, '(') {
+                            while end < self.list.len() && !self.sign(end, ')') {
+                                end += 1;
+                            }
+                            end += 1;
                         }
-                        next += 1;
+                        if self.sign(end, '.') {
+                            return self.list_suffixes(list, end);
+                        }
+                        next = end;
                     }
                     "format" => {
                         value = formatted(&value.replace("{}", "%s"), &self.pieces(next + 2));
@@ -277,83 +351,6 @@ impl Program {
         }
     }
 
-    /// The strings at `at`: one, or several in brackets.
-    pub(super) fn pieces(&self, at: usize) -> Vec<String> {
-        let mut out = Vec::new();
-        let mut depth = 0;
-        for token in self.list.iter().skip(at).take(64) {
-            match token {
-                Token::Text(text) => out.push(text.clone()),
-                Token::Name(name) => out.extend(self.constants.get(name).cloned()),
-                Token::Sign('(' | '[') => depth += 1,
-                Token::Sign(')' | ']') => depth -= 1,
-                _ => {}
-            }
-            if depth <= 0 {
-                break;
-            }
-        }
-        out
-    }
-
-    /// `(['a', 'b'])` or `(map(chr, [114, 109]))` joined.
-    pub(super) fn joined(&self, open: usize, separator: &str) -> Option<(String, usize)> {
-        let mut pieces: Vec<String> = Vec::new();
-        let mut next = open;
-        let mut depth = 0;
-        let characters = (open..open + 8).any(|at| self.name(at) == Some("chr"));
-        loop {
-            match self.list.get(next)? {
-                Token::Text(text) => pieces.push(text.clone()),
-                Token::Number(number) if characters => {
-                    pieces.push(u32::try_from(*number).ok().and_then(char::from_u32)?.to_string());
-                }
-                Token::Sign('(' | '[') => depth += 1,
-                Token::Sign(')' | ']') => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Some((pieces.join(separator), next + 1));
-                    }
-                }
-                Token::Name(name)
-                    if matches!(
-                        name.as_str(),
-                        "chr" | "map" | "for" | "in" | "c" | "x" | "i" | "reversed" | "str"
-                    ) =>
-                {
-                    if name == "reversed" {
-                        return None;
-                    }
-                }
-                Token::Sign(',') => {}
-                _ => return None,
-            }
-            next += 1;
-        }
-    }
-
-    /// Strings of a list literal at `at`: `["rm", "-rf", "/"]`.
-    pub(super) fn words(&self, at: usize) -> Option<Vec<String>> {
-        if !self.sign(at, '[') {
-            return None;
-        }
-        let mut out = Vec::new();
-        let mut next = at + 1;
-        while next < self.list.len() && !self.sign(next, ']') {
-            match self.constant(next) {
-                Some(text) => out.push(text),
-                None => out.push(HOLE.to_string()),
-            }
-            while next < self.list.len() && !self.sign(next, ',') && !self.sign(next, ']') {
-                next += 1;
-            }
-            if self.sign(next, ',') {
-                next += 1;
-            }
-        }
-        Some(out)
-    }
-
     pub(super) fn second(&self, first: usize) -> Option<String> {
         let mut next = first;
         let mut depth = 0;
@@ -377,6 +374,18 @@ impl Program {
         let comma = (first..self.list.len()).filter(|at| self.sign(*at, ',')).nth(1)?;
         self.constant(comma + 1)
     }
+}
+
+/// Letters moved by half the alphabet.
+fn turned(text: &str) -> String {
+    let moved = |letter: char, first: u8| char::from((letter as u8 - first + 13) % 26 + first);
+    text.chars()
+        .map(|letter| match letter {
+            'a'..='z' => moved(letter, b'a'),
+            'A'..='Z' => moved(letter, b'A'),
+            other => other,
+        })
+        .collect()
 }
 
 /// A format with its `%s` filled in, one by one.

@@ -31,6 +31,7 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
                 | "Files"
                 | "FileManager"
                 | "Sys"
+                | "fn"
         )
     );
     match name {
@@ -114,7 +115,20 @@ impl Program {
         }
         let tree = tree
             || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_"))
-            || self.mentions(&["glob", "rglob", "walk", "listdir", "iglob", "readdirSync"]);
+            || self.mentions(&[
+                "glob",
+                "rglob",
+                "walk",
+                "listdir",
+                "iglob",
+                "readdirSync",
+                "scandir",
+                "iterdir",
+                "readdir",
+                "each_child",
+                "children",
+                "entries",
+            ]);
         let args: Vec<Arg<'_>> = paths.iter().map(|path| Arg { text: path.as_str().into(), span }).collect();
         let refs: Vec<&Arg<'_>> = args.iter().collect();
         files::delete(walk, &refs, tree, span);
@@ -146,10 +160,7 @@ impl Program {
                 }
             }
             "write_text" | "write_bytes" | "read_text" | "read_bytes" => {
-                let near =
-                    self.list.iter().take(at).rev().find_map(|token| {
-                        if let Token::Text(text) = token { Some(text.clone()) } else { None }
-                    });
+                let near = self.path_before(at);
                 match near {
                     Some(path) if name.starts_with("write") => written(walk, &path, span),
                     Some(path) => drop(walk.read_file(&path, span)),
@@ -238,6 +249,20 @@ impl Program {
         }
     }
 
+    /// The path put together before a place: `Path.home() / (".x" + "y")`, `Path("x")`.
+    fn path_before(&self, at: usize) -> Option<String> {
+        let mut last = (0..at).rev().find(|near| matches!(self.list.get(*near), Some(Token::Text(_))))?;
+        while last > 1 && self.sign(last - 1, '+') && matches!(self.list.get(last - 2), Some(Token::Text(_)))
+        {
+            last -= 2;
+        }
+        let path = self.constant(last)?;
+        let home = (last.saturating_sub(8)..last)
+            .any(|near| matches!(self.name(near), Some("home" | "homedir" | "expanduser")))
+            && (last.saturating_sub(3)..last).any(|near| self.sign(near, '/'));
+        Some(if home && !path.starts_with(['/', '~']) { format!("~/{path}") } else { path })
+    }
+
     /// Constants that are absolute paths.
     fn absolute_texts(&self) -> Vec<String> {
         let absolute = |token: &Token| match token {
@@ -267,7 +292,14 @@ impl Program {
                 let octal = number.map(|number| {
                     if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
                 });
-                let mut paths: Vec<String> = path.or_else(|| self.second(first)).into_iter().collect();
+                let given = [path, self.second(first)];
+                let spelled = given.iter().flatten().find(|text| is_mode(text)).cloned();
+                let by_name = self.list.iter().skip(first).take(24).any(
+                    |token| matches!(token, Token::Name(name) if matches!(name.as_str(), "S_IWOTH" | "S_IRWXO")),
+                );
+                let octal = octal.or(spelled).or_else(|| by_name.then(|| "777".to_owned()));
+                let mut paths: Vec<String> =
+                    given.into_iter().flatten().find(|text| !is_mode(text)).into_iter().collect();
                 let all = paths.is_empty();
                 if all {
                     // A name bound in a loop: what is walked through tells.
@@ -323,12 +355,25 @@ impl Program {
                     )
                 ) =>
             {
-                code::unseen(walk, Origin::default(), span);
+                let end =
+                    (first..self.list.len()).find(|near| self.sign(*near, ')') && self.sign(near + 1, '('));
+                let called = self.second(first).or_else(|| self.third(first));
+                match end {
+                    // `getattr(os, "system")("…")`
+                    Some(end) if called.is_some_and(|name| super::calls::RUNS.contains(&name.as_str())) => {
+                        self.run_call(walk, end + 2, span);
+                        walk.emit(Kind::RunUnseen, "hides which function it calls", span);
+                    }
+                    _ => code::unseen(walk, Origin::default(), span),
+                }
             }
             "setuid" | "setresuid" | "setreuid" if self.list.get(first) == Some(&Token::Number(0)) => {
                 walk.emit(Kind::Privilege, "takes the rights of root", span);
             }
             "reboot" | "shutdown" if before.is_some_and(|b| b == "os" || b == "System") => {
+                walk.emit_grave(Kind::Power, "restarts the machine", span);
+            }
+            "reboot" if self.mentions(&["ctypes", "CDLL", "syscall", "libc"]) => {
                 walk.emit_grave(Kind::Power, "restarts the machine", span);
             }
             "reboot" => walk.emit(Kind::Power, "restarts a machine", span),
@@ -337,8 +382,31 @@ impl Program {
     }
 }
 
+/// A path in which the home folder is not yet put in place of its variable.
+fn homed(path: &str) -> String {
+    let forms = [
+        "$ENV{HOME}",
+        "$ENV{'HOME'}",
+        "#{ENV['HOME']}",
+        "#{ENV[\"HOME\"]}",
+        "#{Dir.home}",
+        "${process.env.HOME}",
+        "$HOME",
+    ];
+    let form = forms.iter().find_map(|form| path.strip_prefix(form));
+    form.map_or_else(|| path.to_owned(), |rest| format!("~{rest}"))
+}
+
+/// A mode as chmod takes it: digits, or letters and signs.
+fn is_mode(text: &str) -> bool {
+    text.len() < 16
+        && (matches!(text.len(), 3 | 4) && text.bytes().all(|b| matches!(b, b'0'..=b'7'))
+            || text.contains(['+', '=']) && text.bytes().all(|b| b"ugoarwxXst+=-,".contains(&b)))
+}
+
 /// Notes that a program writes a file or a device.
 fn written(walk: &mut Walk<'_>, path: &str, span: Span) {
+    let path = &homed(path);
     let target = walk.target(path);
     if target.place == crate::place::Place::Device {
         walk.emit_on(

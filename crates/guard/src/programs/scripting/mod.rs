@@ -3,6 +3,7 @@
 mod calls;
 mod constants;
 mod file_calls;
+mod lists;
 mod overall;
 
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
         tcl(walk, text, span);
     }
     let list = tokens(text, language);
-    let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
+    let mut program = Program::new(list);
     program.learn();
     if let Some(filled) = program.filled(text) {
         program.list = tokens(&filled, language);
@@ -67,7 +68,7 @@ pub(crate) fn printed(text: &str) -> Option<String> {
         return None;
     }
     let list = tokens(text, "python");
-    let mut program = Program { list, constants: BTreeMap::new(), renamed: BTreeMap::new() };
+    let mut program = Program::new(list);
     program.learn();
     if let [Token::Text(text)] = program.list.as_slice() {
         // `node -p '"text"'`
@@ -119,10 +120,15 @@ pub(super) const NETWORK: [&str; 24] = [
 pub(super) struct Program {
     list: Vec<Token>,
     constants: BTreeMap<String, String>,
+    lists: BTreeMap<String, Vec<String>>,
     renamed: BTreeMap<String, String>,
 }
 
 impl Program {
+    const fn new(list: Vec<Token>) -> Self {
+        Self { list, constants: BTreeMap::new(), lists: BTreeMap::new(), renamed: BTreeMap::new() }
+    }
+
     pub(super) fn name(&self, at: usize) -> Option<&str> {
         match self.list.get(at) {
             Some(Token::Name(name)) => Some(name),
@@ -157,13 +163,15 @@ impl Program {
                     // A list of words: `@a = ("rm", "-rf", "/")`.
                     let words = self.pieces(at + 2).join(" ");
                     self.constants.insert(name, words);
+                } else if let Some(words) = self.words(at + 2).filter(|words| !words.is_empty()) {
+                    self.lists.insert(name, words);
                 } else if let Some(value) = self.constant(at + 2) {
                     self.constants.insert(name, value);
                 } else if let Some(function) = self.path_end(at + 2) {
                     self.renamed.insert(name, function);
                 }
             } else if self.sign(at + 1, ':')
-                && RUNS.contains(&name.as_str())
+                && (RUNS.contains(&name.as_str()) || deletes(&name, Some("fs")).is_some())
                 && let Some(new) = self.name(at + 2).map(str::to_owned)
             {
                 // `const { execSync: e } = require(…)`
@@ -233,6 +241,14 @@ impl Program {
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
                 Some(Token::Name(name))
+                    if language == "awk" && (self.sign(at + 1, '|') || at > 0 && self.sign(at - 1, '|')) =>
+                {
+                    // `cmd | getline`, `print | cmd`
+                    if let Some(command) = self.constants.get(name) {
+                        walk.run_text(command, &Flow::none(), span);
+                    }
+                }
+                Some(Token::Name(name))
                     if self.constants.get(name).is_some_and(|real| RUNS.contains(&real.as_str())) =>
                 {
                     // `$f = "system"; $f(…)`
@@ -248,11 +264,33 @@ impl Program {
         }
     }
 
+    /// Whether what stands here is only printed: the call it stands in prints, or its words begin
+    /// the statement.
+    fn is_printed(&self, at: usize) -> bool {
+        for before in (at.saturating_sub(24)..at).rev() {
+            match self.list.get(before) {
+                Some(Token::Sign(';')) => return false,
+                Some(Token::Name(name)) => {
+                    if matches!(name.as_str(), "print" | "puts" | "log" | "echo" | "printf" | "say") {
+                        return true;
+                    }
+                    if matches!(
+                        name.as_str(),
+                        "execute" | "query" | "exec" | "run" | "raw" | "executescript" | "prepare" | "sql"
+                    ) && self.sign(before + 1, '(')
+                    {
+                        return false;
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
-        let printed = at > 1
-            && matches!(self.name(at - 2), Some("print" | "puts" | "log" | "echo" | "printf"))
-            || at > 0 && matches!(self.name(at - 1), Some("print" | "puts" | "echo" | "say" | "printf"));
+        let printed = self.is_printed(at);
         let begins = !(at > 0 && self.sign(at - 1, '+'));
         let folded = (begins && self.sign(at + 1, '+')).then(|| self.constant(at)).flatten();
         let text = folded.as_deref().unwrap_or(text);

@@ -5,6 +5,14 @@ use crate::effect::{Kind, Span};
 use crate::programs::tokens::Token;
 use crate::walk::Walk;
 
+/// Whether a Perl glob stands in a program: `<data/*>`.
+fn globbed(text: &str) -> bool {
+    text.split('<').skip(1).any(|rest| {
+        rest.split_once('>')
+            .is_some_and(|(inside, _)| inside.contains('*') && !inside.contains([' ', ';', '\n']))
+    })
+}
+
 impl Program {
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
     pub(super) fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
@@ -18,6 +26,11 @@ impl Program {
             || ["iter(int,1)", "count()", "cycle(", "repeat(None)"]
                 .iter()
                 .any(|endless| compact.contains(endless));
+        let itself = self.mentions(&["spawn", "fork", "exec", "execFile", "Popen"])
+            && (self.mentions(&["execPath", "argv", "__filename", "executable", "__FILE__"]));
+        if itself && forever && language != "c" {
+            walk.emit_grave(Kind::ForkBomb, "starts itself without end", span);
+        }
         if forks && forever && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
         } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
@@ -52,7 +65,7 @@ impl Program {
         if cloud && kills {
             walk.emit(Kind::Cloud, "deletes resources of an account", span);
         }
-        if language == "perl" && self.mentions(&["unlink"]) && text.contains("<*") {
+        if language == "perl" && self.mentions(&["unlink"]) && globbed(text) {
             walk.emit_names(Kind::Delete, "deletes whatever it finds", span, &["*"]);
         }
         self.reaches_out(walk, span);

@@ -1,17 +1,39 @@
 //! Commands of `cmd` and cmdlets of PowerShell, by name.
 
-use super::windows::text;
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::walk::{Flow, Walk};
 
 /// The words that are paths: switches start with a dash, or with a slash and one letter.
-pub(super) fn names(words: &[&str]) -> Vec<Target> {
+pub(super) fn names(walk: &Walk<'_>, words: &[&str]) -> Vec<Target> {
     words
         .iter()
         .filter(|word| !(word.starts_with('-') || word.starts_with('/') && word.len() <= 3))
-        .map(|word| Target { text: (*word).to_owned(), place: windows_place(word) })
+        .map(|word| target(walk, word))
         .collect()
+}
+
+/// A path as a target; those of other systems are told by how they begin.
+pub(super) fn target(walk: &Walk<'_>, path: &str) -> Target {
+    let place = windows_place(path);
+    let posix = path.starts_with('~') || path.starts_with('/') && !path.starts_with("//");
+    if posix && place == Place::Elsewhere {
+        return walk.target(&path.replace('\\', "/"));
+    }
+    let relative = !path.contains(':') && !path.starts_with(['\\', '%', '$', '~', '/']);
+    if relative
+        && place == Place::Elsewhere
+        && let Some(folder) =
+            walk.scope.cwd.strip_prefix('/').filter(|cwd| cwd.as_bytes().get(1) == Some(&b':'))
+    {
+        let whole = format!(
+            "{}\\{}",
+            folder.replace('/', "\\"),
+            path.trim_start_matches(".\\").trim_start_matches("./")
+        );
+        return Target { place: windows_place(&whole), text: whole };
+    }
+    Target { text: crate::walk::shown(path), place }
 }
 
 pub(super) fn windows_place(path: &str) -> Place {
@@ -26,6 +48,9 @@ pub(super) fn windows_place(path: &str) -> Place {
         return Place::Rebuilt;
     }
     let bare = lower.trim_end_matches(['\\', '*', '.', '"']);
+    if bare.starts_with("%temp%") || bare.starts_with("%tmp%") || bare.starts_with("$env:temp") {
+        return Place::Temp;
+    }
     if matches!(bare, "c:" | "d:" | "%systemdrive%" | "$env:systemdrive" | "\\")
         || (bare.len() == 2 && bare.ends_with(':'))
     {
@@ -44,7 +69,9 @@ pub(super) fn windows_place(path: &str) -> Place {
     .any(|top| bare.starts_with(top))
     {
         Place::SystemTop
-    } else if matches!(bare, "c:\\users" | "c:users" | "%userprofile%" | "$home" | "$env:userprofile" | "~") {
+    } else if matches!(bare, "c:\\users" | "c:users" | "%userprofile%" | "$home" | "$env:userprofile" | "~")
+        || bare.strip_prefix("c:\\users\\").is_some_and(|user| !user.contains('\\') && user != "public")
+    {
         Place::HomeTop
     } else {
         Place::Elsewhere
@@ -52,7 +79,7 @@ pub(super) fn windows_place(path: &str) -> Place {
 }
 
 /// Whether a name is one of those judged here, or starts a Windows shell.
-pub(super) fn known(name: &str) -> bool {
+pub(in crate::programs) fn known(name: &str) -> bool {
     name.contains('-') || COMMANDS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
@@ -125,12 +152,12 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
             Kind::Delete,
             "deletes files",
             span,
-            names(words),
+            names(walk, words),
             How { recursive: has("/s") || has("/f") || has("/q"), ..How::default() },
         ),
-        "rd" => walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive),
+        "rd" => walk.emit_on(Kind::Delete, "deletes folders", span, names(walk, words), recursive),
         "rmdir" if has("/s") || has("/q") => {
-            walk.emit_on(Kind::Delete, "deletes folders", span, names(words), recursive);
+            walk.emit_on(Kind::Delete, "deletes folders", span, names(walk, words), recursive);
         }
         // The shell of another language has the same name, and so has a reader of manuals.
         "iex"
@@ -141,7 +168,7 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "remove-item" | "ri" | "rm" | "rmdir" | "clear-content" | "clear-item" => {
             let how =
                 How { recursive: short("-r") || short("-fo") || name == "clear-content", ..How::default() };
-            let mut targets = names(words);
+            let mut targets = names(walk, words);
             if targets.is_empty() {
                 // What the pipe brings.
                 targets.push(Target { text: "…".to_owned(), place: Place::Elsewhere });
@@ -157,16 +184,31 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
                 Kind::Device,
                 "formats a disk",
                 span,
-                names(words),
+                names(walk, words),
                 How { grave: true, ..How::default() },
             );
         }
-        "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "diskpart" | "set-disk" => {
+        "diskpart" => {
+            let script = lower.iter().position(|word| word == "/s").and_then(|at| words.get(at + 1));
+            let known = script
+                .and_then(|file| walk.scope.files.get(&walk.path(&super::posix(file))))
+                .map(|flow| flow.seen().to_ascii_lowercase());
+            let told = known.unwrap_or_else(|| stdin.seen().to_ascii_lowercase());
+            let grave = ["clean", "format"].iter().any(|verb| told.contains(verb));
             walk.emit_on(
                 Kind::Device,
                 "changes what is on a disk",
                 span,
-                names(words),
+                Vec::new(),
+                How { grave, ..How::default() },
+            );
+        }
+        "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "set-disk" => {
+            walk.emit_on(
+                Kind::Device,
+                "changes what is on a disk",
+                span,
+                names(walk, words),
                 How { grave: matches!(name, "format-volume" | "clear-disk"), ..How::default() },
             );
         }
@@ -224,7 +266,7 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
             walk.emit_names(Kind::Kill, "runs or ends processes", span, words);
         }
         "robocopy" if has("/mir") || has("/purge") => {
-            walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(words), recursive);
+            walk.emit_on(Kind::Delete, "deletes what the source lacks", span, names(walk, words), recursive);
         }
         "fsutil"
             if lower.iter().any(|word| {
@@ -292,12 +334,6 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
             if stdin.origin.network {
                 walk.emit_names(Kind::RunDownloaded, "starts a program that was just fetched", span, words);
             }
-            let named: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-            if let Some((first, rest)) = named.split_first() {
-                let arguments = rest.join(" ").replace(',', " ");
-                let rest: Vec<&str> = arguments.split_whitespace().collect();
-                verb(walk, &super::base_name(first).to_ascii_lowercase(), &rest, span, &Flow::none());
-            }
         }
         "certutil" if lower.iter().any(|word| word.contains("urlcache") || word.contains("decode")) => {
             walk.emit_names(Kind::RunDecoded, "fetches or decodes a file with certutil", span, words);
@@ -307,26 +343,6 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         {
             walk.emit_names(Kind::RunDownloaded, "runs text from the network", span, words);
         }
-        "powershell" | "pwsh" => {
-            let line = words.join(" ");
-            if lower.iter().any(|word| {
-                word.starts_with("-e") && word != "-executionpolicy" && word != "-ep" && word != "-ex"
-            }) {
-                walk.emit(Kind::RunDecoded, "runs an encoded PowerShell command", span);
-            }
-            let rest = line
-                .split_once("-Command")
-                .or_else(|| line.split_once("-command"))
-                .or_else(|| line.split_once("-c "))
-                .map_or(line.as_str(), |(_, rest)| rest)
-                .to_owned();
-            text(walk, &rest, span);
-        }
-        "cmd" => {
-            if let Some((_, rest)) = words.split_first() {
-                text(walk, &rest.join(" "), span);
-            }
-        }
         "remove-aduser"
         | "remove-localuser"
         | "new-localuser"
@@ -334,7 +350,7 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         | "add-localgroupmember" => walk.emit_names(Kind::Users, "changes accounts or groups", span, words),
         "copy" | "move" | "xcopy" | "ren" | "rename" | "copy-item" | "move-item" | "set-content"
         | "add-content" | "out-file" | "new-item" | "rename-item" => {
-            let paths = names(words);
+            let paths = names(walk, words);
             let system = paths.iter().any(|target| {
                 matches!(target.place, Place::SystemTop | Place::Root | Place::SystemConfig | Place::Startup)
             });
@@ -343,8 +359,13 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
                     || word.contains("$profile")
                     || word.contains("/.config/powershell/")
             });
-            if system
-                && !paths.first().is_some_and(|first| paths.len() == 2 && first.place == Place::SystemTop)
+            let nowhere = name.starts_with("move")
+                && paths.last().is_some_and(|last| last.text.eq_ignore_ascii_case("nul"));
+            if nowhere {
+                walk.emit_on(Kind::Delete, "moves things away", span, paths, recursive);
+            } else if system
+                && !(paths.first().is_some_and(|first| paths.len() == 2 && first.place == Place::SystemTop)
+                    && matches!(name, "copy" | "xcopy" | "copy-item"))
             {
                 walk.emit_names(Kind::Kernel, "writes into a folder of the system", span, words);
             } else if starts {
@@ -355,7 +376,7 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         }
         "forfiles" => {
             if let Some(at) = lower.iter().position(|word| word == "/c") {
-                text(
+                super::cmd::text(
                     walk,
                     &words
                         .get(at + 1..)
