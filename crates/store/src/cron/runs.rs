@@ -90,18 +90,28 @@ impl CronHome {
 
 impl Runs {
     fn prepare(&self) -> Result<(), StoreError> {
-        let known = (|| {
+        let settings = || {
             self.db.busy_timeout(PATIENCE)?;
             // What is claimed is on the disk before it begins.
-            self.db.execute_batch("PRAGMA synchronous = FULL")?;
-            let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('executions_open', 'job_changes')";
-            self.db.query_row(sql, [], |row| row.get::<_, i64>(0))
-        })();
-        if self.told(known)? == 2 {
+            self.db.execute_batch("PRAGMA synchronous = FULL")
+        };
+        self.told(settings())?;
+        if self.told(self.is_made())? {
+            return Ok(());
+        }
+        // A database waits for no other that changes how it is kept: those who would make it take turns.
+        let _turn = disk::lock(&self.path)?;
+        if self.told(self.is_made())? {
             return Ok(());
         }
         self.told(self.db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
         self.together(|| self.told(self.make_tables()))
+    }
+
+    /// Whether all of its tables are there.
+    fn is_made(&self) -> rusqlite::Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('executions_open', 'job_changes')";
+        self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count == 2)
     }
 
     fn make_tables(&self) -> rusqlite::Result<()> {

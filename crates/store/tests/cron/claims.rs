@@ -1,15 +1,16 @@
 //! What is due is claimed once, however many look, and whatever others write meanwhile.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Barrier, Mutex};
 
-use hermes_core::cron::{Draft, Here, State};
+use hermes_core::cron::{Draft, Here, JobError, State};
 use hermes_core::schedule::Misfire;
-use hermes_store::cron::Outcome;
+use hermes_store::cron::{Outcome, Worker};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::{INTERVAL, NINE, TEN, draft, here, place, well};
+use crate::{INTERVAL, NINE, Place, TEN, draft, here, place, well};
 
 #[test]
 fn a_time_is_claimed_once_and_the_job_waits_for_the_next() {
@@ -48,49 +49,75 @@ fn a_time_without_an_offset_is_meant_in_the_zone_of_its_job() {
     assert_eq!(claims[0].due, Some(here("2026-11-16T00:00:00Z").now));
 }
 
+/// One look, and the end of everything that it found; which times those were.
+fn look_and_run(place: &Place, worker: &Worker, here: &Here) -> Result<Vec<(String, Timestamp)>, String> {
+    let told = |wrong: JobError| wrong.to_string();
+    let found = place.home.claim_due(worker, here).map_err(told)?;
+    if !found.missed.is_empty() || !found.interrupted.is_empty() {
+        return Err(format!("{found:?}"));
+    }
+    let mut ran = Vec::new();
+    for claim in found.claims {
+        let runs = place.home.runs().map_err(|wrong| wrong.to_string())?;
+        runs.began(&claim.run, None, here.now).map_err(|wrong| wrong.to_string())?;
+        place.home.ended(&claim, &well(), here).map_err(told)?;
+        ran.push((claim.job.id.clone(), claim.due.unwrap()));
+    }
+    Ok(ran)
+}
+
 #[test]
 fn eight_at_once_run_each_time_exactly_once() {
     const JOBS: usize = 6;
     const LOOKS: i64 = 10;
-    let place = Arc::new(place());
-    let start = here(NINE);
+    let place = place();
     for n in 0..JOBS {
-        place.home.create(draft("every 1m", &format!("job {n}")), &start, n as u64).unwrap();
+        place.home.create(draft("every 1m", &format!("job {n}")), &here(NINE), n as u64).unwrap();
     }
-    let (ran, barrier) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Barrier::new(8)));
-    let threads: Vec<_> = (0..8)
-        .map(|who| {
-            let (place, ran, barrier) = (Arc::clone(&place), Arc::clone(&ran), Arc::clone(&barrier));
-            std::thread::spawn(move || {
+    let (ran, wrong, barrier) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()), Barrier::new(8));
+    std::thread::scope(|scope| {
+        for who in 0..8 {
+            let (place, ran, wrong, barrier) = (&place, &ran, &wrong, &barrier);
+            scope.spawn(move || {
                 let worker = place.home.worker(&format!("w{who}")).unwrap();
                 for look in 1..=LOOKS {
+                    let now = Timestamp::from_second(here(NINE).now.as_second() + look * 60).unwrap();
                     barrier.wait();
-                    let now = jiff::Timestamp::from_second(here(NINE).now.as_second() + look * 60).unwrap();
-                    let here = Here { now, zone: TimeZone::UTC };
-                    let found = place.home.claim_due(&worker, &here).unwrap();
-                    assert_eq!((found.missed.len(), found.interrupted.len()), (0, 0));
-                    for claim in found.claims {
-                        let runs = place.home.runs().unwrap();
-                        runs.began(&claim.run, None, now).unwrap();
-                        let end = well();
-                        place.home.ended(&claim, &end, &here).unwrap();
-                        ran.lock().unwrap().push((claim.job.id.clone(), claim.due.unwrap()));
+                    // Whoever stopped here would leave the others waiting.
+                    match look_and_run(place, &worker, &Here { now, zone: TimeZone::UTC }) {
+                        Ok(times) => ran.lock().unwrap().extend(times),
+                        Err(why) => wrong.lock().unwrap().push(why),
                     }
                     barrier.wait();
                 }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().unwrap();
-    }
+            });
+        }
+    });
 
+    assert_eq!(*wrong.lock().unwrap(), [""; 0]);
     let ran = ran.lock().unwrap();
     let different: BTreeSet<_> = ran.iter().collect();
     assert_eq!(different.len(), ran.len(), "a time ran twice");
     assert_eq!(ran.len(), JOBS * usize::try_from(LOOKS).unwrap());
     let completed: Vec<u64> = place.home.jobs().unwrap().iter().map(|job| job.repeat.completed).collect();
     assert_eq!(completed, [LOOKS.unsigned_abs(); JOBS]);
+}
+
+#[test]
+fn many_who_begin_the_record_at_once_all_have_it() {
+    for _ in 0..40 {
+        let (place, barrier) = (place(), Barrier::new(8));
+        std::thread::scope(|scope| {
+            let begin = || {
+                barrier.wait();
+                place.home.runs().map(drop).map_err(|wrong| wrong.to_string())
+            };
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(begin)).collect();
+            for one in all {
+                assert_eq!(one.join().unwrap(), Ok(()));
+            }
+        });
+    }
 }
 
 #[test]
