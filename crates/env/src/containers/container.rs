@@ -114,7 +114,7 @@ impl Container {
             if stays != "1" && maker != own_process() {
                 continue;
             }
-            let running = state.eq_ignore_ascii_case("running");
+            let running = runs(state);
             if recipes.iter().any(|known| known == recipe) && !state.eq_ignore_ascii_case("dead") {
                 if found.is_none() || running {
                     found = Some((id.to_owned(), running));
@@ -327,6 +327,12 @@ impl Reach for Container {
     }
 }
 
+/// Whether a container runs, by its state in a list: some versions of podman tell since when instead.
+fn runs(state: &str) -> bool {
+    let state = state.to_ascii_lowercase();
+    state == "running" || state.starts_with("up ")
+}
+
 /// The fields of a line; those that are not there are empty.
 fn five(line: &str) -> [&str; 5] {
     let mut parts = line.split('\t');
@@ -336,4 +342,15 @@ fn five(line: &str) -> [&str; 5] {
 /// The name of this machine.
 pub(super) fn own_machine() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_container_that_runs_is_known_in_the_words_of_every_engine() {
+        assert!(["running", "Running", "Up 18 minutes ago"].into_iter().all(runs));
+        assert!(!["exited", "Exited (137) 2 minutes ago", "created", "paused", ""].into_iter().any(runs));
+    }
 }

@@ -25,7 +25,7 @@ fn idle(engine: &Engine) {
     output(&session, "true");
     assert_eq!(engine.containers(&name).len(), 1);
 
-    until("it is stopped", || engine.containers(&name)[0].ends_with("exited"));
+    until("it is stopped", || engine.containers(&name)[0].ends_with("Exited"));
 
     assert_eq!(output(&session, "echo again"), "again");
     runtime.close_environment(&name, true).unwrap();

@@ -139,11 +139,13 @@ impl Engine {
         String::from_utf8_lossy(&said.stdout).trim().to_owned()
     }
 
-    /// The containers of a place, each with its state.
+    /// The containers of a place, each with its state: `Up` or `Exited`.
     pub(crate) fn containers(&self, place: &str) -> Vec<String> {
         let label = format!("label=hermes-task-id={place}");
-        let said = self.told(&["ps", "-a", "--filter", &label, "--format", "{{.ID}} {{.State}}"]);
-        said.lines().map(str::to_owned).collect()
+        let said = self.told(&["ps", "-a", "--filter", &label, "--format", "{{.ID}} {{.Status}}"]);
+        // Up and since when, or exited and how.
+        let state = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        said.lines().map(state).collect()
     }
 }
 
