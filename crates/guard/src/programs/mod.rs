@@ -102,6 +102,16 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         all.extend(rest.iter().map(Arg::shared));
         return named(walk, "cmd", &all, stdin, span);
     }
+    if raw.as_bytes().get(1) == Some(&b':') && !raw.contains(['/', '\\']) {
+        // A Windows path whose backslashes another shell took away.
+        let lower = raw.to_ascii_lowercase();
+        if let Some(shell) = ["powershell", "pwsh", "cmd"]
+            .iter()
+            .find(|shell| lower.trim_end_matches(".exe").ends_with(*shell))
+        {
+            return named(walk, shell, rest, stdin, span);
+        }
+    }
     if raw.starts_with("/etc/init.d/") || raw.starts_with("/etc/rc.d/") {
         return named(walk, "service", rest, stdin, span);
     }

@@ -256,7 +256,7 @@ fn put_together(walk: &mut Walk<'_>, text: &str, span: Span) {
 
 /// Whether a statement has a condition that leaves something out.
 fn narrowed(words: &[String]) -> bool {
-    let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
+    let Some(at) = words.iter().position(|word| word == "where") else { return false };
     let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
     // `1=1 or …` lets everything through, whatever follows.
     !["or1=1", "ortrue", "or1", "or'1'='1'", "or'a'='a'"].iter().any(|end| condition.ends_with(end))

@@ -154,6 +154,11 @@ impl Program {
                     written(walk, &path, span);
                 }
             }
+            "set_key" | "unset_key" => {
+                if let Some(path) = path {
+                    written(walk, &path, span);
+                }
+            }
             "write" if matches!(before, Some("File" | "IO")) => {
                 if let Some(path) = path {
                     written(walk, &path, span);
