@@ -69,6 +69,12 @@ use crate::effect::Span;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(crate) use environment::set as environment;
+
+/// Notes that nothing is left in a file.
+pub(crate) fn emptied(walk: &mut Walk<'_>, path: &str, span: Span) {
+    files::emptied(walk, &[path], span);
+}
+
 pub(crate) use windows::whole as other_shells;
 
 /// Runs one program: finds out which, and lets its family state what it does.

@@ -60,9 +60,10 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
     let folded = text.contains("'||'").then(|| text.replace("'||'", ""));
     let text = folded.as_deref().unwrap_or(text);
     let lower = text.to_ascii_lowercase();
-    if let Some((_, rest)) = lower.split_once("execute '")
+    let inner = ["execute '", "execute format('", "do '"].iter().find_map(|verb| lower.split_once(verb));
+    if let Some((_, rest)) = inner
         && let Some(inner) = rest.split('\'').next()
-        && looks_destructive(inner)
+        && looks_destructive(inner.strip_prefix("begin ").unwrap_or(inner))
     {
         walk.emit(Kind::Database, "runs a statement that drops or empties tables", span);
     }

@@ -157,7 +157,8 @@ impl Program {
                     | "exec_driver_sql"
                     | "do"
             )
-            && (!matches!(self.list.get(first), Some(Token::Text(_))) || self.sign(first + 1, '.'))
+            && !(matches!(self.list.get(first), Some(Token::Text(_)))
+                && matches!(self.list.get(first + 1), Some(Token::Sign(')' | ',')) | None))
             && let Some(text) = self.constant(first)
             && sql::looks_destructive(&text)
         {

@@ -114,6 +114,8 @@ impl Program {
             paths.push(HOLE.to_string());
         }
         let tree = tree
+            || walk.found
+            || self.mentions(&["stdin", "argv", "ARGV", "STDIN"])
             || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_"))
             || self.mentions(&[
                 "glob",

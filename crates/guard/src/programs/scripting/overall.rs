@@ -84,6 +84,13 @@ impl Program {
         if language == "perl" && self.mentions(&["unlink"]) && globbed(text) {
             walk.emit_names(Kind::Delete, "deletes whatever it finds", span, &["*"]);
         }
+        let bare = |at: usize| matches!(self.list.get(at), None | Some(Token::Sign(';' | '}')));
+        if language == "perl"
+            && (0..self.list.len()).any(|at| self.name(at) == Some("unlink") && bare(at + 1))
+        {
+            // Without a name it takes the line at hand.
+            walk.emit_names(Kind::Delete, "deletes whatever it is given", span, &["…"]);
+        }
         self.reaches_out(walk, span);
         self.reads_secrets(walk, span, before);
         let secret = walk
