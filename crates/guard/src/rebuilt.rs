@@ -80,7 +80,11 @@ fn is_rebuilt(name: &str) -> bool {
 }
 
 /// File endings of things that can be made again.
-const REBUILT_ENDINGS: [&str; 22] = [
+const REBUILT_ENDINGS: [&str; 26] = [
+    ".a",
+    ".la",
+    ".lo",
+    ".gch",
     ".pyc",
     ".pyo",
     ".o",

@@ -55,6 +55,11 @@ fn detached(walk: &Walk<'_>) -> bool {
                 | "start-stop-daemon"
                 | "disown"
                 | "zellij"
+                | "python"
+                | "python3"
+                | "node"
+                | "perl"
+                | "ruby"
         )
     })
 }

@@ -269,7 +269,7 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let packed: Vec<&Arg<'_>> = parsed.rest().skip(2).collect();
         moved_in(walk, &packed, call.span);
     }
-    if parsed.has("p", "") && call.name == "unzip" {
+    if parsed.has("p", "") && call.name == "unzip" || call.args.iter().any(|arg| &*arg.text == "-so") {
         return Flow::unknown(Origin { decoded: true, ..Origin::default() });
     }
     Flow::none()

@@ -51,7 +51,8 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     // Nobody knows how much a list names, nor where.
     let outer = walk.found;
-    walk.found |= unknown || stdin.origin.listed;
+    let removes = args.first().is_some_and(|first| matches!(super::base_name(&first.text), "rm" | "unlink"));
+    walk.found |= unknown || stdin.origin.listed || removes;
     let origin = walk.last_unknown;
     walk.last_unknown = origin.and(stdin.origin);
     let mark = parsed
@@ -142,6 +143,8 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let command = command.join(" ");
     let origin = walk.last_unknown.and(call.stdin.origin);
     let mut last = Flow::none();
+    let outer = walk.found;
+    walk.found |= call.stdin.origin.listed || inputs.iter().any(|input| super::filters::is_unknown(input));
     for input in inputs.iter().take(32) {
         let line = if command.is_empty() {
             input.clone()
@@ -152,6 +155,7 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         };
         last = code::shell(walk, &line, origin, &Flow::none(), call.span);
     }
+    walk.found = outer;
     last
 }
 

@@ -95,7 +95,13 @@ fn eval(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 }
 
 fn source(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let Some((file, rest)) = call.args.split_first() else { return Flow::none() };
+    let Some((file, rest)) = call.args.split_first() else {
+        // fish reads what a pipe brings.
+        if call.name == "source" && call.stdin.present() {
+            return code::shell(walk, call.stdin.seen(), call.stdin.origin, &Flow::none(), call.span);
+        }
+        return Flow::none();
+    };
     shells::script(walk, &file.text, rest, call.stdin, call.span)
 }
 

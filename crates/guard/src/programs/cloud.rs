@@ -309,6 +309,13 @@ fn upload(walk: &mut Walk<'_>, call: Call<'_>, plain: &[&str]) {
     let paths: Vec<&str> =
         plain.iter().copied().filter(|word| remote(word) || word.contains(['/', '.', '~'])).collect();
     if let [from, to, ..] = paths.as_slice()
+        && remote(from)
+        && !remote(to)
+    {
+        let flow = Flow::unknown(Origin { network: true, ..Origin::default() });
+        walk.write_file(to, flow, false, "keeps what it fetched", call.span);
+    }
+    if let [from, to, ..] = paths.as_slice()
         && remote(to)
         && !remote(from)
     {

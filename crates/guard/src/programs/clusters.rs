@@ -158,6 +158,13 @@ fn opened(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
         walk.emit_names(Kind::SendOut, "sends credentials to another machine", call.span, words);
     }
     if let ["cp", from, to, ..] = words
+        && from.contains(':')
+        && !to.contains(':')
+    {
+        let flow = Flow::unknown(Origin { network: true, ..Origin::default() });
+        walk.write_file(to, flow, false, "keeps what it fetched", call.span);
+    }
+    if let ["cp", from, to, ..] = words
         && !from.contains(':')
     {
         placed_inside(walk, &Arg { text: (*to).into(), span: call.span });

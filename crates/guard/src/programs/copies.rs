@@ -29,11 +29,8 @@ fn ends<'a>(parsed: &Parsed<'a>) -> (Vec<&'a Arg<'a>>, Option<String>) {
     (sources, last)
 }
 
-const COPY: Spec = Spec {
-    short: "tSmogZ",
-    long: &["target-directory", "suffix", "mode", "owner", "group", "backup"],
-    stops: false,
-};
+const COPY: Spec =
+    Spec { short: "tSmogZ", long: &["target-directory", "suffix", "mode", "owner", "group"], stops: false };
 
 /// The paths a destination stands for: the destination itself and, if it is a folder, the names
 /// of the sources in it.
@@ -107,7 +104,9 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 vec![Target { place, ..target }],
                 How::default(),
             );
-        } else if away.place == Place::Temp && matches!(target.place, Place::Home | Place::Elsewhere) {
+        } else if (away.place == Place::Temp || away.text == "/tmp")
+            && matches!(target.place, Place::Home | Place::Elsewhere)
+        {
             walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
         }
     }
@@ -121,6 +120,10 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     );
     for source in &sources {
         let from = walk.path(&source.text);
+        if walk.scope.runnable.contains(&from) {
+            let to = walk.path(&destination);
+            walk.scope.runnable.insert(to);
+        }
         if let Some(flow) = walk.scope.files.remove(&from) {
             let to = walk.path(&destination);
             walk.scope.files.insert(to, flow);

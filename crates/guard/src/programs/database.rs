@@ -8,8 +8,8 @@ use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "sqlcmd" | "sqlplus"
-        | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
+        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "mysqlsh" | "sqlite3" | "sqlite" | "sqlcmd"
+        | "sqlplus" | "clickhouse-client" | "clickhouse" | "duckdb" | "cqlsh" | "bq" | "snowsql" | "usql"
         | "cockroach" | "isql" | "tsql" | "osql" | "litecli" | "presto" | "trino" | "hive" | "beeline"
         | "impala-shell" | "rman" | "spark-sql" | "questdb" | "surreal" | "dolt" => client,
         "pg_dump" | "pg_dumpall" | "mysqldump" | "mariadb-dump" | "mongodump" | "mongoexport" => dump,
@@ -57,7 +57,7 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             long: &["command", "dbname", "file", "host", "port", "username", "output", "variable", "set"],
             stops: false,
         },
-        "mysql" | "mariadb" | "mycli" => Spec {
+        "mysql" | "mariadb" | "mycli" | "mysqlsh" => Spec {
             short: "ehuPDS",
             long: &["execute", "host", "user", "port", "database", "init-command", "socket"],
             stops: false,
@@ -82,7 +82,9 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for flag in &parsed.flags {
         let runs = match call.name {
             "psql" | "pgcli" => flag.is("c", "command"),
-            "mysql" | "mariadb" | "mycli" => flag.is("e", "execute") || flag.is("", "init-command"),
+            "mysql" | "mariadb" | "mycli" | "mysqlsh" => {
+                flag.is("e", "execute") || flag.is("", "init-command")
+            }
             _ => {
                 flag.is("q", "query")
                     || flag.is("Q", "")

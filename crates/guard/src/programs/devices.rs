@@ -220,6 +220,20 @@ fn node(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
+/// Whether a file of the project is one that somebody made, and no image to be filled.
+fn is_document(path: &str) -> bool {
+    const KEPT: [&str; 20] = [
+        "jpg", "jpeg", "png", "pdf", "csv", "html", "css", "json", "yaml", "yml", "jar", "xlsx", "doc",
+        "zip", "xml", "ini", "key", "pem", "txt", "ipynb",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let trial = ["test", "random", "dummy", "sample", "zero", "tmp", "big", "large", "file"];
+    super::files::by_hand(path)
+        || name.rsplit_once('.').is_some_and(|(stem, end)| {
+            stem.is_empty() || KEPT.contains(&end) && !trial.iter().any(|word| stem.contains(word))
+        })
+}
+
 fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut input = call.stdin.clone();
     let mut output = None;
@@ -244,9 +258,7 @@ fn dd(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let kept = value("conv=").is_some_and(|conv| conv.contains("notrunc"))
         && value("if=").is_some_and(|from| matches!(from, "/dev/urandom" | "/dev/random" | "/dev/zero"))
         && ![".img", ".bin", ".raw", ".iso", ".qcow2", ".vmdk"].iter().any(|end| path.ends_with(end));
-    if (kept || input.text.as_deref() == Some("") || super::files::by_hand(&path))
-        && target.place == Place::Workspace
-    {
+    if (kept || input.text.as_deref() == Some("") || is_document(&path)) && target.place == Place::Workspace {
         super::files::emptied(walk, &[path.as_str()], span);
     }
     if input.origin.endless && matches!(target.place, Place::Elsewhere | Place::Home) {

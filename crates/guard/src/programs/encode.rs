@@ -156,6 +156,18 @@ pub(crate) fn decrypt(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if words.iter().any(|word| word.starts_with("--delete-secret")) {
         walk.emit(Kind::Delete, "deletes secret keys", call.span);
     }
+    let output = words.iter().position(|word| matches!(*word, "-o" | "--output"));
+    if let Some(file) =
+        output.and_then(|at| words.get(at + 1)).filter(|_| !super::verbs::only_shows(call.args))
+    {
+        walk.write_file(
+            file,
+            Flow::unknown(decoded(Origin::default())),
+            false,
+            "writes its output",
+            call.span,
+        );
+    }
     if super::signs::look(walk, call) {
         return Flow::unknown(Origin { credential: true, ..decoded(call.stdin.origin) });
     }

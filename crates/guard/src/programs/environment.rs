@@ -41,7 +41,16 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
         | "CC"
         | "CXX"
         | "RUSTC_WRAPPER" => {
+            if name.ends_with("PAGER") || name == "GIT_EXTERNAL_DIFF" || name == "LESSOPEN" {
+                from_nowhere(walk, value, span);
+            }
             command(walk, value, span);
+        }
+        "MANOPT" if value.contains("-P") || value.contains("--pager") => {
+            walk.emit_names(Kind::ToolProgram, "makes a tool run a program", span, &[name, value]);
+        }
+        "RIPGREP_CONFIG_PATH" if walk.target(value).place == Place::Temp => {
+            walk.emit_names(Kind::ToolProgram, "takes options from a file nobody has seen", span, &[value]);
         }
         "BASH_ENV" | "ENV" if !value.is_empty() && value.contains('/') => {
             if !walk.scope.files.contains_key(&walk.path(value)) {
@@ -102,6 +111,14 @@ fn runs_value(name: &str) -> bool {
     ["PAGER", "EDITOR", "_COMMAND", "_HOOK", "OPENER", "ASKPASS", "BROWSER", "PERL5DB"]
         .iter()
         .any(|end| name.ends_with(end))
+}
+
+/// A tool shows its text by a program that is not one of the system's.
+fn from_nowhere(walk: &mut Walk<'_>, value: &str, span: Span) {
+    let program = value.trim_start_matches('|').split_whitespace().next().unwrap_or_default();
+    if program.starts_with("./") || program.starts_with("/tmp/") || program.starts_with("../") {
+        walk.emit_names(Kind::ToolProgram, "makes a tool run a program", span, &[program]);
+    }
 }
 
 fn command(walk: &mut Walk<'_>, value: &str, span: Span) {

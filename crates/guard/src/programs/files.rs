@@ -24,7 +24,8 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["interactive"], stops: false });
     // What is found in a folder may be many files in many folders.
-    let listed = walk.found || walk.last_unknown.listed;
+    // So may be the lines of a file.
+    let listed = walk.found || walk.last_unknown.listed || walk.last_unknown.file;
     let recursive = listed
         || parsed.has("r", "recursive")
         || parsed.has("R", "")
@@ -100,7 +101,8 @@ pub(crate) fn by_hand(path: &str) -> bool {
 /// Whether a wildcard stands for everything in a folder, or for every file of a language.
 fn sweeps(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    path.contains('/') && matches!(name, "*" | "*.*" | "**")
+    name.starts_with("!(")
+        || path.contains('/') && matches!(name, "*" | "*.*" | "**")
         || name.starts_with('*') && by_hand(&format!("x{name}"))
 }
 
@@ -149,7 +151,11 @@ fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         call.args,
         Spec { short: "nsp", long: &["iterations", "size", "random-source", "pattern"], stops: false },
     );
-    let targets: Vec<Target> = parsed.rest().map(|arg| walk.target(&arg.text)).collect();
+    let listed = walk.found || walk.last_unknown.listed;
+    let targets: Vec<Target> = parsed
+        .rest()
+        .map(|arg| if listed { walk.target(&all_of(arg).text) } else { walk.target(&arg.text) })
+        .collect();
     let device = targets.iter().any(|target| target.place == Place::Device);
     if device {
         walk.emit_on(
@@ -167,7 +173,7 @@ fn shred(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             "overwrites files beyond recovery",
             call.span,
             targets,
-            How { all, ..How::default() },
+            How { all, recursive: listed, ..How::default() },
         );
     }
     Flow::none()

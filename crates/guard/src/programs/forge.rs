@@ -7,6 +7,11 @@ use crate::walk::{Call, Flow, Origin, Walk};
 
 /// `gh repo delete` and its kin.
 pub(super) fn forge(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.args.iter().any(|arg| arg.text.contains("/git/refs/"))
+        && call.args.iter().any(|arg| arg.text.contains("force=true"))
+    {
+        walk.emit(Kind::Git, "overwrites history on the remote by request", call.span);
+    }
     let parsed = parse(
         call.args,
         Spec { short: "RXfFHq", long: &["repo", "method", "field", "header", "jq"], stops: false },
@@ -131,6 +136,11 @@ pub(super) fn other(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
         _ => matches!(words.as_slice(), ["op", "abandon" | "restore" | "revert", ..] | ["abandon", ..]),
     };
+    if call.name == "jj"
+        && call.args.iter().any(|arg| matches!(&*arg.text, "--allow-backwards" | "--deleted"))
+    {
+        walk.emit(Kind::Git, "overwrites history on the remote", call.span);
+    }
     if bad {
         walk.emit(Kind::Git, "throws away local work", call.span);
     }

@@ -111,16 +111,17 @@ fn from_variables(walk: &mut Walk<'_>, call: Call<'_>) {
     }
 }
 
-/// A setting whose value git runs.
-fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
-    let lower = key.to_ascii_lowercase();
-    if let Some(name) = lower.strip_prefix("alias.") {
-        let body = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
-        walk.scope.aliases.insert(format!("git {name}"), body.into());
-        return;
-    }
-    let runs = matches!(
-        &*lower,
+/// Whether a setting makes every push a forced one.
+fn forces(key: &str, value: &str) -> bool {
+    key.starts_with("remote.")
+        && (key.ends_with(".push") && value.trim_start().starts_with('+')
+            || key.ends_with(".mirror") && matches!(value, "" | "true" | "1"))
+}
+
+/// Whether git runs the value of a setting.
+fn holds_program(key: &str) -> bool {
+    matches!(
+        key,
         "core.pager"
             | "core.editor"
             | "core.sshcommand"
@@ -134,19 +135,33 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
             | "uploadpack.packobjectshook"
             | "gpg.ssh.program"
             | "interactive.difffilter"
-    ) || (lower.starts_with("pager.")
-        || lower.starts_with("filter.")
-        || lower.starts_with("diff.")
-        || lower.starts_with("merge.")
-        || lower.starts_with("difftool.")
-        || lower.starts_with("mergetool."))
-        && (lower.ends_with(".cmd")
-            || lower.ends_with(".clean")
-            || lower.ends_with(".smudge")
-            || lower.ends_with(".driver")
-            || lower.ends_with(".textconv")
-            || lower.ends_with(".command")
-            || lower.starts_with("pager."));
+    ) || (key.starts_with("pager.")
+        || key.starts_with("filter.")
+        || key.starts_with("diff.")
+        || key.starts_with("merge.")
+        || key.starts_with("difftool.")
+        || key.starts_with("mergetool."))
+        && (key.ends_with(".cmd")
+            || key.ends_with(".clean")
+            || key.ends_with(".smudge")
+            || key.ends_with(".driver")
+            || key.ends_with(".textconv")
+            || key.ends_with(".command")
+            || key.starts_with("pager."))
+}
+
+/// A setting whose value git runs.
+fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
+    let lower = key.to_ascii_lowercase();
+    if let Some(name) = lower.strip_prefix("alias.") {
+        let body = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
+        walk.scope.aliases.insert(format!("git {name}"), body.into());
+        return;
+    }
+    if forces(&lower, value) {
+        walk.emit(Kind::Git, "overwrites history on the remote with every push", call.span);
+    }
+    let runs = holds_program(&lower);
     if runs && !value.is_empty() {
         let command = value.trim_start_matches('!');
         let everyday = matches!(

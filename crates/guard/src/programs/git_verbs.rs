@@ -99,6 +99,9 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         "tag" if parsed.has("d", "delete") => lost(walk, "deletes a tag", call),
         "rm" if !parsed.has("", "cached") && !parsed.has("n", "dry-run") => remove(walk, &parsed, call),
         "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
+        "remote" if call.args.iter().any(|arg| &*arg.text == "--mirror=push" || &*arg.text == "--mirror") => {
+            lost(walk, "makes the remote equal to this copy with every push", call);
+        }
         "remote" if parsed.text(0) == "add" || parsed.text(0) == "set-url" => {
             let name = format!("git remote {}", parsed.text(1));
             walk.scope.aliases.insert(name, parsed.text(2).to_owned().into());
@@ -147,6 +150,13 @@ fn options(verb: &str) -> Spec {
 /// Verbs that run programs, fetch, or are rare.
 fn running_verb(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
     match verb {
+        "send-pack"
+            if parsed.has("f", "force")
+                || parsed.has("", "mirror")
+                || parsed.rest().any(|arg| arg.text.starts_with('+')) =>
+        {
+            lost(walk, "overwrites history on the remote (send-pack --force)", call);
+        }
         "config" => config(walk, call),
         "fetch"
             if parsed

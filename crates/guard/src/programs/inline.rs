@@ -171,6 +171,9 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
         }
     };
     match name {
+        _ if name == "hermes" || name.starts_with("hermes_") => {
+            Some(super::named(walk, "hermes", rest, call.stdin, call.span))
+        }
         "pip" => Some(super::named(walk, "pip", rest, call.stdin, call.span)),
         "base64" if rest.iter().any(|arg| &*arg.text == "-d") => {
             Some(super::named(walk, "base64", rest, call.stdin, call.span))

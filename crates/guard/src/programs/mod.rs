@@ -69,6 +69,12 @@ use crate::effect::Span;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 
 pub(crate) use environment::set as environment;
+
+/// Notes that nothing is left in a file.
+pub(crate) fn emptied(walk: &mut Walk<'_>, path: &str, span: Span) {
+    files::emptied(walk, &[path], span);
+}
+
 pub(crate) use windows::whole as other_shells;
 
 /// Runs one program: finds out which, and lets its family state what it does.
@@ -101,6 +107,16 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg<'_>], stdin: &Flow, span: Spa
         let mut all = vec![Arg { text: glued.into(), span: first.span }];
         all.extend(rest.iter().map(Arg::shared));
         return named(walk, "cmd", &all, stdin, span);
+    }
+    if raw.as_bytes().get(1) == Some(&b':') && !raw.contains(['/', '\\']) {
+        // A Windows path whose backslashes another shell took away.
+        let lower = raw.to_ascii_lowercase();
+        if let Some(shell) = ["powershell", "pwsh", "cmd"]
+            .iter()
+            .find(|shell| lower.trim_end_matches(".exe").ends_with(*shell))
+        {
+            return named(walk, shell, rest, stdin, span);
+        }
     }
     if raw.starts_with("/etc/init.d/") || raw.starts_with("/etc/rc.d/") {
         return named(walk, "service", rest, stdin, span);

@@ -173,6 +173,12 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             &urls,
         );
     }
+    if changes
+        && urls.iter().any(|url| url.contains("/git/refs/"))
+        && call.args.iter().any(|arg| arg.text.contains("force"))
+    {
+        walk.emit_names(Kind::Git, "overwrites history on the remote by request", call.span, &urls);
+    }
     let settings =
         changes && urls.iter().any(|url| url.contains("/_cluster/settings") || url.ends_with("/_close"));
     if settings

@@ -197,5 +197,6 @@ pub(super) fn seq(_walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let lines: Vec<String> = (1..=last).map(|n| n.to_string()).collect();
         return Flow::known(lines.join("\n") + "\n");
     }
-    Flow::known("1\n2\n".to_owned())
+    let endless = call.args.iter().any(|arg| matches!(&*arg.text, "inf" | "infinity" | "Inf"));
+    Flow { origin: Origin { endless, ..Origin::default() }, ..Flow::known("1\n2\n".to_owned()) }
 }

@@ -211,15 +211,15 @@ pub(crate) fn known_script(
     if let Some(flow) = walk.scope.files.get(&normal).cloned() {
         return Some(own_script(walk, path, &flow, args, stdin, span));
     }
-    if walk
-        .scope
-        .runnable
-        .iter()
-        .take(64)
-        .any(|path| *path == normal || path.ends_with('/') && normal.starts_with(&**path))
-    {
+    if walk.scope.runnable.iter().take(64).any(|path| {
+        *path == normal
+            || path.ends_with('/') && normal.starts_with(&**path)
+            || path.contains('*') && crate::walk::glob_matches(path, &normal)
+    }) {
         let target = walk.target(path);
-        if !everyday_script(&target.text) || matches!(target.place, Place::Temp | Place::Home) {
+        let unpacked =
+            walk.programs.iter().any(|(name, _)| matches!(name.as_str(), "tar" | "unzip" | "7z" | "bsdtar"));
+        if unpacked || !everyday_script(&target.text) || matches!(target.place, Place::Temp | Place::Home) {
             walk.emit_on(
                 Kind::MadeRunnable,
                 "makes a file executable and runs it",

@@ -60,9 +60,10 @@ pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) {
     let folded = text.contains("'||'").then(|| text.replace("'||'", ""));
     let text = folded.as_deref().unwrap_or(text);
     let lower = text.to_ascii_lowercase();
-    if let Some((_, rest)) = lower.split_once("execute '")
+    let inner = ["execute '", "execute format('", "do '"].iter().find_map(|verb| lower.split_once(verb));
+    if let Some((_, rest)) = inner
         && let Some(inner) = rest.split('\'').next()
-        && looks_destructive(inner)
+        && looks_destructive(inner.strip_prefix("begin ").unwrap_or(inner))
     {
         walk.emit(Kind::Database, "runs a statement that drops or empties tables", span);
     }
@@ -256,7 +257,7 @@ fn put_together(walk: &mut Walk<'_>, text: &str, span: Span) {
 
 /// Whether a statement has a condition that leaves something out.
 fn narrowed(words: &[String]) -> bool {
-    let Some(at) = words.iter().position(|word| word == "where" || word == "using") else { return false };
+    let Some(at) = words.iter().position(|word| word == "where") else { return false };
     let condition: String = words.iter().skip(at + 1).map(String::as_str).collect();
     // `1=1 or …` lets everything through, whatever follows.
     !["or1=1", "ortrue", "or1", "or'1'='1'", "or'a'='a'"].iter().any(|end| condition.ends_with(end))

@@ -12,6 +12,9 @@ use crate::walk::{Arg, Flow, HOLE, Walk, glob_matches};
 pub(crate) fn run(walk: &mut Walk<'_>, raw: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
     let rest = args.get(1..).unwrap_or_default();
     let origin = walk.last_unknown;
+    if !walk.scope.runnable.is_empty() && walk.scope.runnable.contains(&walk.path(raw)) {
+        walk.emit(Kind::MadeRunnable, "makes a file executable and runs it", span);
+    }
     let name = base_name(raw);
     if !name.contains(HOLE) && !name.is_empty() {
         // The folder is unknown, the program is not.

@@ -73,6 +73,9 @@ impl Walk<'_> {
                 }
                 self.rounds(src, body, stdin)
             }
+            Node::While(condition, body) if reads_lines(condition, stdin) => {
+                self.each_line(src, condition, body, stdin)
+            }
             Node::While(condition, body) => {
                 self.endless(src, Some(condition), body);
                 self.scope.rounds += 1;
@@ -122,6 +125,21 @@ impl Walk<'_> {
         let flow = self.list(src, body, stdin);
         self.scope.branches -= 1;
         flow
+    }
+
+    /// `while read …` over lines that are known: once for each.
+    fn each_line(&mut self, src: Src<'_>, condition: &List<'_>, body: &List<'_>, stdin: &Flow) -> Flow {
+        let mut out = Flow::none();
+        for line in stdin.seen().lines().take(MOST_LINES) {
+            if !self.spend(line.len() + WALKED) {
+                break;
+            }
+            let input = Flow { text: Some(format!("{line}\n").into()), origin: stdin.origin };
+            self.list(src, condition, &input);
+            let flow = self.list(src, body, &Flow::none());
+            join(&mut out, flow);
+        }
+        out
     }
 
     /// The body of a loop that runs nobody knows how often.
@@ -269,6 +287,18 @@ impl Walk<'_> {
         self.calls.pop();
         flow
     }
+}
+
+/// Most lines that are handed to a loop one by one.
+const MOST_LINES: usize = 24;
+
+/// Whether a condition is `read`, and the lines it will read are known and few.
+fn reads_lines(condition: &List<'_>, stdin: &Flow) -> bool {
+    let [Item { node: Node::Simple(simple), .. }] = condition.items.as_slice() else { return false };
+    simple.words.first().and_then(Word::bare) == Some("read")
+        && !simple.words.iter().any(|word| matches!(word.bare(), Some("-d" | "-u" | "-n" | "-N")))
+        && simple.redirects.is_empty()
+        && stdin.exact().is_some_and(|text| (1..=MOST_LINES).contains(&text.lines().count()))
 }
 
 /// Adds one output to another.

@@ -143,6 +143,9 @@ impl Walk<'_> {
             return;
         }
         let place = target.place;
+        if self.found && !append && content.text.as_deref() == Some("") {
+            crate::programs::emptied(self, path, span);
+        }
         if content.origin.endless && place != Place::Device {
             self.emit_on(
                 Kind::Device,

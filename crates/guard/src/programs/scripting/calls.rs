@@ -2,7 +2,7 @@
 
 use super::file_calls::deletes;
 use super::{NETWORK, Program, judge};
-use crate::effect::Span;
+use crate::effect::{Kind, Span};
 use crate::programs::tokens::Token;
 use crate::programs::{base_name, code, sql};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
@@ -143,6 +143,7 @@ impl Program {
             let tree = tree || self.mentions(&["recursive"]) && matches!(name, "rm" | "unlink" | "rmdir");
             return self.delete_call(walk, at, first, tree, span);
         }
+        self.git_call(walk, first, name, before.as_deref().filter(|_| method), span);
         if method
             && matches!(
                 name,
@@ -156,7 +157,8 @@ impl Program {
                     | "exec_driver_sql"
                     | "do"
             )
-            && (!matches!(self.list.get(first), Some(Token::Text(_))) || self.sign(first + 1, '.'))
+            && !(matches!(self.list.get(first), Some(Token::Text(_)))
+                && matches!(self.list.get(first + 1), Some(Token::Sign(')' | ',')) | None))
             && let Some(text) = self.constant(first)
             && sql::looks_destructive(&text)
         {
@@ -164,6 +166,32 @@ impl Program {
             sql::judge(walk, &text, span);
         }
         self.file_call(walk, at, first, name, before.as_deref(), span);
+    }
+
+    /// Calls of libraries that drive git: `repo.git.reset("--hard")`, `remote.push(force=True)`.
+    fn git_call(&self, walk: &mut Walk<'_>, first: usize, name: &str, before: Option<&str>, span: Span) {
+        if name == "push" && (self.mentions(&["git", "Repo"]) || self.holds_text("simple-git")) {
+            let forced = self.list.iter().skip(first).take(12).any(|token| match token {
+                Token::Name(name) => name == "force",
+                Token::Text(text) => {
+                    matches!(text.as_str(), "-f" | "--force" | "--mirror") || text.starts_with('+')
+                }
+                _ => false,
+            });
+            if forced {
+                walk.emit(Kind::Git, "overwrites history on the remote (push --force)", span);
+            }
+        } else if before == Some("git") && self.mentions(&["Repo"]) {
+            let mut words = vec!["git".to_owned(), name.replace('_', "-")];
+            let end = (first..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(first);
+            words.extend((first..end).filter_map(|near| match self.list.get(near) {
+                Some(Token::Text(text)) => Some(text.clone()),
+                _ => None,
+            }));
+            let args: Vec<Arg<'_>> =
+                words.iter().map(|word| Arg { text: word.as_str().into(), span }).collect();
+            walk.run(&args, &Flow::none(), span);
+        }
     }
 
     /// Calls with a shape of their own in one language; true when this was one.
@@ -379,7 +407,7 @@ impl Program {
     }
 
     /// Whether something is asked of the list that begins here: `["rm", …].join(" ")`.
-    fn list_is_asked(&self, first: usize) -> bool {
+    pub(super) fn list_is_asked(&self, first: usize) -> bool {
         let end = (first..self.list.len()).find(|near| self.sign(*near, ']')).unwrap_or(first);
         self.sign(end + 1, '.')
     }

@@ -114,6 +114,8 @@ impl Program {
             paths.push(HOLE.to_string());
         }
         let tree = tree
+            || walk.found
+            || self.mentions(&["stdin", "argv", "ARGV", "STDIN"])
             || self.name(first).is_some_and(|name| matches!(name, "ARGV" | "glob" | "_"))
             || self.mentions(&[
                 "glob",
@@ -150,6 +152,11 @@ impl Program {
             }
             "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
             | "truncate" | "truncateSync" | "outputFileSync" => {
+                if let Some(path) = path {
+                    written(walk, &path, span);
+                }
+            }
+            "set_key" | "unset_key" => {
                 if let Some(path) = path {
                     written(walk, &path, span);
                 }

@@ -163,7 +163,9 @@ impl Program {
                     // A list of words: `@a = ("rm", "-rf", "/")`.
                     let words = self.pieces(at + 2).join(" ");
                     self.constants.insert(name, words);
-                } else if let Some(words) = self.words(at + 2).filter(|words| !words.is_empty()) {
+                } else if let Some(words) =
+                    self.words(at + 2).filter(|words| !words.is_empty() && !self.list_is_asked(at + 2))
+                {
                     self.lists.insert(name, words);
                 } else if let Some(value) = self.constant(at + 2) {
                     self.constants.insert(name, value);

@@ -28,8 +28,24 @@ impl Program {
                 .any(|endless| compact.contains(endless));
         let itself = self.mentions(&["spawn", "fork", "exec", "execFile", "Popen"])
             && (self.mentions(&["execPath", "argv", "__filename", "executable", "__FILE__"]));
-        if itself && forever && language != "c" {
+        let again = forever || self.mentions(&["setInterval", "setImmediate"]);
+        if itself && again && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "starts itself without end", span);
+        }
+        if forever
+            && self.mentions(&["Process", "Thread"])
+            && text.contains("target=")
+            && self.called("start")
+        {
+            walk.emit(Kind::ForkBomb, "starts processes without end", span);
+        }
+        if forks && self.mentions(&["for"]) && text.contains("..") {
+            walk.emit(Kind::ForkBomb, "forks again and again", span);
+        }
+        if self.mentions(&["docker"])
+            && ["stop", "kill", "remove", "restart", "prune", "pause"].iter().any(|verb| self.called(verb))
+        {
+            walk.emit(Kind::Container, "stops or deletes containers", span);
         }
         if forks && forever && language != "c" {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
@@ -67,6 +83,13 @@ impl Program {
         }
         if language == "perl" && self.mentions(&["unlink"]) && globbed(text) {
             walk.emit_names(Kind::Delete, "deletes whatever it finds", span, &["*"]);
+        }
+        let bare = |at: usize| matches!(self.list.get(at), None | Some(Token::Sign(';' | '}')));
+        if language == "perl"
+            && (0..self.list.len()).any(|at| self.name(at) == Some("unlink") && bare(at + 1))
+        {
+            // Without a name it takes the line at hand.
+            walk.emit_names(Kind::Delete, "deletes whatever it is given", span, &["…"]);
         }
         self.reaches_out(walk, span);
         self.reads_secrets(walk, span, before);

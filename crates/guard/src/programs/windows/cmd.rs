@@ -56,7 +56,7 @@ impl Shell<'_, '_> {
                 let rest = part.get(word.len()..).unwrap_or_default();
                 // `call` reads variables once more.
                 let rest = if word.eq_ignore_ascii_case("call") {
-                    self.filled(&rest.replace("%%", "%"))
+                    self.filled(rest).replace("%%", "%")
                 } else {
                     rest.to_owned()
                 };
@@ -143,11 +143,16 @@ impl Shell<'_, '_> {
         match lower {
             "cmd" => super::shell(self.walk, call),
             "powershell" | "pwsh" => super::powershell(self.walk, call),
-            "rmdir" => {
+            "rmdir" | "deltree" => {
                 cmdlets::verb(self.walk, "rd", rest, self.span, stdin);
             }
-            "copy" if rest.first().is_some_and(|word| word.eq_ignore_ascii_case("nul")) => {
-                if let Some(file) = rest.get(1) {
+            "copy"
+                if rest
+                    .iter()
+                    .find(|word| !word.starts_with('/'))
+                    .is_some_and(|word| word.eq_ignore_ascii_case("nul")) =>
+            {
+                if let Some(file) = rest.iter().filter(|word| !word.starts_with('/')).nth(1) {
                     super::written(self.walk, file, Flow::known(String::new()), false, self.span);
                 }
             }

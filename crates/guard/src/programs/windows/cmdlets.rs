@@ -15,14 +15,8 @@ pub(super) fn names(walk: &Walk<'_>, words: &[&str]) -> Vec<Target> {
 
 /// A path as a target; those of other systems are told by how they begin.
 pub(super) fn target(walk: &Walk<'_>, path: &str) -> Target {
-    let place = windows_place(path);
-    let posix = path.starts_with('~') || path.starts_with('/') && !path.starts_with("//");
-    if posix && place == Place::Elsewhere {
-        return walk.target(&path.replace('\\', "/"));
-    }
     let relative = !path.contains(':') && !path.starts_with(['\\', '%', '$', '~', '/']);
     if relative
-        && place == Place::Elsewhere
         && let Some(folder) =
             walk.scope.cwd.strip_prefix('/').filter(|cwd| cwd.as_bytes().get(1) == Some(&b':'))
     {
@@ -32,6 +26,11 @@ pub(super) fn target(walk: &Walk<'_>, path: &str) -> Target {
             path.trim_start_matches(".\\").trim_start_matches("./")
         );
         return Target { place: windows_place(&whole), text: whole };
+    }
+    let place = windows_place(path);
+    let posix = path.starts_with('~') || path.starts_with('/') && !path.starts_with("//");
+    if posix && place == Place::Elsewhere {
+        return walk.target(&path.replace('\\', "/"));
     }
     Target { text: crate::walk::shown(path), place }
 }

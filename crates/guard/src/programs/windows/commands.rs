@@ -72,6 +72,18 @@ const VALUED: [&str; 12] = [
     "-stream",
 ];
 
+/// Options of `Start-Process`.
+const STARTS: [&str; 8] = [
+    "-argumentlist",
+    "-filepath",
+    "-nonewwindow",
+    "-passthru",
+    "-verb",
+    "-wait",
+    "-windowstyle",
+    "-workingdirectory",
+];
+
 impl Shell<'_, '_> {
     /// Runs a command by name.
     pub(super) fn command(&mut self, name: &str, args: Vec<Given<'_, '_>>, input: Option<&Value>) -> Value {
@@ -122,7 +134,7 @@ impl Shell<'_, '_> {
                 };
                 if list.is_empty() { Value::unknown(Origin::default()) } else { Value { list, origin } }
             }
-            "where-object" | "sort-object" | "select-object" | "tee-object" | "out-string" | "get-unique"
+            "where-object" | "sort-object" | "select-object" | "out-string" | "get-unique"
             | "out-default" => {
                 self.blocks(&args);
                 input.cloned().unwrap_or_default()
@@ -132,22 +144,22 @@ impl Shell<'_, '_> {
                 super::fetched(self.walk, &plain, self.span);
                 Value::unknown(Origin { network: true, ..Origin::default() })
             }
-            "set-alias" => {
-                let operands: Vec<&&str> = plain.iter().filter(|word| !word.starts_with('-')).collect();
-                if let [new, real, ..] = operands.as_slice() {
-                    self.aliases.insert(new.to_ascii_lowercase(), (**real).to_owned());
-                }
-                Value::default()
-            }
-            "set-variable" => {
-                let operands: Vec<&&str> = plain.iter().filter(|word| !word.starts_with('-')).collect();
-                if let [name, value @ ..] = operands.as_slice() {
-                    let list = value.iter().map(|word| (**word).to_owned()).collect();
-                    self.variables.insert(name.to_ascii_lowercase(), Value { list, origin });
-                }
-                Value::default()
-            }
+            "set-alias" | "set-variable" => self.named_anew(cmdlet(&lower), &plain, origin),
             "start-process" => self.started(&plain),
+            "set-content" | "add-content" | "out-file" | "tee-object" => self.kept(&lower, &plain, input),
+            "copy-item" | "move-item" => {
+                self.other(cmdlet(&lower), bare, &plain, input);
+                if let Some(file) = without_values(&plain).iter().filter(|word| !word.starts_with('-')).nth(1)
+                {
+                    super::written(self.walk, file, Flow::unknown(Origin::default()), false, self.span);
+                }
+                Value::default()
+            }
+            "invoke-sqlcmd" => {
+                let query = plain.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
+                crate::programs::sql::judge(self.walk, query, self.span);
+                Value::unknown(Origin { local: true, ..Origin::default() })
+            }
             "join-path" => Value::text(
                 plain.iter().filter(|word| !word.starts_with('-')).copied().collect::<Vec<_>>().join("\\"),
             ),
@@ -170,6 +182,21 @@ impl Shell<'_, '_> {
                     .unwrap_or_else(|| Value::unknown(Origin { local: true, ..Origin::default() }))
             }
         }
+    }
+
+    /// A new name for a command, or a value for a variable.
+    fn named_anew(&mut self, how: &str, words: &[&str], origin: Origin) -> Value {
+        let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+        if let Some(name) = operands.next() {
+            let rest: Vec<String> = operands.map(|word| (*word).to_owned()).collect();
+            let name = name.to_ascii_lowercase();
+            if how == "set-variable" {
+                self.variables.insert(name, Value { list: rest, origin });
+            } else if let Some(real) = rest.into_iter().next() {
+                self.aliases.insert(name, real);
+            }
+        }
+        Value::default()
     }
 
     /// A cmdlet with no value of its own, or a program.
@@ -245,14 +272,45 @@ impl Shell<'_, '_> {
         self.run(&text)
     }
 
+    /// Text put into a file.
+    fn kept(&mut self, name: &str, words: &[&str], input: Option<&Value>) -> Value {
+        self.other(cmdlet(name), name, words, None);
+        let rest = without_values(words);
+        let mut operands = rest.iter().filter(|word| !word.starts_with('-'));
+        let Some(file) = operands.next() else { return Value::default() };
+        let content = match (operands.next(), input) {
+            (Some(text), _) if !text.contains(HOLE) => Flow::known((*text).to_owned()),
+            (None, Some(value)) => flow(Some(value)),
+            _ => Flow::unknown(Origin::default()),
+        };
+        let append =
+            cmdlet(name) == "add-content" || words.iter().any(|word| word.eq_ignore_ascii_case("-append"));
+        super::written(self.walk, file, content, append, self.span);
+        input.cloned().unwrap_or_default()
+    }
+
     fn started(&mut self, words: &[&str]) -> Value {
         if !cmdlets::verb(self.walk, "start-process", words, self.span, &Flow::none()) {
             return Value::default();
         }
-        let mut named = words.iter().filter(|word| !word.starts_with('-'));
-        if let Some(first) = named.next() {
-            let line = named.copied().collect::<Vec<_>>().join(" ");
-            super::program_line(self.walk, first, &line, self.span);
+        // The program comes first or after `-FilePath`, its arguments next or after `-ArgumentList`.
+        let mut program = None;
+        let mut line: Vec<&str> = Vec::new();
+        let mut handed = false;
+        for word in words {
+            let lower = word.to_ascii_lowercase();
+            let option = lower.starts_with('-')
+                && STARTS.iter().any(|name| name.starts_with(&lower) && lower.len() > 2);
+            if option {
+                handed = lower.starts_with("-a");
+            } else if handed || program.is_some() {
+                line.push(word);
+            } else {
+                program = Some(*word);
+            }
+        }
+        if let Some(program) = program {
+            super::program_line(self.walk, program, &line.join(" "), self.span);
         }
         Value::default()
     }
@@ -277,6 +335,9 @@ impl Shell<'_, '_> {
                     given.get(..1).unwrap_or_default().to_vec()
                 };
                 self.deleted(&paths);
+            }
+            "invokeverb" if given.iter().any(|verb| verb.eq_ignore_ascii_case("delete")) => {
+                self.deleted(&value.list);
             }
             "kill" | "terminate" => self.walk.emit(Kind::Kill, "ends processes", self.span),
             "stop" | "stopservice" => self.walk.emit(Kind::Service, "stops a service", self.span),

@@ -122,6 +122,15 @@ impl Shell<'_, '_> {
             let (value, next) = self.primary(items, at);
             return (values::cast(&kind, value), next);
         };
+        let mut name = name.clone();
+        let mut at = at;
+        if name.is_empty()
+            && let Some(Piece::Group('(', inner)) = items.get(at + 1).map(|item| &item.piece)
+        {
+            // `[type]::('De' + 'lete')(…)`
+            name = self.statements(inner).joined();
+            at += 1;
+        }
         let (args, mut next) = self.call_arguments(items, at + 1);
         let mut value = self.static_member(&kind, &name.to_ascii_lowercase(), args.as_deref());
         while let Some(Item { piece: Piece::Member(name), glued: true }) = items.get(next) {

@@ -219,7 +219,8 @@ fn fetched(walk: &mut Walk<'_>, words: &[&str], span: Span) -> Flow {
     let file = words
         .iter()
         .position(|word| ["-outfile", "-destination", "-o", "-of"].contains(&&*word.to_ascii_lowercase()))
-        .and_then(|at| words.get(at + 1));
+        .and_then(|at| words.get(at + 1))
+        .or_else(|| words.iter().filter(|word| !word.starts_with('-')).nth(1));
     let flow = Flow::unknown(Origin { network: true, ..Origin::default() });
     if let Some(file) = file {
         walk.write_file(&posix(file), flow.clone(), false, "keeps what it fetched", span);
@@ -307,16 +308,20 @@ fn posix(path: &str) -> String {
 fn powershell(walk: &mut Walk<'_>, call: Call<'_>) {
     let mut at = 0;
     while let Some(arg) = call.args.get(at) {
-        let flag = arg.text.trim_start_matches(['-', '/', '\u{2013}', '\u{2014}']).to_ascii_lowercase();
-        let dashed = flag.len() < arg.text.len() && !flag.is_empty();
+        let plain = arg.text.replace('^', "");
+        let flag = plain.trim_start_matches(['-', '/', '\u{2013}', '\u{2014}']).to_ascii_lowercase();
+        let dashed = flag.len() < plain.len() && !flag.is_empty();
+        let (flag, glued) = flag.split_once(':').map_or((flag.clone(), None), |(flag, _)| {
+            (flag.to_owned(), plain.split_once(':').map(|(_, value)| value.to_owned()))
+        });
         if !dashed {
             break;
         }
-        let encoded = matches!(flag.as_str(), "e" | "ec" | "enc")
-            || (flag.len() > 2 && "encodedcommand".starts_with(&flag));
+        let encoded = flag == "ec" || "encodedcommand".starts_with(&flag);
         if encoded {
             walk.emit(Kind::RunDecoded, "runs an encoded PowerShell command", arg.span);
-            let decoded = call.args.get(at + 1).and_then(|arg| super::encode::decode64(&arg.text));
+            let given = glued.or_else(|| call.args.get(at + 1).map(|arg| arg.text.to_string()));
+            let decoded = given.and_then(|text| super::encode::decode64(&text));
             if let Some(bytes) = decoded {
                 power::text(walk, &values::spelled(&bytes), call.span);
             }
