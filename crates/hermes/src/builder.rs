@@ -31,11 +31,9 @@ use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, StoreError};
 use hermes_tools::MediaSettings;
-use hermes_tools::senders::Carriers;
 
 use crate::browser::WorldBrowsers;
 use crate::checkpoints;
-use crate::courier::WorldCourier;
 use crate::cron;
 use crate::environments;
 use crate::fence;
@@ -284,8 +282,7 @@ impl RuntimeBuilder {
             services = lasting::with_boards(services, home, &machine, &later);
             let recall = lasting::recall(home, sessions, &machine);
             services = services.with(recall).with(lasting::logins(home, &machine));
-            let carriers = Carriers::new(self.deliver.clone(), WorldCourier::new(&shared, &web));
-            services = services.with(cron::book(home, &shared, &machine, Arc::new(carriers)));
+            services = services.with(cron::book(home, &shared, &machine, &web, self.deliver.clone()));
         }
         if let Some(deliver) = self.deliver {
             services = services.with(deliver);

@@ -36,10 +36,13 @@ use hermes_store::config::CronMode;
 use hermes_store::cron::Runs;
 use hermes_store::sessions::Clock;
 use hermes_store::{CronHome, Home, Settings};
+use hermes_tools::senders::Carriers;
 use jiff::Timestamp;
 
+use crate::courier::WorldCourier;
 use crate::host::Machine;
 use crate::runtime::Runtime;
+use crate::web::WorldWeb;
 use crate::world::World;
 use book::HomeBook;
 
@@ -47,13 +50,15 @@ pub use jiff::tz::TimeZone;
 pub use serve::{Happening, ServeError};
 pub use tick::Ticked;
 
-/// The jobs of a home, to a tool.
+/// The jobs of a home, to a tool; `live` is who is connected to platforms.
 pub(crate) fn book(
     home: &Home,
     world: &Arc<RwLock<World>>,
     machine: &Arc<Machine>,
-    deliver: Arc<dyn Deliver>,
+    web: &Arc<WorldWeb>,
+    live: Option<Arc<dyn Deliver>>,
 ) -> Arc<dyn JobBook> {
+    let deliver = Arc::new(Carriers::new(live, WorldCourier::new(world, web)));
     let host: Arc<dyn Host> = machine.clone();
     let clock: Arc<dyn Clock> = machine.clone();
     Arc::new(HomeBook { home: CronHome::of(home), world: Arc::clone(world), host, clock, deliver })
