@@ -39,14 +39,16 @@ struct Offered {
     bed: Option<Arc<dyn Bed>>,
 }
 
-/// Work that is polled on a thread which just waits says where it may sleep; elsewhere this does
-/// nothing. The last offer counts.
-pub fn offer(bed: &Arc<dyn Bed>) {
+/// Work that is polled on a thread which just waits says where it may sleep; `false` on any other thread,
+/// where nobody will. The last offer counts.
+pub fn offer(bed: &Arc<dyn Bed>) -> bool {
     OFFERED.with_borrow_mut(|offered| {
-        if offered.waits > 0 && !offered.bed.as_ref().is_some_and(|known| Arc::ptr_eq(known, bed)) {
+        let waits = offered.waits > 0;
+        if waits && !offered.bed.as_ref().is_some_and(|known| Arc::ptr_eq(known, bed)) {
             offered.bed = Some(Arc::clone(bed));
         }
-    });
+        waits
+    })
 }
 
 /// Takes an offer back.
@@ -284,7 +286,7 @@ mod tests {
         let letters = Arc::new(LetterBox::default());
         let bed: Arc<dyn Bed> = letters.clone();
 
-        offer(&bed);
+        assert!(!offer(&bed));
 
         assert_eq!(Arc::strong_count(&letters), 2);
     }

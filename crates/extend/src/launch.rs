@@ -1,6 +1,7 @@
 //! Starting the programs that foreign tools live in. The composition root brings the launcher; this
 //! crate never starts a process by itself.
 
+use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,8 +13,8 @@ use futures::future::BoxFuture;
 pub struct Program {
     /// A name on the search path, or a path.
     pub program: String,
-    /// Its arguments.
-    pub arguments: Vec<String>,
+    /// Its arguments. One that is part of this program is not copied for everybody who may start it.
+    pub arguments: Vec<Cow<'static, str>>,
     /// Variables beyond the few that every foreign program gets (`PATH`, `HOME`, `LANG`, …).
     pub variables: Vec<(String, String)>,
     /// Where it starts.

@@ -97,12 +97,33 @@ pub fn front_stamp(folder: &Path, files: &[&str]) -> Vec<Option<Stamp>> {
 
 /// Changes when anything in a folder does, by dates alone: nothing is opened.
 pub fn tree_stamp(folder: &Path) -> String {
-    let mut hash = Sha256::new();
-    add_stamps(&mut hash, folder, &mut { MAX_TREE_FILES }, 0);
-    hex(&hash.finalize())
+    front_and_tree(folder, &[]).1
 }
 
-fn add_stamps(hash: &mut Sha256, at: &Path, left: &mut usize, depth: usize) {
+/// What [`front_stamp`] and [`tree_stamp`] tell, in one walk.
+pub fn front_and_tree(folder: &Path, files: &[&str]) -> (Vec<Option<Stamp>>, String) {
+    let mut front = vec![None; files.len()];
+    let mut seen = |path: &Path, stamp: Option<Stamp>| {
+        let at = files.iter().position(|name| path.file_name().is_some_and(|it| it == *name));
+        if let Some(known) = at.and_then(|at| front.get_mut(at)) {
+            *known = stamp;
+        }
+    };
+    let own = if files.is_empty() { None } else { disk::folder_stamp(folder) };
+    let mut hash = Sha256::new();
+    add_stamps(&mut hash, folder, &mut { MAX_TREE_FILES }, 0, &mut seen);
+    front.insert(0, own);
+    (front, hex(&hash.finalize()))
+}
+
+/// Adds everything in a folder; what is in it directly is told as well.
+fn add_stamps(
+    hash: &mut Sha256,
+    at: &Path,
+    left: &mut usize,
+    depth: usize,
+    seen: &mut dyn FnMut(&Path, Option<Stamp>),
+) {
     let mut paths = disk::names_with_kind(at).unwrap_or_default();
     paths.sort();
     for (path, is_folder) in paths {
@@ -113,9 +134,17 @@ fn add_stamps(hash: &mut Sha256, at: &Path, left: &mut usize, depth: usize) {
         *left -= 1;
         // A folder has no stamp of its own: what is in it counts.
         let stamp = if is_folder { None } else { disk::stamp(&path) };
-        hash.update(format!("{}\0{stamp:?}\0", path.display()));
+        hash.update(path.as_os_str().as_encoded_bytes());
+        // No name has a zero in it, and a stamp has a fixed length.
+        hash.update([0, u8::from(stamp.is_some())]);
+        for word in stamp.map(|stamp| stamp.words()).unwrap_or_default() {
+            hash.update(word.to_le_bytes());
+        }
+        if depth == 0 {
+            seen(&path, stamp);
+        }
         if is_folder {
-            add_stamps(hash, &path, left, depth + 1);
+            add_stamps(hash, &path, left, depth + 1, seen);
         }
     }
 }
@@ -227,6 +256,27 @@ mod tests {
         assert_eq!(write("sub/b.py", "2"), second);
         std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link")).unwrap();
         assert_ne!(tree_digest(dir.path()).unwrap(), second);
+    }
+
+    #[test]
+    fn one_walk_tells_what_two_would() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["plugin.yaml", "__init__.py", "other.py", "sub/__init__.py"] {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, name).unwrap();
+        }
+        let files = ["plugin.yaml", "plugin.yml", "__init__.py"];
+
+        let (front, tree) = front_and_tree(dir.path(), &files);
+
+        assert_eq!(front, front_stamp(dir.path(), &files));
+        assert_eq!(front.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, true]);
+        assert_eq!(tree, tree_stamp(dir.path()));
+        std::fs::write(dir.path().join("sub/__init__.py"), "longer than before").unwrap();
+        let (same, other) = front_and_tree(dir.path(), &files);
+        assert_eq!(same, front);
+        assert_ne!(other, tree);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! `mcp`: a call of a server's tool through the whole road, beside the bare pipe to the same program;
-//! four calls of a second at once; the start with twenty servers configured.
+//! `mcp`: a call of a server's tool through the whole road, without and with a record of calls, beside the
+//! bare pipe to the same program; four calls of a second at once; the start with twenty servers configured.
 
 use std::path::{Path, PathBuf};
 
 use hermes::store::Home;
-use hermes::{Runtime, ToolCall};
+use hermes::{Runtime, RuntimeBuilder, Session, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
@@ -33,16 +33,17 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     let runtime = open(&home, work)?;
     runtime.mcp().ready_blocking();
     let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
-    let text = json!({ "text": "hello" });
     let line = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": "echo", "arguments": text, "_meta": { "progressToken": 1 } },
+        "params": { "name": "echo", "arguments": { "text": "hello 1000" }, "_meta": { "progressToken": 1 } },
     });
     let line = format!("{line}\n");
     let mut pipe = PingPong::start("python3", &[&script.to_string_lossy()])?;
     // In turns, so that what else the machine does falls on both alike.
-    let (road, bare) =
-        side_by_side(CALLS, || called(&session, "mcp__bench__echo", &text).map(drop), || pipe.round(&line))?;
+    let (road, bare) = side_by_side(CALLS, echoing(&session), || pipe.round(&line))?;
+    let recording = builder(&home, work).record_calls().build().map_err(|wrong| wrong.to_string())?;
+    let recorded = recording.session().open().map_err(|wrong| wrong.to_string())?;
+    let (written, beside) = side_by_side(CALLS, echoing(&recorded), || pipe.round(&line))?;
 
     let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
     let (outcomes, four) = timed(|| session.batch_blocking(calls));
@@ -60,10 +61,21 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         ("echo_us", micros(road)),
         ("bare_us", micros(bare)),
         ("echo_ratio", road.as_secs_f64() / bare.as_secs_f64()),
+        ("recorded_us", micros(written)),
+        ("recorded_ratio", written.as_secs_f64() / beside.as_secs_f64()),
         ("four_calls_s", four.as_secs_f64()),
         ("start_0_ms", millis(alone)),
         ("start_20_ms", millis(loaded)),
     ])
+}
+
+/// Calls of the quick tool, each with other words: what is repeated is remarked upon, and that costs.
+fn echoing(session: &Session) -> impl FnMut() -> Result<(), String> + '_ {
+    let mut count = 1000_u32;
+    move || {
+        count += 1;
+        called(session, "mcp__bench__echo", &json!({ "text": format!("hello {count}") })).map(drop)
+    }
 }
 
 fn server(script: &Path) -> Value {
@@ -89,6 +101,9 @@ fn configure(home: &Path, servers: &Value) -> Result<(), String> {
 }
 
 fn open(home: &Path, work: &Work) -> Result<Runtime, String> {
-    let builder = Runtime::builder().cwd(&work.folder).home(Home::at(home)).env(process::variables());
-    builder.build().map_err(|wrong| wrong.to_string())
+    builder(home, work).build().map_err(|wrong| wrong.to_string())
+}
+
+fn builder(home: &Path, work: &Work) -> RuntimeBuilder {
+    Runtime::builder().cwd(&work.folder).home(Home::at(home)).env(process::variables())
 }

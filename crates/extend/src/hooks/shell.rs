@@ -179,7 +179,7 @@ fn launch(
     let (program, arguments) = words.split_first().ok_or_else(|| "there is no command".to_owned())?;
     let program = Program {
         program: program.clone(),
-        arguments: arguments.to_vec(),
+        arguments: arguments.iter().cloned().map(Into::into).collect(),
         variables: Vec::new(),
         directory: Some(spec.cwd.clone()),
         consent,

@@ -50,7 +50,7 @@ pub fn plugin(plugin: &Plugin, doors: &Doors, desk: &Arc<Desk>) -> Arc<Subject> 
             let mut words = manifest.run.iter().cloned();
             let program = Program {
                 program: words.next().map(|word| found(&word, folder)).unwrap_or_default(),
-                arguments: words.collect(),
+                arguments: words.map(Into::into).collect(),
                 variables: std::iter::once(own).chain(variables.iter().cloned()).collect(),
                 directory: Some(folder.clone()),
                 consent: consent.clone(),

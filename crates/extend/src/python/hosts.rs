@@ -119,7 +119,7 @@ pub(crate) fn python(consent: Consent, home: &std::path::Path, variables: &[(Str
     let quiet = ("PYTHONPYCACHEPREFIX".to_owned(), compiled);
     Program {
         program: "python3".to_owned(),
-        arguments: ["-u", "-c", HOST].map(str::to_owned).to_vec(),
+        arguments: ["-u", "-c", HOST].map(Into::into).to_vec(),
         variables: [own, quiet].into_iter().chain(variables.iter().cloned()).collect(),
         directory: None,
         consent,

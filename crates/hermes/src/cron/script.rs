@@ -18,7 +18,7 @@ pub(super) async fn printed(cron: &Cron, job: &Job) -> Result<Option<String>, St
     let directory = job.workdir.as_ref().map_or_else(|| runtime.place().cwd.clone(), Into::into);
     let program = Program {
         program: interpreter(&path).to_owned(),
-        arguments: vec![path.display().to_string()],
+        arguments: vec![path.display().to_string().into()],
         variables: vec![("HERMES_CRON_JOB".to_owned(), job.id.clone())],
         directory: Some(directory),
         consent: Consent::Home(cron.home.scripts().to_path_buf()),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_extend::plugins::manifest::Manifest;
 use hermes_extend::plugins::start::Code;
+use hermes_store::KeptManifests;
 use hermes_store::foreign::{self, Stamp};
 
 /// The group of entry points that are plugins.
@@ -42,8 +43,14 @@ pub(crate) struct Found {
     pub(crate) manifest: Result<Manifest, String>,
 }
 
-/// Manifests that were read before, with the dates of their files.
-pub(crate) type Manifests = BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>;
+/// Manifests that were read before.
+#[derive(Default)]
+pub(crate) struct Manifests {
+    /// By this program, with the dates of their files.
+    read: BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>,
+    /// By any.
+    pub(crate) kept: Option<KeptManifests>,
+}
 
 /// The plugins of a folder: `<name>/plugin.yaml`, or `<category>/<name>/plugin.yaml`.
 pub(crate) fn in_folder(root: &Path, origin: Origin, known: &mut Manifests) -> Vec<Found> {
@@ -72,15 +79,13 @@ fn manifest(folder: &Path, name: &str, known: &mut Manifests) -> Option<Result<M
         Some((foreign::stamp(&path)?, path))
     };
     let (stamp, path) = ["plugin.yaml", "plugin.yml"].iter().find_map(stamped)?;
-    if let Some((_, manifest)) = known.get(&path).filter(|(before, _)| *before == stamp) {
+    if let Some((_, manifest)) = known.read.get(&path).filter(|(before, _)| *before == stamp) {
         return Some(manifest.clone());
     }
-    let text = foreign::text(&path).transpose()?;
-    let manifest = text.map_err(|wrong| wrong.to_string()).and_then(|text| {
-        let value = foreign::yaml(&text).map_err(|wrong| format!("plugin.yaml: {wrong}"))?;
-        Manifest::read(&value, name).map_err(|wrong| format!("plugin.yaml: {wrong}"))
-    });
-    known.insert(path, (stamp, manifest.clone()));
+    let said = known.kept.get_or_insert_default().yaml(&path, stamp)?;
+    let manifest = said.and_then(|value| Manifest::read(&value, name));
+    let manifest = manifest.map_err(|wrong| format!("plugin.yaml: {wrong}"));
+    known.read.insert(path, (stamp, manifest.clone()));
     Some(manifest)
 }
 

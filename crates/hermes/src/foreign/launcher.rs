@@ -71,7 +71,7 @@ impl Launch for Launcher {
         let found = found(&program.program, path).ok_or_else(|| failed("it is not installed".to_owned()))?;
         let peer = PeerProgram {
             program: found,
-            arguments: program.arguments.clone(),
+            arguments: program.arguments.iter().map(ToString::to_string).collect(),
             variables,
             directory: program.directory.clone(),
         };

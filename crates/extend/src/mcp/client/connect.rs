@@ -139,7 +139,7 @@ fn launch(
     };
     let started = server.outside.launcher.launch(&Program {
         program: program.command.clone(),
-        arguments: program.args.clone(),
+        arguments: program.args.iter().cloned().map(Into::into).collect(),
         variables: program.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         directory: Some(directory),
         consent: Consent::Configured(format!("mcp_servers.{}", server.config.name)),
@@ -148,7 +148,8 @@ fn launch(
     let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors)
         .map_err(|error| unreachable(error.to_string()))?;
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
-    let pipes = stdio::Pipes::new(started.input, started.output, Arc::clone(&server.log), gone, handle);
+    let (log, host) = (Arc::clone(&server.log), Arc::clone(&server.outside.host));
+    let pipes = stdio::Pipes::new(started.input, started.output, log, gone, handle, host);
     Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
 }
 

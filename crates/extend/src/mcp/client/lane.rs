@@ -13,6 +13,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hermes_core::host::Host;
 use hermes_core::wait::{self, Bed};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ErrorData, NumberOrString, ProgressToken};
 use serde::de::IgnoredAny;
@@ -104,10 +105,15 @@ struct Meta {
 
 impl Lane {
     /// A way beside that of the SDK, over the same pipes. Must be called inside the runtime.
-    pub(super) fn new(input: OwnedFd, output: OwnedFd, handle: Handle) -> io::Result<Arc<Self>> {
+    pub(super) fn new(
+        input: OwnedFd,
+        output: OwnedFd,
+        handle: Handle,
+        host: Arc<dyn Host>,
+    ) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             input: Arc::new(AsyncMutex::new(pipe::Sender::from_owned_fd_unchecked(input)?)),
-            output: Output::new(output)?,
+            output: Output::new(output, host)?,
             handle,
             next: AtomicI64::new(FIRST),
             waiting: Mutex::default(),
@@ -239,8 +245,8 @@ impl Sent {
     pub(super) async fn ended(&mut self) -> Option<Ended> {
         let came = std::future::poll_fn(|cx| {
             let answer = Pin::new(&mut self.answer).poll(cx);
-            if answer.is_pending() {
-                wait::offer(&self.bed);
+            if answer.is_pending() && !wait::offer(&self.bed) {
+                self.lane.output.attend();
             }
             answer.map(Result::ok)
         });
@@ -257,6 +263,9 @@ impl Drop for Sent {
     fn drop(&mut self) {
         if self.lane.waiting().is_empty() {
             wait::withdraw(&self.bed);
+        } else {
+            // Whoever listened for the others may have been the one who goes.
+            self.lane.output.attend();
         }
     }
 }

@@ -1,18 +1,21 @@
-//! What a program says: lines, taken in by whoever is there first.
+//! What a program says: lines, taken in by whoever waits for them.
 //!
-//! That is the task that minds the connection, or a thread that has nothing to do but wait for the
-//! answer of a call. Answers to calls go to their callers at once, from either; the rest is kept for the
-//! task. Hearing an answer without being woken by somebody who heard it first is half of what a
-//! quick call costs.
+//! That is a thread that has nothing to do but wait for the answer of a call, and otherwise the task that
+//! minds the connection. Answers to calls go to their callers at once, from either; the rest is kept for
+//! the task. Being woken by somebody who was woken is most of what a quick call costs, so the task does not
+//! even listen while such threads come and go; when none has come for a moment, it listens again.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use hermes_core::host::Host;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::net::unix::pipe;
+use tokio::sync::Notify;
 
 /// Longest message.
 pub(super) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
@@ -30,13 +33,24 @@ const READS: usize = 16;
 const MAX_KEPT: usize = 256;
 const MAX_KEPT_BYTES: usize = 2 * MAX_MESSAGE;
 
+/// The moment after which the task listens again; it looks less often while a thread waits for long.
+const MOMENT: Duration = Duration::from_millis(20);
+const LONG_MOMENT: Duration = Duration::from_millis(500);
+
 /// A program's output.
 pub(super) struct Output {
-    pipe: pipe::Receiver,
+    pipe: OwnedFd,
+    host: Arc<dyn Host>,
     taken: Mutex<Taken>,
-    /// Somebody waits here.
+    /// How the task listens; nothing while threads do.
+    ear: Mutex<Option<Arc<pipe::Receiver>>>,
+    /// Tells the task that there is something for it, or that it has to listen or need not.
+    told: Notify,
+    /// A thread waits here.
     occupied: AtomicBool,
-    /// They sleep, and can only be woken by the bell.
+    /// One did since the task last looked.
+    used: AtomicBool,
+    /// It sleeps, and can only be woken by the bell.
     asleep: AtomicBool,
     bell: OwnedFd,
 }
@@ -64,9 +78,8 @@ enum Got {
 }
 
 impl Output {
-    /// Over our end of the pipe. Must be called inside the runtime.
-    pub(super) fn new(output: OwnedFd) -> io::Result<Self> {
-        let pipe = pipe::Receiver::from_owned_fd_unchecked(output)?;
+    /// Over our end of the pipe, which must not block. Must be called inside the runtime.
+    pub(super) fn new(output: OwnedFd, host: Arc<dyn Host>) -> io::Result<Self> {
         let taken = Taken {
             line: Line::default(),
             chunk: vec![0; CHUNK],
@@ -74,35 +87,69 @@ impl Output {
             bytes: 0,
             ended: false,
         };
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let ear = ear(&output)?;
         Ok(Self {
-            pipe,
+            pipe: output,
+            host,
             taken: Mutex::new(taken),
+            ear: Mutex::new(Some(ear)),
+            told: Notify::new(),
             occupied: AtomicBool::new(false),
+            used: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
-            bell,
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         })
     }
 
     /// The next line that `took` does not take, or nothing at the end. For the task.
     pub(super) async fn next(&self, took: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> Option<Piece> {
+        let mut moment = MOMENT;
         loop {
             if let Some(piece) = self.kept() {
                 return Some(piece);
             }
-            match self.look(&took, |chunk| self.pipe.try_read(chunk)) {
+            let ear = self.ear().clone();
+            let Some(ear) = ear else {
+                if self.taken().ended {
+                    return self.kept();
+                }
+                tokio::select! {
+                    () = self.host.sleep(moment) => {}
+                    () = self.told.notified() => {}
+                }
+                let occupied = self.occupied.load(Ordering::SeqCst);
+                moment = if occupied { (moment * 2).min(LONG_MOMENT) } else { MOMENT };
+                self.listen_again();
+                continue;
+            };
+            match self.look(&took, |chunk| ear.try_read(chunk)) {
                 Got::Full => {}
                 Got::More => tokio::task::yield_now().await,
                 Got::End => return self.kept(),
-                Got::All => {
-                    if self.kept_any() {
-                        continue;
-                    }
-                    if self.pipe.readable().await.is_err() {
-                        return None;
-                    }
-                }
+                Got::All if self.kept_any() => {}
+                Got::All => tokio::select! {
+                    heard = ear.readable() => heard.ok()?,
+                    () = self.told.notified() => {}
+                },
             }
+        }
+    }
+
+    /// The task listens, unless a thread does or did a moment ago.
+    fn listen_again(&self) {
+        let mut ear = self.ear();
+        if ear.is_some() || self.occupied.load(Ordering::SeqCst) || self.used.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        // Where that cannot be, it is tried again after a moment.
+        *ear = self::ear(&self.pipe).ok();
+    }
+
+    /// Somebody waits for something who cannot sleep here: the task listens from now on.
+    pub(super) fn attend(&self) {
+        if self.ear().is_none() {
+            self.used.store(false, Ordering::SeqCst);
+            self.told.notify_one();
         }
     }
 
@@ -111,6 +158,12 @@ impl Output {
     pub(super) fn sleep(&self, woken: &AtomicBool, took: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> bool {
         if self.occupied.swap(true, Ordering::SeqCst) {
             return false;
+        }
+        self.used.store(true, Ordering::SeqCst);
+        let ear = self.ear().take();
+        if ear.is_some() {
+            // It has one of its own as long as it waits with it.
+            self.told.notify_one();
         }
         let slept = self.slept(woken, took);
         self.occupied.store(false, Ordering::SeqCst);
@@ -137,9 +190,11 @@ impl Output {
             Err(_) => false,
             Ok(_) if !said => true,
             Ok(_) => {
-                let read =
-                    |chunk: &mut [u8]| -> io::Result<usize> { Ok(rustix::io::read(&self.pipe, chunk)?) };
-                matches!(self.look(took, read), Got::All | Got::More)
+                let got = self.look(took, |chunk| Ok(rustix::io::read(&self.pipe, chunk)?));
+                if got == Got::End || self.kept_any() {
+                    self.told.notify_one();
+                }
+                matches!(got, Got::All | Got::More)
             }
         }
     }
@@ -168,7 +223,13 @@ impl Output {
             }
             match read(&mut taken.chunk) {
                 Ok(0) => taken.ended = true,
-                Ok(count) => taken.add(count, &took),
+                Ok(count) => {
+                    taken.add(count, &took);
+                    // A pipe that gives less than it could is empty.
+                    if count < CHUNK {
+                        return Got::All;
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Got::All,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => taken.ended = true,
@@ -181,6 +242,10 @@ impl Output {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn ear(&self) -> MutexGuard<'_, Option<Arc<pipe::Receiver>>> {
+        self.ear.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn kept_any(&self) -> bool {
         !self.taken().kept.is_empty()
     }
@@ -191,6 +256,11 @@ impl Output {
         taken.bytes = taken.bytes.saturating_sub(piece.len());
         Some(piece)
     }
+}
+
+/// A descriptor of its own for the task, which the runtime watches as long as it is there.
+fn ear(pipe: &OwnedFd) -> io::Result<Arc<pipe::Receiver>> {
+    pipe::Receiver::from_owned_fd_unchecked(pipe.try_clone()?).map(Arc::new)
 }
 
 impl Taken {
@@ -255,11 +325,30 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use std::io::{PipeWriter, Write as _};
-    use std::sync::Arc;
+
+    use futures::future::BoxFuture;
 
     use tokio::runtime::Runtime;
 
     use super::*;
+
+    /// Time as it passes.
+    struct Passing(tokio::runtime::Handle);
+
+    impl Host for Passing {
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+            let _inside = self.0.enter();
+            Box::pin(tokio::time::sleep(time))
+        }
+
+        fn run_blocking(&self, job: Box<dyn FnOnce() + Send>) {
+            job();
+        }
+    }
 
     /// An output and the other end of it, in a runtime.
     fn output() -> (Runtime, Arc<Output>, PipeWriter) {
@@ -269,7 +358,7 @@ mod tests {
         let reader = OwnedFd::from(reader);
         rustix::io::ioctl_fionbio(&reader, true).unwrap();
         let inside = runtime.enter();
-        let output = Arc::new(Output::new(reader).unwrap());
+        let output = Arc::new(Output::new(reader, Arc::new(Passing(runtime.handle().clone()))).unwrap());
         drop(inside);
         (runtime, output, writer)
     }
@@ -324,6 +413,48 @@ mod tests {
         assert_eq!(heard, ["one", "two", "three"]);
         assert!(runtime.block_on(output.next(loud)).is_none());
         assert!(!output.sleep(&AtomicBool::new(false), loud), "nothing will come");
+    }
+
+    #[test]
+    fn a_task_that_waits_hears_of_what_a_sleeper_left_for_it() {
+        let (runtime, output, mut writer) = output();
+        for n in 0..200 {
+            let (task, bell, woken) =
+                (Arc::clone(&output), Arc::clone(&output), Arc::new(AtomicBool::new(false)));
+            let flag = Arc::clone(&woken);
+            let heard = runtime.spawn(async move {
+                let heard = task.next(loud).await;
+                flag.store(true, Ordering::SeqCst);
+                bell.wake();
+                heard
+            });
+            writer.write_all(format!("{n}\n!\n").as_bytes()).unwrap();
+            // Whoever is first takes both lines in; the first of them is for the task either way.
+            while !woken.load(Ordering::SeqCst) {
+                output.sleep(&woken, loud);
+            }
+
+            assert_eq!(text(runtime.block_on(heard).unwrap()), n.to_string());
+        }
+    }
+
+    #[test]
+    fn the_task_listens_again_when_no_thread_comes_any_more_or_somebody_needs_it() {
+        let (runtime, output, mut writer) = output();
+        for attended in [false, true] {
+            writer.write_all(b"!\n").unwrap();
+            assert!(output.sleep(&AtomicBool::new(false), loud));
+            assert!(output.ear().is_none(), "the thread listened");
+            let task = Arc::clone(&output);
+            let heard = runtime.spawn(async move { task.next(loud).await });
+            if attended {
+                output.attend();
+            }
+            writer.write_all(b"later\n").unwrap();
+
+            assert_eq!(text(runtime.block_on(heard).unwrap()), "later");
+            assert!(output.ear().is_some());
+        }
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use hermes_core::host::Host;
 use rmcp::RoleClient;
-use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::AsyncWriteExt as _;
@@ -29,6 +30,10 @@ pub(crate) struct Pipes {
     /// Fires when the program has closed its end.
     gone: CancellationToken,
     garbage: usize,
+    /// The question that finds out which protocol the program speaks, once it was given up on: a program
+    /// that takes long to start answers it all the same, in the middle of what was said since.
+    late: Option<RequestId>,
+    probe: Option<RequestId>,
 }
 
 impl Pipes {
@@ -39,8 +44,10 @@ impl Pipes {
         log: Arc<Log>,
         gone: CancellationToken,
         handle: &Handle,
+        host: Arc<dyn Host>,
     ) -> io::Result<Self> {
-        Ok(Self { lane: Lane::new(input, output, handle.clone())?, log, gone, garbage: 0 })
+        let lane = Lane::new(input, output, handle.clone(), host)?;
+        Ok(Self { lane, log, gone, garbage: 0, late: None, probe: None })
     }
 
     /// The short way for calls, over the same pipes.
@@ -55,6 +62,34 @@ impl Pipes {
             return None;
         }
         Some(ServerJsonRpcMessage::error(too_long(total), Some(RequestId::Number(id))))
+    }
+
+    /// Takes note of how the conversation begins.
+    fn begin(&mut self, item: &TxJsonRpcMessage<RoleClient>) {
+        if let JsonRpcMessage::Request(asked) = item {
+            match asked.request {
+                ClientRequest::DiscoverRequest(_) => self.probe = Some(asked.id.clone()),
+                ClientRequest::InitializeRequest(_) => self.late = self.probe.take(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether this answers the question that nobody waits for any more.
+    fn is_late(&mut self, message: &RxJsonRpcMessage<RoleClient>) -> bool {
+        let id = match message {
+            JsonRpcMessage::Response(answer) => Some(&answer.id),
+            JsonRpcMessage::Error(answer) => answer.id.as_ref(),
+            _ => None,
+        };
+        let late = id.is_some() && id == self.late.as_ref();
+        if late {
+            self.late = None;
+        } else if id.is_some() {
+            // It was answered in time, by whatever came before the rest.
+            self.probe = None;
+        }
+        late
     }
 
     fn complain(&mut self, line: &[u8]) {
@@ -73,6 +108,7 @@ impl Transport<RoleClient> for Pipes {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.begin(&item);
         let input = self.lane.input();
         async move {
             let mut line = serde_json::to_vec(&item).map_err(io::Error::other)?;
@@ -100,6 +136,9 @@ impl Transport<RoleClient> for Pipes {
             };
             if let Some(message) = message {
                 self.garbage = 0;
+                if self.is_late(&message) {
+                    continue;
+                }
                 return Some(message);
             }
             if self.garbage > MAX_GARBAGE {

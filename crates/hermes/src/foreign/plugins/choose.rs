@@ -9,7 +9,7 @@ use futures::future::{Either, select};
 use hermes_core::wait::wait;
 use hermes_extend::plugins::start::Code;
 use hermes_extend::python::paths;
-use hermes_store::{Home, Trust, foreign};
+use hermes_store::{Home, KeptManifests, Trust, foreign};
 use serde_json::{Value, json};
 
 use super::Plugins;
@@ -19,6 +19,9 @@ use crate::world::World;
 
 /// Where Python looks for packages, kept.
 const PATHS: &str = "python-paths.json";
+
+/// Manifests that were read before, kept.
+const MANIFESTS: &str = "plugin-manifests.json";
 
 /// What the configuration says.
 #[derive(Default)]
@@ -49,9 +52,13 @@ impl Plugins {
     /// The plugins in folders.
     pub(super) fn in_folders(&self) -> Vec<Found> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.manifests.kept.get_or_insert_with(|| KeptManifests::read(&self.home, MANIFESTS));
         let mut found = in_folder(&self.home.plugins(), Origin::User, &mut known.manifests);
         if self.project != self.home.plugins() {
             found.extend(in_folder(&self.project, Origin::Project, &mut known.manifests));
+        }
+        if let Some(kept) = &mut known.manifests.kept {
+            kept.keep(&self.home, MANIFESTS);
         }
         found
     }
@@ -149,12 +156,14 @@ impl Plugins {
     /// The stamp of a plugin of the home. Every file of it counts when the program starts, and while it
     /// runs those that every plugin has.
     fn stamp(&self, folder: &Path) -> String {
-        let front = foreign::front_stamp(folder, &["plugin.yaml", "plugin.yml", "__init__.py"]);
+        let files = ["plugin.yaml", "plugin.yml", "__init__.py"];
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, stamp)) = known.stamps.get(folder).filter(|(before, _)| *before == front) {
+        if let Some((before, stamp)) = known.stamps.get(folder)
+            && *before == foreign::front_stamp(folder, &files)
+        {
             return stamp.clone();
         }
-        let stamp = foreign::tree_stamp(folder);
+        let (front, stamp) = foreign::front_and_tree(folder, &files);
         known.stamps.insert(folder.to_owned(), (front, stamp.clone()));
         stamp
     }
