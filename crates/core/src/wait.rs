@@ -168,6 +168,7 @@ pub fn wait_at_most<T>(work: impl Future<Output = T>, limit: Duration, host: &Ar
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test has no host: it starts its own threads")]
 mod tests {
     use std::sync::Condvar;
     use std::sync::atomic::AtomicUsize;
@@ -207,7 +208,9 @@ mod tests {
             *rung = false;
             drop(rung);
             let letters = std::mem::take(&mut *self.letters.lock().unwrap());
-            letters.into_iter().for_each(|letter| letter.send(7).unwrap());
+            for letter in letters {
+                letter.send(7).unwrap();
+            }
             true
         }
 
