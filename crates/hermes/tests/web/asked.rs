@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::{Heard, call, runtime, serve};
 
+/// What a provider finds in the environment.
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn every_search_provider_is_asked_in_its_own_words() {
     let server = serve(|path, body| {
@@ -31,7 +34,7 @@ fn every_search_provider_is_asked_in_its_own_words() {
     let address = server.address.as_str();
     let xai = format!("{address}/v1");
     // Of each: what it needs, how the key is shown, and what is asked, in the path or as JSON.
-    let providers: [(&str, &[(&str, &str)], &str, Value); 9] = [
+    let providers: [(&str, Variables<'_>, &str, Value); 9] = [
         (
             "tavily",
             &[("TAVILY_API_KEY", "k1"), ("TAVILY_BASE_URL", address)],
