@@ -18,8 +18,15 @@ use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
 pub(super) use cmdlets::known;
 
+/// What looking up a command costs, in steps.
+const LOOKED_UP: usize = 48;
+
 /// A Windows program or cmdlet; `None` when the name is not one.
 pub(crate) fn run(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
+    // Its tables are long, and words are compared in lower case.
+    if !walk.spend(LOOKED_UP + 8 * call.args.len()) {
+        return Some(Flow::none());
+    }
     let name = call.name.to_ascii_lowercase();
     let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
     match name.as_str() {
