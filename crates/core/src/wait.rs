@@ -168,6 +168,7 @@ pub fn wait_at_most<T>(work: impl Future<Output = T>, limit: Duration, host: &Ar
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests wake threads from other threads")]
 mod tests {
     use std::sync::Condvar;
     use std::sync::atomic::AtomicUsize;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use hermes::store::Home;
-use hermes::{Runtime, RuntimeBuilder, Session, ToolCall};
+use hermes::{Runtime, RuntimeBuilder, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
@@ -33,17 +33,20 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     let runtime = open(&home, work)?;
     runtime.mcp().ready_blocking();
     let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
+    let text = json!({ "text": "hello" });
     let line = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": "echo", "arguments": { "text": "hello 1000" }, "_meta": { "progressToken": 1 } },
+        "params": { "name": "echo", "arguments": text, "_meta": { "progressToken": 1 } },
     });
     let line = format!("{line}\n");
     let mut pipe = PingPong::start("python3", &[&script.to_string_lossy()])?;
     // In turns, so that what else the machine does falls on both alike.
-    let (road, bare) = side_by_side(CALLS, echoing(&session), || pipe.round(&line))?;
+    let (road, bare) =
+        side_by_side(CALLS, || called(&session, "mcp__bench__echo", &text).map(drop), || pipe.round(&line))?;
     let recording = builder(&home, work).record_calls().build().map_err(|wrong| wrong.to_string())?;
     let recorded = recording.session().open().map_err(|wrong| wrong.to_string())?;
-    let (written, beside) = side_by_side(CALLS, echoing(&recorded), || pipe.round(&line))?;
+    let (written, beside) =
+        side_by_side(CALLS, || called(&recorded, "mcp__bench__echo", &text).map(drop), || pipe.round(&line))?;
 
     let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
     let (outcomes, four) = timed(|| session.batch_blocking(calls));
@@ -67,15 +70,6 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         ("start_0_ms", millis(alone)),
         ("start_20_ms", millis(loaded)),
     ])
-}
-
-/// Calls of the quick tool, each with other words: what is repeated is remarked upon, and that costs.
-fn echoing(session: &Session) -> impl FnMut() -> Result<(), String> + '_ {
-    let mut count = 1000_u32;
-    move || {
-        count += 1;
-        called(session, "mcp__bench__echo", &json!({ "text": format!("hello {count}") })).map(drop)
-    }
 }
 
 fn server(script: &Path) -> Value {

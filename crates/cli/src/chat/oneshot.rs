@@ -9,9 +9,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::executor::block_on;
 use hermes::agent::{Event, TurnEnd, TurnStatus};
 use hermes::core::model::Part;
-use hermes::core::wait::wait;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +68,7 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs, question: String) -> Result<()
         closed: AtomicBool::new(false),
         cancel: cancel.clone(),
     };
-    let end = wait(ask(talk.as_ref(), parts, &writer, cancel))?;
+    let end = block_on(ask(talk.as_ref(), parts, &writer, cancel))?;
     match exit_code(&end, interrupt.as_ref().and_then(Interrupt::exit_code)) {
         0 => Ok(()),
         code => Err(Failure::Told(code)),

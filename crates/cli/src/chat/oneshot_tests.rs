@@ -1,7 +1,5 @@
 //! What is written where, and which exit code says what.
 
-use futures::executor::block_on;
-
 use super::*;
 use crate::chat::double::{Act, Double, began, ended, ended_turn, text};
 

@@ -5,7 +5,6 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use hermes_testkit::Answer;
-use serde_json::json;
 
 use crate::home::HERMES;
 use crate::stage::{Stage, shell};
@@ -229,48 +228,6 @@ fn a_command_of_a_plugin_answers_and_says_something_in_the_chat() {
     assert!(screen.contains("I will ask for it.") && screen.contains("Greet Ann, please."), "{screen}");
     let asked = stage.server.bodies()[0]["messages"].to_string();
     assert!(asked.contains("Greet Ann, please."), "{asked}");
-}
-
-/// A server whose only tool tells how far it is, and ends when the file `go` is there.
-const SLOW_SERVER: &str = r#"
-import json, pathlib, sys, time
-def send(message):
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
-tool = {"name": "work", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
-for line in sys.stdin:
-    message = json.loads(line)
-    method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
-    if method == "initialize":
-        info = {"name": "slow", "version": "1"}
-        send({"id": number, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}})
-    elif method == "tools/list":
-        send({"id": number, "result": {"tools": [tool]}})
-    elif method == "tools/call":
-        told = {"progressToken": params["_meta"]["progressToken"], "progress": 1, "total": 4, "message": "a quarter"}
-        send({"method": "notifications/progress", "params": told})
-        while not pathlib.Path("go").exists():
-            time.sleep(0.02)
-        send({"id": number, "result": {"content": [{"type": "text", "text": "worked"}]}})
-    elif number is not None:
-        send({"id": number, "error": {"code": -32601, "message": "no such method"}})
-"#;
-
-#[test]
-fn how_far_a_tool_of_a_server_is_stands_on_the_line_of_its_call() {
-    let stage = Stage::saying([Answer::call("c1", "mcp__slow__work", &json!({})), Answer::text("All done.")]);
-    std::fs::write(stage.project().join("server.py"), SLOW_SERVER).unwrap();
-    let added = stage.run(&["mcp", "add", "slow", "--", "python3", "server.py"]);
-    assert_eq!(added.code, Some(0), "{added:?}");
-    let Some(terminal) = Terminal::open(&stage) else { return };
-    terminal.chat("");
-
-    terminal.type_line("Work");
-    terminal
-        .until(|screen| screen.lines().any(|line| line.contains("work") && line.contains("25 % a quarter")));
-    std::fs::write(stage.project().join("go"), "").unwrap();
-    let over = terminal.until_shown("All done.");
-
-    assert!(!over.contains("a quarter"), "{over}");
 }
 
 #[test]

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::processes::until;
 
 /// A server in plain Python with one tool, whose description is in the file `words` beside it.
 const SERVER: &str = r#"
-import json, os, sys, pathlib
+import json, sys, pathlib
 words = pathlib.Path(__file__).with_name("words").read_text().strip()
 tool = {"name": "echo", "description": words, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
 for line in sys.stdin:
@@ -25,9 +24,6 @@ for line in sys.stdin:
         reply = {"result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}}
     elif method == "tools/list":
         reply = {"result": {"tools": [tool]}}
-    elif method == "tools/call" and "hang" in params["arguments"]:
-        pathlib.Path(params["arguments"]["hang"]).write_text(str(os.getpid()))
-        continue
     elif method == "tools/call":
         reply = {"result": {"content": [{"type": "text", "text": json.dumps(params["arguments"])}]}}
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
@@ -126,25 +122,6 @@ fn a_server_that_is_slow_or_broken_does_not_delay_a_list() {
         took < Duration::from_millis(1200) && took_again < Duration::from_secs(1),
         "{took:?} {took_again:?}"
     );
-}
-
-#[test]
-fn a_server_ends_with_the_program_however_that_ends() {
-    let home = home();
-    home.say(&["mcp", "add", "plain", "--", "python3", "server.py"]);
-    let told = home.path().join("pid");
-    let arguments = json!({ "hang": told }).to_string();
-    let mut program = home.command(&["tools", "call", "mcp__plain__echo", &arguments]).spawn().unwrap();
-    let pid = || std::fs::read_to_string(&told).unwrap_or_default();
-    until("the server is at work", || !pid().is_empty());
-    let stat = std::path::PathBuf::from(format!("/proc/{}/stat", pid()));
-    assert!(stat.exists());
-
-    program.kill().unwrap();
-    program.wait().unwrap();
-
-    let runs = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
-    until("the server has ended", || !runs());
 }
 
 /// The address of a server that wants to know who asks.

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::executor::block_on;
 use hermes::core::model::Part;
-use hermes::core::wait::wait;
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::ScreenSudo;
@@ -68,7 +68,7 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
         Chat::new(talk.as_ref(), &terminal, outside, screen, mail, settings, lines.unwrap_or_default());
     chat.images = images;
     chat.show.status.yolo = args.yolo;
-    let code = wait(chat.run());
+    let code = block_on(chat.run());
     let goodbye = chat.goodbye();
     let left = chat.screen.leave(&goodbye);
     drop(terminal);

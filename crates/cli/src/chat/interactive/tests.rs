@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use futures::executor::block_on;
 use futures::future::BoxFuture;
 use hermes::agent::TurnStatus;
 use hermes::core::policy::{Answer, ApprovalRequest, Approver};

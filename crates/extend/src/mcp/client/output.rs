@@ -323,6 +323,10 @@ impl Line {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tests are the other side of a pipe, with threads and time of their own"
+)]
 mod tests {
     use std::io::{PipeWriter, Write as _};
 
