@@ -72,17 +72,17 @@ fn unseen(file: &str) -> Result<Vec<(String, bool)>, Box<dyn Error>> {
 }
 
 #[test]
-fn of_dangers_that_were_kept_apart_nine_in_ten_are_asked_about() {
+fn of_dangers_that_were_kept_apart_nineteen_in_twenty_are_asked_about() {
     let all = unseen("danger.jsonl").unwrap();
     let missed: Vec<_> = all.iter().filter(|(_, asked)| !asked).collect();
 
-    assert!(all.len() > 200 && missed.len() * 10 <= all.len(), "{missed:#?}");
+    assert!(all.len() > 1_000 && missed.len() * 20 <= all.len(), "{missed:#?}");
 }
 
 #[test]
-fn of_harmless_commands_that_were_kept_apart_at_most_two_in_a_hundred_are_asked_about() {
+fn of_harmless_commands_that_were_kept_apart_at_most_one_in_a_hundred_is_asked_about() {
     let all = unseen("harmless.jsonl").unwrap();
     let asked: Vec<_> = all.iter().filter(|(_, asked)| *asked).collect();
 
-    assert!(all.len() > 150 && asked.len() * 50 <= all.len(), "{asked:#?}");
+    assert!(all.len() > 700 && asked.len() * 100 <= all.len(), "{asked:#?}");
 }
