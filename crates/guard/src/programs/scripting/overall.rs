@@ -13,7 +13,50 @@ fn globbed(text: &str) -> bool {
     })
 }
 
+/// What a program starts is this program.
+enum Itself {
+    Surely,
+    Perhaps,
+}
+
+/// Calls that start a program.
+const STARTS: [&str; 5] = ["spawn", "fork", "exec", "execFile", "Popen"];
+
+/// How far the arguments of a call are followed.
+const LONGEST_CALL: usize = 200;
+
 impl Program {
+    /// Whether it starts itself: its own name is handed to a call that starts programs. That a program
+    /// reads its arguments and starts something else says nothing.
+    fn starts_itself(&self) -> Option<Itself> {
+        let mut calls = (0..self.list.len())
+            .filter(|at| self.name(*at).is_some_and(|name| STARTS.contains(&name)) && self.sign(at + 1, '('));
+        calls.find_map(|at| self.hands_itself(at + 1))
+    }
+
+    /// The same of the call whose opening bracket is here.
+    fn hands_itself(&self, open: usize) -> Option<Itself> {
+        let (mut depth, mut words, mut program, mut file) = (0_usize, 0, false, false);
+        for token in self.list.get(open..)?.iter().take(LONGEST_CALL) {
+            match token {
+                Token::Sign('(') => depth += 1,
+                Token::Sign(')') if depth <= 1 => break,
+                Token::Sign(')') => depth -= 1,
+                Token::Name(name) => match name.as_str() {
+                    "argv" => words += 1,
+                    "execPath" | "executable" => program = true,
+                    "__filename" | "__FILE__" => file = true,
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        if file || words > 1 || program && words > 0 {
+            return Some(Itself::Surely);
+        }
+        program.then_some(Itself::Perhaps)
+    }
+
     /// Things that only the whole program shows: fork bombs, reverse shells, stolen secrets.
     pub(super) fn overall(&self, walk: &mut Walk<'_>, language: &str, text: &str, span: Span, before: usize) {
         let forks = self.mentions(&["fork", "pcntl_fork"]);
@@ -26,11 +69,13 @@ impl Program {
             || ["iter(int,1)", "count()", "cycle(", "repeat(None)"]
                 .iter()
                 .any(|endless| compact.contains(endless));
-        let itself = self.mentions(&["spawn", "fork", "exec", "execFile", "Popen"])
-            && (self.mentions(&["execPath", "argv", "__filename", "executable", "__FILE__"]));
         let again = forever || self.mentions(&["setInterval", "setImmediate"]);
-        if itself && again && language != "c" {
-            walk.emit_grave(Kind::ForkBomb, "starts itself without end", span);
+        if again && language != "c" {
+            match self.starts_itself() {
+                Some(Itself::Surely) => walk.emit_grave(Kind::ForkBomb, "starts itself without end", span),
+                Some(Itself::Perhaps) => walk.emit(Kind::ForkBomb, "starts itself again and again", span),
+                None => {}
+            }
         }
         if forever
             && self.mentions(&["Process", "Thread"])
