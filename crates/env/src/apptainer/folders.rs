@@ -6,6 +6,7 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Makes the folders of an instance, which nobody else can look into.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
@@ -40,4 +41,50 @@ pub(super) fn first_usable(folders: Vec<PathBuf>) -> Option<PathBuf> {
         let ours = fs::metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.uid() == own);
         folder.is_absolute() && made && ours
     })
+}
+
+/// Whether everything in a folder takes more room than that. Counting ends with the answer, or when its
+/// time is over: what could not be counted by then is not known to be too much.
+pub(super) fn takes_more(folder: &Path, bytes: u64, until: Instant) -> bool {
+    let (mut taken, mut waiting) = (0_u64, vec![folder.to_owned()]);
+    while let Some(folder) = waiting.pop() {
+        // What another user of the container owns may be closed to us, and what goes meanwhile takes nothing.
+        let Ok(inside) = fs::read_dir(&folder) else { continue };
+        for entry in inside.flatten() {
+            // Of a link it is the link that counts.
+            let Ok(meta) = entry.metadata() else { continue };
+            taken = taken.saturating_add(meta.blocks().saturating_mul(512));
+            if taken > bytes {
+                return true;
+            }
+            if meta.is_dir() {
+                waiting.push(entry.path());
+            }
+        }
+        if Instant::now() > until {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_below_is_counted_and_what_a_link_leads_to_is_not() {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        fs::write(dir.path().join("a/b/small"), vec![1; 200_000]).unwrap();
+        fs::write(other.path().join("large"), vec![1; 2_000_000]).unwrap();
+        std::os::unix::fs::symlink(other.path(), dir.path().join("a/link")).unwrap();
+        let later = Instant::now() + Duration::from_mins(1);
+
+        assert!(takes_more(dir.path(), 150_000, later));
+        assert!(!takes_more(dir.path(), 1_000_000, later));
+        assert!(!takes_more(&dir.path().join("no"), 0, later));
+    }
 }

@@ -5,11 +5,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use hermes_core::environment::{EnvError, Process, Streams};
+use hermes_core::host::{Host, blocking};
 use serde::Deserialize;
 
 use crate::apptainer::complaints::{advice, told};
@@ -29,6 +30,9 @@ const ANSWER: Duration = Duration::from_secs(30);
 const START: Duration = Duration::from_mins(2);
 const BUILD: Duration = Duration::from_mins(30);
 
+/// How long what lies in our folder is counted: a first answer does not wait for the disk of a cluster.
+const COUNT: Duration = Duration::from_secs(2);
+
 /// Runs a line in a terminal of its own: the one from outside works in there but has no name.
 const TERMINAL: &str = r#"if ! command -v script >/dev/null 2>&1; then eval "exec $1"; fi
 SHELL=/bin/sh exec script -qefc "unset SHELL; exec $1" /dev/null
@@ -40,6 +44,7 @@ pub(crate) struct Instance {
     around: Surroundings,
     program: PathBuf,
     clients: Clients,
+    host: Arc<dyn Host>,
     /// The home of the person.
     home: String,
     /// Folder of this machine for everything of ours.
@@ -85,11 +90,21 @@ impl Instance {
         }
         let mirror = around.shelf.as_ref().map(|shelf| &shelf.mirror);
         let cwd = around.cwd.as_ref().filter(|_| settings.mount_cwd);
-        let recipe = format!("{settings:?}{cwd:?}{mirror:?}{home}");
+        let recipe = format!("{}{cwd:?}{mirror:?}{home}", settings.recipe());
         let maker = (!settings.persist_across_processes).then(own_process);
         let name = Name::new(&around.owner, &around.name, &recipe, maker.as_deref());
-        let clients = Clients::new(with.host, variables);
-        Ok(Self { settings, around, program, clients, home, base, name, known: Mutex::default() })
+        let clients = Clients::new(Arc::clone(&with.host), variables);
+        Ok(Self {
+            settings,
+            around,
+            program,
+            clients,
+            host: with.host,
+            home,
+            base,
+            name,
+            known: Mutex::default(),
+        })
     }
 
     fn client<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Client {
@@ -253,7 +268,27 @@ impl Instance {
         }
     }
 
+    /// Says that much lies in our folder, before its disk is full.
+    async fn much(&self) -> Option<String> {
+        let (much, base) = (self.settings.much()?, self.base.clone());
+        let until = Instant::now() + COUNT;
+        let is = blocking(&self.host, move || folders::takes_more(&base, much, until)).await.ok()?;
+        is.then(|| {
+            let (base, much) = (self.base.display(), self.settings.disk_warning_gb);
+            format!("{base} takes more than {much} GB (see `scratch_dir`, `disk_warning_gb`)")
+        })
+    }
+
     async fn readied(&self) -> Result<Ready, EnvError> {
+        let first = self.known().is_none();
+        let (ready, much) =
+            futures::join!(self.found_or_started(), async { if first { self.much().await } else { None } });
+        let mut ready = ready?;
+        ready.notes.extend(much);
+        Ok(ready)
+    }
+
+    async fn found_or_started(&self) -> Result<Ready, EnvError> {
         let mut notes = Vec::new();
         let mut found = self.find().await?;
         if found.is_none() {

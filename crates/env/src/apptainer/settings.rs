@@ -36,6 +36,8 @@ pub(crate) struct ApptainerSettings {
     pub(super) binary: Option<String>,
     /// Folder of this machine for what it writes.
     pub(super) scratch_dir: Option<String>,
+    /// Above how many gigabytes in there it is said that there is much; 0 is never.
+    pub(super) disk_warning_gb: f64,
     /// Processors; 0 is as many as there are.
     pub(super) cpu: f64,
     /// Memory in megabytes; 0 is as much as there is.
@@ -59,6 +61,7 @@ impl Default for ApptainerSettings {
             persist_across_processes: false,
             binary: None,
             scratch_dir: None,
+            disk_warning_gb: 500.0,
             cpu: 1.0,
             memory: 5120,
             persistent: true,
@@ -92,6 +95,9 @@ impl FarBackend for ApptainerSettings {
         if let Some(volume) = self.volumes.iter().find(unsound) {
             return Err(format!("volumes: `{volume}` is not `source:target`"));
         }
+        if !(self.disk_warning_gb >= 0.0) {
+            return Err("disk_warning_gb: it must be 0 or more".to_owned());
+        }
         check_variables(&self.forward_env, &self.env)?;
         check_cpu(self.cpu)
     }
@@ -101,6 +107,22 @@ impl ApptainerSettings {
     /// Where sessions begin there.
     pub(super) fn cwd(&self) -> String {
         cwd(self.cwd.as_ref(), "/workspace")
+    }
+
+    /// Everything that an instance is made by: one that was made otherwise is another.
+    pub(super) fn recipe(&self) -> String {
+        format!("{:?}", Self { disk_warning_gb: 0.0, ..self.clone() })
+    }
+
+    /// How many bytes may lie there before that is said.
+    pub(super) fn much(&self) -> Option<u64> {
+        let bytes = self.disk_warning_gb * 1_073_741_824.0;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and rounded down"
+        )]
+        (bytes > 0.0).then_some(bytes as u64)
     }
 
     /// Whether the image has to be fetched from somewhere.
@@ -132,7 +154,21 @@ mod tests {
         assert!(read(r#"{"image": "-x"}"#).check().unwrap_err().starts_with("image:"));
         assert!(read(r#"{"volumes": ["data"]}"#).check().unwrap_err().contains("`data`"));
         assert!(read(r#"{"env": {"A B": "1"}}"#).check().is_err());
+        assert!(read(r#"{"disk_warning_gb": -1}"#).check().unwrap_err().starts_with("disk_warning_gb:"));
         assert!(serde_json::from_str::<ApptainerSettings>(r#"{"imge": "x"}"#).is_err());
+    }
+
+    #[test]
+    fn when_to_speak_of_the_disk_makes_no_other_instance() {
+        let (usual, less, never) =
+            (read("{}"), read(r#"{"disk_warning_gb": 0.5}"#), read(r#"{"disk_warning_gb": 0}"#));
+
+        assert_eq!(
+            [&usual, &less, &never].map(ApptainerSettings::much),
+            [Some(500 << 30), Some(1 << 29), None]
+        );
+        assert_eq!(usual.recipe(), less.recipe());
+        assert_ne!(usual.recipe(), read(r#"{"network": false}"#).recipe());
     }
 
     #[test]

@@ -354,6 +354,7 @@ mod tests {
             &[
                 ("TERMINAL_SINGULARITY_IMAGE", "image"),
                 ("TERMINAL_SCRATCH_DIR", "scratch_dir"),
+                ("TERMINAL_DISK_WARNING_GB", "disk_warning_gb"),
                 ("TERMINAL_CONTAINER_CPU", "cpu"),
                 ("TERMINAL_CONTAINER_MEMORY", "memory"),
             ],

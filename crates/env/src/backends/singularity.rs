@@ -22,4 +22,5 @@ const KEYS: &[FlatKey] = &[
     ),
     flat("binary", "singularity_binary", "HERMES_SINGULARITY_BINARY"),
     flat("scratch_dir", "scratch_dir", "TERMINAL_SCRATCH_DIR"),
+    flat("disk_warning_gb", "disk_warning_gb", "TERMINAL_DISK_WARNING_GB"),
 ];

@@ -319,6 +319,21 @@ fn an_instance_that_cannot_be_started_on_a_full_disk_is_a_clear_error_until_ther
 }
 
 #[test]
+fn much_that_lies_on_the_disk_is_said_once_and_before_it_is_full() {
+    let Some(mut bench) = bench(&json!({ "persistent": true, "disk_warning_gb": 0.001 })) else { return };
+    let says = |notes: &[String]| notes.iter().any(|note| note.contains("takes more than 0.001 GB"));
+
+    let first = bench.run("head -c 2000000 /dev/urandom > /workspace/f; sync /workspace/f");
+    assert!(!says(&first.notes), "{:?}", first.notes);
+    bench.come_back();
+    let second = bench.run("true");
+    assert!(says(&second.notes), "{:?}", second.notes);
+    let third = bench.run_with("true", Run { shell: second.shell, ..usual() });
+    assert!(!says(&third.notes), "{:?}", third.notes);
+    drop(bench);
+}
+
+#[test]
 fn an_image_that_is_not_there_is_named() {
     for image in ["/no/such/image.sif", "docker://no-such-image.invalid/x:1"] {
         let Some(bench) = bench(&json!({ "image": image })) else { return };
