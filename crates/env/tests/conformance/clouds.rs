@@ -260,7 +260,8 @@ fn disturbed(
     let run = Run { timeout: Duration::from_secs(30), ..usual() };
     std::thread::scope(|scope| {
         let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, run)));
-        until("it runs", || bench.work().join("ran").exists());
+        // The file is there before anything is in it.
+        until("it runs", || fs::read(bench.work().join("ran")).is_ok_and(|text| !text.is_empty()));
         disturb();
         running.join().unwrap()
     })
