@@ -239,7 +239,7 @@ fn an_instance_that_is_stopped_while_a_command_runs_is_a_clear_error_and_nothing
 
     let wrong = std::thread::scope(|scope| {
         let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
-        until("it runs", || bench.work().join("ran").exists());
+        until("it runs", || fs::read(bench.work().join("ran")).is_ok_and(|text| !text.is_empty()));
         stop(&bench);
         running.join().unwrap()
     });

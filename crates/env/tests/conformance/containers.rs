@@ -164,7 +164,7 @@ fn removed_while_a_command_runs(name: &str) {
 
     let wrong = std::thread::scope(|scope| {
         let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
-        until("it runs", || bench.work().join("ran").exists());
+        until("it runs", || fs::read(bench.work().join("ran")).is_ok_and(|text| !text.is_empty()));
         told(&client, &["rm", "-f", &ours(&client)]);
         running.join().unwrap().unwrap_err()
     });
@@ -364,7 +364,7 @@ fn an_engine_that_is_killed_and_started_again_is_used_again_and_nothing_runs_twi
 
     let wrong = std::thread::scope(|scope| {
         let running = scope.spawn(|| bench.runtime.block_on(bench.place.run(permit, usual())));
-        until("it runs", || bench.work().join("ran").exists());
+        until("it runs", || fs::read(bench.work().join("ran")).is_ok_and(|text| !text.is_empty()));
         std::thread::sleep(std::time::Duration::from_millis(300));
         daemon.kill();
         running.join().unwrap().unwrap_err()
