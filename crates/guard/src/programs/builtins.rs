@@ -189,7 +189,11 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let line = list.first().map(|(_, line)| crate::walk::quote(line)).unwrap_or_default();
             walk.run_text(&format!("{callback} 0 {line}"), &Flow::none(), call.span);
         }
-        walk.scope.set_list(names.first().copied().unwrap_or("MAPFILE"), list);
+        let name = names.first().copied().unwrap_or("MAPFILE");
+        if list.iter().any(|(_, piece)| piece.contains(HOLE)) {
+            walk.scope.origins.insert(name.to_owned(), call.stdin.origin);
+        }
+        walk.scope.set_list(name, list);
         return Flow::none();
     }
     let separators = match before {

@@ -143,7 +143,7 @@ fn place_all(
     let template = sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
     for path in landing(walk, sources, destination, exact) {
         let target = walk.target(&path);
-        if target.place == Place::Sink || (template && target.place == Place::ProjectEnv) {
+        if target.place == Place::Sink || (template && target.place == Place::ProjectEnv && !super::database::production(&target.text)) {
             continue;
         }
         walk.emit_on(Kind::Write, what, span, vec![target], How::default());

@@ -137,7 +137,10 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
 pub(crate) fn emptied(walk: &mut Walk<'_>, paths: &[&str], span: Span) {
     for path in paths.iter().take(64) {
         let target = walk.target(path);
-        if matches!(target.place, Place::Workspace | Place::WorkspaceTop | Place::Elsewhere | Place::Home)
+        let listed = target.place == Place::Unseen && (walk.found || walk.last_unknown.listed);
+        let kept =
+            matches!(target.place, Place::Workspace | Place::WorkspaceTop | Place::Elsewhere | Place::Home);
+        if (kept || listed)
             && !target.text.ends_with(".log")
         {
             let how = How { all: true, ..How::default() };

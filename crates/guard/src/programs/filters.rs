@@ -34,14 +34,35 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst"
         | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
         | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
+        // They search code for a pattern of code.
+        "semgrep" | "opengrep" | "ast-grep" | "comby" | "weggli" | "coccigrep" => listing,
         "xclip" => clipboard,
         "yes" => yes,
-        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
+        "whoami" | "logname" | "id" => who,
+        "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
         | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
         | "findmnt" | "pbpaste" | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
         | "eza" | "locate" | "mdfind" => listing,
         _ => return None,
     })
+}
+
+/// `whoami`, `id -un`: the name of the user; everything else about them is unknown.
+fn who(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let named = match call.args {
+        [] => call.name != "id",
+        [first] => &*first.text == "-un" || &*first.text == "-nu",
+        [first, second] => {
+            matches!(&*first.text, "-u" | "-n" | "--user" | "--name")
+                && matches!(&*second.text, "-u" | "-n" | "--user" | "--name")
+                && first.text != second.text
+        }
+        _ => false,
+    };
+    if named && !walk.elevated {
+        return Flow::known(format!("{}\n", crate::walk::user(&walk.context.home)));
+    }
+    listing(walk, call)
 }
 
 /// `xclip file`: the files it is given end up where every program can take them.

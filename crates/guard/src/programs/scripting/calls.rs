@@ -2,7 +2,7 @@
 
 use super::file_calls::deletes;
 use super::{NETWORK, Program, judge};
-use crate::effect::{Kind, Span};
+use crate::effect::{How, Kind, Span};
 use crate::programs::tokens::Token;
 use crate::programs::{base_name, code, sql};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
@@ -219,12 +219,28 @@ impl Program {
             return true;
         }
         if language == "perl"
+            && matches!(name, "system" | "exec")
+            && self.sign(at + 1, '{')
+            && let Some(end) = (at + 2..at + 12).find(|near| self.sign(*near, '}'))
+        {
+            // The program stands in brackets, its words after them.
+            self.run_call(walk, end + 1, span);
+            return true;
+        }
+        if language == "perl"
             && matches!(name, "unlink" | "rmtree" | "rmdir")
             && (matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';' | '|' | '&')))
                 || matches!(self.name(at + 1), Some("or" | "and" | "if" | "unless" | "for")))
         {
             // Of `$_`, which `find` or a loop sets.
-            self.delete_call(walk, self.list.len(), at + 1, true, span);
+            match self.searched() {
+                Some(folder) => {
+                    let targets = vec![walk.target(&folder)];
+                    let how = How { recursive: true, ..How::default() };
+                    walk.emit_on(Kind::Delete, "deletes everything that is found", span, targets, how);
+                }
+                None => self.delete_call(walk, self.list.len(), at + 1, true, span),
+            }
             return true;
         }
         if matches!(
@@ -271,6 +287,15 @@ impl Program {
             return true;
         }
         false
+    }
+
+    /// The folder that `find(sub { … }, "folder")` goes through.
+    fn searched(&self) -> Option<String> {
+        let find = (0..self.list.len().min(2_000)).find(|at| {
+            matches!(self.name(*at), Some("find" | "finddepth")) && self.sign(at + 1, '(')
+        })?;
+        let end = (find..self.list.len()).find(|at| self.sign(*at, '}') && self.sign(at + 1, ','))?;
+        self.constant(end + 2)
     }
 
     /// The name two tokens before a method: `os` in `os.system`, `child_process` in
@@ -356,6 +381,9 @@ impl Program {
         if turned {
             // What the variable held was changed on the way, in ways nobody follows here.
             code::unseen(walk, Origin { decoded: true, ..Origin::default() }, span);
+            if let Some(text) = self.constant(first).and_then(|text| self.letters_turned(&text)) {
+                walk.run_text(&text, &Flow::none(), span);
+            }
         }
         let Some(text) = self.constant(first) else {
             if matches!(self.list.get(first), Some(Token::Sign(')')) | None) {
@@ -404,6 +432,17 @@ impl Program {
             walk.run(&args, &Flow::none(), span);
         }
         code::shell(walk, &text, self.origin(), &Flow::none(), span);
+    }
+
+    /// A text after the `tr/…/…/` of this program.
+    fn letters_turned(&self, text: &str) -> Option<String> {
+        let (from, to) = self.list.windows(3).find_map(|three| match three {
+            [Token::Name(verb), Token::Text(from), Token::Text(to)] if matches!(verb.as_str(), "tr" | "y") => {
+                Some((from, to))
+            }
+            _ => None,
+        })?;
+        Some(crate::programs::encode::turned(text, from, to))
     }
 
     /// Whether something is asked of the list that begins here: `["rm", …].join(" ")`.

@@ -146,11 +146,17 @@ impl Program {
                 if self.sign(at + 1, '.')
                     && matches!(
                         self.name(at + 2),
-                        Some("b64decode" | "fromhex" | "unhexlify" | "decode64")
+                        Some("b64decode" | "fromhex" | "unhexlify" | "decode64" | "normalize")
                     ) =>
             {
                 // `import base64 as b; b.b64decode(…)`
                 return self.term(at + 2);
+            }
+            Token::Name(name) if name == "normalize" && self.sign(at + 1, '(') => {
+                // What looks like a letter becomes that letter.
+                let inner = self.second(at + 2)?;
+                let end = (at + 2..self.list.len()).find(|near| self.sign(*near, ')'))?;
+                (crate::reveal::shown(&inner).unwrap_or(inner), end + 1)
             }
             Token::Name(name) if name == "decode" && self.sign(at + 1, '(') => {
                 let inner = self.constant(at + 2)?;
@@ -264,7 +270,7 @@ impl Program {
                         name.as_str(),
                         "environ" | "ENV" | "env" | "getenv" | "process" | "os" | "get"
                     ) => {}
-                Token::Sign('.' | '[' | '(') => {}
+                Token::Sign('.' | '[' | '(' | '{') => {}
                 _ => return None,
             }
         }

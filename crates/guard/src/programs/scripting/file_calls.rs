@@ -350,7 +350,7 @@ impl Program {
             }
             "getattr"
                 if matches!(
-                    self.name(first),
+                    self.name(first).map(|name| self.renamed.get(name).map_or(name, String::as_str)),
                     Some(
                         "os" | "subprocess"
                             | "shutil"

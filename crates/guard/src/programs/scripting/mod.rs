@@ -6,12 +6,14 @@ mod file_calls;
 mod lists;
 mod overall;
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::sql;
 use super::tokens::{Token, tokens};
 use crate::effect::{Kind, Span};
-use crate::walk::{Flow, Origin, Walk};
+use crate::walk::{Flow, HOLE, Origin, Walk};
 use calls::RUNS;
 use file_calls::deletes;
 
@@ -122,11 +124,19 @@ pub(super) struct Program {
     constants: BTreeMap<String, String>,
     lists: BTreeMap<String, Vec<String>>,
     renamed: BTreeMap<String, String>,
+    /// Whether it talks to a database, once somebody asked.
+    database: OnceCell<bool>,
 }
 
 impl Program {
     const fn new(list: Vec<Token>) -> Self {
-        Self { list, constants: BTreeMap::new(), lists: BTreeMap::new(), renamed: BTreeMap::new() }
+        Self {
+            list,
+            constants: BTreeMap::new(),
+            lists: BTreeMap::new(),
+            renamed: BTreeMap::new(),
+            database: OnceCell::new(),
+        }
     }
 
     pub(super) fn name(&self, at: usize) -> Option<&str> {
@@ -159,7 +169,7 @@ impl Program {
         for at in 0..self.list.len() {
             let Some(name) = self.name(at).map(str::to_owned) else { continue };
             if self.sign(at + 1, '=') && !self.sign(at + 2, '=') {
-                if self.sign(at + 2, '(') && self.sign(at + 4, ',') {
+                if self.lists_words(at + 2) {
                     // A list of words: `@a = ("rm", "-rf", "/")`.
                     let words = self.pieces(at + 2).join(" ");
                     self.constants.insert(name, words);
@@ -184,6 +194,15 @@ impl Program {
                 self.renamed.insert(new, name);
             }
         }
+    }
+
+    /// Whether words stand in brackets here: `("rm", "-rf", "/")`, `("r" . "m", "x")`.
+    fn lists_words(&self, open: usize) -> bool {
+        self.sign(open, '(')
+            && (self.sign(open + 2, ',')
+                || matches!(self.list.get(open + 1), Some(Token::Text(_)))
+                    && self.sign(open + 2, '.')
+                    && (open + 3..open + 12).take_while(|at| !self.sign(*at, ')')).any(|at| self.sign(at, ',')))
     }
 
     /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
@@ -238,7 +257,8 @@ impl Program {
         for at in 0..self.list.len() {
             match self.list.get(at) {
                 Some(Token::Command(text)) => {
-                    let text = super::tokens::without_interpolation(text);
+                    let text = self.interpolated(language, text);
+                    let text = super::tokens::without_interpolation(&text);
                     walk.run_text(&text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
@@ -266,6 +286,27 @@ impl Program {
         }
     }
 
+    /// A command literal with `#{…}` replaced by what it puts together: `#{%w[r m].join}`.
+    fn interpolated<'t>(&self, language: &str, text: &'t str) -> Cow<'t, str> {
+        let (mut out, mut rest) = (Cow::Borrowed(""), text);
+        // More of them than this put nothing together that anybody follows.
+        for _ in 0..8 {
+            let Some((before, (inner, after))) = rest
+                .split_once("#{")
+                .and_then(|(before, after)| Some((before, after.split_once('}')?)))
+            else {
+                break;
+            };
+            let mut inside = Self::new(tokens(inner, language));
+            inside.constants.clone_from(&self.constants);
+            inside.lists.clone_from(&self.lists);
+            let value = inside.constant(0).unwrap_or_else(|| HOLE.to_string());
+            out = format!("{out}{before}{value}").into();
+            rest = after;
+        }
+        if out.is_empty() { rest.into() } else { format!("{out}{rest}").into() }
+    }
+
     /// Whether what stands here is only printed: the call it stands in prints, or its words begin
     /// the statement.
     fn is_printed(&self, at: usize) -> bool {
@@ -290,13 +331,30 @@ impl Program {
         false
     }
 
+    /// Whether anything in it is named as what talks to a database is; without, statements are data.
+    fn reaches_database(&self) -> bool {
+        const SIGNS: [&str; 25] = [
+            "sql", "db", "query", "exec", "cursor", "conn", "pg", "postgres", "duck", "oracle", "run", "raw",
+            "prepare", "database", "knex", "prisma", "sequel", "transaction", "session", "engine", "client",
+            "record", "spark", "do", "mysql",
+        ];
+        let named = |token: &Token| match token {
+            Token::Name(name) => {
+                let name = name.to_ascii_lowercase();
+                SIGNS.iter().any(|sign| if *sign == "do" { name == "do" } else { name.contains(sign) })
+            }
+            _ => false,
+        };
+        *self.database.get_or_init(|| self.list.iter().any(named))
+    }
+
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
         let printed = self.is_printed(at);
         let begins = !(at > 0 && self.sign(at - 1, '+'));
         let folded = (begins && self.sign(at + 1, '+')).then(|| self.constant(at)).flatten();
         let text = folded.as_deref().unwrap_or(text);
-        if text.len() > 8 && !printed && sql::looks_destructive(text) {
+        if text.len() > 8 && !printed && sql::looks_destructive(text) && self.reaches_database() {
             sql::judge(walk, text, span);
         }
         if language == "node" && at > 0 && self.sign(at - 1, '$') {
