@@ -80,7 +80,7 @@ fn is_rebuilt(name: &str) -> bool {
 }
 
 /// File endings of things that can be made again.
-const REBUILT_ENDINGS: [&str; 26] = [
+const REBUILT_ENDINGS: [&str; 25] = [
     ".a",
     ".la",
     ".lo",
@@ -94,7 +94,6 @@ const REBUILT_ENDINGS: [&str; 26] = [
     ".tmp",
     ".swp",
     ".swo",
-    ".bak",
     ".orig",
     ".rej",
     ".egg-info",

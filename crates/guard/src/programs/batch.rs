@@ -173,7 +173,8 @@ fn by_place(command: &str, sources: &[Vec<String>]) -> Vec<String> {
         if !command.contains(&mark) {
             continue;
         }
-        let filled = |line: &String| source.iter().take(8).map(|input| line.replace(&mark, input)).collect::<Vec<_>>();
+        let filled =
+            |line: &String| source.iter().take(8).map(|input| line.replace(&mark, input)).collect::<Vec<_>>();
         lines = lines.iter().flat_map(filled).take(32).collect();
     }
     lines

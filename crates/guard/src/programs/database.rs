@@ -202,8 +202,7 @@ fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     };
     let bad = words.iter().enumerate().any(|(at, word)| {
         matches!(word.as_str(), "flushall" | "flushdb" | "shutdown")
-            || !pattern(at)
-                && ["flushall", "flushdb"].iter().any(|verb| word.contains(verb))
+            || !pattern(at) && ["flushall", "flushdb"].iter().any(|verb| word.contains(verb))
             || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set"))
             || (matches!(word.as_str(), "del" | "unlink") && words.len() > at + 1)
             || matches!(word.as_str(), "slaveof" | "replicaof") && words.len() > at + 1

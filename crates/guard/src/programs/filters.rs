@@ -39,10 +39,10 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "xclip" => clipboard,
         "yes" => yes,
         "whoami" | "logname" | "id" => who,
-        "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
-        | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "findmnt" | "pbpaste" | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
-        | "eza" | "locate" | "mdfind" => listing,
+        "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree" | "pgrep" | "pidof"
+        | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty" | "findmnt" | "pbpaste"
+        | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate"
+        | "mdfind" => listing,
         _ => return None,
     })
 }

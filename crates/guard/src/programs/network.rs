@@ -156,7 +156,8 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 )
         });
     // What is asked of a cluster through a proxy on this machine is asked of the cluster.
-    let cluster = deletes && urls.iter().any(|url| url.contains("/api/v1/namespaces") || url.contains("/apis/"));
+    let cluster =
+        deletes && urls.iter().any(|url| url.contains("/api/v1/namespaces") || url.contains("/apis/"));
     if deletes && !local || told || cluster {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }

@@ -80,7 +80,16 @@ impl Reader<'_> {
             }
             Some(Token::Name(name)) => matches!(
                 name.as_str(),
-                "if" | "unless" | "and" | "or" | "not" | "return" | "grep" | "split" | "when" | "while" | "until"
+                "if" | "unless"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "return"
+                    | "grep"
+                    | "split"
+                    | "when"
+                    | "while"
+                    | "until"
             ),
             Some(_) => false,
         }

@@ -117,7 +117,8 @@ impl Scope {
     pub(crate) fn starts_itself(&self) -> bool {
         self.variables.iter().take(64).any(|(name, variable)| {
             variable.values.iter().any(|value| {
-                value.contains('&') && [format!("${name}"), format!("${{{name}}}")].iter().any(|own| value.contains(own))
+                value.contains('&')
+                    && [format!("${name}"), format!("${{{name}}}")].iter().any(|own| value.contains(own))
             })
         })
     }

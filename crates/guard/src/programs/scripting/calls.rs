@@ -266,6 +266,16 @@ impl Program {
                 && let Some(text) = self.second(at + 2)
             {
                 walk.run_text(&text, &Flow::none(), span);
+            } else if verb.is_none()
+                && matches!(self.list.get(at + 3), Some(Token::Text(_)) | Some(Token::Sign('+')))
+                && at > 1
+                && matches!(
+                    self.name(at - 2),
+                    Some("FileUtils" | "File" | "Dir" | "Kernel" | "Process" | "IO")
+                )
+            {
+                // Which method it is was put together.
+                code::unseen(walk, Origin::default(), span);
             }
             return true;
         }
@@ -291,9 +301,8 @@ impl Program {
 
     /// The folder that `find(sub { … }, "folder")` goes through.
     fn searched(&self) -> Option<String> {
-        let find = (0..self.list.len().min(2_000)).find(|at| {
-            matches!(self.name(*at), Some("find" | "finddepth")) && self.sign(at + 1, '(')
-        })?;
+        let find = (0..self.list.len().min(2_000))
+            .find(|at| matches!(self.name(*at), Some("find" | "finddepth")) && self.sign(at + 1, '('))?;
         let end = (find..self.list.len()).find(|at| self.sign(*at, '}') && self.sign(at + 1, ','))?;
         self.constant(end + 2)
     }
@@ -437,7 +446,9 @@ impl Program {
     /// A text after the `tr/…/…/` of this program.
     fn letters_turned(&self, text: &str) -> Option<String> {
         let (from, to) = self.list.windows(3).find_map(|three| match three {
-            [Token::Name(verb), Token::Text(from), Token::Text(to)] if matches!(verb.as_str(), "tr" | "y") => {
+            [Token::Name(verb), Token::Text(from), Token::Text(to)]
+                if matches!(verb.as_str(), "tr" | "y") =>
+            {
                 Some((from, to))
             }
             _ => None,

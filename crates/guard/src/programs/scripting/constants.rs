@@ -3,6 +3,7 @@
 use super::Program;
 use crate::programs::encode;
 use crate::programs::tokens::Token;
+use crate::walk::HOLE;
 
 impl Program {
     /// The constant text of the expression at `at`, up to a comma or a closing bracket.
@@ -27,6 +28,29 @@ impl Program {
                     }
                 }
                 Some(Token::Text(_)) => {}
+                Some(Token::Name(name)) if self.joins && !name.starts_with("get") => {
+                    if !self.constants.contains_key(name) {
+                        out.push(HOLE);
+                        next += 1;
+                    }
+                    if matches!(
+                        self.list.get(next),
+                        Some(Token::Sign(',' | ')' | ']' | ';' | '}' | '|')) | None
+                    ) {
+                        return Some(out);
+                    }
+                }
+                Some(Token::Sign('$')) if self.joins => {
+                    // A field: `$1`, `$(NF)`.
+                    out.push(HOLE);
+                    next += 2;
+                    if matches!(
+                        self.list.get(next),
+                        Some(Token::Sign(',' | ')' | ']' | ';' | '}' | '|')) | None
+                    ) {
+                        return Some(out);
+                    }
+                }
                 // Lua: `("fr- mr"):reverse()`.
                 Some(Token::Sign(':'))
                     if self.sign(next + 2, '(') && self.name(next + 1) == Some("reverse") =>
@@ -94,7 +118,9 @@ impl Program {
                 }
                 (inner, end + 1)
             }
-            Token::Name(name) if name == "path" && self.sign(at + 1, '.') => return self.term(at + 2),
+            Token::Name(name) if matches!(name.as_str(), "path" | "File") && self.sign(at + 1, '.') => {
+                return self.term(at + 2);
+            }
             Token::Name(name) if name == "strrev" || name == "reverse" => {
                 let inner = self.constant(at + 2)?;
                 (inner.chars().rev().collect(), at + 4)

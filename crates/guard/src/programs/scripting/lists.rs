@@ -82,7 +82,10 @@ impl Program {
         let characters = (open..open + 8).any(|at| self.name(at) == Some("chr"));
         loop {
             // Texts beside each other, or with a plus between them, are one.
-            let joins = !std::mem::replace(&mut apart, !matches!(self.list.get(next)?, Token::Text(_) | Token::Sign('+')));
+            let joins = !std::mem::replace(
+                &mut apart,
+                !matches!(self.list.get(next)?, Token::Text(_) | Token::Sign('+')),
+            );
             match self.list.get(next)? {
                 Token::Text(text) => match pieces.last_mut().filter(|_| joins) {
                     Some(last) => last.push_str(text),

@@ -30,6 +30,7 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     }
     let list = tokens(text, language);
     let mut program = Program::new(list);
+    program.joins = language == "awk";
     program.learn();
     if let Some(filled) = program.filled(text) {
         program.list = tokens(&filled, language);
@@ -126,6 +127,8 @@ pub(super) struct Program {
     renamed: BTreeMap<String, String>,
     /// Whether it talks to a database, once somebody asked.
     database: OnceCell<bool>,
+    /// Whether values that stand beside each other are one text.
+    joins: bool,
 }
 
 impl Program {
@@ -136,6 +139,7 @@ impl Program {
             lists: BTreeMap::new(),
             renamed: BTreeMap::new(),
             database: OnceCell::new(),
+            joins: false,
         }
     }
 
@@ -202,7 +206,9 @@ impl Program {
             && (self.sign(open + 2, ',')
                 || matches!(self.list.get(open + 1), Some(Token::Text(_)))
                     && self.sign(open + 2, '.')
-                    && (open + 3..open + 12).take_while(|at| !self.sign(*at, ')')).any(|at| self.sign(at, ',')))
+                    && (open + 3..open + 12)
+                        .take_while(|at| !self.sign(*at, ')'))
+                        .any(|at| self.sign(at, ',')))
     }
 
     /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
@@ -291,9 +297,8 @@ impl Program {
         let (mut out, mut rest) = (Cow::Borrowed(""), text);
         // More of them than this put nothing together that anybody follows.
         for _ in 0..8 {
-            let Some((before, (inner, after))) = rest
-                .split_once("#{")
-                .and_then(|(before, after)| Some((before, after.split_once('}')?)))
+            let Some((before, (inner, after))) =
+                rest.split_once("#{").and_then(|(before, after)| Some((before, after.split_once('}')?)))
             else {
                 break;
             };
@@ -331,12 +336,56 @@ impl Program {
         false
     }
 
+    /// What `print … | "command"` prints, unknown parts as holes.
+    fn printed_before(&self, pipe: usize) -> String {
+        let from = (pipe.saturating_sub(64)..pipe)
+            .rev()
+            .take_while(|at| !self.sign(*at, ';') && !self.sign(*at, '{'))
+            .find(|at| matches!(self.name(*at), Some("print" | "printf")));
+        let Some(from) = from else { return HOLE.to_string() };
+        let mut out = String::new();
+        for token in self.list.get(from + 1..pipe).unwrap_or_default() {
+            match token {
+                Token::Text(text) => out.push_str(text),
+                Token::Name(name) => match self.constants.get(name) {
+                    Some(value) => out.push_str(value),
+                    None => out.push(HOLE),
+                },
+                Token::Number(_) | Token::Command(_) => out.push(HOLE),
+                Token::Sign(_) => {}
+            }
+        }
+        out
+    }
+
     /// Whether anything in it is named as what talks to a database is; without, statements are data.
     fn reaches_database(&self) -> bool {
         const SIGNS: [&str; 25] = [
-            "sql", "db", "query", "exec", "cursor", "conn", "pg", "postgres", "duck", "oracle", "run", "raw",
-            "prepare", "database", "knex", "prisma", "sequel", "transaction", "session", "engine", "client",
-            "record", "spark", "do", "mysql",
+            "sql",
+            "db",
+            "query",
+            "exec",
+            "cursor",
+            "conn",
+            "pg",
+            "postgres",
+            "duck",
+            "oracle",
+            "run",
+            "raw",
+            "prepare",
+            "database",
+            "knex",
+            "prisma",
+            "sequel",
+            "transaction",
+            "session",
+            "engine",
+            "client",
+            "record",
+            "spark",
+            "do",
+            "mysql",
         ];
         let named = |token: &Token| match token {
             Token::Name(name) => {
@@ -369,7 +418,8 @@ impl Program {
             if text.starts_with("/inet/") {
                 walk.emit_names(Kind::ReverseShell, "opens a connection from awk", span, &[text]);
             } else if piped {
-                walk.run_text(text, &Flow::none(), span);
+                let printed = Flow { text: Some(self.printed_before(at).into()), origin: Origin::default() };
+                walk.run_text(text, &printed, span);
             } else if at > 0 && self.sign(at - 1, '>') {
                 walk.write_file(
                     text,
