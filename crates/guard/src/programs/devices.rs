@@ -235,6 +235,7 @@ fn is_document(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let trial = ["test", "random", "dummy", "sample", "zero", "tmp", "big", "large", "file"];
     super::files::by_hand(path)
+        || ["backup", "prod"].iter().any(|word| name.contains(word))
         || name.rsplit_once('.').is_some_and(|(stem, end)| {
             stem.is_empty() || KEPT.contains(&end) && !trial.iter().any(|word| stem.contains(word))
         })
