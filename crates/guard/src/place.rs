@@ -3,12 +3,10 @@
 //! Paths are made absolute with the working directory of the moment, `.` and `..` are removed,
 //! doubled slashes closed up. Links are not followed: nothing here looks at a disk.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::walk::{HOLE, HOLE_STR, glob_matches};
-use crate::{places, rebuilt};
+use crate::{places, rebuilt, wildcards};
 
 /// The kinds of place rules tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -138,7 +136,7 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
 pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     let widened;
     let path = if path.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
-        widened = widen(&spelled(path), ground.home);
+        widened = widen(&wildcards::spelled(path), ground.home);
         widened.as_str()
     } else {
         path
@@ -182,7 +180,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return Place::Temp;
     }
     if within(path, ground.home) || path.starts_with("/home/") || path.starts_with("/Users/") {
-        return if rebuilt::rebuilt_folder(path) { Place::Rebuilt } else { Place::Home };
+        return if rebuilt::rebuilt_anywhere(path) { Place::Rebuilt } else { Place::Home };
     }
     if path == ground.cwd && ground.cwd != workspace {
         return Place::Elsewhere;
@@ -201,89 +199,6 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         };
     }
     Place::Elsewhere
-}
-
-/// Names that mean something, which a wildcard may stand for.
-const WEIGHTY: [&str; 36] = [
-    ".hermes",
-    "config.yaml",
-    ".env",
-    "auth.json",
-    ".ssh",
-    "authorized_keys",
-    "id_rsa",
-    "id_ed25519",
-    "id_ecdsa",
-    ".aws",
-    "credentials",
-    ".kube",
-    ".docker",
-    ".gnupg",
-    ".netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".my.cnf",
-    ".config",
-    "gcloud",
-    ".git",
-    "hooks",
-    "shadow",
-    "gshadow",
-    "sudoers",
-    "sudoers.d",
-    "passwd",
-    "crontab",
-    "cron.d",
-    "profile.d",
-    "systemd",
-    "environ",
-    ".vault-token",
-    ".password-store",
-];
-
-/// How many letters of a name a wildcard may hide.
-const HIDDEN: usize = 3;
-
-/// How many letters of a pattern are told: a class tells one if it has no other.
-fn told(pattern: &str) -> usize {
-    let mut count = 0;
-    let mut rest = pattern;
-    while let Some(letter) = rest.chars().next() {
-        let class = rest.strip_prefix('[').and_then(|inner| inner.split_once(']'));
-        count += match (letter, class) {
-            ('*' | '?', _) => 0,
-            (_, Some((inner, after))) => {
-                rest = after;
-                count += usize::from(inner.chars().count() == 1);
-                continue;
-            }
-            _ => 1,
-        };
-        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
-    }
-    count
-}
-
-/// The path with wildcards for all but all of a weighty name written out: `.herm*` is `.hermes`.
-fn spelled(path: &str) -> Cow<'_, str> {
-    let weighty = |part: &str| {
-        let told = told(part);
-        let names = WEIGHTY.iter().copied().chain(places::PROFILES);
-        names.into_iter().find(|name| {
-            // A star that hides nothing stands for everything that begins so.
-            let hides = !(part.contains('*') && name.len() == told);
-            let dotted = !name.starts_with('.') || part.starts_with('.');
-            told >= 3 && hides && dotted && name.len() <= told + HIDDEN && glob_matches(part, name)
-        })
-    };
-    let globbed = |part: &str| part.contains(['*', '?', '[']) && !part.starts_with('*');
-    if !path.split('/').any(|part| globbed(part) && weighty(part).is_some()) {
-        return path.into();
-    }
-    let written = |part| if globbed(part) { weighty(part).unwrap_or(part) } else { part };
-    path.split('/').map(written).collect::<Vec<_>>().join("/").into()
 }
 
 /// A wildcard for the first folder that can stand for a system folder is taken to be it, and an

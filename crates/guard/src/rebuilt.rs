@@ -142,6 +142,11 @@ pub(crate) fn rebuilt_folder(path: &str) -> bool {
     false
 }
 
+/// The same outside of the workspace, where only names that everybody gives such folders count.
+pub(crate) fn rebuilt_anywhere(path: &str) -> bool {
+    path.split('/').any(is_rebuilt)
+}
+
 /// The same, or a file ending that says so.
 pub(crate) fn rebuilt(path: &str) -> bool {
     if rebuilt_folder(path) {

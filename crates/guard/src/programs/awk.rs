@@ -69,7 +69,8 @@ fn letters(list: &[Token]) -> Option<String> {
         _ => None,
     };
     let split = (0..list.len()).find(|at| named(*at, "split") && text(at + 2).is_some())?;
-    let letter = |at: &usize| named(*at, "printf") && (text(at + 1) == Some("%c") || text(at + 2) == Some("%c"));
+    let letter =
+        |at: &usize| named(*at, "printf") && (text(at + 1) == Some("%c") || text(at + 2) == Some("%c"));
     (split..list.len()).find(letter)?;
     let numbers = text(split + 2)?.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
     numbers.take(LONGEST).map(|number| char::from_u32(number.parse().ok()?)).collect()

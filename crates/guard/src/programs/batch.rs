@@ -150,9 +150,7 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         inputs = by_place(&command, &sources);
     }
     for input in inputs.iter().take(32) {
-        let line = if command.contains("{1}") {
-            input.clone()
-        } else if command.is_empty() {
+        let line = if command.is_empty() || command.contains("{1}") {
             input.clone()
         } else if command.contains("{}") {
             command.replace("{}", input)

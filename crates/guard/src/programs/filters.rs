@@ -38,31 +38,13 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "semgrep" | "opengrep" | "ast-grep" | "comby" | "weggli" | "coccigrep" => listing,
         "xclip" => clipboard,
         "yes" => yes,
-        "whoami" | "logname" | "id" => who,
+        "whoami" | "logname" | "id" => super::users::who,
         "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree" | "pgrep" | "pidof"
         | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty" | "findmnt" | "pbpaste"
         | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate"
         | "mdfind" => listing,
         _ => return None,
     })
-}
-
-/// `whoami`, `id -un`: the name of the user; everything else about them is unknown.
-fn who(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let named = match call.args {
-        [] => call.name != "id",
-        [first] => &*first.text == "-un" || &*first.text == "-nu",
-        [first, second] => {
-            matches!(&*first.text, "-u" | "-n" | "--user" | "--name")
-                && matches!(&*second.text, "-u" | "-n" | "--user" | "--name")
-                && first.text != second.text
-        }
-        _ => false,
-    };
-    if named && !walk.elevated {
-        return Flow::known(format!("{}\n", crate::walk::user(&walk.context.home)));
-    }
-    listing(walk, call)
 }
 
 /// `xclip file`: the files it is given end up where every program can take them.
@@ -372,7 +354,7 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
 }
 
-fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+pub(super) fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "ls" => {
             let folder = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);

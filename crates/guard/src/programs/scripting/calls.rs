@@ -267,7 +267,7 @@ impl Program {
             {
                 walk.run_text(&text, &Flow::none(), span);
             } else if verb.is_none()
-                && matches!(self.list.get(at + 3), Some(Token::Text(_)) | Some(Token::Sign('+')))
+                && matches!(self.list.get(at + 3), Some(Token::Text(_) | Token::Sign('+')))
                 && at > 1
                 && matches!(
                     self.name(at - 2),
@@ -297,14 +297,6 @@ impl Program {
             return true;
         }
         false
-    }
-
-    /// The folder that `find(sub { … }, "folder")` goes through.
-    fn searched(&self) -> Option<String> {
-        let find = (0..self.list.len().min(2_000))
-            .find(|at| matches!(self.name(*at), Some("find" | "finddepth")) && self.sign(at + 1, '('))?;
-        let end = (find..self.list.len()).find(|at| self.sign(*at, '}') && self.sign(at + 1, ','))?;
-        self.constant(end + 2)
     }
 
     /// The name two tokens before a method: `os` in `os.system`, `child_process` in
@@ -441,19 +433,6 @@ impl Program {
             walk.run(&args, &Flow::none(), span);
         }
         code::shell(walk, &text, self.origin(), &Flow::none(), span);
-    }
-
-    /// A text after the `tr/…/…/` of this program.
-    fn letters_turned(&self, text: &str) -> Option<String> {
-        let (from, to) = self.list.windows(3).find_map(|three| match three {
-            [Token::Name(verb), Token::Text(from), Token::Text(to)]
-                if matches!(verb.as_str(), "tr" | "y") =>
-            {
-                Some((from, to))
-            }
-            _ => None,
-        })?;
-        Some(crate::programs::encode::turned(text, from, to))
     }
 
     /// Whether something is asked of the list that begins here: `["rm", …].join(" ")`.

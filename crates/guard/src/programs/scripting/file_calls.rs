@@ -307,10 +307,13 @@ impl Program {
         let path = self.constant(first);
         match name {
             "chmod" | "chmodSync" => {
-                let number =
-                    self.list.iter().skip(first).take(6).find_map(|token| {
-                        if let Token::Number(number) = token { Some(*number) } else { None }
-                    });
+                let number = self
+                    .list
+                    .iter()
+                    .skip(first)
+                    .take(12)
+                    .take_while(|token| **token != Token::Sign(';'))
+                    .find_map(|token| if let Token::Number(number) = token { Some(*number) } else { None });
                 let octal = number.map(|number| {
                     if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
                 });

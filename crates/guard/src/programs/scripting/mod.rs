@@ -5,6 +5,7 @@ mod constants;
 mod file_calls;
 mod lists;
 mod overall;
+mod perl;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
