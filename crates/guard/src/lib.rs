@@ -37,6 +37,7 @@ mod shell;
 pub mod urls;
 mod user_rules;
 mod walk;
+mod wildcards;
 
 pub use effect::{Effect, How, Kind, Span, Target};
 pub use grants::{Grant, Grants};

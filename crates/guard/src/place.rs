@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::walk::{HOLE, HOLE_STR, glob_matches};
-use crate::{places, rebuilt};
+use crate::{places, rebuilt, wildcards};
 
 /// The kinds of place rules tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ pub(crate) fn normal(path: &str, ground: Ground<'_>) -> String {
 pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
     let widened;
     let path = if path.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
-        widened = widen(path, ground.home);
+        widened = widen(&wildcards::spelled(path), ground.home);
         widened.as_str()
     } else {
         path
@@ -180,7 +180,7 @@ pub(crate) fn place(path: &str, ground: Ground<'_>) -> Place {
         return Place::Temp;
     }
     if within(path, ground.home) || path.starts_with("/home/") || path.starts_with("/Users/") {
-        return if rebuilt::rebuilt_folder(path) { Place::Rebuilt } else { Place::Home };
+        return if rebuilt::rebuilt_anywhere(path) { Place::Rebuilt } else { Place::Home };
     }
     if path == ground.cwd && ground.cwd != workspace {
         return Place::Elsewhere;

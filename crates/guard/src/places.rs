@@ -129,7 +129,7 @@ fn home_relative<'p>(path: &'p str, ground: Ground<'_>) -> Option<&'p str> {
     rest.split_once('/').map(|(_, inside)| inside)
 }
 
-const PROFILES: [&str; 51] = [
+pub(crate) const PROFILES: [&str; 51] = [
     ".shrc",
     ".yarnrc",
     ".yarnrc.yml",

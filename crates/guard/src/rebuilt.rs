@@ -80,7 +80,7 @@ fn is_rebuilt(name: &str) -> bool {
 }
 
 /// File endings of things that can be made again.
-const REBUILT_ENDINGS: [&str; 26] = [
+const REBUILT_ENDINGS: [&str; 25] = [
     ".a",
     ".la",
     ".lo",
@@ -94,7 +94,6 @@ const REBUILT_ENDINGS: [&str; 26] = [
     ".tmp",
     ".swp",
     ".swo",
-    ".bak",
     ".orig",
     ".rej",
     ".egg-info",
@@ -141,6 +140,11 @@ pub(crate) fn rebuilt_folder(path: &str) -> bool {
         }
     }
     false
+}
+
+/// The same outside of the workspace, where only names that everybody gives such folders count.
+pub(crate) fn rebuilt_anywhere(path: &str) -> bool {
+    path.split('/').any(is_rebuilt)
 }
 
 /// The same, or a file ending that says so.

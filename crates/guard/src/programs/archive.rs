@@ -56,7 +56,7 @@ fn tar_options(walk: &mut Walk<'_>, call: Call<'_>, words: &[&str]) {
                     walk.run_text(value, &Flow::none(), arg.span);
                 }
             }
-            "--remove-files" => {
+            _ if name.len() > 8 && "--remove-files".starts_with(name) => {
                 let packed: Vec<&Arg<'_>> =
                     call.args.iter().filter(|arg| arg.text.starts_with(['/', '~', '.'])).collect();
                 moved_in(walk, &packed, arg.span);

@@ -30,6 +30,9 @@ enum Statement {
 /// The output of `program` for `input`, or `None` when it cannot be told.
 pub(super) fn output(program: &str, separator: Option<&str>, input: Option<&str>) -> Option<String> {
     let list = tokens(program, "awk");
+    if let Some(text) = letters(&list) {
+        return Some(text);
+    }
     let mut reader = Reader { list: &list, at: 0, left: MOST_STATEMENTS };
     let mut out = String::new();
     let mut bodies = Vec::new();
@@ -55,6 +58,22 @@ pub(super) fn output(program: &str, separator: Option<&str>, input: Option<&str>
         Line::new(line, separator).run(&bodies, &mut out)?;
     }
     Some(out)
+}
+
+/// What a loop prints that gives every number of one list as a letter: `split("114,109", a, ",")` and
+/// `printf "%c", a[i]`.
+fn letters(list: &[Token]) -> Option<String> {
+    let named = |at: usize, name: &str| matches!(list.get(at), Some(Token::Name(known)) if known == name);
+    let text = |at: usize| match list.get(at) {
+        Some(Token::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let split = (0..list.len()).find(|at| named(*at, "split") && text(at + 2).is_some())?;
+    let letter =
+        |at: &usize| named(*at, "printf") && (text(at + 1) == Some("%c") || text(at + 2) == Some("%c"));
+    (split..list.len()).find(letter)?;
+    let numbers = text(split + 2)?.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+    numbers.take(LONGEST).map(|number| char::from_u32(number.parse().ok()?)).collect()
 }
 
 struct Reader<'a> {

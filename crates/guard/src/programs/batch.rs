@@ -125,11 +125,12 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, spec);
     let mut command = Vec::new();
     let mut inputs: Vec<String> = Vec::new();
-    let mut after = false;
+    let mut sources: Vec<Vec<String>> = Vec::new();
     for arg in parsed.rest() {
         if arg.text.starts_with(":::") {
-            after = true;
-        } else if after {
+            sources.push(Vec::new());
+        } else if let Some(source) = sources.last_mut() {
+            source.push(arg.text.to_string());
             inputs.push(arg.text.to_string());
         } else {
             command.push(&*arg.text);
@@ -145,8 +146,11 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut last = Flow::none();
     let outer = walk.found;
     walk.found |= call.stdin.origin.listed || inputs.iter().any(|input| super::filters::is_unknown(input));
+    if command.contains("{1}") {
+        inputs = by_place(&command, &sources);
+    }
     for input in inputs.iter().take(32) {
-        let line = if command.is_empty() {
+        let line = if command.is_empty() || command.contains("{1}") {
             input.clone()
         } else if command.contains("{}") {
             command.replace("{}", input)
@@ -157,6 +161,21 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     walk.found = outer;
     last
+}
+
+/// The lines that a command with `{1}`, `{2}` becomes: one input of each source, in every combination.
+fn by_place(command: &str, sources: &[Vec<String>]) -> Vec<String> {
+    let mut lines = vec![command.to_owned()];
+    for (at, source) in sources.iter().enumerate().take(8) {
+        let mark = format!("{{{}}}", at + 1);
+        if !command.contains(&mark) {
+            continue;
+        }
+        let filled =
+            |line: &String| source.iter().take(8).map(|input| line.replace(&mark, input)).collect::<Vec<_>>();
+        lines = lines.iter().flat_map(filled).take(32).collect();
+    }
+    lines
 }
 
 pub(super) fn watch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {

@@ -36,6 +36,14 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 }
 
 fn nothing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if matches!(call.name, "test" | "[") {
+        call.args.iter().take(16).for_each(|arg| walk.subscript(&arg.text));
+    }
+    if matches!(call.name, "complete" | "compgen")
+        && let Some(command) = option(call.args, "-C").map(str::to_owned)
+    {
+        return walk.run_text(&command, &Flow::none(), call.span);
+    }
     if call.name == "jobs" {
         return Flow::known(crate::walk::OWN_PID.to_string());
     }
@@ -116,6 +124,7 @@ fn alias(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 fn unset(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for arg in call.args {
+        walk.subscript(&arg.text);
         match &*arg.text {
             "HISTFILE" => walk.emit(Kind::Traces, "switches shell history off", call.span),
             "-a" if call.name == "unalias" => walk.scope.aliases.clear(),
@@ -134,8 +143,12 @@ fn declare(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .args
         .iter()
         .any(|arg| arg.text.starts_with('-') && arg.text.contains('n') && call.name != "export");
+    let number = call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('i'));
     for arg in call.args {
         let Some((name, value)) = arg.text.split_once('=') else { continue };
+        if number {
+            walk.subscript(value);
+        }
         let (name, append) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
         let mut value = value.to_owned();
         if append && let Some(before) = walk.scope.value(name, &walk.context.home) {
@@ -189,7 +202,11 @@ fn read(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let line = list.first().map(|(_, line)| crate::walk::quote(line)).unwrap_or_default();
             walk.run_text(&format!("{callback} 0 {line}"), &Flow::none(), call.span);
         }
-        walk.scope.set_list(names.first().copied().unwrap_or("MAPFILE"), list);
+        let name = names.first().copied().unwrap_or("MAPFILE");
+        if list.iter().any(|(_, piece)| piece.contains(HOLE)) {
+            walk.scope.origins.insert(name.to_owned(), call.stdin.origin);
+        }
+        walk.scope.set_list(name, list);
         return Flow::none();
     }
     let separators = match before {

@@ -21,7 +21,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 /// Whether a word is a verb that deletes or stops.
 fn destroys(word: &str) -> bool {
-    const VERBS: [&str; 34] = [
+    const VERBS: [&str; 35] = [
         "delete",
         "remove",
         "rm",
@@ -56,6 +56,7 @@ fn destroys(word: &str) -> bool {
         "unregister",
         "unsubscribe",
         "regenerate",
+        "rebuild",
     ];
     let lower = word.to_ascii_lowercase();
     let head = lower.split([':', '-', '_']).next().unwrap_or_default();

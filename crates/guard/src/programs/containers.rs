@@ -33,6 +33,9 @@ const DOCKER: Spec = Spec {
         "tlscacert",
         "url",
         "connection",
+        "ansi",
+        "progress",
+        "parallel",
     ],
     stops: true,
 };

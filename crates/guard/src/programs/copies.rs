@@ -65,6 +65,8 @@ fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool
     out
 }
 
+const MOVES: &str = "moves a file onto another";
+
 fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, COPY);
     let (sources, destination) = ends(&parsed);
@@ -110,14 +112,7 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
         }
     }
-    place_all(
-        walk,
-        &sources,
-        &destination,
-        parsed.has("T", "no-target-directory"),
-        "moves a file onto another",
-        call.span,
-    );
+    place_all(walk, &sources, &destination, parsed.has("T", "no-target-directory"), MOVES, call.span);
     for source in &sources {
         let from = walk.path(&source.text);
         if walk.scope.runnable.contains(&from) {
@@ -140,10 +135,14 @@ fn place_all(
     what: &'static str,
     span: Span,
 ) {
-    let template = sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
+    // Who moves it, or does so by force, knows that another one is there.
+    let template =
+        what != MOVES && sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
     for path in landing(walk, sources, destination, exact) {
         let target = walk.target(&path);
-        if target.place == Place::Sink || (template && target.place == Place::ProjectEnv) {
+        if target.place == Place::Sink
+            || (template && target.place == Place::ProjectEnv && !super::database::production(&target.text))
+        {
             continue;
         }
         walk.emit_on(Kind::Write, what, span, vec![target], How::default());

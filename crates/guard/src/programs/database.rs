@@ -128,8 +128,14 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
     }
     let before = walk.effects.len();
+    let variables: Vec<(&str, &str)> = parsed
+        .flags
+        .iter()
+        .filter(|flag| matches!(call.name, "psql") && (flag.is("v", "variable") || flag.is("", "set")))
+        .filter_map(|flag| flag.value?.split_once('='))
+        .collect();
     for text in texts {
-        sql::judge(walk, &text, call.span);
+        sql::judge(walk, &filled(text, &variables), call.span);
     }
     if matches!(call.name, "sqlite3" | "sqlite" | "duckdb") && scratch(walk, parsed.operand(0)) {
         // Nothing is kept there; only what its shell runs counts.
@@ -137,6 +143,15 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.effects.extend(found.into_iter().filter(|effect| effect.kind != Kind::Database));
     }
     Flow::unknown(Origin { local: true, ..Origin::default() })
+}
+
+/// A text in which psql has put its variables: `:name`, `:'name'`, `:"name"`.
+fn filled(text: String, variables: &[(&str, &str)]) -> String {
+    variables.iter().take(16).fold(text, |text, (name, value)| {
+        [format!(":{name}"), format!(":'{name}'"), format!(":\"{name}\"")]
+            .iter()
+            .fold(text, |text, form| if text.contains(form) { text.replace(form, value) } else { text })
+    })
 }
 
 /// Whether a database lives in memory or in a temporary file.
@@ -180,10 +195,14 @@ fn redis(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .map(|arg| arg.text.to_ascii_lowercase())
         .chain(call.stdin.seen().split_whitespace().take(256).map(str::to_ascii_lowercase));
     let words: Vec<String> = words.collect();
+    let pattern = |at: usize| {
+        at.checked_sub(1)
+            .and_then(|before| words.get(before))
+            .is_some_and(|before| matches!(before.as_str(), "--pattern" | "match" | "keys" | "-a" | "--user"))
+    };
     let bad = words.iter().enumerate().any(|(at, word)| {
         matches!(word.as_str(), "flushall" | "flushdb" | "shutdown")
-            || word.contains("flushall")
-            || word.contains("flushdb")
+            || !pattern(at) && ["flushall", "flushdb"].iter().any(|verb| word.contains(verb))
             || (word == "config" && words.get(at + 1).is_some_and(|next| next == "set"))
             || (matches!(word.as_str(), "del" | "unlink") && words.len() > at + 1)
             || matches!(word.as_str(), "slaveof" | "replicaof") && words.len() > at + 1
@@ -207,6 +226,9 @@ fn mongo(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let text: String =
         call.args.iter().map(|arg| &*arg.text).chain([call.stdin.seen()]).collect::<Vec<_>>().join("\n");
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    // A method can be named by a text, which can be put together.
+    let compact = compact.replace("\"+\"", "").replace("'+'", "");
+    let compact = compact.replace("[\"", ".").replace("['", ".").replace("\"](", "(").replace("'](", "(");
     let bad = [
         "dropDatabase(",
         ".drop(",

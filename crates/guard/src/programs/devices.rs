@@ -21,10 +21,16 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "asr" | "xfs_repair" | "ddrescue" | "gpart" | "swapoff" => partition,
         "vgreduce" | "pvcreate" | "vgcreate" | "xfs_growfs" | "ntfsclone" | "bmaptool" | "gparted"
         | "partclone.restore" | "sfill" | "ntfsresize" | "lvresize" | "growpart" => disk_tool,
+        "lvm" => volumes,
         "mknod" => node,
         "dd" | "dcfldd" | "dc3dd" | "gdd" => dd,
         _ => return None,
     })
+}
+
+/// `lvm lvremove …` is `lvremove …`.
+fn volumes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    super::run(walk, call.args, call.stdin, call.span)
 }
 
 fn devices(walk: &Walk<'_>, call: Call<'_>) -> Vec<Target> {
@@ -229,6 +235,7 @@ fn is_document(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let trial = ["test", "random", "dummy", "sample", "zero", "tmp", "big", "large", "file"];
     super::files::by_hand(path)
+        || ["backup", "prod"].iter().any(|word| name.contains(word))
         || name.rsplit_once('.').is_some_and(|(stem, end)| {
             stem.is_empty() || KEPT.contains(&end) && !trial.iter().any(|word| stem.contains(word))
         })

@@ -239,6 +239,16 @@ pub(crate) fn translate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow { text: Some(out.into()), origin }
 }
 
+/// A text with the letters of one set become those of another.
+pub(crate) fn turned(text: &str, from: &str, to: &str) -> String {
+    let (from, to) = (set(from), set(to));
+    let letter = |letter: char| {
+        let at = from.iter().position(|known| *known == letter);
+        at.and_then(|at| to.get(at).or(to.last()).copied()).unwrap_or(letter)
+    };
+    text.chars().map(letter).collect()
+}
+
 /// The characters of a `tr` set.
 fn set(text: &str) -> Vec<char> {
     let mut text = crate::shell::decode_escapes(text);

@@ -49,7 +49,7 @@ pub(crate) fn set(walk: &mut Walk<'_>, name: &str, value: &str, alone: bool, spa
         "MANOPT" if value.contains("-P") || value.contains("--pager") => {
             walk.emit_names(Kind::ToolProgram, "makes a tool run a program", span, &[name, value]);
         }
-        "RIPGREP_CONFIG_PATH" if walk.target(value).place == Place::Temp => {
+        "RIPGREP_CONFIG_PATH" if value.starts_with("/dev/fd/") || walk.target(value).place == Place::Temp => {
             walk.emit_names(Kind::ToolProgram, "takes options from a file nobody has seen", span, &[value]);
         }
         "BASH_ENV" | "ENV" if !value.is_empty() && value.contains('/') => {

@@ -66,8 +66,21 @@ fn remove(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         // `-rf/`: a look-alike or a missing blank.
         targets.push(&glued);
     }
+    if parsed.has("", "no-preserve-root") && recursive && targets.iter().any(|arg| unknown_root(&arg.text)) {
+        // Who says so means the root.
+        let root = vec![walk.target("/")];
+        walk.emit_on(Kind::Delete, "deletes folders with everything in them", call.span, root, ALL);
+    }
     delete(walk, &targets, recursive, call.span);
     Flow::known(String::new())
+}
+
+/// Everything in a folder, folders too.
+const ALL: How = How { recursive: true, all: false, grave: false };
+
+/// Whether a path may be the root, for all that is known.
+fn unknown_root(path: &str) -> bool {
+    path.contains(HOLE) && path.chars().all(|c| matches!(c, HOLE | '/' | '.' | '*'))
 }
 
 /// What is found in a folder is as good as the folder.
@@ -137,9 +150,10 @@ pub(crate) fn delete(walk: &mut Walk<'_>, paths: &[&Arg<'_>], recursive: bool, s
 pub(crate) fn emptied(walk: &mut Walk<'_>, paths: &[&str], span: Span) {
     for path in paths.iter().take(64) {
         let target = walk.target(path);
-        if matches!(target.place, Place::Workspace | Place::WorkspaceTop | Place::Elsewhere | Place::Home)
-            && !target.text.ends_with(".log")
-        {
+        let listed = target.place == Place::Unseen && (walk.found || walk.last_unknown.listed);
+        let kept =
+            matches!(target.place, Place::Workspace | Place::WorkspaceTop | Place::Elsewhere | Place::Home);
+        if (kept || listed) && !target.text.ends_with(".log") {
             let how = How { all: true, ..How::default() };
             walk.emit_on(Kind::Delete, "empties a file", span, vec![target], how);
         }

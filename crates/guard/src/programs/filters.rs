@@ -34,12 +34,15 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "wc" | "sort" | "uniq" | "fold" | "fmt" | "paste" | "column" | "jq" | "yq" | "xq" | "envsubst"
         | "comm" | "diff" | "join" | "shuf" | "tsort" | "iconv" | "sponge" | "pv" | "md5sum" | "sha1sum"
         | "sha256sum" | "sha512sum" | "cksum" | "b2sum" | "shasum" | "cmp" | "csplit" | "split" => pass,
+        // They search code for a pattern of code.
+        "semgrep" | "opengrep" | "ast-grep" | "comby" | "weggli" | "coccigrep" => listing,
         "xclip" => clipboard,
         "yes" => yes,
-        "whoami" | "id" | "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree"
-        | "pgrep" | "pidof" | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty"
-        | "findmnt" | "pbpaste" | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa"
-        | "eza" | "locate" | "mdfind" => listing,
+        "whoami" | "logname" | "id" => super::users::who,
+        "hostname" | "uname" | "ls" | "ps" | "df" | "du" | "stat" | "file" | "tree" | "pgrep" | "pidof"
+        | "lsof" | "who" | "w" | "uptime" | "free" | "arch" | "nproc" | "tty" | "findmnt" | "pbpaste"
+        | "wl-paste" | "xsel" | "groups" | "locale" | "cal" | "lsblk" | "exa" | "eza" | "locate"
+        | "mdfind" => listing,
         _ => return None,
     })
 }
@@ -351,7 +354,7 @@ fn pass(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if keeps { flow } else { Flow { text: flow.text.map(|_| HOLE_STR.into()), origin: flow.origin } }
 }
 
-fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+pub(super) fn listing(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     match call.name {
         "ls" => {
             let folder = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);

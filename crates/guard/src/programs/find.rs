@@ -2,7 +2,7 @@
 
 use crate::effect::{How, Kind, Span};
 use crate::place::Place;
-use crate::walk::{Arg, Call, Flow, HOLE, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 /// Runs a `find` expression.
 pub(crate) fn find(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
@@ -175,6 +175,8 @@ impl Found {
             .map(|pattern| {
                 if pattern.bytes().all(|b| matches!(b, b'*' | b'?' | b'.')) {
                     start.to_owned()
+                } else if pattern.contains('[') && spelled(pattern) != *pattern {
+                    format!("{base}/{HOLE}/{}", spelled(pattern).replace(['*', '?'], HOLE_STR))
                 } else if self.flat {
                     format!("{base}/{pattern}")
                 } else if let Some(name) = weighty(pattern) {
@@ -185,6 +187,23 @@ impl Found {
             })
             .collect()
     }
+}
+
+/// A pattern without its classes of one letter: `cront[a]b` is `crontab`.
+fn spelled(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        let mut ahead = letters.clone();
+        match (letter, ahead.next(), ahead.next()) {
+            ('[', Some(one), Some(']')) if one != '!' => {
+                out.push(one);
+                letters = ahead;
+            }
+            _ => out.push(letter),
+        }
+    }
+    out
 }
 
 fn delete(walk: &mut Walk<'_>, paths: &[String], span: Span) {

@@ -205,7 +205,7 @@ fn configured(walk: &mut Walk<'_>, key: &str, value: &str, call: Call<'_>) {
         }
         walk.run_text(command, &Flow::none(), call.span);
     }
-    if lower == "clean.requireforce" && value == "false" {
+    if lower == "clean.requireforce" && matches!(value, "false" | "no" | "off" | "0") {
         walk.scope.aliases.insert("git clean.requireForce".to_owned(), "".into());
     }
     if matches!(&*lower, "core.hookspath" | "include.path" | "init.templatedir" | "core.attributesfile") {

@@ -13,8 +13,18 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
+/// Options that variables add: `TF_CLI_ARGS`, `TF_CLI_ARGS_apply`.
+fn options_set(walk: &Walk<'_>, call: Call<'_>) -> String {
+    let verb = call.args.iter().find(|arg| !arg.text.starts_with('-')).map_or("", |arg| &*arg.text);
+    let names = ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{verb}")];
+    let value =
+        |name: &String| walk.scope.value(name, "").filter(|_| matches!(call.name, "terraform" | "tofu"));
+    names.iter().filter_map(value).collect::<Vec<_>>().join(" ")
+}
+
 fn infrastructure(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).collect();
+    let more = options_set(walk, call);
+    let words: Vec<&str> = call.args.iter().map(|arg| &*arg.text).chain(more.split_whitespace()).collect();
     let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
     match call.name {
         "ansible" => return ansible(walk, call, &words),

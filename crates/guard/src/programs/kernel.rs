@@ -91,7 +91,7 @@ fn mount(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let remount = parsed.value("o", "options").is_some_and(|options| options.contains("remount"));
         let over = parsed.rest().skip(1).last().is_some_and(|arg| {
             let target = walk.target(&arg.text);
-            target.place >= Place::SystemConfig && target.place != Place::Device
+            target.place >= Place::System && target.place != Place::Device
                 || target.place == Place::Elsewhere
                     && !["/mnt", "/media", "/run/media", "/Volumes"]
                         .iter()

@@ -182,6 +182,7 @@ fn own_program(
     if installed
         || shells::handler(name).is_some()
         || inline::handler(name).is_some()
+        || agent::handler(name).is_some()
         || matches!(
             name,
             "rm" | "dd"

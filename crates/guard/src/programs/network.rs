@@ -155,7 +155,10 @@ fn curl(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                         | "reboot"
                 )
         });
-    if deletes && !local || told {
+    // What is asked of a cluster through a proxy on this machine is asked of the cluster.
+    let cluster =
+        deletes && urls.iter().any(|url| url.contains("/api/v1/namespaces") || url.contains("/apis/"));
+    if deletes && !local || told || cluster {
         walk.emit_names(Kind::Cloud, "asks a server to delete something", call.span, &urls);
     }
     if (deletes || changes)

@@ -216,7 +216,10 @@ fn opens_to_others(text: &str) -> bool {
 
 fn chown(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, Spec { short: "", long: &["reference", "from"], stops: false });
-    let recursive = parsed.has("R", "recursive");
+    // What is found in a folder is as good as the folder.
+    let listed = walk.found || walk.last_unknown.listed;
+    let recursive =
+        parsed.has("R", "recursive") || listed && parsed.rest().any(|arg| arg.text.contains(HOLE));
     let reference = parsed.value("", "reference").map(|path| walk.target(path));
     let owner = if reference.is_some() { "" } else { parsed.text(0) };
     let operands = usize::from(reference.is_none());

@@ -28,6 +28,13 @@ fn shell(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for (text, span) in parsed.values("", "init-command").chain(parsed.values("C", "")) {
         walk.run_text(text, &Flow::none(), span);
     }
+    if walk.scope.knows("BASH_ENV") && call.stdin.present() {
+        // It may be told to read what it is fed first.
+        let first = walk.scope.value("BASH_ENV", "").unwrap_or_default();
+        if matches!(&*first, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+            from_stdin(walk, call);
+        }
+    }
     if let Some(text) = code_option(call.args) {
         return run_code(walk, call, text);
     }
@@ -125,6 +132,9 @@ pub(crate) fn script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &
     let normal = walk.path(path);
     if let Some(flow) = walk.scope.files.get(&normal).cloned() {
         return own_script(walk, path, &flow, args, stdin, span);
+    }
+    if normal.starts_with("/etc/init.d/") || normal.starts_with("/etc/rc.d/") {
+        return super::named(walk, "service", args, stdin, span);
     }
     let target = walk.target(path);
     if !everyday_script(path) && walk.scope.cloned.iter().any(|folder| crate::place::within(&normal, folder))

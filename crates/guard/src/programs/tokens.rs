@@ -52,6 +52,9 @@ impl Reader<'_> {
                     self.line();
                 }
                 '-' if self.peek(1) == Some('-') && self.is(&["lua"]) => self.line(),
+                '/' if self.is(&["perl", "ruby", "node", "awk", "raku"]) && self.expects_value() => {
+                    self.search();
+                }
                 '\'' | '"' => self.quoted(letter),
                 '`' => self.backquoted(),
                 '%' if self.is(&["ruby"]) && self.peek(1).is_some_and(|c| "xqQwW({[".contains(c)) => {
@@ -66,6 +69,50 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a value comes next, so that a slash begins a pattern and divides nothing.
+    fn expects_value(&self) -> bool {
+        match self.out.last() {
+            None => true,
+            Some(Token::Sign(sign)) => {
+                matches!(sign, '(' | ',' | '=' | '~' | '!' | '&' | '|' | ';' | '{' | '[' | '?')
+            }
+            Some(Token::Name(name)) => matches!(
+                name.as_str(),
+                "if" | "unless"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "return"
+                    | "grep"
+                    | "split"
+                    | "when"
+                    | "while"
+                    | "until"
+            ),
+            Some(_) => false,
+        }
+    }
+
+    /// `/a/`: what is searched for is data. Without an end on its line it is a slash.
+    fn search(&mut self) {
+        let start = self.at;
+        let mut at = start + 1;
+        loop {
+            match self.letters.get(at) {
+                Some('\\') => at += 2,
+                Some('/') if at > start + 1 => break,
+                None | Some('\n' | '/') => {
+                    self.out.push(Token::Sign('/'));
+                    self.at = start + 1;
+                    return;
+                }
+                Some(_) => at += 1,
+            }
+        }
+        self.at = at + 1;
+        self.out.push(Token::Name("m".to_owned()));
     }
 
     fn line(&mut self) {
@@ -118,12 +165,13 @@ impl Reader<'_> {
         };
         let start = self.at;
         self.at += 1;
-        self.until(closing(mark), Some(mark));
+        let from = self.until(closing(mark), Some(mark));
+        let mut to = String::new();
         if form != "m" {
             if closing(mark) != mark {
                 self.at += 1;
             }
-            self.until(closing(mark), Some(mark));
+            to = self.until(closing(mark), Some(mark));
         }
         let flags = self.at;
         while self.peek(0).is_some_and(char::is_alphabetic) {
@@ -135,6 +183,10 @@ impl Reader<'_> {
             return false;
         }
         self.out.push(Token::Name(form.to_owned()));
+        if matches!(form, "tr" | "y") {
+            // Which letters become which is needed to follow what is put together.
+            self.out.extend([Token::Text(from), Token::Text(to)]);
+        }
         true
     }
 
@@ -225,6 +277,16 @@ impl Reader<'_> {
                 self.at += 1;
                 continue;
             }
+            if letter == '#' && close == '"' && self.peek(0) == Some('{') && self.is(&["ruby"]) {
+                // An expression in a string has strings of its own.
+                raw.push('#');
+                raw.extend(std::iter::from_fn(|| {
+                    let letter = self.peek(0).filter(|letter| *letter != '}')?;
+                    self.at += 1;
+                    Some(letter)
+                }));
+                continue;
+            }
             if Some(letter) == open && open != Some(close) {
                 depth += 1;
             } else if letter == close {
@@ -304,10 +366,14 @@ pub(super) fn without_interpolation(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains("#{") { between(text, "#{", '}').into() } else { text.into() }
 }
 
-fn literal(text: &str) -> Option<&str> {
-    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-    let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
-    (!inner.contains([quote, '\\'])).then_some(inner)
+/// The text of a literal, or of several with a plus between them.
+fn literal(text: &str) -> Option<String> {
+    let one = |text: &str| {
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.contains([quote, '\\'])).then(|| inner.to_owned())
+    };
+    one(text).or_else(|| text.split('+').take(64).map(|piece| one(piece.trim())).collect())
 }
 
 fn between(text: &str, open: &str, close: char) -> String {
@@ -318,7 +384,7 @@ fn between(text: &str, open: &str, close: char) -> String {
         if let Some((inner, tail)) = after.split_once(close) {
             // A string in there is as good as its letters.
             match literal(inner.trim()) {
-                Some(letters) => out.push_str(letters),
+                Some(letters) => out.push_str(&letters),
                 None => out.push(HOLE),
             }
             rest = tail;

@@ -324,7 +324,7 @@ pub(super) fn destroys(name: &str, args: &[Arg<'_>]) -> bool {
     args.iter().filter(|arg| !arg.text.starts_with('-')).take(3).enumerate().any(|(at, arg)| {
         let word = &*arg.text;
         // A path, a file name, an address or a sentence is not a verb.
-        if word.contains(['/', '=', ' ', HOLE]) || word.len() > 32 {
+        if word.contains(['/', '=', ' ', ',', HOLE]) || word.len() > 32 {
             return false;
         }
         let lower = word.to_ascii_lowercase();

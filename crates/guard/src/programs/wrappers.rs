@@ -347,7 +347,10 @@ fn elevate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             super::environment(walk, name, value, false, arg.span);
         }
     }
-    let shell = call.name == "sudo" && (parsed.has("s", "shell") || parsed.has("i", "login"));
+    // The shortest that sudo takes for `--shell` and `--login`.
+    let shortest = |flag: &super::opts::Flag<'_>| flag.long && matches!(flag.name, "sh" | "lo");
+    let shell = call.name == "sudo"
+        && (parsed.has("s", "shell") || parsed.has("i", "login") || parsed.flags.iter().any(shortest));
     if args.is_empty() {
         if shell || (call.name == "doas" && parsed.has("s", "")) {
             if call.stdin.present() {

@@ -226,12 +226,14 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn redirect_op(&mut self) -> RedirectOp {
-        const OPS: [(&str, RedirectOp); 10] = [
+        const OPS: [(&str, RedirectOp); 12] = [
             ("<<<", RedirectOp::HereString),
             ("<<", RedirectOp::HereDoc),
             ("<>", RedirectOp::ReadWrite),
             ("<&", RedirectOp::Read),
             ("<", RedirectOp::Read),
+            (">>|", RedirectOp::Append),
+            (">>!", RedirectOp::Append),
             (">>", RedirectOp::Append),
             (">&", RedirectOp::Duplicate),
             (">|", RedirectOp::Write),

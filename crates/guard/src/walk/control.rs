@@ -109,7 +109,8 @@ impl Walk<'_> {
                     if !self.spend(WALKED) {
                         break;
                     }
-                    self.text(src, word);
+                    let text = self.text(src, word);
+                    self.subscript(&text);
                 }
                 Flow::none()
             }
@@ -117,6 +118,19 @@ impl Walk<'_> {
                 self.arithmetic(src, text);
                 Flow::none()
             }
+        }
+    }
+
+    /// `a[$(command)]` where a number or the name of a variable is wanted: the command runs.
+    pub(crate) fn subscript(&mut self, text: &str) {
+        if let Some((name, inner)) = text.split_once('[')
+            && !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && (inner.contains("$(") || inner.contains('`'))
+            && self.spend(text.len())
+        {
+            let inner = inner.rsplit_once(']').map_or(inner, |(inner, _)| inner);
+            self.run_text(&format!(": {inner}"), &Flow::none(), Span::default());
         }
     }
 

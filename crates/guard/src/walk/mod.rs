@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 pub(crate) use flow::{AGENT_PID, ALL_PIDS, Flow, HOLE, HOLE_STR, OWN_PID, Origin};
 pub(crate) use params::secret_name;
 pub use pattern::glob_matches;
-pub(crate) use scope::{IFS_BEFORE, Scope};
+pub(crate) use scope::{IFS_BEFORE, Scope, user};
 pub(crate) use simple::quote;
 
 use crate::effect::{Effect, Kind, Span, Target};
@@ -200,6 +200,9 @@ impl<'c> Walk<'c> {
             return false;
         }
         if self.level >= MAX_LEVEL {
+            if self.scope.starts_itself() {
+                self.emit_grave(Kind::ForkBomb, "a text that starts itself again and again", span);
+            }
             self.emit(Kind::Unreadable, "nested too deeply", span);
             return false;
         }

@@ -97,6 +97,9 @@ impl Walk<'_> {
 
     /// One value for each element of `$@` or `${a[@]}`, the operation applied to each.
     pub(crate) fn list_values(&mut self, src: Src<'_>, param: &Param<'_>) -> Vec<String> {
+        if let Some(origin) = self.scope.origins.get(param.name) {
+            self.last_unknown = self.last_unknown.and(*origin);
+        }
         let items = if param.name == "@" || param.name == "*" {
             self.scope.arguments.iter().map(ToString::to_string).collect()
         } else if param.indirect {
@@ -246,7 +249,8 @@ impl Walk<'_> {
 
     fn slice(&mut self, src: Src<'_>, letters: &[char], from: &str, count: Option<&str>) -> Option<String> {
         let length = i64::try_from(letters.len()).ok()?;
-        let from: i64 = self.arithmetic(src, from.trim()).parse().ok()?;
+        let from = if from.trim().is_empty() { "0" } else { from.trim() };
+        let from: i64 = self.arithmetic(src, from).parse().ok()?;
         let start = if from < 0 { (length + from).max(0) } else { from.min(length) };
         let end = match count {
             None => length,

@@ -21,6 +21,11 @@ const MOST_VALUES: usize = 6;
 /// Where the separators of `IFS=, read …` are kept: no variable can have this name.
 pub(crate) const IFS_BEFORE: &str = "IFS before";
 
+/// The name of the user whose home this is.
+pub(crate) fn user(home: &str) -> &str {
+    home.rsplit('/').next().unwrap_or(home)
+}
+
 /// Everything remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
@@ -108,6 +113,16 @@ impl Scope {
         self.variables.contains_key(name)
     }
 
+    /// Whether a variable holds a text that runs the variable again, beside itself.
+    pub(crate) fn starts_itself(&self) -> bool {
+        self.variables.iter().take(64).any(|(name, variable)| {
+            variable.values.iter().any(|value| {
+                value.contains('&')
+                    && [format!("${name}"), format!("${{{name}}}")].iter().any(|own| value.contains(own))
+            })
+        })
+    }
+
     /// Every variable name the text set that begins with `prefix`.
     pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
         self.variables.keys().filter(|name| name.starts_with(prefix)).cloned().collect()
@@ -128,6 +143,7 @@ impl Scope {
             "HOME" => return Some(Cow::Owned(home.to_owned())),
             "PWD" => return Some(Cow::Owned(self.cwd.clone())),
             "OLDPWD" => return self.last_cwd.clone().map(Cow::Owned),
+            "USER" | "LOGNAME" | "USERNAME" => return Some(Cow::Owned(user(home).to_owned())),
             "PROFILE" => return Some(Cow::Owned(format!("{home}/.config/powershell/profile.ps1"))),
             "HISTFILE" => return Some(Cow::Owned(format!("{home}/.bash_history"))),
             "0" | "BASH" | "SHELL" => "/bin/bash",

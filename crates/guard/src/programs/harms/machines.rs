@@ -25,8 +25,9 @@ pub(super) const TABLE: &[Harm] = &[
     harm(&["nvme"], &["delete-ns", "detach-ns", "reset", "subsystem-reset", "fw-*"], Kind::Device, DISK),
     harm(&["qemu-img"], &["commit", "snapshot -d", "snapshot -a", "--shrink", "rebase"], Kind::Device, DISK),
     harm(&["fastboot"], &["flash*", "erase", "oem", "format*", "-w", "set_active"], Kind::Device, FLASHES),
+    harm(&["espefuse", "espefuse.py"], &["burn*", "write*", "set*"], Kind::Device, FLASHES),
     harm(&["esptool", "esptool.py"], &["erase*", "burn*"], Kind::Device, FLASHES),
-    harm(&["avrdude"], &["-e"], Kind::Device, FLASHES),
+    harm(&["avrdude"], &["-e", "*fuse:w:*", "lock:w:*", "-Ulock:w:*"], Kind::Device, FLASHES),
     harm(
         &["openocd", "st-flash", "nrfjprog", "pyocd"],
         &["*erase*", "erase", "--eraseall", "--recover"],

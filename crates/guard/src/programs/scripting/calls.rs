@@ -2,7 +2,7 @@
 
 use super::file_calls::deletes;
 use super::{NETWORK, Program, judge};
-use crate::effect::{Kind, Span};
+use crate::effect::{How, Kind, Span};
 use crate::programs::tokens::Token;
 use crate::programs::{base_name, code, sql};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
@@ -219,12 +219,28 @@ impl Program {
             return true;
         }
         if language == "perl"
+            && matches!(name, "system" | "exec")
+            && self.sign(at + 1, '{')
+            && let Some(end) = (at + 2..at + 12).find(|near| self.sign(*near, '}'))
+        {
+            // The program stands in brackets, its words after them.
+            self.run_call(walk, end + 1, span);
+            return true;
+        }
+        if language == "perl"
             && matches!(name, "unlink" | "rmtree" | "rmdir")
             && (matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';' | '|' | '&')))
                 || matches!(self.name(at + 1), Some("or" | "and" | "if" | "unless" | "for")))
         {
             // Of `$_`, which `find` or a loop sets.
-            self.delete_call(walk, self.list.len(), at + 1, true, span);
+            match self.searched() {
+                Some(folder) => {
+                    let targets = vec![walk.target(&folder)];
+                    let how = How { recursive: true, ..How::default() };
+                    walk.emit_on(Kind::Delete, "deletes everything that is found", span, targets, how);
+                }
+                None => self.delete_call(walk, self.list.len(), at + 1, true, span),
+            }
             return true;
         }
         if matches!(
@@ -250,6 +266,16 @@ impl Program {
                 && let Some(text) = self.second(at + 2)
             {
                 walk.run_text(&text, &Flow::none(), span);
+            } else if verb.is_none()
+                && matches!(self.list.get(at + 3), Some(Token::Text(_) | Token::Sign('+')))
+                && at > 1
+                && matches!(
+                    self.name(at - 2),
+                    Some("FileUtils" | "File" | "Dir" | "Kernel" | "Process" | "IO")
+                )
+            {
+                // Which method it is was put together.
+                code::unseen(walk, Origin::default(), span);
             }
             return true;
         }
@@ -356,6 +382,9 @@ impl Program {
         if turned {
             // What the variable held was changed on the way, in ways nobody follows here.
             code::unseen(walk, Origin { decoded: true, ..Origin::default() }, span);
+            if let Some(text) = self.constant(first).and_then(|text| self.letters_turned(&text)) {
+                walk.run_text(&text, &Flow::none(), span);
+            }
         }
         let Some(text) = self.constant(first) else {
             if matches!(self.list.get(first), Some(Token::Sign(')')) | None) {

@@ -3,6 +3,7 @@
 use super::Program;
 use crate::programs::encode;
 use crate::programs::tokens::Token;
+use crate::walk::HOLE;
 
 impl Program {
     /// The constant text of the expression at `at`, up to a comma or a closing bracket.
@@ -27,6 +28,29 @@ impl Program {
                     }
                 }
                 Some(Token::Text(_)) => {}
+                Some(Token::Name(name)) if self.joins && !name.starts_with("get") => {
+                    if !self.constants.contains_key(name) {
+                        out.push(HOLE);
+                        next += 1;
+                    }
+                    if matches!(
+                        self.list.get(next),
+                        Some(Token::Sign(',' | ')' | ']' | ';' | '}' | '|')) | None
+                    ) {
+                        return Some(out);
+                    }
+                }
+                Some(Token::Sign('$')) if self.joins => {
+                    // A field: `$1`, `$(NF)`.
+                    out.push(HOLE);
+                    next += 2;
+                    if matches!(
+                        self.list.get(next),
+                        Some(Token::Sign(',' | ')' | ']' | ';' | '}' | '|')) | None
+                    ) {
+                        return Some(out);
+                    }
+                }
                 // Lua: `("fr- mr"):reverse()`.
                 Some(Token::Sign(':'))
                     if self.sign(next + 2, '(') && self.name(next + 1) == Some("reverse") =>
@@ -94,7 +118,9 @@ impl Program {
                 }
                 (inner, end + 1)
             }
-            Token::Name(name) if name == "path" && self.sign(at + 1, '.') => return self.term(at + 2),
+            Token::Name(name) if matches!(name.as_str(), "path" | "File") && self.sign(at + 1, '.') => {
+                return self.term(at + 2);
+            }
             Token::Name(name) if name == "strrev" || name == "reverse" => {
                 let inner = self.constant(at + 2)?;
                 (inner.chars().rev().collect(), at + 4)
@@ -146,11 +172,17 @@ impl Program {
                 if self.sign(at + 1, '.')
                     && matches!(
                         self.name(at + 2),
-                        Some("b64decode" | "fromhex" | "unhexlify" | "decode64")
+                        Some("b64decode" | "fromhex" | "unhexlify" | "decode64" | "normalize")
                     ) =>
             {
                 // `import base64 as b; b.b64decode(…)`
                 return self.term(at + 2);
+            }
+            Token::Name(name) if name == "normalize" && self.sign(at + 1, '(') => {
+                // What looks like a letter becomes that letter.
+                let inner = self.second(at + 2)?;
+                let end = (at + 2..self.list.len()).find(|near| self.sign(*near, ')'))?;
+                (crate::reveal::shown(&inner).unwrap_or(inner), end + 1)
             }
             Token::Name(name) if name == "decode" && self.sign(at + 1, '(') => {
                 let inner = self.constant(at + 2)?;
@@ -264,7 +296,7 @@ impl Program {
                         name.as_str(),
                         "environ" | "ENV" | "env" | "getenv" | "process" | "os" | "get"
                     ) => {}
-                Token::Sign('.' | '[' | '(') => {}
+                Token::Sign('.' | '[' | '(' | '{') => {}
                 _ => return None,
             }
         }

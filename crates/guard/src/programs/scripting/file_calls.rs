@@ -1,7 +1,8 @@
 //! Calls that delete, write, read or move files, and a few others with weight.
 
 use super::Program;
-use crate::effect::{How, Kind, Span};
+use crate::effect::{How, Kind, Span, Target};
+use crate::place::Place;
 use crate::programs::tokens::Token;
 use crate::programs::{code, files, perms};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
@@ -133,6 +134,20 @@ impl Program {
             ]);
         let args: Vec<Arg<'_>> = paths.iter().map(|path| Arg { text: path.as_str().into(), span }).collect();
         let refs: Vec<&Arg<'_>> = args.iter().collect();
+        if !tree {
+            // Who would only tidy up uses `rm`; work and data that go inside a program are easily overlooked.
+            let kept = |path: &&String| files::by_hand(path) || crate::places::keeps_data(path);
+            let kept: Vec<Target> = paths
+                .iter()
+                .filter(kept)
+                .map(|path| walk.target(path))
+                .filter(|target| target.place == Place::Workspace)
+                .collect();
+            if !kept.is_empty() {
+                let how = How { all: true, ..How::default() };
+                return walk.emit_on(Kind::Delete, "deletes a file from inside a program", span, kept, how);
+            }
+        }
         files::delete(walk, &refs, tree, span);
     }
 
@@ -292,10 +307,13 @@ impl Program {
         let path = self.constant(first);
         match name {
             "chmod" | "chmodSync" => {
-                let number =
-                    self.list.iter().skip(first).take(6).find_map(|token| {
-                        if let Token::Number(number) = token { Some(*number) } else { None }
-                    });
+                let number = self
+                    .list
+                    .iter()
+                    .skip(first)
+                    .take(12)
+                    .take_while(|token| **token != Token::Sign(';'))
+                    .find_map(|token| if let Token::Number(number) = token { Some(*number) } else { None });
                 let octal = number.map(|number| {
                     if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
                 });
@@ -350,7 +368,7 @@ impl Program {
             }
             "getattr"
                 if matches!(
-                    self.name(first),
+                    self.name(first).map(|name| self.renamed.get(name).map_or(name, String::as_str)),
                     Some(
                         "os" | "subprocess"
                             | "shutil"
@@ -415,7 +433,7 @@ fn is_mode(text: &str) -> bool {
 fn written(walk: &mut Walk<'_>, path: &str, span: Span) {
     let path = &homed(path);
     let target = walk.target(path);
-    if target.place == crate::place::Place::Device {
+    if target.place == Place::Device {
         walk.emit_on(
             Kind::Device,
             "overwrites a device",

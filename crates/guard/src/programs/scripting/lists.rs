@@ -53,10 +53,14 @@ impl Program {
 
     /// The strings at `at`: one, or several in brackets.
     pub(super) fn pieces(&self, at: usize) -> Vec<String> {
-        let mut out = Vec::new();
-        let mut depth = 0;
+        let mut out: Vec<String> = Vec::new();
+        let (mut depth, mut joins) = (0, false);
         for token in self.list.iter().skip(at).take(64) {
+            let joined = std::mem::replace(&mut joins, matches!(token, Token::Sign('.' | '+')));
             match token {
+                Token::Text(text) if joined && !out.is_empty() => {
+                    out.last_mut().into_iter().for_each(|last| last.push_str(text));
+                }
                 Token::Text(text) => out.push(text.clone()),
                 Token::Name(name) => out.extend(self.constants.get(name).cloned()),
                 Token::Sign('(' | '[') => depth += 1,
@@ -74,11 +78,20 @@ impl Program {
     pub(super) fn joined(&self, open: usize, separator: &str) -> Option<(String, usize)> {
         let mut pieces: Vec<String> = Vec::new();
         let mut next = open;
-        let mut depth = 0;
+        let (mut depth, mut apart) = (0, true);
         let characters = (open..open + 8).any(|at| self.name(at) == Some("chr"));
         loop {
+            // Texts beside each other, or with a plus between them, are one.
+            let joins = !std::mem::replace(
+                &mut apart,
+                !matches!(self.list.get(next)?, Token::Text(_) | Token::Sign('+')),
+            );
             match self.list.get(next)? {
-                Token::Text(text) => pieces.push(text.clone()),
+                Token::Text(text) => match pieces.last_mut().filter(|_| joins) {
+                    Some(last) => last.push_str(text),
+                    None => pieces.push(text.clone()),
+                },
+                Token::Sign('+') if joins => {}
                 Token::Name(name) if self.lists.contains_key(name) => {
                     pieces.extend(self.lists.get(name)?.iter().cloned());
                 }

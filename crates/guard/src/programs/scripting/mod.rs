@@ -5,13 +5,16 @@ mod constants;
 mod file_calls;
 mod lists;
 mod overall;
+mod perl;
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::sql;
 use super::tokens::{Token, tokens};
 use crate::effect::{Kind, Span};
-use crate::walk::{Flow, Origin, Walk};
+use crate::walk::{Flow, HOLE, Origin, Walk};
 use calls::RUNS;
 use file_calls::deletes;
 
@@ -28,6 +31,7 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     }
     let list = tokens(text, language);
     let mut program = Program::new(list);
+    program.joins = language == "awk";
     program.learn();
     if let Some(filled) = program.filled(text) {
         program.list = tokens(&filled, language);
@@ -122,11 +126,22 @@ pub(super) struct Program {
     constants: BTreeMap<String, String>,
     lists: BTreeMap<String, Vec<String>>,
     renamed: BTreeMap<String, String>,
+    /// Whether it talks to a database, once somebody asked.
+    database: OnceCell<bool>,
+    /// Whether values that stand beside each other are one text.
+    joins: bool,
 }
 
 impl Program {
     const fn new(list: Vec<Token>) -> Self {
-        Self { list, constants: BTreeMap::new(), lists: BTreeMap::new(), renamed: BTreeMap::new() }
+        Self {
+            list,
+            constants: BTreeMap::new(),
+            lists: BTreeMap::new(),
+            renamed: BTreeMap::new(),
+            database: OnceCell::new(),
+            joins: false,
+        }
     }
 
     pub(super) fn name(&self, at: usize) -> Option<&str> {
@@ -159,7 +174,7 @@ impl Program {
         for at in 0..self.list.len() {
             let Some(name) = self.name(at).map(str::to_owned) else { continue };
             if self.sign(at + 1, '=') && !self.sign(at + 2, '=') {
-                if self.sign(at + 2, '(') && self.sign(at + 4, ',') {
+                if self.lists_words(at + 2) {
                     // A list of words: `@a = ("rm", "-rf", "/")`.
                     let words = self.pieces(at + 2).join(" ");
                     self.constants.insert(name, words);
@@ -184,6 +199,17 @@ impl Program {
                 self.renamed.insert(new, name);
             }
         }
+    }
+
+    /// Whether words stand in brackets here: `("rm", "-rf", "/")`, `("r" . "m", "x")`.
+    fn lists_words(&self, open: usize) -> bool {
+        self.sign(open, '(')
+            && (self.sign(open + 2, ',')
+                || matches!(self.list.get(open + 1), Some(Token::Text(_)))
+                    && self.sign(open + 2, '.')
+                    && (open + 3..open + 12)
+                        .take_while(|at| !self.sign(*at, ')'))
+                        .any(|at| self.sign(at, ',')))
     }
 
     /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
@@ -238,7 +264,8 @@ impl Program {
         for at in 0..self.list.len() {
             match self.list.get(at) {
                 Some(Token::Command(text)) => {
-                    let text = super::tokens::without_interpolation(text);
+                    let text = self.interpolated(language, text);
+                    let text = super::tokens::without_interpolation(&text);
                     walk.run_text(&text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
@@ -266,6 +293,26 @@ impl Program {
         }
     }
 
+    /// A command literal with `#{…}` replaced by what it puts together: `#{%w[r m].join}`.
+    fn interpolated<'t>(&self, language: &str, text: &'t str) -> Cow<'t, str> {
+        let (mut out, mut rest) = (Cow::Borrowed(""), text);
+        // More of them than this put nothing together that anybody follows.
+        for _ in 0..8 {
+            let Some((before, (inner, after))) =
+                rest.split_once("#{").and_then(|(before, after)| Some((before, after.split_once('}')?)))
+            else {
+                break;
+            };
+            let mut inside = Self::new(tokens(inner, language));
+            inside.constants.clone_from(&self.constants);
+            inside.lists.clone_from(&self.lists);
+            let value = inside.constant(0).unwrap_or_else(|| HOLE.to_string());
+            out = format!("{out}{before}{value}").into();
+            rest = after;
+        }
+        if out.is_empty() { rest.into() } else { format!("{out}{rest}").into() }
+    }
+
     /// Whether what stands here is only printed: the call it stands in prints, or its words begin
     /// the statement.
     fn is_printed(&self, at: usize) -> bool {
@@ -290,13 +337,74 @@ impl Program {
         false
     }
 
+    /// What `print … | "command"` prints, unknown parts as holes.
+    fn printed_before(&self, pipe: usize) -> String {
+        let from = (pipe.saturating_sub(64)..pipe)
+            .rev()
+            .take_while(|at| !self.sign(*at, ';') && !self.sign(*at, '{'))
+            .find(|at| matches!(self.name(*at), Some("print" | "printf")));
+        let Some(from) = from else { return HOLE.to_string() };
+        let mut out = String::new();
+        for token in self.list.get(from + 1..pipe).unwrap_or_default() {
+            match token {
+                Token::Text(text) => out.push_str(text),
+                Token::Name(name) => match self.constants.get(name) {
+                    Some(value) => out.push_str(value),
+                    None => out.push(HOLE),
+                },
+                Token::Number(_) | Token::Command(_) => out.push(HOLE),
+                Token::Sign(_) => {}
+            }
+        }
+        out
+    }
+
+    /// Whether anything in it is named as what talks to a database is; without, statements are data.
+    fn reaches_database(&self) -> bool {
+        const SIGNS: [&str; 25] = [
+            "sql",
+            "db",
+            "query",
+            "exec",
+            "cursor",
+            "conn",
+            "pg",
+            "postgres",
+            "duck",
+            "oracle",
+            "run",
+            "raw",
+            "prepare",
+            "database",
+            "knex",
+            "prisma",
+            "sequel",
+            "transaction",
+            "session",
+            "engine",
+            "client",
+            "record",
+            "spark",
+            "do",
+            "mysql",
+        ];
+        let named = |token: &Token| match token {
+            Token::Name(name) => {
+                let name = name.to_ascii_lowercase();
+                SIGNS.iter().any(|sign| if *sign == "do" { name == "do" } else { name.contains(sign) })
+            }
+            _ => false,
+        };
+        *self.database.get_or_init(|| self.list.iter().any(named))
+    }
+
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
         let printed = self.is_printed(at);
         let begins = !(at > 0 && self.sign(at - 1, '+'));
         let folded = (begins && self.sign(at + 1, '+')).then(|| self.constant(at)).flatten();
         let text = folded.as_deref().unwrap_or(text);
-        if text.len() > 8 && !printed && sql::looks_destructive(text) {
+        if text.len() > 8 && !printed && sql::looks_destructive(text) && self.reaches_database() {
             sql::judge(walk, text, span);
         }
         if language == "node" && at > 0 && self.sign(at - 1, '$') {
@@ -311,7 +419,8 @@ impl Program {
             if text.starts_with("/inet/") {
                 walk.emit_names(Kind::ReverseShell, "opens a connection from awk", span, &[text]);
             } else if piped {
-                walk.run_text(text, &Flow::none(), span);
+                let printed = Flow { text: Some(self.printed_before(at).into()), origin: Origin::default() };
+                walk.run_text(text, &printed, span);
             } else if at > 0 && self.sign(at - 1, '>') {
                 walk.write_file(
                     text,

@@ -92,7 +92,10 @@ impl Program {
         {
             walk.emit(Kind::Container, "stops or deletes containers", span);
         }
-        if forks && forever && language != "c" {
+        // Who forks and waits, or forks for those who come, ends again.
+        let waits = self
+            .mentions(&["accept", "wait", "waitpid", "wait3", "wait4", "listen", "bind", "recv", "sleep"]);
+        if forks && forever && language != "c" && !waits {
             walk.emit_grave(Kind::ForkBomb, "forks without end", span);
         } else if forks && self.mentions(&["iter", "repeat", "count", "cycle"]) {
             walk.emit(Kind::ForkBomb, "forks again and again", span);

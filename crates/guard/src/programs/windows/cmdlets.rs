@@ -190,7 +190,11 @@ pub(super) fn verb(walk: &mut Walk<'_>, name: &str, words: &[&str], span: Span, 
         "diskpart" => {
             let script = lower.iter().position(|word| word == "/s").and_then(|at| words.get(at + 1));
             let known = script
-                .and_then(|file| walk.scope.files.get(&walk.path(&super::posix(file))))
+                .and_then(|file| {
+                    // Under the name it has here, or the one a shell without drives has made of it.
+                    let files = &walk.scope.files;
+                    files.get(&walk.path(&super::posix(file))).or_else(|| files.get(&walk.path(file)))
+                })
                 .map(|flow| flow.seen().to_ascii_lowercase());
             let told = known.unwrap_or_else(|| stdin.seen().to_ascii_lowercase());
             let grave = ["clean", "format"].iter().any(|verb| told.contains(verb));

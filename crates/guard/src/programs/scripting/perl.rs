@@ -1,0 +1,28 @@
+//! What Perl has of its own: searches through folders, letters that become others.
+
+use super::Program;
+use crate::programs::encode;
+use crate::programs::tokens::Token;
+
+impl Program {
+    /// The folder that `find(sub { … }, "folder")` goes through.
+    pub(super) fn searched(&self) -> Option<String> {
+        let find = (0..self.list.len().min(2_000))
+            .find(|at| matches!(self.name(*at), Some("find" | "finddepth")) && self.sign(at + 1, '('))?;
+        let end = (find..self.list.len()).find(|at| self.sign(*at, '}') && self.sign(at + 1, ','))?;
+        self.constant(end + 2)
+    }
+
+    /// A text after the `tr/…/…/` of this program.
+    pub(super) fn letters_turned(&self, text: &str) -> Option<String> {
+        let (from, to) = self.list.windows(3).find_map(|three| match three {
+            [Token::Name(verb), Token::Text(from), Token::Text(to)]
+                if matches!(verb.as_str(), "tr" | "y") =>
+            {
+                Some((from, to))
+            }
+            _ => None,
+        })?;
+        Some(encode::turned(text, from, to))
+    }
+}
