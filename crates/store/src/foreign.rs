@@ -290,6 +290,21 @@ mod tests {
     }
 
     #[test]
+    fn folders_are_told_by_their_listing_and_behind_links_by_a_look() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b", "a-b", "a", ".hidden", "_private"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        std::fs::write(dir.path().join("file"), "").unwrap();
+        for (name, target) in [("link", "a"), ("dead", "nowhere"), ("other", "file")] {
+            std::os::unix::fs::symlink(dir.path().join(target), dir.path().join(name)).unwrap();
+        }
+
+        assert_eq!(folders(dir.path()), ["a", "a-b", "b", "link"].map(|name| dir.path().join(name)));
+        assert!(folders(&dir.path().join("none")).is_empty());
+    }
+
+    #[test]
     fn files_are_told_by_their_dates_and_sorted() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["b.py", "a.py", "c.txt"] {
