@@ -77,7 +77,7 @@ def terminal_ratio(text):
 
 
 def mcp(bench, work):
-    """A server's tool through the whole road, as a multiple of the bare pipe to the same program."""
+    """A server's tool through the whole road, as a multiple of a bare pipe to the same process."""
     try:
         found = item(bench, "mcp", work)
     except subprocess.CalledProcessError as wrong:

@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place that looks at the process and the disk")]
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
@@ -53,22 +54,20 @@ pub(crate) fn make(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|wrong| format!("{}: {wrong}", folder.display()))
 }
 
-/// A program that answers every line with a line, over bare pipes.
+/// Two named pipes, at the other ends of which a program answers every line with a line.
 pub(crate) struct PingPong {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    input: File,
+    output: BufReader<File>,
 }
 
 impl PingPong {
-    /// Starts it.
-    pub(crate) fn start(program: &str, words: &[&str]) -> Result<Self, String> {
-        let mut command = Command::new(program);
-        let started = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = started.map_err(|wrong| format!("{program}: {wrong}"))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (Some(input), Some(output)) = (input, output) else { return Err(format!("{program}: no pipes")) };
-        Ok(Self { child, input, output: BufReader::new(output) })
+    /// Opens what lies at this path with `.in` and `.out` behind it, as soon as the program does.
+    pub(crate) fn open(at: &Path) -> Result<Self, String> {
+        let named = |ending: &str| format!("{}{ending}", at.display());
+        let failed = |wrong: std::io::Error| format!("{}: {wrong}", at.display());
+        let input = File::options().write(true).open(named(".in")).map_err(failed)?;
+        let output = File::open(named(".out")).map_err(failed)?;
+        Ok(Self { input, output: BufReader::new(output) })
     }
 
     /// One line there, in one piece and with its end, and one line back.
@@ -79,14 +78,6 @@ impl PingPong {
             .and_then(|()| self.output.read_line(&mut back))
             .map_err(|wrong| wrong.to_string())?;
         if back.contains("result") { Ok(()) } else { Err(format!("it answered {back:?}")) }
-    }
-}
-
-impl Drop for PingPong {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

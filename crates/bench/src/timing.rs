@@ -14,14 +14,16 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (made, begun.elapsed())
 }
 
+/// How long one of so many calls in a row takes.
+pub(crate) fn batch(calls: u32, mut work: impl FnMut() -> Result<(), String>) -> Result<Duration, String> {
+    let (done, took) = timed(|| (0..calls).try_for_each(|_| work()));
+    done.map(|()| took / calls.max(1))
+}
+
 /// How long one call takes: the median over batches of calls, after one batch to warm up.
 pub(crate) fn per_call(calls: u32, mut work: impl FnMut() -> Result<(), String>) -> Result<Duration, String> {
-    let mut batch = || {
-        let (done, took) = timed(|| (0..calls).try_for_each(|_| work()));
-        done.map(|()| took / calls.max(1))
-    };
-    batch()?;
-    let mut times = (0..BATCHES).map(|_| batch()).collect::<Result<Vec<_>, _>>()?;
+    batch(calls, &mut work)?;
+    let mut times = (0..BATCHES).map(|_| batch(calls, &mut work)).collect::<Result<Vec<_>, _>>()?;
     Ok(median(&mut times))
 }
 
@@ -32,18 +34,37 @@ pub(crate) fn side_by_side(
     mut one: impl FnMut() -> Result<(), String>,
     mut other: impl FnMut() -> Result<(), String>,
 ) -> Result<(Duration, Duration), String> {
-    let batch = |work: &mut dyn FnMut() -> Result<(), String>| {
-        let (done, took) = timed(|| (0..calls).try_for_each(|_| work()));
-        done.map(|()| took / calls.max(1))
-    };
-    batch(&mut one)?;
-    batch(&mut other)?;
+    batch(calls, &mut one)?;
+    batch(calls, &mut other)?;
     let (mut ones, mut others) = (Vec::new(), Vec::new());
     for _ in 0..BATCHES {
-        ones.push(batch(&mut one)?);
-        others.push(batch(&mut other)?);
+        ones.push(batch(calls, &mut one)?);
+        others.push(batch(calls, &mut other)?);
     }
     Ok((median(&mut ones), median(&mut others)))
+}
+
+/// What two ways took, side by side: both of a pair were measured right after each other, so that whatever
+/// the machine does at that moment, and wherever it lets them run, falls on both alike.
+#[derive(Default)]
+pub(crate) struct Pairs(Vec<(Duration, Duration)>);
+
+impl Pairs {
+    pub(crate) fn push(&mut self, one: Duration, other: Duration) {
+        self.0.push((one, other));
+    }
+
+    /// What each took: the medians.
+    pub(crate) fn medians(&self) -> (Duration, Duration) {
+        let (mut ones, mut others): (Vec<_>, Vec<_>) = self.0.iter().copied().unzip();
+        (median(&mut ones), median(&mut others))
+    }
+
+    /// How many times as long the first took: the median over the pairs.
+    pub(crate) fn ratio(&self) -> f64 {
+        let ratios = self.0.iter().map(|(one, other)| one.as_secs_f64() / other.as_secs_f64());
+        median(&mut ratios.collect::<Vec<_>>())
+    }
 }
 
 /// How long one of several different calls takes: the median over them.
@@ -91,6 +112,17 @@ mod tests {
     fn the_median_is_the_value_in_the_middle() {
         assert_eq!(median(&mut [5, 1, 3]), 3);
         assert_eq!(median::<u32>(&mut []), 0);
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_pairs_and_not_of_medians() {
+        let mut pairs = Pairs::default();
+        for (one, other) in [(30, 15), (100, 50), (110, 50)] {
+            pairs.push(Duration::from_micros(one), Duration::from_micros(other));
+        }
+
+        assert_eq!(pairs.medians(), (Duration::from_micros(100), Duration::from_micros(50)));
+        assert!((pairs.ratio() - 2.0).abs() < 1e-9, "{}", pairs.ratio());
     }
 
     #[test]

@@ -167,28 +167,29 @@ impl Session {
     }
 
     /// The same for these calls: one of a tool that nobody knows waits for files and plugins that may have
-    /// it and have not said yet what they offer.
+    /// it and have not said yet what they offer, until the session or `stop` ends.
     async fn toolbox_for<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
-        stop: &CancellationToken,
+        stop: Option<&CancellationToken>,
     ) -> Arc<Toolbox> {
         let toolbox = self.toolbox().await;
         let unknown = names.into_iter().filter(|name| toolbox.snapshot().tool(name).is_none());
         let Some(late) = self.runtime.late(unknown) else { return toolbox };
+        let stop = stop.cloned().unwrap_or_else(|| self.child_token());
         futures::future::select(late, std::pin::pin!(stop.cancelled())).await;
         self.toolbox().await
     }
 
     /// Takes one call.
     pub async fn call(&self, call: ToolCall) -> Outcome {
-        let toolbox = self.toolbox_for([call.name.as_str()], &self.child_token()).await;
+        let toolbox = self.toolbox_for([call.name.as_str()], None).await;
         self.road.call(&self.state, &toolbox, call).await
     }
 
     /// The same as [`Session::call`], unless `cancel` fires first.
     pub async fn call_until(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
-        let toolbox = self.toolbox_for([call.name.as_str()], cancel).await;
+        let toolbox = self.toolbox_for([call.name.as_str()], Some(cancel)).await;
         // The end of the session ends the call too.
         let both = self.child_token();
         let stops = cancel.clone();
@@ -206,13 +207,13 @@ impl Session {
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         let names = calls.iter().map(|call| call.name.as_str());
-        let toolbox = self.toolbox_for(names, &self.child_token()).await;
+        let toolbox = self.toolbox_for(names, None).await;
         self.road.batch(&self.state, &toolbox, calls).await
     }
 
     /// The same as [`Session::batch`], unless `cancel` fires first.
     pub async fn batch_until(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
-        let toolbox = self.toolbox_for(calls.iter().map(|call| call.name.as_str()), cancel).await;
+        let toolbox = self.toolbox_for(calls.iter().map(|call| call.name.as_str()), Some(cancel)).await;
         self.road.batch_until(&self.state, &toolbox, calls, cancel).await
     }
 

@@ -65,15 +65,17 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
     // Asked before opening: opening a named pipe would wait for its other end.
-    match fs::metadata(path) {
+    let length = match fs::metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
         Ok(meta) if !meta.is_file() => {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
         }
-        Ok(_) => {}
-    }
-    let mut bytes = Vec::new();
+        Ok(meta) => meta.len(),
+    };
+    // Room for all of it and one byte more: it is read at once, and its end is seen without growing.
+    let room = usize::try_from(length.min(limit)).unwrap_or_default().saturating_add(1);
+    let mut bytes = Vec::with_capacity(room);
     File::open(path)
         .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
         .map_err(failed)?;
@@ -121,10 +123,26 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     }
 }
 
-/// The same, and of each whether it is a folder itself, as the listing tells it.
-pub(crate) fn names_with_kind(folder: &Path) -> Result<Vec<(PathBuf, bool)>, StoreError> {
+/// What a listing tells of a name without looking at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// A folder itself.
+    Folder,
+    /// A link, or something that the listing does not tell.
+    Unclear,
+    /// Anything else.
+    Other,
+}
+
+/// The same, and of each what the listing tells.
+pub(crate) fn names_with_kind(folder: &Path) -> Result<Vec<(PathBuf, Listed)>, StoreError> {
     let failed = |source| StoreError::Io { doing: "list", path: folder.to_owned(), source };
-    let one = |entry: fs::DirEntry| (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let kind = |entry: &fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => Listed::Folder,
+        Ok(kind) if kind.is_file() => Listed::Other,
+        _ => Listed::Unclear,
+    };
+    let one = |entry: fs::DirEntry| (entry.path(), kind(&entry));
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| entry.map(one).map_err(failed)).collect(),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -1,5 +1,6 @@
-//! `mcp`: a call of a server's tool through the whole road, without and with a record of calls, beside the
-//! bare pipe to the same program; four calls of a second at once; the start with twenty servers configured.
+//! `mcp`: a call of a server's tool through the whole road, without and with a record of calls, beside a
+//! bare pipe to the very same process; four calls of a second at once; the start with twenty servers
+//! configured.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
 use crate::process::{self, PingPong};
-use crate::timing::{micros, millis, side_by_side, timed};
+use crate::timing::{Pairs, batch, micros, millis, side_by_side, timed};
 
 pub(crate) const ITEM: ItemDef = ItemDef::new("mcp", measure);
 
-/// Calls per batch.
-const CALLS: u32 = 100;
+/// Calls per batch, and batches of either way. Many short ones: both ways of a pair meet the machine in the
+/// same state.
+const CALLS: u32 = 50;
+const ROUNDS: u32 = 60;
 
 /// A server that says what it is told.
 const SERVER: &str = include_str!("../echo_server.py");
@@ -26,24 +29,12 @@ const STARTS: u32 = 20;
 const MANY: usize = 20;
 
 fn measure(work: &Work) -> Result<Numbers, String> {
-    let home = work.folder.join("home-mcp");
     let script = work.folder.join("echo_server.py");
     process::keep(&script, SERVER)?;
-    configure(&home, &json!({ "bench": server(&script) }))?;
-    let runtime = open(&home, work)?;
-    runtime.mcp().ready_blocking();
+    let (home, recording) = (work.folder.join("home-mcp"), work.folder.join("home-mcp-recorded"));
+    let (runtime, echo) = echoed(&home, &script, builder(&home, work))?;
+    let (_, recorded) = echoed(&recording, &script, builder(&recording, work).record_calls())?;
     let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
-    let line = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": "echo", "arguments": { "text": "hello 1000" }, "_meta": { "progressToken": 1 } },
-    });
-    let line = format!("{line}\n");
-    let mut pipe = PingPong::start("python3", &[&script.to_string_lossy()])?;
-    // In turns, so that what else the machine does falls on both alike.
-    let (road, bare) = side_by_side(CALLS, echoing(&session), || pipe.round(&line))?;
-    let recording = builder(&home, work).record_calls().build().map_err(|wrong| wrong.to_string())?;
-    let recorded = recording.session().open().map_err(|wrong| wrong.to_string())?;
-    let (written, beside) = side_by_side(CALLS, echoing(&recorded), || pipe.round(&line))?;
 
     let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
     let (outcomes, four) = timed(|| session.batch_blocking(calls));
@@ -57,25 +48,65 @@ fn measure(work: &Work) -> Result<Numbers, String> {
     remember(&many, &home)?;
     let start = |home: &PathBuf| open(home, work).map(|runtime| drop(runtime.tools()));
     let (alone, loaded) = side_by_side(STARTS, || start(&none), || start(&many))?;
+    let ((road, bare), (written, _)) = (echo.medians(), recorded.medians());
     Ok(vec![
         ("echo_us", micros(road)),
         ("bare_us", micros(bare)),
-        ("echo_ratio", road.as_secs_f64() / bare.as_secs_f64()),
+        ("echo_ratio", echo.ratio()),
         ("recorded_us", micros(written)),
-        ("recorded_ratio", written.as_secs_f64() / beside.as_secs_f64()),
+        ("recorded_ratio", recorded.ratio()),
         ("four_calls_s", four.as_secs_f64()),
         ("start_0_ms", millis(alone)),
         ("start_20_ms", millis(loaded)),
     ])
 }
 
-/// Calls of the quick tool, each with other words: what is repeated is remarked upon, and that costs.
-fn echoing(session: &Session) -> impl FnMut() -> Result<(), String> + '_ {
-    let mut count = 1000_u32;
-    move || {
+/// A runtime of this home, and the quick tool of its server beside a bare pipe to that server.
+fn echoed(home: &Path, script: &Path, builder: RuntimeBuilder) -> Result<(Runtime, Pairs), String> {
+    let pipes = home.join("bare");
+    // What an earlier run learnt of another server does not count.
+    process::remove(home)?;
+    configure(home, &json!({ "bench": { "command": "python3", "args": [script, pipes] } }))?;
+    let runtime = builder.build().map_err(|wrong| wrong.to_string())?;
+    runtime.mcp().ready_blocking();
+    let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
+    let pairs = compared(&session, &pipes)?;
+    Ok((runtime, pairs))
+}
+
+/// The road and the bare pipe in turns. They lead to one process, which reads from one of them at a time.
+fn compared(session: &Session, pipes: &Path) -> Result<Pairs, String> {
+    let (mut count, mut pairs, mut pipe) = (1000_u32, Pairs::default(), None);
+    // Each call with other words: what is repeated is remarked upon, and that costs.
+    let mut call = |tool: &str| {
         count += 1;
-        called(session, "mcp__bench__echo", &json!({ "text": format!("hello {count}") })).map(drop)
+        called(session, tool, &json!({ "text": format!("hello {count}") })).map(drop)
+    };
+    let (echo, turn) = (line("echo"), line("turn"));
+    for round in 0..=ROUNDS {
+        let road = batch(CALLS, || call("mcp__bench__echo"))?;
+        call("mcp__bench__turn")?;
+        let pipe = match &mut pipe {
+            Some(pipe) => pipe,
+            none => none.insert(PingPong::open(pipes)?),
+        };
+        let bare = batch(CALLS, || pipe.round(&echo))?;
+        pipe.round(&turn)?;
+        // The first one warms up.
+        if round > 0 {
+            pairs.push(road, bare);
+        }
     }
+    Ok(pairs)
+}
+
+/// A call as the road writes it, for the bare pipe.
+fn line(tool: &str) -> String {
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1_073_741_824, "method": "tools/call",
+        "params": { "_meta": { "progressToken": 1_073_741_824 }, "name": tool, "arguments": { "text": "hello 1000" } },
+    });
+    format!("{call}\n")
 }
 
 fn server(script: &Path) -> Value {

@@ -38,7 +38,7 @@ pub use views::{PluginState, PluginView};
 const AT_ONCE: usize = 8;
 
 /// Where what was learnt is kept.
-const KEPT: &str = "plugins.json";
+const KEPT: &str = "plugins.jsonl";
 
 /// All plugins.
 pub(crate) struct Plugins {
@@ -72,6 +72,22 @@ struct State {
     /// Those that cannot even be asked, and why.
     failed: Vec<(String, Origin, String)>,
     packages: Option<Vec<Found>>,
+    /// What the configuration says, and the revision of the world that it was read at.
+    wanted: Option<(u64, Arc<Wanted>)>,
+}
+
+impl State {
+    /// What the configuration says. Asked for at every look, and read when it changed.
+    fn wanted(&mut self, world: &World) -> Arc<Wanted> {
+        match &self.wanted {
+            Some((revision, wanted)) if *revision == world.revision() => Arc::clone(wanted),
+            _ => {
+                let wanted = Arc::new(Wanted::of(world));
+                self.wanted = Some((world.revision(), Arc::clone(&wanted)));
+                wanted
+            }
+        }
+    }
 }
 
 /// What a look depends on.
@@ -121,7 +137,7 @@ impl Kind for Plugins {
     fn look(&self, world: &World) -> Changes {
         let mut state = self.lock();
         let safe = world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"));
-        let wanted = if safe { Wanted::default() } else { Wanted::of(world) };
+        let wanted = if safe { Arc::default() } else { state.wanted(world) };
         let nothing = state.running.is_empty() && state.failed.is_empty() && state.unheard.is_empty();
         if wanted.enabled.is_empty() && nothing {
             return Changes::default();

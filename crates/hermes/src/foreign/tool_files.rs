@@ -22,7 +22,7 @@ use super::{Changes, Kind};
 use crate::world::World;
 
 /// Where what was learnt is kept.
-pub(super) const KEPT: &str = "tool-files.json";
+pub(super) const KEPT: &str = "tool-files.jsonl";
 
 /// How many files are asked at once; they share a process.
 pub(super) const AT_ONCE: usize = 64;

@@ -90,7 +90,7 @@ impl Server {
             match self.ask(&request, cx, repeat).await? {
                 ServerResult::CallToolResult(result) => return Ok(result),
                 ServerResult::InputRequiredResult(more) => {
-                    let inputs = self.inner.fulfil(more).await?;
+                    let inputs = Box::pin(self.inner.fulfil(more)).await?;
                     if let ClientRequest::CallToolRequest(call) = &mut request {
                         (call.params.input_responses, call.params.request_state) = inputs;
                     }
@@ -146,7 +146,7 @@ impl Server {
                 }
                 Err(Broken::Pages(pages)) => {
                     visits += 1;
-                    let visited = live.client.visit(pages, &self.config().name, cx).await;
+                    let visited = Box::pin(live.client.visit(pages, &self.config().name, cx)).await;
                     visited.map_err(CallError::Refused)?;
                 }
                 Err(Broken::Login(why)) => {
@@ -181,7 +181,8 @@ impl Inner {
             (ClientRequest::CallToolRequest(call), Some(lane)) => {
                 self.by_lane(live, lane, call, cx).await.map(ServerResult::CallToolResult)
             }
-            _ => self.by_service(live, request.clone(), cx).await,
+            // Apart, so that a call on the short way does not carry room for it.
+            _ => Box::pin(self.by_service(live, request.clone(), cx)).await,
         }
     }
 

@@ -26,9 +26,13 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio_util::task::TaskTracker;
 
 use super::output::{Output, Piece};
+use super::plain;
 
 /// Numbers of calls begin here; the SDK counts from nothing and never gets this far.
 const FIRST: i64 = 1 << 30;
+
+/// Room for a call of the usual length.
+const LINE: usize = 512;
 
 /// What a program reads, shared by everybody who writes.
 pub(super) type Input = Arc<AsyncMutex<pipe::Sender>>;
@@ -149,7 +153,8 @@ impl Lane {
             arguments: call.arguments.as_ref(),
         };
         let written = Written { jsonrpc: "2.0", id, method: "tools/call", params };
-        let mut line = serde_json::to_vec(&written).map_err(|wrong| wrong.to_string())?;
+        let mut line = Vec::with_capacity(LINE);
+        serde_json::to_writer(&mut line, &written).map_err(|wrong| wrong.to_string())?;
         line.push(b'\n');
         let (tell, answer) = oneshot::channel();
         self.waiting().insert(id, tell);
@@ -243,9 +248,14 @@ impl Bed for Lane {
 impl Sent {
     /// Waits for what comes of it; nothing when the other side is gone.
     pub(super) async fn ended(&mut self) -> Option<Ended> {
+        let mut glanced = false;
         let came = std::future::poll_fn(|cx| {
+            let waits = wait::offer(&self.bed);
+            if waits && !std::mem::replace(&mut glanced, true) {
+                self.lane.output.glance(|line| self.lane.took(line));
+            }
             let answer = Pin::new(&mut self.answer).poll(cx);
-            if answer.is_pending() && !wait::offer(&self.bed) {
+            if answer.is_pending() && !waits {
                 self.lane.output.attend();
             }
             answer.map(Result::ok)
@@ -325,6 +335,11 @@ fn read_as_answer(line: &[u8]) -> Option<i64> {
 }
 
 fn read(line: &[u8]) -> Ended {
+    plain::read(line).map_or_else(|| read_any(line), Ended::Answered)
+}
+
+/// Reads an answer of any kind.
+fn read_any(line: &[u8]) -> Ended {
     #[derive(Deserialize)]
     struct Answer {
         result: Option<CallToolResult>,

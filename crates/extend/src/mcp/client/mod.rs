@@ -17,6 +17,7 @@
 //! | `handler.rs` | what it may ask of us |
 //! | `sampling.rs`, `elicit.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
+//! | `plain.rs` | the answers that nearly all are, read quickly |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
 //! | `output.rs` | what a program says, taken in by whoever is there first |
 //! | `log.rs` | what it says beside the protocol |
@@ -35,6 +36,7 @@ mod mind;
 mod names;
 mod output;
 mod pages;
+mod plain;
 mod result;
 mod sampling;
 mod server;

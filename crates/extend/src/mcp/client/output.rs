@@ -5,6 +5,7 @@
 //! the task. Being woken by somebody who was woken is most of what a quick call costs, so the task does not
 //! even listen while such threads come and go; when none has come for a moment, it listens again.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -153,6 +154,23 @@ impl Output {
         }
     }
 
+    /// Takes what was said already and gives it to `took`, for a thread that is about to sleep here: a quick
+    /// program has answered before anybody can fall asleep. Nothing happens while somebody else listens.
+    pub(super) fn glance(&self, took: impl Fn(Vec<u8>) -> Option<Vec<u8>>) {
+        if self.ear().is_some() || self.occupied.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let said = Cell::new(false);
+        self.hear(|line| {
+            said.set(true);
+            took(line)
+        });
+        if said.get() {
+            self.used.store(true, Ordering::SeqCst);
+        }
+        self.occupied.store(false, Ordering::SeqCst);
+    }
+
     /// Sleeps until something was said and given to `took`, or the bell was rung by somebody who has set
     /// `woken` before. `false` when there is no sleeping here.
     pub(super) fn sleep(&self, woken: &AtomicBool, took: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> bool {
@@ -189,14 +207,17 @@ impl Output {
             Err(rustix::io::Errno::INTR) => true,
             Err(_) => false,
             Ok(_) if !said => true,
-            Ok(_) => {
-                let got = self.look(took, |chunk| Ok(rustix::io::read(&self.pipe, chunk)?));
-                if got == Got::End || self.kept_any() {
-                    self.told.notify_one();
-                }
-                matches!(got, Got::All | Got::More)
-            }
+            Ok(_) => matches!(self.hear(took), Got::All | Got::More),
         }
+    }
+
+    /// Takes in what is there; the task is told of what is left for it.
+    fn hear(&self, took: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> Got {
+        let got = self.look(took, |chunk| Ok(rustix::io::read(&self.pipe, chunk)?));
+        if got == Got::End || self.kept_any() {
+            self.told.notify_one();
+        }
+        got
     }
 
     /// Wakes whoever sleeps here.

@@ -194,3 +194,28 @@ fn what_nobody_takes_is_kept_up_to_a_limit_and_the_rest_stays_in_the_pipe() {
     writing.join().unwrap();
     assert_eq!(heard, (0..many).map(|n| n.to_string()).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_was_said_already_needs_no_sleep_unless_somebody_else_listens() {
+    let (_runtime, output, mut writer) = output();
+    let glanced = |output: &Output| {
+        let heard = Mutex::new(Vec::new());
+        output.glance(|line| {
+            heard.lock().unwrap().push(String::from_utf8(line).unwrap());
+            None
+        });
+        heard.into_inner().unwrap()
+    };
+    writer.write_all(b"!first\n").unwrap();
+    // Nobody looks at the task's ear: it is there, and what was said stays for the task.
+    assert_eq!(glanced(&output), [""; 0]);
+
+    assert!(output.sleep(&AtomicBool::new(false), loud));
+    writer.write_all(b"!second\n!third\n").unwrap();
+
+    assert_eq!(glanced(&output), ["!second", "!third"]);
+    assert_eq!(glanced(&output), [""; 0], "it does not wait for more");
+    output.occupied.store(true, Ordering::SeqCst);
+    writer.write_all(b"!fourth\n").unwrap();
+    assert_eq!(glanced(&output), [""; 0], "it belongs to whoever sleeps there");
+}
