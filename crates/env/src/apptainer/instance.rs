@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use hermes_core::environment::{EnvError, Process, Streams};
@@ -271,8 +271,9 @@ impl Instance {
     /// Says that much lies in our folder, before its disk is full.
     async fn much(&self) -> Option<String> {
         let (much, base) = (self.settings.much()?, self.base.clone());
-        let until = Instant::now() + COUNT;
-        let is = blocking(&self.host, move || folders::takes_more(&base, much, until)).await.ok()?;
+        let (host, until) = (Arc::clone(&self.host), self.host.now() + COUNT);
+        let over = move || host.now() > until;
+        let is = blocking(&self.host, move || folders::takes_more(&base, much, over)).await.ok()?;
         is.then(|| {
             let (base, much) = (self.base.display(), self.settings.disk_warning_gb);
             format!("{base} takes more than {much} GB (see `scratch_dir`, `disk_warning_gb`)")

@@ -95,7 +95,7 @@ impl FarBackend for ApptainerSettings {
         if let Some(volume) = self.volumes.iter().find(unsound) {
             return Err(format!("volumes: `{volume}` is not `source:target`"));
         }
-        if !(self.disk_warning_gb >= 0.0) {
+        if self.disk_warning_gb.is_nan() || self.disk_warning_gb < 0.0 {
             return Err("disk_warning_gb: it must be 0 or more".to_owned());
         }
         check_variables(&self.forward_env, &self.env)?;

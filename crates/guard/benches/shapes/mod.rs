@@ -3,6 +3,7 @@
 /// What is repeated in each shape.
 pub(crate) const UNITS: &[(&str, &str)] = &[
     ("echo", "echo aaaa bbbb; "),
+    ("env_strangers", "env enve nv "),
     ("words", "aaaa "),
     ("letters", "a "),
     ("assignments", "x=1;"),

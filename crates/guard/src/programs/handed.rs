@@ -8,13 +8,24 @@ use crate::place::Place;
 use crate::rules::rule_for;
 use crate::walk::{Arg, Call, Flow, HOLE, Walk};
 
+/// How many arguments are looked at.
+const MOST: usize = 24;
+
+/// What a look at an argument costs, and what finding out whether the text wrote a file of that name does.
+const LOOK: usize = 4;
+const OPEN: usize = 24;
+
 /// Programs and code among the arguments.
 pub(super) fn to_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
-    if !walk.down(call.span) {
+    // What is looked at is looked at again for each program that is found in front of it.
+    let looked = call.args.len().min(MOST);
+    if !walk.spend(looked * if walk.scope.files.is_empty() { LOOK } else { LOOK + OPEN })
+        || !walk.down(call.span)
+    {
         return;
     }
     let mut after_dashes = false;
-    for (at, arg) in call.args.iter().enumerate().take(24) {
+    for (at, arg) in call.args.iter().enumerate().take(MOST) {
         let text = &*arg.text;
         if text == "--" {
             after_dashes = true;
@@ -25,6 +36,9 @@ pub(super) fn to_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
             && at + 1 < call.args.len()
         {
             let tail = call.args.get(at..).unwrap_or_default();
+            if !walk.spend(LOOK * tail.len()) {
+                break;
+            }
             if trial(walk, call.span, |walk| drop(super::run(walk, tail, &Flow::none(), call.span))) {
                 break;
             }

@@ -424,6 +424,9 @@ fn env(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     args.extend(parsed.rest().map(Arg::shared));
+    if !walk.spend(args.len()) {
+        return Flow::none();
+    }
     if parsed.value("S", "split-string").is_some()
         && args.first().is_some_and(|arg| arg.text.starts_with('-'))
     {

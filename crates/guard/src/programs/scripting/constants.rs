@@ -28,26 +28,11 @@ impl Program {
                     }
                 }
                 Some(Token::Text(_)) => {}
-                Some(Token::Name(name)) if self.joins && !name.starts_with("get") => {
-                    if !self.constants.contains_key(name) {
-                        out.push(HOLE);
-                        next += 1;
-                    }
-                    if matches!(
-                        self.list.get(next),
-                        Some(Token::Sign(',' | ')' | ']' | ';' | '}' | '|')) | None
-                    ) {
-                        return Some(out);
-                    }
-                }
-                Some(Token::Sign('$')) if self.joins => {
-                    // A field: `$1`, `$(NF)`.
-                    out.push(HOLE);
-                    next += 2;
-                    if matches!(
-                        self.list.get(next),
-                        Some(Token::Sign(',' | ')' | ']' | ';' | '}' | '|')) | None
-                    ) {
+                Some(Token::Name(_) | Token::Sign('$')) if self.joins => {
+                    next = self.unknown(next, &mut out);
+                    if self.list.get(next).is_none_or(|token| ends(token) || *token == Token::Sign('|'))
+                        || self.name(next).is_some_and(|name| name.starts_with("get"))
+                    {
                         return Some(out);
                     }
                 }
@@ -64,10 +49,26 @@ impl Program {
                         return Some(out);
                     }
                 }
-                Some(Token::Sign(',' | ')' | ']' | ';' | '}' | ':')) | None => return Some(out),
+                None => return Some(out),
+                Some(token) if ends(token) => return Some(out),
                 Some(Token::Name(_) | Token::Command(_) | Token::Number(_)) => return Some(out),
                 Some(Token::Sign(_)) => return None,
             }
+        }
+    }
+
+    /// Passes over fields (`$1`) and names whose values nobody knows, a hole for each.
+    fn unknown(&self, at: usize, out: &mut String) -> usize {
+        let mut next = at;
+        loop {
+            next += match self.list.get(next) {
+                Some(Token::Sign('$')) => 2,
+                Some(Token::Name(name)) if !self.constants.contains_key(name) && !name.starts_with("get") => {
+                    1
+                }
+                _ => return next,
+            };
+            out.push(HOLE);
         }
     }
 
@@ -406,6 +407,11 @@ impl Program {
         let comma = (first..self.list.len()).filter(|at| self.sign(*at, ',')).nth(1)?;
         self.constant(comma + 1)
     }
+}
+
+/// Whether an expression is over where this stands.
+fn ends(token: &Token) -> bool {
+    matches!(token, Token::Sign(',' | ')' | ']' | ';' | '}' | ':'))
 }
 
 /// Letters moved by half the alphabet.
