@@ -54,12 +54,6 @@ impl Pairs {
         self.0.push((one, other));
     }
 
-    /// What each took: the medians.
-    pub(crate) fn medians(&self) -> (Duration, Duration) {
-        let (mut ones, mut others): (Vec<_>, Vec<_>) = self.0.iter().copied().unzip();
-        (median(&mut ones), median(&mut others))
-    }
-
     /// How many times as long the first took: the median over the pairs.
     pub(crate) fn ratio(&self) -> f64 {
         let ratios = self.0.iter().map(|(one, other)| one.as_secs_f64() / other.as_secs_f64());
@@ -121,7 +115,6 @@ mod tests {
             pairs.push(Duration::from_micros(one), Duration::from_micros(other));
         }
 
-        assert_eq!(pairs.medians(), (Duration::from_micros(100), Duration::from_micros(50)));
         assert!((pairs.ratio() - 2.0).abs() < 1e-9, "{}", pairs.ratio());
     }
 

@@ -1,7 +1,7 @@
 //! Locks: files that a process holds, and that the system gives back when it ends. A wait for one ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,7 +15,30 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// Holds a lock file until dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
+}
+
+/// The file that is locked can be written to by its holder. `path` is its name, for errors.
+impl Lock {
+    /// Writes at a place in it.
+    pub(crate) fn write_at(&self, path: &Path, at: u64, bytes: &[u8]) -> Result<(), StoreError> {
+        let failed = |source| StoreError::Io { doing: "write", path: path.to_owned(), source };
+        self.file.write_all_at(bytes, at).map_err(failed)
+    }
+
+    /// So many bytes of it from a place on.
+    pub(crate) fn read(&self, path: &Path, at: u64, count: u64) -> Result<Vec<u8>, StoreError> {
+        let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
+        let mut bytes = vec![0; usize::try_from(count).unwrap_or_default()];
+        self.file.read_exact_at(&mut bytes, at).map_err(failed)?;
+        Ok(bytes)
+    }
+
+    /// Leaves nothing in it.
+    pub(crate) fn empty(&self, path: &Path) -> Result<(), StoreError> {
+        let failed = |source| StoreError::Io { doing: "empty", path: path.to_owned(), source };
+        self.file.set_len(0).map_err(failed)
+    }
 }
 
 /// Takes the lock beside `path`, waiting a bounded time for another writer.
@@ -36,7 +59,7 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
         .map_err(failed)?;
     for _ in 0..LOCK_TRIES {
         match file.try_lock() {
-            Ok(()) => return Ok(Lock { _file: file }),
+            Ok(()) => return Ok(Lock { file }),
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         }
@@ -52,10 +75,11 @@ pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>, StoreError> {
         make_private_folder(folder)?;
     }
     let mut open = OpenOptions::new();
-    let file = open.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
+    let file =
+        open.create(true).truncate(false).read(true).write(true).mode(0o600).open(path).map_err(failed)?;
     match file.try_lock() {
         // A file that its last holder has removed since it was opened locks nothing any more.
-        Ok(()) => Ok(is_at(&file, path).then_some(Lock { _file: file })),
+        Ok(()) => Ok(is_at(&file, path).then_some(Lock { file })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(e)) => Err(failed(e)),
     }

@@ -4,14 +4,17 @@
 //! never run again, and nothing here runs anything: a call that was interrupted is told about, with
 //! all that is known of it, to whoever reopens the session.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use hermes_core::effect::Effect;
 use hermes_core::journal::Starting;
 use hermes_core::outcome::Outcome;
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::db::Sessions;
+use super::db::{Durability, Sessions};
 use super::error::SessionError;
 use super::moment::Moment;
 
@@ -63,7 +66,7 @@ pub struct CallRecord {
 }
 
 /// What is recorded before a call runs, owned, so that it can be handed to another thread.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CallStart {
     id: String,
     given_id: String,
@@ -81,8 +84,63 @@ impl From<&Starting<'_>> for CallStart {
             given_id: start.given_id.to_owned(),
             session: start.session.to_owned(),
             tool: start.tool.to_owned(),
-            arguments: Value::Object(start.arguments.clone()).to_string(),
+            arguments: serde_json::to_string(start.arguments).unwrap_or_default(),
             effects: json!(effects).to_string(),
+        }
+    }
+}
+
+/// What is recorded when a call is over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CallEnd<'a> {
+    id: Cow<'a, str>,
+    given_id: Cow<'a, str>,
+    session: Cow<'a, str>,
+    tool: Cow<'a, str>,
+    status: Cow<'a, str>,
+    body: Cow<'a, str>,
+    spilled: Option<Cow<'a, str>>,
+    notes: Option<String>,
+    took_us: i64,
+}
+
+impl<'a> CallEnd<'a> {
+    pub(super) fn new(session: &'a str, outcome: &'a Outcome) -> Self {
+        Self {
+            id: outcome.id.as_str().into(),
+            given_id: outcome.given_id.as_str().into(),
+            session: session.into(),
+            tool: outcome.tool.as_ref().into(),
+            status: outcome.status.word().into(),
+            body: outcome.body.as_str().into(),
+            spilled: outcome.spilled.as_ref().map(|path| path.to_string_lossy()),
+            notes: (!outcome.notes.is_empty()).then(|| json!(outcome.notes).to_string()),
+            took_us: i64::try_from(outcome.took.as_micros()).unwrap_or(i64::MAX),
+        }
+    }
+}
+
+/// A word about a call, and when it was said, in microseconds since 1970.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Word<'a> {
+    Starting(i64, Cow<'a, CallStart>),
+    Finished(i64, CallEnd<'a>),
+}
+
+impl Word<'_> {
+    /// The same, for another thread.
+    pub(super) fn into_owned(self) -> Word<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        match self {
+            Self::Starting(at, start) => Word::Starting(at, Cow::Owned(start.into_owned())),
+            Self::Finished(at, end) => {
+                let CallEnd { id, given_id, session, tool, status, body, spilled, notes, took_us } = end;
+                let [id, given_id, session, tool, status, body] =
+                    [id, given_id, session, tool, status, body].map(own);
+                let spilled = spilled.map(own);
+                let end = CallEnd { id, given_id, session, tool, status, body, spilled, notes, took_us };
+                Word::Finished(at, end)
+            }
         }
     }
 }
@@ -93,65 +151,34 @@ const COLUMNS: &str = "n, id, given_id, session, tool, arguments, effects, state
 impl Sessions {
     /// Writes down that a call is about to run. Durable when this returns.
     pub fn call_starting(&self, start: &CallStart) -> Result<(), SessionError> {
-        let owner = self.owner()?;
-        let now = self.now();
-        self.write(|db| {
-            let after = newest_message(db, &start.session)?;
-            let mut insert = db.prepare_cached(
-                "INSERT INTO calls (owner, id, given_id, session, tool, arguments, effects, state, after_message, started_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9)",
-            )?;
-            let CallStart { id, given_id, session, tool, arguments, effects } = start;
-            insert.execute((owner, id, given_id, session, tool, arguments, effects, after, now))?;
-            Ok(())
-        })
+        self.write_down(&Word::Starting(self.now().micros(), Cow::Borrowed(start)))
     }
 
     /// Writes down how a call ended. Durable when this returns. Said twice, the later word counts.
     pub fn call_finished(&self, session: &str, outcome: &Outcome) -> Result<(), SessionError> {
+        self.write_down(&Word::Finished(self.now().micros(), CallEnd::new(session, outcome)))
+    }
+
+    /// Where a word has to survive a power cut it is brought to the disk with the database; a file beside
+    /// it would have to be waited for as well.
+    pub(super) fn write_down(&self, word: &Word<'_>) -> Result<(), SessionError> {
         let owner = self.owner()?;
-        let now = self.now();
-        let took = i64::try_from(outcome.took.as_micros()).unwrap_or(i64::MAX);
-        let spilled = outcome.spilled.as_ref().map(|path| path.to_string_lossy());
-        let notes = (!outcome.notes.is_empty()).then(|| json!(outcome.notes).to_string());
-        self.write(|db| {
-            let after = newest_message(db, session)?;
-            // A call that was refused has no beginning: this is the first word about it.
-            let mut upsert = db.prepare_cached(
-                "INSERT INTO calls (owner, id, given_id, session, tool, state, status, body, spilled, notes,
-                     after_message, ended_at, took_us)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-                 ON CONFLICT (owner, id) DO UPDATE SET state = 1, status = excluded.status, body = excluded.body,
-                     spilled = excluded.spilled, notes = excluded.notes, ended_at = excluded.ended_at,
-                     took_us = excluded.took_us",
-            )?;
-            upsert.execute(rusqlite::params![
-                owner,
-                outcome.id.as_str(),
-                outcome.given_id,
-                session,
-                outcome.tool.as_ref(),
-                outcome.status.word(),
-                outcome.body,
-                spilled,
-                notes,
-                after,
-                now,
-                took,
-            ])?;
-            Ok(())
-        })
+        match self.durability() {
+            Durability::Kill => self.call_log.add(word).map(drop),
+            Durability::PowerCut => self.write(|db| put(db, owner, std::iter::once(word.clone()))),
+        }
     }
 
     /// All recorded calls of a session, in the order in which they were first heard of.
     pub fn calls(&self, session: &str) -> Result<Vec<CallRecord>, SessionError> {
+        self.catch_up()?;
         self.calls_where("session = ?1 ORDER BY n", &[&session])
     }
 
     /// The interrupted calls of a session, or of all sessions. Processes that died in the meantime
     /// are looked for first.
     pub fn interrupted(&self, session: Option<&str>) -> Result<Vec<CallRecord>, SessionError> {
-        self.mark_interrupted()?;
+        self.catch_up()?;
         match session {
             Some(session) => self.calls_where("session = ?1 AND state = 2 ORDER BY n", &[&session]),
             None => self.calls_where("state = 2 ORDER BY n", &[]),
@@ -172,6 +199,110 @@ impl Sessions {
     }
 }
 
+/// All that some words say about one call.
+struct Said<'a> {
+    start: Option<(i64, Cow<'a, CallStart>)>,
+    end: Option<(i64, CallEnd<'a>)>,
+}
+
+/// Takes words over, in the order in which their calls were first heard of. What is there already stays as
+/// it is, except that a later word about an end counts.
+pub(super) fn put<'a>(
+    db: &Connection,
+    owner: i64,
+    words: impl Iterator<Item = Word<'a>>,
+) -> Result<(), SessionError> {
+    let (mut calls, mut places): (Vec<Said<'a>>, HashMap<String, usize>) = (Vec::new(), HashMap::new());
+    for word in words {
+        let id = match &word {
+            Word::Starting(_, start) => &start.id,
+            Word::Finished(_, end) => end.id.as_ref(),
+        };
+        let place = *places.entry(id.to_owned()).or_insert(calls.len());
+        if place == calls.len() {
+            calls.push(Said { start: None, end: None });
+        }
+        let Some(said) = calls.get_mut(place) else { continue };
+        match word {
+            Word::Starting(at, start) => said.start = said.start.take().or(Some((at, start))),
+            Word::Finished(at, end) => said.end = Some((at, end)),
+        }
+    }
+    let mut after = NewestMessage::default();
+    calls.iter().try_for_each(|said| put_call(db, owner, said, &mut after))
+}
+
+fn put_call(
+    db: &Connection,
+    owner: i64,
+    said: &Said<'_>,
+    after: &mut NewestMessage,
+) -> Result<(), SessionError> {
+    // A call that was refused has no beginning, and one that runs has no end.
+    let Said { start, end } = said;
+    let (started_at, start) = (start.as_ref().map(|(at, _)| at), start.as_ref().map(|(_, start)| start));
+    let (ended_at, end) = (end.as_ref().map(|(at, _)| at), end.as_ref().map(|(_, end)| end));
+    let (id, given_id, session, tool) = match (start, end) {
+        (Some(start), _) => {
+            (start.id.as_str(), start.given_id.as_str(), start.session.as_str(), start.tool.as_str())
+        }
+        (None, Some(end)) => {
+            (end.id.as_ref(), end.given_id.as_ref(), end.session.as_ref(), end.tool.as_ref())
+        }
+        (None, None) => return Ok(()),
+    };
+    let known = if end.is_some() { KNOWN_BY_ITS_END } else { "NOTHING" };
+    let mut upsert = db.prepare_cached(&format!(
+        "INSERT INTO calls (owner, id, given_id, session, tool, arguments, effects, state, status, body, spilled,
+             notes, after_message, started_at, ended_at, took_us)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+         ON CONFLICT (owner, id) DO {known}"
+    ))?;
+    upsert.execute(rusqlite::params![
+        owner,
+        id,
+        given_id,
+        session,
+        tool,
+        start.map(|start| &start.arguments),
+        start.map(|start| &start.effects),
+        i64::from(end.is_some()),
+        end.map(|end| &end.status),
+        end.map(|end| &end.body),
+        end.and_then(|end| end.spilled.as_ref()),
+        end.and_then(|end| end.notes.as_ref()),
+        after.of(db, session)?,
+        started_at,
+        ended_at,
+        end.map(|end| end.took_us),
+    ])?;
+    Ok(())
+}
+
+/// What an end changes of a call whose beginning is there.
+const KNOWN_BY_ITS_END: &str = "UPDATE SET state = 1, status = excluded.status, body = excluded.body, \
+     spilled = excluded.spilled, notes = excluded.notes, ended_at = excluded.ended_at, took_us = excluded.took_us";
+
+/// The newest message of the session that was last asked for.
+#[derive(Default)]
+struct NewestMessage(Option<(String, i64)>);
+
+impl NewestMessage {
+    fn of(&mut self, db: &Connection, session: &str) -> Result<i64, SessionError> {
+        if let Some((known, newest)) = &self.0
+            && known == session
+        {
+            return Ok(*newest);
+        }
+        let mut newest = db.prepare_cached(
+            "SELECT ifnull(max(id), 0) FROM messages WHERE session = (SELECT n FROM sessions WHERE id = ?1)",
+        )?;
+        let newest = newest.query_row([session], |row| row.get(0))?;
+        self.0 = Some((session.to_owned(), newest));
+        Ok(newest)
+    }
+}
+
 /// The newest call by the caller's id that was heard of after a message was written.
 pub(super) fn call_after(
     db: &Connection,
@@ -184,13 +315,6 @@ pub(super) fn call_after(
     );
     let found = db.prepare_cached(&sql)?.query_row((session, given_id, message), record).optional()?;
     found.map(Raw::into_record).transpose()
-}
-
-fn newest_message(db: &Connection, session: &str) -> Result<i64, SessionError> {
-    let mut newest = db.prepare_cached(
-        "SELECT ifnull(max(id), 0) FROM messages WHERE session = (SELECT n FROM sessions WHERE id = ?1)",
-    )?;
-    Ok(newest.query_row([session], |row| row.get(0))?)
 }
 
 /// A row with its JSON still as text.

@@ -5,7 +5,7 @@
 //! that differs from process to process, until its patience ends. Readers see one moment of the
 //! store and are never kept waiting by a writer.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::call_log::{CallLog, Mark};
 use super::clock::Clock;
 use super::error::SessionError;
 use super::moment::Moment;
-use super::owner::Owner;
 use super::schema;
 use crate::disk;
 
@@ -55,7 +55,10 @@ pub(super) fn sync_log(store: &Path) -> Result<(), SessionError> {
 pub struct Sessions {
     pub(super) connection: Connection,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) owner: OnceCell<Owner>,
+    pub(super) call_log: Arc<CallLog>,
+    /// How far the log of calls was taken over in the transaction that is open.
+    taken_over: Cell<Option<Mark>>,
+    durability: Durability,
     path: PathBuf,
     spread: Cell<u64>,
     folds: Cell<bool>,
@@ -71,6 +74,16 @@ impl Sessions {
     /// Opens the store, making it or bringing its schema up to date where needed. Calls that a dead
     /// process left unfinished are marked as interrupted.
     pub fn open(path: &Path, clock: Arc<dyn Clock>, durability: Durability) -> Result<Self, SessionError> {
+        Self::open_beside(path, clock, durability, Arc::new(CallLog::new(path)))
+    }
+
+    /// One of several connections of a process, which share what it says about calls.
+    pub(super) fn open_beside(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        durability: Durability,
+        call_log: Arc<CallLog>,
+    ) -> Result<Self, SessionError> {
         if let Some(folder) = path.parent() {
             disk::make_private_folder(folder)?;
         }
@@ -88,13 +101,15 @@ impl Sessions {
         let store = Self {
             connection,
             clock,
-            owner: OnceCell::new(),
+            call_log,
+            taken_over: Cell::new(None),
+            durability,
             path: path.to_owned(),
             spread: Cell::new(seed | 1),
             folds: Cell::new(true),
         };
-        store.prepare(durability)?;
-        store.mark_interrupted()?;
+        store.prepare()?;
+        store.bury_the_dead()?;
         Ok(store)
     }
 
@@ -142,8 +157,13 @@ impl Sessions {
         self.clock.now().into()
     }
 
-    fn prepare(&self, durability: Durability) -> Result<(), SessionError> {
-        let synchronous = match durability {
+    /// What a commit survives.
+    pub(super) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    fn prepare(&self) -> Result<(), SessionError> {
+        let synchronous = match self.durability {
             Durability::PowerCut => "FULL",
             Durability::Kill => "NORMAL",
         };
@@ -180,6 +200,11 @@ impl Sessions {
         }
     }
 
+    /// Whether a transaction is open, so that what is written now may yet be taken back.
+    pub(super) fn is_within(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
     /// Opens a transaction that several writes share.
     pub(super) fn begin(&self) -> Result<(), SessionError> {
         self.patiently(|| self.begin_at_once())
@@ -187,13 +212,23 @@ impl Sessions {
 
     /// The same, unless another process has the write lock: then it is not waited for.
     pub(super) fn begin_at_once(&self) -> Result<(), SessionError> {
-        self.say("BEGIN IMMEDIATE")
+        self.say("BEGIN IMMEDIATE")?;
+        // What was said before is there before anything that is written now.
+        let taken = self.take_over_own();
+        if taken.is_err() {
+            self.roll_back();
+        }
+        self.taken_over.set(taken?);
+        Ok(())
     }
 
     pub(super) fn commit(&self) -> Result<(), SessionError> {
         let done = self.patiently(|| self.say("COMMIT"));
         if done.is_err() {
             self.roll_back();
+        } else if let Some(mark) = self.taken_over.take() {
+            // A log that cannot be emptied is taken over again, which changes nothing.
+            let _ = self.call_log.taken_over(mark);
         }
         done
     }

@@ -36,7 +36,7 @@ impl Sessions {
     /// Answers every call of the last answer of the model that has none yet. Calls that still run
     /// in another living process are left alone.
     pub fn mend(&self, id: &str) -> Result<Mended, SessionError> {
-        self.mark_interrupted()?;
+        self.catch_up()?;
         let now = self.now();
         self.write(|db| {
             let n = number(db, id)?;

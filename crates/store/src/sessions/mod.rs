@@ -5,7 +5,7 @@
 //! | `db`, `schema` | one connection, transactions, patience, versions of the schema |
 //! | `record`, `title`, `lineage`, `upkeep` | sessions: make, find, list, rename, fork, end, delete, prune |
 //! | `message`, `log` | messages: append, read, take back |
-//! | `calls`, `owner`, `mend` | the journal, who is alive, and what to do after a kill |
+//! | `calls`, `call_log`, `owner`, `mend` | the journal, who is alive, and what to do after a kill |
 //! | `floor` | whose turn it is, where several programs share a session |
 //! | `usage` | tokens and cost |
 //! | `query`, `search`, `snippet`, `indexing` | finding messages by what they say |
@@ -16,6 +16,7 @@
 //! [`Sessions`] is for one thread and simply blocks; [`SessionStore`] is for everybody and does the
 //! same work on threads of the host, opened when first needed.
 
+mod call_log;
 mod calls;
 mod clock;
 mod db;

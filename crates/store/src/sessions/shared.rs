@@ -19,10 +19,13 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use hermes_core::host::Host;
 
+use super::call_log::CallLog;
+use super::calls::Word;
 use super::clock::Clock;
 use super::db::{Durability, Sessions, sync_log};
 use super::error::SessionError;
 use super::floor::{self, Floor};
+use super::moment::Moment;
 
 /// Most changes committed together.
 const MAX_GROUP: usize = 64;
@@ -56,6 +59,7 @@ struct Place {
     path: PathBuf,
     clock: Arc<dyn Clock>,
     durability: Durability,
+    call_log: Arc<CallLog>,
 }
 
 #[derive(Default)]
@@ -72,9 +76,11 @@ struct State {
 impl SessionStore {
     /// The store at a path, used through the threads of `host`.
     pub fn new(path: &Path, host: &Arc<dyn Host>, clock: &Arc<dyn Clock>, durability: Durability) -> Self {
+        let call_log = Arc::new(CallLog::new(path));
         let lane = |grouped| {
+            let (path, clock, call_log) = (path.to_owned(), Arc::clone(clock), Arc::clone(&call_log));
             Arc::new(Lane {
-                place: Place { path: path.to_owned(), clock: Arc::clone(clock), durability },
+                place: Place { path, clock, durability, call_log },
                 host: Arc::clone(host),
                 grouped,
                 state: Mutex::default(),
@@ -99,14 +105,38 @@ impl SessionStore {
         self.looks.run(work).await
     }
 
+    /// Writes a word about a call down. Durable when this returns.
+    pub(super) async fn write_down(&self, word: Word<'_>) -> Result<(), SessionError> {
+        let Place { durability, call_log, .. } = &self.changes.place;
+        if *durability == Durability::Kill
+            && let Some(much) = call_log.add(&word)?
+        {
+            if much {
+                self.changes.later();
+            }
+            return Ok(());
+        }
+        // The first word finds out whether there can be a store at all.
+        let word = word.into_owned();
+        self.change(move |store| store.write_down(&word)).await
+    }
+
+    /// Now, in microseconds since 1970.
+    pub(super) fn now(&self) -> i64 {
+        Moment::from(self.changes.place.clock.now()).micros()
+    }
+
     /// The floor of a session, unless somebody else has it. No connection is opened for it.
     pub fn floor(&self, id: &str) -> Result<Option<Floor>, SessionError> {
         floor::take(&self.changes.place.path, id)
     }
 
-    /// Makes everything committed so far survive a power cut. Meant for the end of a turn; no
-    /// connection is opened for it.
+    /// Makes everything written so far survive a power cut. Meant for the end of a turn; no connection
+    /// is opened for it.
     pub async fn sync(&self) -> Result<(), SessionError> {
+        if self.changes.place.call_log.is_waiting() {
+            self.change(|_| Ok(())).await?;
+        }
         let path = self.changes.place.path.clone();
         let (answer, wait) = oneshot::channel();
         // Nobody listens any more when the caller was cancelled.
@@ -160,6 +190,26 @@ impl Lane {
             state.waiting.push_back(job);
             drop(state);
             turn.on_a_thread();
+        }
+    }
+
+    /// Has a transaction on a thread sometime soon, for the words that wait for one, and again if it took
+    /// so long that many more came.
+    fn later(self: &Arc<Self>) {
+        let lane = Arc::clone(self);
+        let nothing: Job = Box::new(move |store| {
+            let begun = store.is_ok();
+            Box::new(move |uncommitted| {
+                if begun && uncommitted.is_none() && lane.place.call_log.is_long() {
+                    lane.later();
+                }
+            })
+        });
+        let mut state = self.state();
+        state.waiting.push_back(nothing);
+        if !std::mem::replace(&mut state.busy, true) {
+            drop(state);
+            Turn { lane: Arc::clone(self), over: false }.on_a_thread();
         }
     }
 
@@ -235,10 +285,10 @@ impl Turn {
 
     /// Does a group of work, and gives the store back if it is still good.
     fn done(&self, store: Option<Sessions>, group: Vec<Job>) -> Option<Sessions> {
-        let Place { path, clock, durability } = &self.lane.place;
+        let Place { path, clock, durability, call_log } = &self.lane.place;
         let opened = match store {
             Some(store) => Ok(store),
-            None => Sessions::open(path, Arc::clone(clock), *durability),
+            None => Sessions::open_beside(path, Arc::clone(clock), *durability, Arc::clone(call_log)),
         };
         let store = match opened {
             Ok(store) => store,

@@ -89,16 +89,19 @@ impl Sessions {
 
     /// Deletes a session with its messages and calls. Sessions that came from it stay.
     pub fn delete(&self, id: &str) -> Result<(), SessionError> {
+        self.catch_up()?;
         self.write(|db| delete(db, number(db, id)?, id))
     }
 
     /// The sessions that [`Sessions::prune`] would delete, oldest first.
     pub fn prunable(&self, which: &Prune) -> Result<Vec<String>, SessionError> {
+        self.catch_up()?;
         self.read(|db| Ok(prunable(db, which)?.into_iter().map(|(_, id)| id).collect()))
     }
 
     /// Deletes old sessions and gives their ids. A session with a call that is running stays.
     pub fn prune(&self, which: &Prune) -> Result<Vec<String>, SessionError> {
+        self.catch_up()?;
         let gone = self.write(|db| {
             let old = prunable(db, which)?;
             for (n, id) in &old {

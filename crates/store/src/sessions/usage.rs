@@ -87,6 +87,7 @@ impl Sessions {
 
     /// The whole store in numbers.
     pub fn stats(&self) -> Result<Stats, SessionError> {
+        self.catch_up()?;
         self.read(|db| {
             let count =
                 |sql: &str| -> Result<i64, SessionError> { Ok(db.query_row(sql, [], |row| row.get(0))?) };

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,17 @@ const MAX_KEPT_BYTES: usize = 2 * MAX_MESSAGE;
 const MOMENT: Duration = Duration::from_millis(20);
 const LONG_MOMENT: Duration = Duration::from_millis(500);
 
+/// A program that answered a sleeper within this time is waited for awake the next time, but for so many
+/// looks at most, which is about as long. Falling asleep and being woken takes longer than many an answer.
+const QUICK: Duration = Duration::from_micros(150);
+const LOOKS: usize = 128;
+
+/// How a program has answered lately.
+const SLOWLY: u8 = 0;
+const QUICKLY: u8 = 1;
+/// It was waited for awake, in vain.
+const IN_VAIN: u8 = 2;
+
 /// A program's output.
 pub(super) struct Output {
     pipe: OwnedFd,
@@ -54,6 +65,7 @@ pub(super) struct Output {
     /// It sleeps, and can only be woken by the bell.
     asleep: AtomicBool,
     bell: OwnedFd,
+    lately: AtomicU8,
 }
 
 /// What was read.
@@ -99,6 +111,7 @@ impl Output {
             used: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            lately: AtomicU8::new(SLOWLY),
         })
     }
 
@@ -155,18 +168,31 @@ impl Output {
     }
 
     /// Takes what was said already and gives it to `took`, for a thread that is about to sleep here: a quick
-    /// program has answered before anybody can fall asleep. Nothing happens while somebody else listens.
+    /// program answers before anybody can fall asleep, and is given a moment. Nothing happens while somebody
+    /// else listens.
     pub(super) fn glance(&self, took: impl Fn(Vec<u8>) -> Option<Vec<u8>>) {
         if self.ear().is_some() || self.occupied.swap(true, Ordering::SeqCst) {
             return;
         }
         let said = Cell::new(false);
-        self.hear(|line| {
-            said.set(true);
-            took(line)
-        });
+        let looks = if self.lately.load(Ordering::Relaxed) == QUICKLY { LOOKS } else { 1 };
+        for look in 0..looks {
+            if look > 0 {
+                // The program may be waiting for this very processor.
+                std::thread::yield_now();
+            }
+            let got = self.hear(|line| {
+                said.set(true);
+                took(line)
+            });
+            if said.get() || got != Got::All {
+                break;
+            }
+        }
         if said.get() {
             self.used.store(true, Ordering::SeqCst);
+        } else if looks > 1 {
+            self.lately.store(IN_VAIN, Ordering::Relaxed);
         }
         self.occupied.store(false, Ordering::SeqCst);
     }
@@ -196,7 +222,9 @@ impl Output {
             return true;
         }
         let mut ends = [PollFd::new(&self.pipe, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
+        let began = self.host.now();
         let polled = poll(&mut ends, None);
+        let quick = self.host.now().saturating_sub(began) < QUICK;
         self.asleep.store(false, Ordering::SeqCst);
         let [said, rung] = ends.map(|end| !end.revents().is_empty());
         if rung {
@@ -207,7 +235,12 @@ impl Output {
             Err(rustix::io::Errno::INTR) => true,
             Err(_) => false,
             Ok(_) if !said => true,
-            Ok(_) => matches!(self.hear(took), Got::All | Got::More),
+            Ok(_) => {
+                let in_vain = self.lately.load(Ordering::Relaxed) == IN_VAIN;
+                let lately = if quick && !in_vain { QUICKLY } else { SLOWLY };
+                self.lately.store(lately, Ordering::Relaxed);
+                matches!(self.hear(took), Got::All | Got::More)
+            }
         }
     }
 

@@ -219,3 +219,29 @@ fn what_was_said_already_needs_no_sleep_unless_somebody_else_listens() {
     writer.write_all(b"!fourth\n").unwrap();
     assert_eq!(glanced(&output), [""; 0], "it belongs to whoever sleeps there");
 }
+
+#[test]
+fn a_program_is_waited_for_awake_while_it_answers_quickly() {
+    let (_runtime, output, mut writer) = output();
+    let lately = |output: &Output| output.lately.load(Ordering::Relaxed);
+    let slept = |output: &Output, writer: &mut PipeWriter| {
+        writer.write_all(b"!here\n").unwrap();
+        assert!(output.sleep(&AtomicBool::new(false), loud));
+    };
+    assert_eq!(lately(&output), SLOWLY);
+
+    // No time passes here while anybody sleeps.
+    slept(&output, &mut writer);
+    assert_eq!(lately(&output), QUICKLY);
+    writer.write_all(b"!here\n").unwrap();
+    output.glance(loud);
+    assert_eq!(lately(&output), QUICKLY, "it was heard");
+
+    output.glance(loud);
+    assert_eq!(lately(&output), IN_VAIN);
+    // However short the rest of the wait was, being awake for the beginning of it was no use.
+    slept(&output, &mut writer);
+    assert_eq!(lately(&output), SLOWLY);
+    slept(&output, &mut writer);
+    assert_eq!(lately(&output), QUICKLY);
+}
