@@ -8,8 +8,20 @@ pub(crate) const RULE: Rule = Rule {
     says: "changes a project's `.env` or `config.yaml`",
     keys: &["project-env-write", "overwrite project env/config file"],
     matches,
-    catches: &["cp x .env", "echo KEY=1 >> .env", "echo a | tee config.yaml", "mv x .env.production"],
-    spares: &["cp .env.example .env", "source .env", "echo x > .env.example", "grep KEY config.yaml"],
+    catches: &[
+        "cp x .env",
+        "echo KEY=1 >> .env",
+        "echo a | tee config.yaml",
+        "mv x .env.production",
+        "cp -T defaults.yml ./config/../config.yaml",
+    ],
+    spares: &[
+        "cp .env.example .env",
+        "cp config.sample.yaml config.yaml",
+        "source .env",
+        "echo x > .env.example",
+        "grep KEY config.yaml",
+    ],
     ..Rule::new("project_env_write")
 };
 
