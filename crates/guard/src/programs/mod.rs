@@ -20,6 +20,7 @@ mod credentials;
 mod database;
 mod devices;
 mod disks;
+mod each;
 mod editors;
 mod encode;
 mod environment;

@@ -1,6 +1,7 @@
 //! Programs whose business is to run another program: peeled off by table.
 
-use super::batch::{crontab, first_operand, flock, hyperfine, later, make, parallel, script, watch, xargs};
+use super::batch::{crontab, first_operand, flock, hyperfine, later, make, script, watch, xargs};
+use super::each::{parallel, rush};
 use super::opts::{Spec, parse};
 use super::sessions::{debugger, expect, multiplexer, remote};
 use super::{Handler, code};
@@ -17,6 +18,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "env" => env,
         "xargs" | "gxargs" => xargs,
         "parallel" => parallel,
+        "rush" => rush,
         "watch" => watch,
         "script" => script,
         "busybox" | "toybox" => applet,
