@@ -141,7 +141,7 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return super::named(walk, name, args.get(1..).unwrap_or_default(), call.stdin, call.span);
     }
     match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
-        Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => {
+        Some(file) if !shells::is_stdin(&file.text) => {
             script_file(walk, language, file, call);
         }
         _ if call.stdin.present()

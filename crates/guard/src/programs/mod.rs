@@ -35,6 +35,7 @@ mod harms;
 mod infrastructure;
 mod inline;
 mod kernel;
+mod letters;
 mod looks;
 mod loss_names;
 mod managers;

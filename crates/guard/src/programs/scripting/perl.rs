@@ -1,7 +1,7 @@
 //! What Perl has of its own: searches through folders, letters that become others.
 
 use super::Program;
-use crate::programs::encode;
+use crate::programs::letters;
 use crate::programs::tokens::Token;
 
 impl Program {
@@ -23,6 +23,6 @@ impl Program {
             }
             _ => None,
         })?;
-        Some(encode::turned(text, from, to))
+        Some(letters::turned(text, from, to))
     }
 }
