@@ -57,6 +57,7 @@ mod shells;
 mod signs;
 mod sockets;
 mod sql;
+mod sql_rows;
 mod stranger;
 mod stream;
 mod sync;

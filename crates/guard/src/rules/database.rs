@@ -23,6 +23,10 @@ pub(crate) const RULE: Rule = Rule {
         "mongosh --eval 'db.dropDatabase()'",
         "psql -c 'DELETE FROM t WHERE 1=1'",
         "dropdb prod",
+        "mysql shop -e 'DELETE o.* FROM orders o'",
+        "mysql -e 'UPDATE t AS a JOIN u ON u.id=a.id SET a.x=0'",
+        "psql -Atc \"select 'drop table '||t from x\" | psql",
+        "mysql -Ne 'show tables' | sed 's/.*/DROP TABLE &;/' | mysql",
     ],
     spares: &[
         "psql -c 'SELECT 1'",
@@ -30,6 +34,10 @@ pub(crate) const RULE: Rule = Rule {
         "echo 'drop table t'",
         "grep -r 'DROP TABLE' .",
         "sqlite3 a.db \"select 'drop table t'\"",
+        "mysql -e 'DELETE o.* FROM orders o WHERE o.id=1'",
+        "psql -c 'ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b ON DELETE SET NULL'",
+        "psql -Atc \"select 'analyze '||t from x\" | psql",
+        "pg_dump a | psql b",
     ],
     ..Rule::new("database")
 };
