@@ -16,8 +16,17 @@ pub(crate) const RULE: Rule = Rule {
         "rm -f *",
         "shred -u secrets.txt",
         "rm .git/index",
+        "printf ',d\\nw\\n' | ed -s src/main.rs",
+        "vim -es -c 'normal ggdG' -c wq src/main.rs",
     ],
-    spares: &["rm file.txt", "rm -f *.o", "rm /tmp/x", "rm \"$tmpfile\"", "rm -f build/app"],
+    spares: &[
+        "rm file.txt",
+        "rm -f *.o",
+        "rm /tmp/x",
+        "rm \"$tmpfile\"",
+        "rm -f build/app",
+        "printf '1d\\nw\\n' | ed -s src/main.rs",
+    ],
     ..Rule::new("delete_outside")
 };
 
