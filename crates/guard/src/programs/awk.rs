@@ -35,7 +35,10 @@ pub(super) fn output(program: &str, separator: Option<&str>, input: Option<&str>
         return Some(text);
     }
     let mut out = String::new();
-    let Some(bodies) = bodies(&list, &mut out)? else { return Some(out) };
+    let bodies = bodies(&list, &mut out)?;
+    if bodies.is_empty() {
+        return Some(out);
+    }
     for line in input?.lines() {
         Line::new(line, separator).run(&bodies, &mut out)?;
     }
@@ -47,14 +50,13 @@ pub(super) fn output(program: &str, separator: Option<&str>, input: Option<&str>
 pub(super) fn shape(program: &str) -> Option<String> {
     let list = tokens(program, "awk");
     let mut out = String::new();
-    let bodies = bodies(&list, &mut out)??;
+    let bodies = bodies(&list, &mut out).filter(|bodies| !bodies.is_empty())?;
     Line { whole: HOLE_STR.to_owned(), fields: Vec::new(), unknown: true }.run(&bodies, &mut out)?;
     (!super::filters::is_unknown(&out)).then_some(out)
 }
 
-/// What is done for each line; what is done before the first is added to `out`. Nothing is done for lines
-/// when there is nothing but a beginning.
-fn bodies(list: &[Token], out: &mut String) -> Option<Option<Vec<Statement>>> {
+/// What is done for each line; what is printed before the first is added to `out`.
+fn bodies(list: &[Token], out: &mut String) -> Option<Vec<Statement>> {
     let mut reader = Reader { list, at: 0, left: MOST_STATEMENTS };
     let mut bodies = Vec::new();
     while let Some(token) = reader.peek(0) {
@@ -62,9 +64,6 @@ fn bodies(list: &[Token], out: &mut String) -> Option<Option<Vec<Statement>>> {
             Token::Name(name) if name == "BEGIN" => {
                 reader.at += 1;
                 Line::new("", None).run(&reader.block()?, out)?;
-                if reader.peek(0).is_none() {
-                    return Some(None);
-                }
             }
             Token::Sign('{') => bodies.extend(reader.block()?),
             Token::Number(number) if *number > 0 => {
@@ -75,7 +74,7 @@ fn bodies(list: &[Token], out: &mut String) -> Option<Option<Vec<Statement>>> {
             _ => return None,
         }
     }
-    Some(Some(bodies))
+    Some(bodies)
 }
 
 /// What a loop prints that gives every number of one list as a letter: `split("114,109", a, ",")` and

@@ -65,7 +65,7 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let mut command = Vec::new();
     let mut sources: Vec<Vec<String>> = Vec::new();
     let mut origin = walk.last_unknown.and(call.stdin.origin);
-    let mut files = false;
+    let (mut files, mut given) = (false, false);
     for (file, span) in parsed.values("a", "arg-file") {
         let flow = walk.read_file(file, span);
         origin = origin.and(flow.origin);
@@ -75,8 +75,9 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let text = &*arg.text;
         if text.starts_with(":::") {
             files = text.starts_with("::::");
+            given = true;
             sources.push(Vec::new());
-        } else if let Some(source) = sources.last_mut() {
+        } else if given && let Some(source) = sources.last_mut() {
             if files {
                 let flow = walk.read_file(text, arg.span);
                 origin = origin.and(flow.origin);
@@ -91,6 +92,10 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if parsed.has("", "pipe") || parsed.has("", "spreadstdin") {
         return code::shell(walk, &command.join(" "), origin, call.stdin, call.span);
     }
+    if command.is_empty() && sources.is_empty() && !call.stdin.present() {
+        // Nothing to run: it only tells about itself.
+        return Flow::none();
+    }
     as_written(walk, call, &command);
     let mark = parsed.value("I", "").unwrap_or("{}");
     let command = command.join(" ").replace(mark, "{}");
@@ -102,7 +107,7 @@ pub(super) fn parallel(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 pub(super) fn rush(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, RUSH);
     let Some(command) = parsed.rest().find(|arg| arg.text.contains('{')) else {
-        let met = super::remembered(walk, call.name);
+        let met = super::Met { tame: true, ..super::remembered(walk, call.name) };
         return super::stranger::run(walk, call, met);
     };
     if rehearses(&parsed) {

@@ -161,10 +161,6 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "drops part of a database", span);
                 return;
             }
-            ["pg_terminate_backend" | "pg_cancel_backend", ..] => {
-                walk.emit(Kind::Database, "ends connections of others", span);
-                return;
-            }
             ["alter", "system", ..]
             | ["reset", "master" | "slave" | "replica", ..]
             | ["purge", "binary" | "master", ..]
@@ -206,10 +202,6 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
             }
             ["alter" | "create", "role" | "user", ..] if first_of_statement => {
                 walk.emit(Kind::Users, "changes who may use a database", span);
-                return;
-            }
-            ["kill", id, ..] if start == 0 && words.len() <= 3 && id.contains(HOLE) => {
-                walk.emit(Kind::Database, "ends connections of others", span);
                 return;
             }
             ["shutdown", ..] if start == 0 && words.len() <= 3 => {
@@ -283,6 +275,12 @@ fn made_elsewhere(walk: &mut Walk<'_>, words: &[&str], start: usize, span: Span)
         | ["sp_executesql", text, ..] => put_together(walk, text, span),
         ["xp_cmdshell" | "load_extension" | "sys_exec" | "sys_eval", ..] => {
             walk.emit(Kind::RunUnseen, "makes the database run a program", span);
+        }
+        ["pg_terminate_backend" | "pg_cancel_backend", ..] => {
+            walk.emit(Kind::Database, "ends connections of others", span);
+        }
+        ["kill", id] if start == 0 && id.contains(HOLE) => {
+            walk.emit(Kind::Database, "ends connections of others", span);
         }
         ["gexec", ..] if start > 0 => walk.emit(Kind::Database, "runs what a query answers", span),
         _ => return false,

@@ -73,10 +73,12 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 None => Flow { text: Some(HOLE_STR.into()), origin: flow.origin },
             }
         }
-        (None, [script]) => match around(flow.seen(), script) {
-            Some(text) => Flow { text: Some(text.into()), origin: flow.origin },
-            None => flow,
-        },
+        (None, scripts) if !scripts.is_empty() => {
+            match scripts.iter().try_fold(flow.seen().to_owned(), |text, script| around(&text, script)) {
+                Some(text) => Flow { text: Some(text.into()), origin: flow.origin },
+                None => flow,
+            }
+        }
         _ => flow,
     }
 }
