@@ -67,6 +67,7 @@ fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool
 }
 
 const MOVES: &str = "moves a file onto another";
+const FORCES: &str = "copies a file onto another, whatever that is";
 
 fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, COPY);
@@ -136,9 +137,9 @@ fn place_all(
     what: &'static str,
     span: Span,
 ) {
-    // Who moves it knows that another one is there.
+    // Who moves it, or does so by force, knows that another one is there.
     let template = match sources {
-        [source] if what != MOVES => Some(&*source.text),
+        [source] if what != MOVES && what != FORCES => Some(&*source.text),
         _ => None,
     };
     for path in landing(walk, sources, destination, exact) {
@@ -192,7 +193,7 @@ fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         &sources,
         &destination,
         parsed.has("T", "no-target-directory"),
-        "copies a file onto another",
+        if parsed.has("f", "force") { FORCES } else { "copies a file onto another" },
         call.span,
     );
     let to = walk.path(&destination);

@@ -124,8 +124,9 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         texts.iter().any(|text| text.contains(HOLE) && text.chars().all(|c| c == HOLE || c.is_whitespace()));
     let loss = call.stdin.origin.doomed
         || call.args.iter().any(|arg| arg.text.ends_with(".sql") && crate::places::named_for_loss(&arg.text));
-    if unseen && call.args.iter().any(|arg| production(&arg.text)) || loss {
-        walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
+    let remade = call.stdin.origin.remade;
+    if unseen && (remade || call.args.iter().any(|arg| production(&arg.text))) || loss {
+        walk.emit(Kind::Database, "runs statements nobody has seen", call.span);
     }
     let before = walk.effects.len();
     let rows = texts.iter().find_map(|text| sql_rows::shape(text));

@@ -195,10 +195,12 @@ fn substitute(text: &str, script: &str) -> Option<String> {
         }
         let (_, fields) = s_command(part)?;
         let [pattern, with, flags] = fields.as_slice() else { return None };
-        if with.contains(['\\', '&']) || pattern.contains(['[', '*', '+', '\\', '(']) {
+        if with.contains('\\') || pattern.contains(['[', '*', '+', '\\', '(']) {
             return None;
         }
         let all = flags.contains('g');
+        // What was found stands where the sign is.
+        let with = &with.replace('&', pattern.trim_start_matches('^').trim_end_matches('$'));
         text = match pattern.as_str() {
             "^" => each(&text, |line| format!("{with}{line}")),
             "$" => each(&text, |line| format!("{line}{with}")),

@@ -355,11 +355,11 @@ fn elevate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         && (parsed.has("s", "shell") || parsed.has("i", "login") || parsed.flags.iter().any(shortest));
     if args.is_empty() {
         if shell || (call.name == "doas" && parsed.has("s", "")) {
+            walk.emit(Kind::Privilege, "opens a shell with more rights", call.span);
             if call.stdin.present() {
                 let shell = [Arg { text: "sh".into(), span: call.span }];
                 return super::run(walk, &shell, call.stdin, call.span);
             }
-            walk.emit(Kind::Privilege, "opens a shell with more rights", call.span);
         }
         return Flow::none();
     }

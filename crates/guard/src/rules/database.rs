@@ -15,6 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     ],
     matches,
     catches: &[
+        "sed 's/#/trunc&/;s/#/ate /' <<< '#payments;' | mysql billing",
+        "perl -pe 's/X/DROP/' <<< 'X TABLE users;' | psql shop",
         "psql -c 'DROP TABLE t'",
         "mysql -e 'delete from users'",
         "echo 'TRUNCATE t;' | psql",
@@ -29,6 +31,7 @@ pub(crate) const RULE: Rule = Rule {
         "mysql -Ne 'show tables' | sed 's/.*/DROP TABLE &;/' | mysql",
     ],
     spares: &[
+        "perl -pe 's/foo/bar/' dump.sql | mysql app",
         "psql -c 'SELECT 1'",
         "mysql -e 'delete from t where id=1'",
         "echo 'drop table t'",

@@ -8,6 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["chown-root-recursive", "recursive chown to root"],
     matches,
     catches: &[
+        "sudo chown -R \"$(id -nu 0)\" node_modules/..",
         "chown -R root d",
         "chown -R root:root .",
         "chown --recursive root d",

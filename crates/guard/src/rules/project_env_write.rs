@@ -9,6 +9,9 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["project-env-write", "overwrite project env/config file"],
     matches,
     catches: &[
+        "awk 'BEGIN{f=\".e\" \"nv\"; print \"K=x\" > f}'",
+        "awk 'BEGIN{print \"K=x\" > (\".e\" \"nv\")}'",
+        "cp -f .env.example .env",
         "cp x .env",
         "echo KEY=1 >> .env",
         "echo a | tee config.yaml",
@@ -16,6 +19,7 @@ pub(crate) const RULE: Rule = Rule {
         "cp -T defaults.yml ./config/../config.yaml",
     ],
     spares: &[
+        "awk '$3 > limit {print > \"big.csv\"}' data.csv",
         "cp .env.example .env",
         "cp config.sample.yaml config.yaml",
         "source .env",

@@ -97,7 +97,11 @@ impl Program {
                 .take(at)
                 .rev()
                 .filter_map(|token| match token {
-                    Token::Text(text) if text.starts_with(['/', '~', '.', '*']) || text.contains('/') => {
+                    Token::Text(text)
+                        if text.starts_with(['/', '~', '.', '*'])
+                            || text.contains('/')
+                            || crate::places::keeps_data(text) =>
+                    {
                         Some(text.clone())
                     }
                     _ => None,
@@ -252,6 +256,11 @@ impl Program {
             }
         }
         let Some(path) = path else {
+            if self.second(first).is_some_and(|mode| mode.contains('w')) && self.leaves_nothing() {
+                // Opened for writing one after the other, and nothing is ever written.
+                let all = self.walked().unwrap_or_else(|| "*".to_owned());
+                files::emptied(walk, &[all.as_str()], span);
+            }
             // Perl: `open F, ">file"`, `open(my $f, ">", "file")`.
             let texts = self.given_texts(first);
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -281,6 +290,13 @@ impl Program {
         } else {
             walk.read_file(&path, span);
         }
+    }
+
+    /// Whether files are gone through and nothing is written to any.
+    fn leaves_nothing(&self) -> bool {
+        const WRITES: [&str; 9] =
+            ["write", "dump", "writelines", "print", "write_text", "puts", "save", "writer", "copyfileobj"];
+        self.walked().is_some() && !self.mentions(&WRITES)
     }
 
     /// Calls on permissions, processes, modules and the machine.

@@ -253,6 +253,13 @@ impl Program {
                     walk.run_text(&text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
+                Some(Token::Name(name)) if language == "awk" && self.is_written_to(at) => {
+                    // `print > file`; what is only compared is no path.
+                    if let Some(path) = self.constants.get(name).filter(|path| path.contains(['.', '/'])) {
+                        let content = Flow::unknown(Origin::default());
+                        walk.write_file(path, content, false, "writes a file from awk", span);
+                    }
+                }
                 Some(Token::Name(name))
                     if language == "awk" && (self.sign(at + 1, '|') || at > 0 && self.sign(at - 1, '|')) =>
                 {
@@ -396,6 +403,12 @@ impl Program {
             .get_or_init(|| self.list.iter().any(|token| matches!(token, Token::Text(text) if shell(text))))
     }
 
+    /// Whether awk writes to what stands there: behind `>`, `>>` or `> (`.
+    fn is_written_to(&self, at: usize) -> bool {
+        let open = usize::from(at > 1 && self.sign(at - 1, '('));
+        at > open && self.sign(at - 1 - open, '>')
+    }
+
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
         let printed = self.is_printed(at);
@@ -419,9 +432,9 @@ impl Program {
             } else if piped {
                 let printed = Flow { text: Some(self.printed_before(at).into()), origin: Origin::default() };
                 walk.run_text(text, &printed, span);
-            } else if at > 0 && self.sign(at - 1, '>') {
+            } else if self.is_written_to(at) {
                 walk.write_file(
-                    text,
+                    self.constant(at).as_deref().unwrap_or(text),
                     Flow::unknown(Origin::default()),
                     false,
                     "writes a file from awk",
