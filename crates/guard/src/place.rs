@@ -283,6 +283,10 @@ fn device_place(device: &str) -> Place {
     ) {
         return Place::Sink;
     }
+    if device == "shm" {
+        // The folder itself, which is everybody's.
+        return Place::Elsewhere;
+    }
     if device.starts_with("fd/")
         || device.starts_with("pts/")
         || device.starts_with("shm/")

@@ -31,6 +31,59 @@ fn no_shape_takes_more_steps_than_its_length_pays_for() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What is repeated in programs of other languages, and what stands before it.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("python3 -c 'x=", "("),
+    ("python3 -c 'x=", "["),
+    ("python3 -c '", "a=("),
+    ("node -e 'f=", "path.join("),
+    ("python3 -c 'f=", "expanduser("),
+    ("python3 -c 'x=", "b64decode("),
+    ("python3 -c 'x=", "\"\".join(["),
+    ("python3 -c 'open(", "\"a\"+"),
+    ("python3 -c 'a=\"aaaa\";", "a=a+a;"),
+    ("python3 -c '", "os.remove(\"a\"+x);"),
+    ("python3 -c '", "(Path.home()/\"a\").unlink();"),
+    ("python3 -c '", "a,b=\"a\",\"b\";"),
+    ("python3 -c '", "a,"),
+    ("perl -e 'open F, \">\", ", "\"a\"."),
+    ("perl -e '", "chmod 0777,"),
+    ("perl -e '", "find(sub{unlink},"),
+    ("perl -e '", "find(sub { chown 0, 0, $_ }, \"/a\");"),
+    ("ruby -e '", "`#{a}`;"),
+    ("ruby -e '", "(Pathname.new(Dir.home)+"),
+    ("node -e 'const ", "p=require(\"path\"),"),
+];
+
+#[test]
+fn no_program_of_another_language_takes_more_steps_than_its_length_pays_for() {
+    let context = context();
+    let mut wrong = Vec::new();
+    for (head, unit) in PROGRAMS {
+        for length in [20_000, 70_000] {
+            let taken = steps(&format!("{head}{}'", unit.repeat(length / unit.len())), &context);
+            if taken > 600_000 + 12 * length {
+                wrong.push(format!("{head}{unit} of {length}: {taken} steps"));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_expression_too_deep_to_follow_hides_nothing() {
+    let deep = |depth: usize| {
+        let line =
+            format!("python3 -c 'open({}\"/etc/passwd\"{},\"w\")'", "(".repeat(depth), ")".repeat(depth));
+        judge(&line, &context()).verdict
+    };
+
+    for depth in [0, 5, 50, 5_000, 30_000] {
+        assert!(deep(depth) > Verdict::Allow, "{depth}");
+    }
+}
+
 #[test]
 fn looking_ahead_for_arithmetic_stays_linear() {
     // Each unit is whole, yet to a reader that does not know quotes two parentheses stay open.

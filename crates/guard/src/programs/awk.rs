@@ -4,6 +4,7 @@
 //! assignments to them, `print` and `printf`. Anything else is answered with "unknown".
 
 use super::tokens::{Token, tokens};
+use crate::walk::{HOLE, HOLE_STR};
 
 /// Most statements of a program that is followed.
 const MOST_STATEMENTS: usize = 32;
@@ -33,17 +34,36 @@ pub(super) fn output(program: &str, separator: Option<&str>, input: Option<&str>
     if let Some(text) = letters(&list) {
         return Some(text);
     }
-    let mut reader = Reader { list: &list, at: 0, left: MOST_STATEMENTS };
     let mut out = String::new();
+    let bodies = bodies(&list, &mut out)?;
+    if bodies.is_empty() {
+        return Some(out);
+    }
+    for line in input?.lines() {
+        Line::new(line, separator).run(&bodies, &mut out)?;
+    }
+    Some(out)
+}
+
+/// A line of the output of `program` for input nobody knows: its constants, with holes between them.
+/// `None` when it has none, or cannot be told.
+pub(super) fn shape(program: &str) -> Option<String> {
+    let list = tokens(program, "awk");
+    let mut out = String::new();
+    let bodies = bodies(&list, &mut out).filter(|bodies| !bodies.is_empty())?;
+    Line { whole: HOLE_STR.to_owned(), fields: Vec::new(), unknown: true }.run(&bodies, &mut out)?;
+    (!super::filters::is_unknown(&out)).then_some(out)
+}
+
+/// What is done for each line; what is printed before the first is added to `out`.
+fn bodies(list: &[Token], out: &mut String) -> Option<Vec<Statement>> {
+    let mut reader = Reader { list, at: 0, left: MOST_STATEMENTS };
     let mut bodies = Vec::new();
     while let Some(token) = reader.peek(0) {
         match token {
             Token::Name(name) if name == "BEGIN" => {
                 reader.at += 1;
-                Line::new("", None).run(&reader.block()?, &mut out)?;
-                if reader.peek(0).is_none() {
-                    return Some(out);
-                }
+                Line::new("", None).run(&reader.block()?, out)?;
             }
             Token::Sign('{') => bodies.extend(reader.block()?),
             Token::Number(number) if *number > 0 => {
@@ -54,10 +74,7 @@ pub(super) fn output(program: &str, separator: Option<&str>, input: Option<&str>
             _ => return None,
         }
     }
-    for line in input?.lines() {
-        Line::new(line, separator).run(&bodies, &mut out)?;
-    }
-    Some(out)
+    Some(bodies)
 }
 
 /// What a loop prints that gives every number of one list as a letter: `split("114,109", a, ",")` and
@@ -181,6 +198,8 @@ impl<'a> Reader<'a> {
 struct Line {
     whole: String,
     fields: Vec<String>,
+    /// Whether nobody knows what is in it.
+    unknown: bool,
 }
 
 impl Line {
@@ -191,7 +210,7 @@ impl Line {
             }
             _ => text.split_whitespace().map(str::to_owned).collect(),
         };
-        Self { whole: text.to_owned(), fields }
+        Self { whole: text.to_owned(), fields, unknown: false }
     }
 
     fn run(&mut self, statements: &[Statement], out: &mut String) -> Option<()> {
@@ -205,7 +224,9 @@ impl Line {
                     if let Some(slot) = self.fields.get_mut(field - 1) {
                         *slot = value;
                     }
-                    self.whole = self.fields.join(" ");
+                    if !self.unknown {
+                        self.whole = self.fields.join(" ");
+                    }
                 }
                 Statement::Print(arguments) => {
                     if arguments.is_empty() {
@@ -235,6 +256,7 @@ impl Line {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Field(0) => out.push_str(&self.whole),
+                Piece::Field(_) | Piece::Last if self.unknown => out.push(HOLE),
                 Piece::Field(at) => out.push_str(self.fields.get(at - 1).map_or("", String::as_str)),
                 Piece::Last => out.push_str(self.fields.last().map_or("", String::as_str)),
             }
@@ -288,6 +310,15 @@ mod tests {
         let program = "BEGIN{printf \"%c%c -rf %s\", 114, 109, \"/srv\"}";
 
         assert_eq!(output(program, None, None).as_deref(), Some("rm -rf /srv"));
+    }
+
+    #[test]
+    fn constants_are_seen_around_what_nobody_knows() {
+        let drop = shape("{print \"DROP TABLE \"$1\";\"}").unwrap();
+
+        assert_eq!(drop, format!("DROP TABLE {HOLE};\n"));
+        assert_eq!(shape("{print $2}"), None);
+        assert_eq!(shape("/x/{print \"a\"}"), None);
     }
 
     #[test]

@@ -26,7 +26,9 @@ pub(crate) fn shell(walk: &mut Walk<'_>, text: &str, origin: Origin, stdin: &Flo
     }
     let before = walk.last_unknown;
     walk.last_unknown = origin;
+    let given = std::mem::replace(&mut walk.given, origin);
     let flow = walk.run_text(text, stdin, span);
+    walk.given = given;
     walk.last_unknown = before;
     flow
 }

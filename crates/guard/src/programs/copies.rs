@@ -4,6 +4,7 @@ use super::Handler;
 use super::opts::{Parsed, Spec, parse};
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
+use crate::places;
 use crate::walk::{Arg, Call, Flow, Walk};
 
 /// The program with that name.
@@ -66,6 +67,7 @@ fn landing(walk: &Walk<'_>, sources: &[&Arg<'_>], destination: &str, exact: bool
 }
 
 const MOVES: &str = "moves a file onto another";
+const FORCES: &str = "copies a file onto another, whatever that is";
 
 fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let parsed = parse(call.args, COPY);
@@ -106,7 +108,7 @@ fn relocate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 vec![Target { place, ..target }],
                 How::default(),
             );
-        } else if (away.place == Place::Temp || away.text == "/tmp")
+        } else if (away.place == Place::Temp || places::TEMP.contains(&&*away.text))
             && matches!(target.place, Place::Home | Place::Elsewhere)
         {
             walk.emit_on(Kind::Delete, "moves things away", source.span, vec![target], How::default());
@@ -136,12 +138,15 @@ fn place_all(
     span: Span,
 ) {
     // Who moves it, or does so by force, knows that another one is there.
-    let template =
-        what != MOVES && sources.len() == 1 && sources.first().is_some_and(|arg| is_template(&arg.text));
+    let template = match sources {
+        [source] if what != MOVES && what != FORCES => Some(&*source.text),
+        _ => None,
+    };
     for path in landing(walk, sources, destination, exact) {
         let target = walk.target(&path);
+        let started = template.is_some_and(|source| is_template(source, &target.text));
         if target.place == Place::Sink
-            || (template && target.place == Place::ProjectEnv && !super::database::production(&target.text))
+            || (started && target.place == Place::ProjectEnv && !super::database::production(&target.text))
         {
             continue;
         }
@@ -149,10 +154,14 @@ fn place_all(
     }
 }
 
-/// `.env.example` and its kin, which are there to be copied.
-fn is_template(path: &str) -> bool {
+/// `.env.example` and its kin, which are there to be copied onto the file they are named for. What is
+/// only called `defaults.yml` may be anything.
+fn is_template(path: &str, file: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
+    let file = file.rsplit('/').next().unwrap_or(file);
+    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
     ["example", "sample", "template", "dist", "default"].iter().any(|sign| name.contains(sign))
+        && name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == stem)
         && !name.contains("credential")
 }
 
@@ -184,7 +193,7 @@ fn copy(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         &sources,
         &destination,
         parsed.has("T", "no-target-directory"),
-        "copies a file onto another",
+        if parsed.has("f", "force") { FORCES } else { "copies a file onto another" },
         call.span,
     );
     let to = walk.path(&destination);
@@ -258,4 +267,30 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     Flow::known(String::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_one_of_the_file_it_is_named_for() {
+        for (path, file) in [
+            (".env.example", "/p/.env"),
+            ("env.sample", "/p/.env"),
+            ("conf/config.example.yaml", "/p/config.yaml"),
+            ("config.yaml.dist", "/p/config.yaml"),
+            (".env.example", "/p/.env.local"),
+        ] {
+            assert!(is_template(path, file), "{path} {file}");
+        }
+        for (path, file) in [
+            ("defaults.yml", "/p/config.yaml"),
+            ("example.txt", "/p/.env"),
+            ("config.yaml", "/p/config.yaml"),
+            ("env.credentials.example", "/p/.env"),
+        ] {
+            assert!(!is_template(path, file), "{path} {file}");
+        }
+    }
 }

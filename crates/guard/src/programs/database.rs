@@ -1,7 +1,7 @@
 //! Databases: SQL given to a client, and the clients' own destructive verbs.
 
 use super::opts::{Spec, parse};
-use super::{Handler, sql, verbs};
+use super::{Handler, sql, sql_rows, verbs};
 use crate::effect::Kind;
 use crate::walk::{Call, Flow, HOLE, Origin, Walk};
 
@@ -124,10 +124,12 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         texts.iter().any(|text| text.contains(HOLE) && text.chars().all(|c| c == HOLE || c.is_whitespace()));
     let loss = call.stdin.origin.doomed
         || call.args.iter().any(|arg| arg.text.ends_with(".sql") && crate::places::named_for_loss(&arg.text));
-    if unseen && call.args.iter().any(|arg| production(&arg.text)) || loss {
-        walk.emit(Kind::Database, "runs statements nobody has seen on data that matters", call.span);
+    let remade = call.stdin.origin.remade;
+    if unseen && (remade || call.args.iter().any(|arg| production(&arg.text))) || loss {
+        walk.emit(Kind::Database, "runs statements nobody has seen", call.span);
     }
     let before = walk.effects.len();
+    let rows = texts.iter().find_map(|text| sql_rows::shape(text));
     let variables: Vec<(&str, &str)> = parsed
         .flags
         .iter()
@@ -142,7 +144,8 @@ fn client(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         let found = walk.effects.drain(before.min(walk.effects.len())..).collect::<Vec<_>>();
         walk.effects.extend(found.into_iter().filter(|effect| effect.kind != Kind::Database));
     }
-    Flow::unknown(Origin { local: true, ..Origin::default() })
+    let origin = Origin { local: true, ..Origin::default() };
+    rows.map_or_else(|| Flow::unknown(origin), |rows| Flow { text: Some(rows.into()), origin })
 }
 
 /// A text in which psql has put its variables: `:name`, `:'name'`, `:"name"`.

@@ -69,7 +69,7 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for line in &script {
         saves |= command(walk, line, call.span);
     }
-    if saves && call.args.iter().any(|arg| wipes(&arg.text)) {
+    if saves && (call.args.iter().any(|arg| wipes(&arg.text)) || script.iter().any(|line| wipes(line))) {
         let names: Vec<&str> = files.iter().map(String::as_str).collect();
         super::files::emptied(walk, &names, call.span);
     }
@@ -82,11 +82,32 @@ fn vim(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     Flow::none()
 }
 
-/// Whether an editor command takes every line away.
+/// Whether an editor command takes every line away: a range of all lines and `d`, or the keys for it.
 fn wipes(text: &str) -> bool {
-    text.split('|').any(|part| {
-        matches!(part.trim_start_matches(['+', ':', ' ']).trim_end(), "%d" | "1,$d" | "%delete" | "%d_")
-    })
+    // What is taken away is a few letters; what is put in their place may be long.
+    text.len() < 128 && text.split('|').any(wipes_all)
+}
+
+fn wipes_all(part: &str) -> bool {
+    let mut part = part.trim_start_matches(['+', ':', ' ']).trim_end();
+    for word in ["silent! ", "silent ", "sil! ", "argdo ", "bufdo ", "windo ", "tabdo ", "exe ", "execute "] {
+        part = part.strip_prefix(word).unwrap_or(part).trim_start_matches([' ', ':', '"', '\'']);
+    }
+    let keys = ["normal! ", "normal ", "norm! ", "norm "].iter().find_map(|verb| part.strip_prefix(verb));
+    if let Some(keys) = keys {
+        return matches!(
+            keys.trim_matches([' ', '"', '\'']),
+            "ggdG" | "ggVGd" | "ggVGx" | "gg0dG" | "1GdG" | ":%d"
+        );
+    }
+    let compact: String = part.chars().filter(|c| !c.is_whitespace() && *c != '!').collect();
+    let Some(verb) = ["%", "1,$", "0,$", ",", "g/^/", "g/./", "g/.*/", "g/$/", "v/a^/"]
+        .iter()
+        .find_map(|range| compact.strip_prefix(range))
+    else {
+        return compact.starts_with("calldeletebufline(") && compact.ends_with("1,'$')");
+    };
+    matches!(verb, "d" | "d_" | "de" | "del" | "delete" | "delete_")
 }
 
 /// One editor command; answers whether it saves.
@@ -156,6 +177,8 @@ fn command(walk: &mut Walk<'_>, text: &str, span: Span) -> bool {
 fn ed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     opened(walk, call);
     let lines: Vec<String> = call.stdin.seen().lines().take(200).map(str::to_owned).collect();
+    let mut files: Vec<&str> =
+        call.args.iter().map(|arg| &*arg.text).filter(|text| !text.starts_with('-')).collect();
     let mut saves = false;
     for line in &lines {
         let line = line.trim();
@@ -166,6 +189,8 @@ fn ed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .or_else(|| line.split_once("w !").map(|(_, rest)| rest))
         {
             walk.run_text(shell, &Flow::none(), call.span);
+        } else if let Some(file) = ["e ", "E ", "f "].iter().find_map(|verb| line.strip_prefix(verb)) {
+            files.push(file.trim());
         }
         if let Some(file) = line.strip_prefix("w ") {
             walk.write_file(
@@ -176,21 +201,70 @@ fn ed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 call.span,
             );
         }
-        saves |= matches!(line, "w" | "wq" | "x");
+        saves |= matches!(line.trim_start_matches(['%', ',']), "w" | "wq" | "x");
     }
-    for file in call.args.iter().filter(|arg| !arg.text.starts_with('-')) {
-        if let Some(shell) = file.text.strip_prefix('!') {
-            walk.run_text(shell, &Flow::none(), file.span);
+    let written = lines.iter().find_map(|line| line.trim().strip_prefix("w ")).map(str::trim);
+    if (saves || written.is_some()) && leaves_nothing(&lines) {
+        let emptied: Vec<&str> = written.into_iter().chain(files.iter().copied().filter(|_| saves)).collect();
+        super::files::emptied(walk, &emptied, call.span);
+    }
+    for file in files {
+        if let Some(shell) = file.strip_prefix('!') {
+            walk.run_text(shell, &Flow::none(), call.span);
         } else if saves {
-            let target = walk.target(&file.text);
-            walk.emit_on(Kind::Write, "edits a file", file.span, vec![target], How::default());
+            let target = walk.target(file);
+            walk.emit_on(Kind::Write, "edits a file", call.span, vec![target], How::default());
         }
     }
     Flow::none()
 }
 
+/// Whether a script of `ed` takes every line away and puts none in their place.
+fn leaves_nothing(lines: &[String]) -> bool {
+    let (mut gone, mut typing) = (false, false);
+    for line in lines {
+        let line = line.trim();
+        if typing {
+            typing = line != ".";
+            gone &= !typing;
+            continue;
+        }
+        let address = line.strip_suffix(['a', 'i', 'c']);
+        if address.is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b",.$+-;%".contains(&b))) {
+            typing = true;
+            gone |= matches!(line, ",c" | "%c" | "1,$c");
+        } else if wipes(line) {
+            gone = true;
+        } else if line.starts_with("r ") || line == "u" {
+            gone = false;
+        }
+    }
+    gone
+}
+
 fn emacs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     opened(walk, call);
+    let says = |word: &str| call.args.iter().any(|arg| arg.text.contains(word));
+    if (says("(erase-buffer)") || says("(delete-region (point-min) (point-max))"))
+        && (says("save-buffer")
+            || says("save-some-buffers")
+            || says("write-file")
+            || says("basic-save-buffer"))
+    {
+        let value = |at: usize| {
+            at > 0 && call.args.get(at - 1).is_some_and(|flag| matches!(&*flag.text, "-f" | "-l" | "--eval"))
+        };
+        let named =
+            call.args.iter().enumerate().filter(|(at, arg)| !arg.text.starts_with(['-', '(']) && !value(*at));
+        let mut files: Vec<&str> = named.map(|(_, arg)| &*arg.text).collect();
+        files.extend(
+            call.args
+                .iter()
+                .filter(|arg| arg.text.contains("find-file"))
+                .filter_map(|arg| arg.text.split('"').nth(1)),
+        );
+        super::files::emptied(walk, &files, call.span);
+    }
     for (at, arg) in call.args.iter().enumerate() {
         let text = match arg.text.split_once('=') {
             Some(("--eval" | "--execute", value)) => value.to_owned(),
@@ -226,4 +300,29 @@ fn emacs(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         }
     }
     Flow::none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_goes_by_a_range_of_all_or_the_keys_for_it() {
+        for text in
+            ["%d", "1,$d", ",d", ":%delete _", "g/^/d", "argdo %d | w", "normal! ggdG", "norm ggVGd", "%d|x"]
+        {
+            assert!(wipes(text), "{text}");
+        }
+        for text in ["d", "$d", "5,$d", "g/TODO/d", "%s/a/b/", "normal gg=G", "%!sort", "%j", "dd"] {
+            assert!(!wipes(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_into_ed_is_no_command() {
+        let script = |text: &str| leaves_nothing(&text.lines().map(str::to_owned).collect::<Vec<_>>());
+
+        assert!(script(",d\nw") && script("H\n1,$d\nw\nq") && script(",c\n.\nw"));
+        assert!(!script("a\n,d\n.\nw") && !script(",d\na\nnew\n.\nw") && !script(",c\nnew\n.\nw"));
+    }
 }

@@ -7,7 +7,7 @@ use crate::effect::Kind;
 use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, HOLE_STR, Origin, Walk};
 
-fn decoded(origin: Origin) -> Origin {
+pub(super) fn decoded(origin: Origin) -> Origin {
     Origin { decoded: true, file: false, ..origin }
 }
 
@@ -192,94 +192,6 @@ pub(crate) fn unpack(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return Flow::unknown(decoded(flow.origin));
     }
     Flow { text: Some(HOLE_STR.into()), origin: flow.origin }
-}
-
-/// `tr set1 set2`, `tr -d set`.
-pub(crate) fn translate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
-    let parsed = parse(call.args, Spec::default());
-    let Some(text) = call.stdin.exact() else {
-        let sets: Vec<&str> = parsed.rest().map(|arg| &*arg.text).collect();
-        let rotates =
-            matches!(sets.as_slice(), [from, to] if from.contains('-') && to.len() > 3 && !to.contains("[:"));
-        let origin = if rotates { decoded(call.stdin.origin) } else { call.stdin.origin };
-        return Flow { text: call.stdin.text.clone(), origin };
-    };
-    walk.spend(text.len());
-    let from = set(parsed.text(0));
-    let to = set(parsed.text(1));
-    let invert = parsed.has("c", "complement") || parsed.has("C", "");
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let at = from.iter().rposition(|known| *known == letter);
-        if parsed.has("d", "delete") {
-            if at.is_some() == invert {
-                out.push(letter);
-            }
-            continue;
-        }
-        if parsed.has("s", "squeeze-repeats") && to.is_empty() {
-            if at.is_none() || !out.ends_with(letter) {
-                out.push(letter);
-            }
-            continue;
-        }
-        let changed = match at {
-            Some(at) if !invert => to.get(at).or(to.last()).copied().unwrap_or(letter),
-            None if invert => to.last().copied().unwrap_or(letter),
-            _ => letter,
-        };
-        out.push(changed);
-    }
-    let hides = !parsed.has("d", "")
-        && parsed.text(0).contains('-')
-        && !parsed.text(0).contains("[:")
-        && to.len() > 3;
-    let lowers = matches!((parsed.text(0), parsed.text(1)), ("A-Z", "a-z") | ("a-z", "A-Z"));
-    let origin = if hides && !lowers { decoded(call.stdin.origin) } else { call.stdin.origin };
-    Flow { text: Some(out.into()), origin }
-}
-
-/// A text with the letters of one set become those of another.
-pub(crate) fn turned(text: &str, from: &str, to: &str) -> String {
-    let (from, to) = (set(from), set(to));
-    let letter = |letter: char| {
-        let at = from.iter().position(|known| *known == letter);
-        at.and_then(|at| to.get(at).or(to.last()).copied()).unwrap_or(letter)
-    };
-    text.chars().map(letter).collect()
-}
-
-/// The characters of a `tr` set.
-fn set(text: &str) -> Vec<char> {
-    let mut text = crate::shell::decode_escapes(text);
-    for (class, letters) in [
-        ("[:upper:]", "A-Z"),
-        ("[:lower:]", "a-z"),
-        ("[:digit:]", "0-9"),
-        ("[:alpha:]", "A-Za-z"),
-        ("[:space:]", " \t\n\r"),
-        ("[:punct:]", "!-/:-@"),
-    ] {
-        if text.contains(class) {
-            text = text.replace(class, letters);
-        }
-    }
-    let letters: Vec<char> = text.chars().take(512).collect();
-    let mut out = Vec::new();
-    let mut at = 0;
-    while let Some(letter) = letters.get(at) {
-        match (letters.get(at + 1), letters.get(at + 2)) {
-            (Some('-'), Some(high)) if high >= letter => {
-                out.extend((*letter..=*high).take(256));
-                at += 3;
-            }
-            _ => {
-                out.push(*letter);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 /// Base64, standard or URL alphabet, blanks ignored.

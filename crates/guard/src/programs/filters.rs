@@ -3,7 +3,7 @@
 use super::opts::{Parsed, Spec, parse};
 use super::print::{basename, dirname, echo, printf, pwd, realpath, seq, which, yes};
 use super::search::grep;
-use super::{Handler, amount, encode};
+use super::{Handler, amount, encode, letters};
 use crate::place::Place;
 use crate::walk::{ALL_PIDS, Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
@@ -16,7 +16,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         | "zstdcat" | "gzcat" | "strings" | "pr" | "expand" | "most" | "vis" => cat,
         "head" | "tail" => ends,
         "rev" => rev,
-        "tr" => encode::translate,
+        "tr" => letters::translate,
         "base64" | "base32" | "base16" | "basenc" | "gbase64" | "uudecode" | "b64decode" => encode::base,
         "xxd" | "hexdump" | "od" | "hd" => encode::hex,
         "openssl" => encode::openssl,

@@ -32,9 +32,8 @@ pub(super) fn to_stranger(walk: &mut Walk<'_>, call: Call<'_>) {
             continue;
         }
         let first = !text.starts_with('-');
-        if (starts_command(base_name(text)) || std::mem::take(&mut after_dashes) && first)
-            && at + 1 < call.args.len()
-        {
+        let starts = starts_command(base_name(text)) && !super::verbs::is_task_name(call.name, call.args, at);
+        if (starts || std::mem::take(&mut after_dashes) && first) && at + 1 < call.args.len() {
             let tail = call.args.get(at..).unwrap_or_default();
             if !walk.spend(LOOK * tail.len()) {
                 break;

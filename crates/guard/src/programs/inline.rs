@@ -132,7 +132,8 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 walk.emit(Kind::RunDownloaded, "runs text from the network", *span);
             }
         }
-        return out.unwrap_or_else(|| Flow::unknown(call.stdin.origin));
+        let remade = call.stdin.exact().is_some_and(|text| !text.trim().is_empty());
+        return out.unwrap_or_else(|| Flow::unknown(Origin { remade, ..call.stdin.origin }));
     }
     let skip = usize::from(
         matches!(call.name, "deno" | "bun") && args.first().is_some_and(|arg| &*arg.text == "run"),
@@ -141,7 +142,7 @@ fn interpreter(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return super::named(walk, name, args.get(1..).unwrap_or_default(), call.stdin, call.span);
     }
     match args.iter().skip(skip).find(|arg| !arg.text.starts_with('-') || &*arg.text == "-") {
-        Some(file) if &*file.text != "-" && &*file.text != "/dev/stdin" => {
+        Some(file) if !shells::is_stdin(&file.text) => {
             script_file(walk, language, file, call);
         }
         _ if call.stdin.present()

@@ -31,7 +31,7 @@ fn shell(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if walk.scope.knows("BASH_ENV") && call.stdin.present() {
         // It may be told to read what it is fed first.
         let first = walk.scope.value("BASH_ENV", "").unwrap_or_default();
-        if matches!(&*first, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+        if is_stdin(&first) {
             from_stdin(walk, call);
         }
     }
@@ -86,7 +86,10 @@ fn run_code(walk: &mut Walk<'_>, call: Call<'_>, at: usize) -> Flow {
         walk.scope.set("0", &name);
     }
     let origin = walk.last_unknown;
+    // `xargs sh -c 'kill $0'`: what is unknown among the arguments is so in the code.
+    let given = std::mem::replace(&mut walk.given, origin);
     let flow = code::shell(walk, &text.text, origin, call.stdin, text.span);
+    walk.given = given;
     walk.scope.arguments = saved;
     if let Some(old) = old_name {
         walk.scope.set("0", &old);
@@ -118,9 +121,15 @@ fn from_stdin(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     walk.run_text(&text, &Flow::none(), call.span)
 }
 
+/// Whether a file is what the program is fed.
+pub(crate) fn is_stdin(path: &str) -> bool {
+    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
+        || path.starts_with("/proc/") && path.ends_with("/fd/0")
+}
+
 /// Runs a script file: its content is followed when the text wrote it itself.
 pub(crate) fn script(walk: &mut Walk<'_>, path: &str, args: &[Arg<'_>], stdin: &Flow, span: Span) -> Flow {
-    if matches!(path, "/dev/stdin" | "/proc/self/fd/0" | "/dev/fd/0" | "-") {
+    if is_stdin(path) {
         let call = Call { name: "sh", args: &[], span, stdin };
         return from_stdin(walk, call);
     }

@@ -127,7 +127,7 @@ pub(super) fn served(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 /// Data hidden in a name that is looked up.
 fn lookup(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let leaks = call.args.iter().any(|arg| arg.text.contains(HOLE) && arg.text.contains('.'));
-    if leaks && (walk.last_unknown.credential || walk.last_unknown.local) {
+    if leaks && (walk.last_unknown.credential || walk.last_unknown.local || walk.last_unknown.secret) {
         walk.emit(Kind::SendOut, "sends local data in a name that is looked up", call.span);
     }
     from_network()

@@ -161,10 +161,6 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "drops part of a database", span);
                 return;
             }
-            ["pg_terminate_backend" | "pg_cancel_backend", ..] => {
-                walk.emit(Kind::Database, "ends connections of others", span);
-                return;
-            }
             ["alter", "system", ..]
             | ["reset", "master" | "slave" | "replica", ..]
             | ["purge", "binary" | "master", ..]
@@ -177,15 +173,16 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "empties a table", span);
                 return;
             }
-            ["delete", "from", ..] | ["delete", _, "from", ..]
-                if first_of_statement || rest.get(1) == Some(&"from") =>
+            ["delete", second, ..]
+                if (first_of_statement || *second == "from")
+                    && deletes_rows(words.get(start..).unwrap_or_default(), start == 0) =>
             {
                 if !narrowed(words.get(start..).unwrap_or_default()) {
                     walk.emit(Kind::Database, "deletes every row of a table", span);
                 }
                 return;
             }
-            ["update", _, "set", ..] if first_of_statement => {
+            ["update", ..] if first_of_statement && sets(words.get(start..).unwrap_or_default()) => {
                 if !narrowed(words.get(start..).unwrap_or_default()) {
                     walk.emit(Kind::Database, "changes every row of a table", span);
                 }
@@ -195,7 +192,7 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
                 walk.emit(Kind::Database, "deletes nodes of a graph", span);
                 return;
             }
-            ["alter", "table", ..] if words.iter().any(|word| word == "drop" || word == "delete") => {
+            ["alter", "table", ..] if drops_part(words) => {
                 walk.emit(Kind::Database, "drops part of a table", span);
                 return;
             }
@@ -229,6 +226,44 @@ fn check(walk: &mut Walk<'_>, words: &[String], span: Span) {
     }
 }
 
+/// How many words may stand between a verb and the word that tells what it is about.
+const BETWEEN: usize = 32;
+
+/// Whether a statement that begins with `delete` deletes rows: `delete from t`, `delete quick from t`,
+/// `delete a.*, b from t a join t b`. Where a statement begins for certain, `delete t` does so too.
+fn deletes_rows(words: &[String], begins: bool) -> bool {
+    let rest = words.get(1..).unwrap_or_default();
+    let named = |word: &str| {
+        word.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '`' | '"' | '[') || c == HOLE)
+    };
+    for (at, word) in rest.iter().take(BETWEEN).enumerate() {
+        match word.as_str() {
+            "from" => return true,
+            "where" | "output" => return begins && at > 0,
+            "." | "*" | "," | "(" | ")" | "[" | "]" => {}
+            "noprompt" | "force" | "backup" | "archivelog" | "obsolete" | "on" | "or" | "and" | "as"
+            | "then" | "set" | "cascade" | "restrict" => return false,
+            other if named(other) => {}
+            _ => return false,
+        }
+    }
+    begins && rest.len() == 1
+}
+
+/// Whether a statement that begins with `update` names tables before it sets something.
+fn sets(words: &[String]) -> bool {
+    words.iter().take(BETWEEN).position(|word| word == "set").is_some_and(|at| at > 1)
+}
+
+/// Whether a change of a table drops part of it; `on delete` only says what happens to others.
+fn drops_part(words: &[String]) -> bool {
+    let mut before = "";
+    words.iter().any(|word| {
+        let before = std::mem::replace(&mut before, word);
+        word == "drop" || word == "delete" && before != "on"
+    })
+}
+
 /// Statements that run something which is not a statement written here: a program, or a text put together.
 fn made_elsewhere(walk: &mut Walk<'_>, words: &[&str], start: usize, span: Span) -> bool {
     match words {
@@ -240,6 +275,12 @@ fn made_elsewhere(walk: &mut Walk<'_>, words: &[&str], start: usize, span: Span)
         | ["sp_executesql", text, ..] => put_together(walk, text, span),
         ["xp_cmdshell" | "load_extension" | "sys_exec" | "sys_eval", ..] => {
             walk.emit(Kind::RunUnseen, "makes the database run a program", span);
+        }
+        ["pg_terminate_backend" | "pg_cancel_backend", ..] => {
+            walk.emit(Kind::Database, "ends connections of others", span);
+        }
+        ["kill", id] if start == 0 && id.contains(HOLE) => {
+            walk.emit(Kind::Database, "ends connections of others", span);
         }
         ["gexec", ..] if start > 0 => walk.emit(Kind::Database, "runs what a query answers", span),
         _ => return false,
@@ -280,7 +321,7 @@ fn narrowed(words: &[String]) -> bool {
 }
 
 /// Words of SQL in lower case; strings become one word, comments vanish.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().take(65_536).collect();
     let mut out = Vec::new();
     let mut at = 0;

@@ -4,7 +4,7 @@ use super::filters::source;
 use super::opts::{Spec, parse};
 use super::{Handler, find};
 use crate::effect::{How, Kind};
-use crate::walk::{Arg, Call, Flow, HOLE_STR, Origin, Walk};
+use crate::walk::{Arg, Call, Flow, HOLE, HOLE_STR, Origin, Walk};
 
 /// The program with that name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
@@ -73,7 +73,31 @@ fn sed(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
                 None => Flow { text: Some(HOLE_STR.into()), origin: flow.origin },
             }
         }
+        (None, scripts) if !scripts.is_empty() => {
+            match scripts.iter().try_fold(flow.seen().to_owned(), |text, script| around(&text, script)) {
+                Some(text) => Flow { text: Some(text.into()), origin: flow.origin },
+                None => flow,
+            }
+        }
         _ => flow,
+    }
+}
+
+/// What a script puts around each line, whatever that is: `s/.*/text & text/`, `s/^/text/`, `s/$/text/`.
+fn around(text: &str, script: &str) -> Option<String> {
+    let (_, fields) = s_command(script.trim())?;
+    let [pattern, with, flags] = fields.as_slice() else { return None };
+    if !text.contains(HOLE) || text.len() > 1024 || !flags.bytes().all(|b| b == b'g') {
+        return None;
+    }
+    match pattern.as_str() {
+        "^" if !with.contains(['\\', '&']) => Some(each(text, |line| format!("{with}{line}"))),
+        "$" if !with.contains(['\\', '&']) => Some(each(text, |line| format!("{line}{with}"))),
+        ".*" | "^.*" | ".*$" | "^.*$" | "\\(.*\\)" | "(.*)" | "^\\(.*\\)$" | "^(.*)$" => {
+            let with = with.replace("\\&", "&").replace("\\1", "&").replace("\\0", "&");
+            (!with.contains('\\') && with.len() < 256).then(|| each(text, |line| with.replace('&', line)))
+        }
+        _ => None,
     }
 }
 
@@ -171,10 +195,12 @@ fn substitute(text: &str, script: &str) -> Option<String> {
         }
         let (_, fields) = s_command(part)?;
         let [pattern, with, flags] = fields.as_slice() else { return None };
-        if with.contains(['\\', '&']) || pattern.contains(['[', '*', '+', '\\', '(']) {
+        if with.contains('\\') || pattern.contains(['[', '*', '+', '\\', '(']) {
             return None;
         }
         let all = flags.contains('g');
+        // What was found stands where the sign is.
+        let with = &with.replace('&', pattern.trim_start_matches('^').trim_end_matches('$'));
         text = match pattern.as_str() {
             "^" => each(&text, |line| format!("{with}{line}")),
             "$" => each(&text, |line| format!("{line}{with}")),
@@ -242,6 +268,12 @@ fn awk(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let input = flow.exact().filter(|text| walk.spend(2 * text.len()));
     if let Some(text) =
         super::awk::output(&format!("{set}{program}"), parsed.value("F", "field-separator"), input)
+    {
+        return Flow { text: Some(text.into()), origin: flow.origin };
+    }
+    if flow.present()
+        && flow.exact().is_none()
+        && let Some(text) = super::awk::shape(&format!("{set}{program}"))
     {
         return Flow { text: Some(text.into()), origin: flow.origin };
     }

@@ -311,6 +311,8 @@ impl Reader<'_> {
             i64::from_str_radix(hex, 16).ok()
         } else if let Some(octal) = lower.strip_prefix("0o") {
             i64::from_str_radix(octal, 8).ok()
+        } else if text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| matches!(b, b'0'..=b'7')) {
+            i64::from_str_radix(&text, 8).ok()
         } else {
             text.parse().ok()
         };
@@ -340,7 +342,10 @@ fn template(text: &str) -> String {
 
 /// `#{…}`, `$name` and `{$name}` become holes.
 fn interpolated(text: &str, dollars: bool) -> String {
-    let text = between(text, "#{", '}');
+    let mut text = between(text, "#{", '}');
+    if dollars && text.contains("$ENV{") {
+        text = text.replace("$ENV{HOME}", "~").replace("$ENV{'HOME'}", "~");
+    }
     if !dollars || !text.contains(['$', '\\']) {
         return text;
     }

@@ -107,7 +107,7 @@ fn suspicious(walk: &Walk<'_>, args: &[Arg<'_>]) -> bool {
 }
 
 /// Programs a wildcard is likely to stand for, in order of what it would be worst to miss.
-const LIKELY: [&str; 34] = [
+const LIKELY: [&str; 35] = [
     "rm",
     "dd",
     "mkfs",
@@ -117,6 +117,7 @@ const LIKELY: [&str; 34] = [
     "mke2fs",
     "wipefs",
     "poweroff",
+    "halt",
     "shred",
     "bash",
     "sh",

@@ -71,6 +71,17 @@ fn key(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// `whoami`, `id -un`: the name of the user; everything else about them is unknown.
 pub(super) fn who(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    if call.name == "id" && call.args.iter().any(|arg| matches!(&*arg.text, "0" | "root")) {
+        let flag = |letter: char, long: &str| {
+            call.args.iter().any(|arg| {
+                &*arg.text == long
+                    || arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letter)
+            })
+        };
+        if flag('u', "--user") || flag('g', "--group") {
+            return Flow::known(if flag('n', "--name") { "root\n" } else { "0\n" }.to_owned());
+        }
+    }
     let named = match call.args {
         [] => call.name != "id",
         [first] => &*first.text == "-un" || &*first.text == "-nu",

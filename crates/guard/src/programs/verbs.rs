@@ -161,7 +161,7 @@ const MAKES: [&str; 26] = [
 ];
 
 /// Tools that take test names, task names or file names as plain words.
-const NAMERS: [&str; 46] = [
+const NAMERS: [&str; 78] = [
     "jest",
     "vitest",
     "mocha",
@@ -208,6 +208,38 @@ const NAMERS: [&str; 46] = [
     "flutter",
     "ninja",
     "meson",
+    "bats",
+    "robot",
+    "pabot",
+    "behave",
+    "cucumber",
+    "cucumber-js",
+    "ginkgo",
+    "gotestsum",
+    "wtr",
+    "web-test-runner",
+    "pest",
+    "behat",
+    "codecept",
+    "kahlan",
+    "nose2",
+    "stestr",
+    "green",
+    "trial",
+    "ward",
+    "kyua",
+    "busted",
+    "prove",
+    "jasmine",
+    "testcafe",
+    "nightwatch",
+    "wdio",
+    "uvu",
+    "testem",
+    "detox",
+    "lit",
+    "llvm-lit",
+    "minitest",
 ];
 
 /// Whether the options ask only for help, a version or a rehearsal.
@@ -259,6 +291,20 @@ pub(super) fn names_things(args: &[Arg<'_>]) -> bool {
 /// Whether a program takes names of tests, tasks or files as plain words.
 pub(super) fn names_tasks(name: &str) -> bool {
     NAMERS.contains(&name)
+}
+
+/// Whether a word is the name or the pattern of a test or task to such a program: the value of an option
+/// that runs nothing, or a word after `test`.
+pub(super) fn is_task_name(name: &str, args: &[Arg<'_>], at: usize) -> bool {
+    if !names_tasks(name) {
+        return false;
+    }
+    let before = args.get(..at).unwrap_or_default();
+    let option = before.last().map_or("", |arg| &*arg.text);
+    let runs = ["command", "cmd", "exec", "wrap", "run", "shell", "tool"];
+    option.starts_with('-') && option != "--" && !runs.iter().any(|part| option.contains(part))
+        || before.first().is_some_and(|arg| matches!(&*arg.text, "test" | "check" | "spec" | "testOnly"))
+            && !before.iter().any(|arg| &*arg.text == "--")
 }
 
 /// Whether the words after this one are names, patterns or text.
@@ -406,6 +452,25 @@ mod tests {
         assert!(destroys("tool", &args("terminateAll")));
         assert!(!destroys("tool", &args("run deleteUserTest")));
         assert!(!destroys("tool", &args("ecs Deletion")));
+    }
+
+    #[test]
+    fn what_a_test_runner_looks_for_is_a_name() {
+        for (name, line, at) in [
+            ("ctest", "--test-dir build -R mkfs --output-on-failure", 3),
+            ("meson", "test -C build mkfs --verbose", 3),
+            ("bats", "-f rm test/", 1),
+        ] {
+            assert!(is_task_name(name, &args(line), at), "{name} {line}");
+        }
+        for (name, line, at) in [
+            ("ctest", "--build-and-test a b --test-command rm -rf src", 4),
+            ("meson", "devenv rm -rf src", 1),
+            ("tox", "-e py -- rm -rf src", 3),
+            ("tool", "-R mkfs x", 1),
+        ] {
+            assert!(!is_task_name(name, &args(line), at), "{name} {line}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Programs whose business is to run another program: peeled off by table.
 
-use super::batch::{crontab, first_operand, flock, hyperfine, later, make, parallel, script, watch, xargs};
+use super::batch::{crontab, first_operand, flock, hyperfine, later, make, script, watch, xargs};
+use super::each::{parallel, rush};
 use super::opts::{Spec, parse};
 use super::sessions::{debugger, expect, multiplexer, remote};
 use super::{Handler, code};
@@ -17,6 +18,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "env" => env,
         "xargs" | "gxargs" => xargs,
         "parallel" => parallel,
+        "rush" => rush,
         "watch" => watch,
         "script" => script,
         "busybox" | "toybox" => applet,
@@ -353,11 +355,11 @@ fn elevate(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         && (parsed.has("s", "shell") || parsed.has("i", "login") || parsed.flags.iter().any(shortest));
     if args.is_empty() {
         if shell || (call.name == "doas" && parsed.has("s", "")) {
+            walk.emit(Kind::Privilege, "opens a shell with more rights", call.span);
             if call.stdin.present() {
                 let shell = [Arg { text: "sh".into(), span: call.span }];
                 return super::run(walk, &shell, call.stdin, call.span);
             }
-            walk.emit(Kind::Privilege, "opens a shell with more rights", call.span);
         }
         return Flow::none();
     }

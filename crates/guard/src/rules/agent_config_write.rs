@@ -12,8 +12,16 @@ pub(crate) const RULE: Rule = Rule {
         "echo x >> ~/.hermes/config.yaml",
         "sed -i s/manual/off/ ~/.hermes/config.yaml",
         "cp x ~/.hermes/.env",
+        "node -e 'const p=require(\"path\"),o=require(\"os\");require(\"fs\").writeFileSync(p.join(o.homedir(),\".her\"+\"mes\",\".env\"),\"\")'",
+        "python3 -c 'from pathlib import Path; (Path.home()/(\".her\"+\"mes\")/\".env\").write_text(\"\")'",
+        "ruby -e 'File.write(File.join(Dir.home, \".her\"+\"mes\", \".env\"), \"\")'",
+        "perl -e 'open F, \">\", \"$ENV{HOME}/.her\".\"mes/.env\"'",
     ],
-    spares: &["cat ~/.hermes/config.yaml", "ls ~/.hermes"],
+    spares: &[
+        "cat ~/.hermes/config.yaml",
+        "ls ~/.hermes",
+        "node -e 'const p=require(\"path\");require(\"fs\").writeFileSync(p.join(\"dist\",\".her\"+\"mes\"),\"\")'",
+    ],
     ..Rule::new("agent_config_write")
 };
 

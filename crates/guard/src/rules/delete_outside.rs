@@ -9,6 +9,9 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["rm-absolute-path", "delete in root path"],
     matches,
     catches: &[
+        "lua -e 'for _,f in ipairs{\"app.db\",\"users.db\"} do os.remove(f) end'",
+        "git ls-files | while read -r f; do cp /dev/null \"$f\"; done",
+        "python3 -c 'import glob\nfor f in glob.glob(\"**/*.json\", recursive=True): open(f, \"w\").close()'",
         "rm /opt/x",
         "rm ~/notes.txt",
         "rm -f /etc/hosts",
@@ -16,8 +19,18 @@ pub(crate) const RULE: Rule = Rule {
         "rm -f *",
         "shred -u secrets.txt",
         "rm .git/index",
+        "printf ',d\\nw\\n' | ed -s src/main.rs",
+        "vim -es -c 'normal ggdG' -c wq src/main.rs",
     ],
-    spares: &["rm file.txt", "rm -f *.o", "rm /tmp/x", "rm \"$tmpfile\"", "rm -f build/app"],
+    spares: &[
+        "python3 -c 'import glob, json\nfor f in glob.glob(\"*.json\"): json.dump(json.load(open(f)), open(f, \"w\"))'",
+        "rm file.txt",
+        "rm -f *.o",
+        "rm /tmp/x",
+        "rm \"$tmpfile\"",
+        "rm -f build/app",
+        "printf '1d\\nw\\n' | ed -s src/main.rs",
+    ],
     ..Rule::new("delete_outside")
 };
 

@@ -12,11 +12,20 @@ pub(crate) const RULE: Rule = Rule {
         "killall -9 node",
         "kill $(pgrep nginx)",
         "pidof db | xargs kill -9",
+        "pgrep -f worker | parallel kill {}",
+        "pgrep node | xargs -n1 sh -c 'kill -9 $0'",
         "killall -KILL java",
         "kill -9 1",
         "pkill -u me",
     ],
-    spares: &["sleep 60 & kill $!", "kill %1", "kill -l", "pgrep node", "./server & pid=$!; kill $pid"],
+    spares: &[
+        "sleep 60 & kill $!",
+        "kill %1",
+        "kill -l",
+        "pgrep node",
+        "pgrep node | parallel --dry-run kill {}",
+        "./server & pid=$!; kill $pid",
+    ],
     ..Rule::new("kill_processes")
 };
 

@@ -17,6 +17,8 @@ pub(crate) const RULE: Rule = Rule {
         "chmod -R 755 /etc",
         "chmod 0666 x",
         "chmod a=rwx f",
+        "perl -MFile::Find -e 'find(sub { chmod 0777, $_ }, \"src\")'",
+        "ruby -rfileutils -e 'FileUtils.chmod_R 0777, \"src\"'",
     ],
     spares: &[
         "chmod +x run.sh",
@@ -24,6 +26,7 @@ pub(crate) const RULE: Rule = Rule {
         "chmod 600 ~/.ssh/id_rsa",
         "chmod o-w f",
         "chmod 755 bin/x",
+        "perl -e 'chmod 0755, \"bin/x\"'",
     ],
     ..Rule::new("permissions")
 };

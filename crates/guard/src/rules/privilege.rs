@@ -8,6 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     keys: &["sudo-privilege-flag", "sudo shell"],
     matches,
     catches: &[
+        "sudo -nEs <<< 'id > /root/owned'",
         "sudo -s",
         "sudo -i",
         "sudo su",

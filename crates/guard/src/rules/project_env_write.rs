@@ -8,8 +8,24 @@ pub(crate) const RULE: Rule = Rule {
     says: "changes a project's `.env` or `config.yaml`",
     keys: &["project-env-write", "overwrite project env/config file"],
     matches,
-    catches: &["cp x .env", "echo KEY=1 >> .env", "echo a | tee config.yaml", "mv x .env.production"],
-    spares: &["cp .env.example .env", "source .env", "echo x > .env.example", "grep KEY config.yaml"],
+    catches: &[
+        "awk 'BEGIN{f=\".e\" \"nv\"; print \"K=x\" > f}'",
+        "awk 'BEGIN{print \"K=x\" > (\".e\" \"nv\")}'",
+        "cp -f .env.example .env",
+        "cp x .env",
+        "echo KEY=1 >> .env",
+        "echo a | tee config.yaml",
+        "mv x .env.production",
+        "cp -T defaults.yml ./config/../config.yaml",
+    ],
+    spares: &[
+        "awk '$3 > limit {print > \"big.csv\"}' data.csv",
+        "cp .env.example .env",
+        "cp config.sample.yaml config.yaml",
+        "source .env",
+        "echo x > .env.example",
+        "grep KEY config.yaml",
+    ],
     ..Rule::new("project_env_write")
 };
 

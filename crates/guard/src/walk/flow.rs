@@ -45,6 +45,8 @@ pub(crate) struct Origin {
     pub(crate) doomed: bool,
     /// Names of files that were found or listed: nobody knows how many.
     pub(crate) listed: bool,
+    /// Text of the command itself that a program has changed, nobody knows into what.
+    pub(crate) remade: bool,
 }
 
 impl Origin {
@@ -62,6 +64,7 @@ impl Origin {
             endless: self.endless || other.endless,
             doomed: self.doomed || other.doomed,
             listed: self.listed || other.listed,
+            remade: self.remade || other.remade,
         }
     }
 }
@@ -92,6 +95,7 @@ impl Flow {
                 endless: false,
                 doomed: false,
                 listed: false,
+                remade: false,
             },
         }
     }

@@ -135,6 +135,8 @@ pub(crate) struct Walk<'c> {
     pub(crate) found: bool,
     /// Where the unknown parts of the words expanded last came from.
     pub(crate) last_unknown: Origin,
+    /// Where the unknown parts of the text at hand came from, when it was put together elsewhere.
+    pub(crate) given: Origin,
     /// The variable the program name was taken from, if it was one.
     pub(crate) head: Option<String>,
     /// Texts that run when the shell ends: traps.
@@ -167,6 +169,7 @@ impl<'c> Walk<'c> {
             elevated: false,
             found: false,
             last_unknown: Origin::default(),
+            given: Origin::default(),
             head: None,
             deferred: Vec::new(),
             wants_last: false,

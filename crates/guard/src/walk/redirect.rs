@@ -180,8 +180,8 @@ impl Walk<'_> {
         }
         if !append
             && content.text.as_deref() == Some("")
-            && place == Place::Workspace
-            && (places::keeps_data(&normal) || normal.contains('*'))
+            && (place == Place::Workspace && (places::keeps_data(&normal) || normal.contains('*'))
+                || place == Place::Unseen && self.last_unknown.listed)
         {
             let how = How { all: true, ..How::default() };
             self.emit_on(Kind::Delete, "empties a file that keeps data", span, vec![target.clone()], how);

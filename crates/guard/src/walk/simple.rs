@@ -60,6 +60,9 @@ impl Walk<'_> {
         if args.len() > 4 {
             self.spend(ARGUMENT * args.len());
         }
+        if self.given != Origin::default() && args.iter().any(|arg| arg.text.contains(HOLE)) {
+            self.last_unknown = self.last_unknown.and(self.given);
+        }
         let words_unknown = self.last_unknown;
         for assign in &simple.assigns {
             if self.fuel == 0 {

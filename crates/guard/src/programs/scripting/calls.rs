@@ -1,6 +1,7 @@
 //! Calls that run something: commands of the system, or code of the same language.
 
 use super::file_calls::deletes;
+use super::rights::is_rights_call;
 use super::{NETWORK, Program, judge};
 use crate::effect::{How, Kind, Span};
 use crate::programs::tokens::Token;
@@ -100,7 +101,8 @@ impl Program {
                 && matches!(self.list.get(at + 1), Some(Token::Name(_) | Token::Number(_)))
                 && (deletes(name, None).is_some()
                     || at > 1 && self.sign(at - 1, '.') && deletes(name, self.name(at - 2)).is_some()
-                    || matches!(name, "eval" | "kill" | "rename" | "chmod" | "open" | "exec" | "system")));
+                    || matches!(name, "eval" | "kill" | "rename" | "open" | "exec" | "system" | "truncate")
+                    || is_rights_call(name)));
         if self.special_call(walk, language, at, name, open, span) {
             return;
         }
@@ -117,6 +119,8 @@ impl Program {
         let before = (at > 1 && (self.sign(at - 1, '.') || self.sign(at - 1, ':')))
             .then(|| self.qualifier(at))
             .flatten();
+        let pathname = self.pathname && matches!(name, "delete" | "rmtree" | "rmdir" | "unlink");
+        let before = if pathname { Some("Path".to_owned()) } else { before };
         let method = at > 0
             && (self.sign(at - 1, '.')
                 || self.sign(at - 1, ':')
@@ -230,7 +234,8 @@ impl Program {
         if language == "perl"
             && matches!(name, "unlink" | "rmtree" | "rmdir")
             && (matches!(self.list.get(at + 1), Some(Token::Sign('}' | ';' | '|' | '&')))
-                || matches!(self.name(at + 1), Some("or" | "and" | "if" | "unless" | "for")))
+                || matches!(self.name(at + 1), Some("or" | "and" | "if" | "unless" | "for"))
+                || self.name(at + 1) == Some("File") && self.name(at + 4) == Some("Find"))
         {
             // Of `$_`, which `find` or a loop sets.
             match self.searched() {
@@ -437,8 +442,7 @@ impl Program {
 
     /// Whether something is asked of the list that begins here: `["rm", …].join(" ")`.
     pub(super) fn list_is_asked(&self, first: usize) -> bool {
-        let end = (first..self.list.len()).find(|near| self.sign(*near, ']')).unwrap_or(first);
-        self.sign(end + 1, '.')
+        self.sign(self.closing(first, ']') + 1, '.')
     }
 
     /// Where the last argument of a call begins.

@@ -1,7 +1,7 @@
 //! Constant folding: the text an expression of literals stands for.
 
 use super::Program;
-use crate::programs::encode;
+use super::decoded::hex;
 use crate::programs::tokens::Token;
 use crate::walk::HOLE;
 
@@ -12,6 +12,9 @@ impl Program {
         let mut next = at;
         loop {
             let (piece, after) = self.term(next)?;
+            if !self.pay(1 + piece.len() / 16) {
+                return None;
+            }
             out.push_str(&piece);
             next = after;
             match self.list.get(next) {
@@ -74,19 +77,48 @@ impl Program {
 
     /// One term of a concatenation and where it ends.
     pub(super) fn term(&self, at: usize) -> Option<(String, usize)> {
+        self.inside(|| self.single(at))
+    }
+
+    /// A term, or several put together: `"a" + "b"`, `"a" "b"`, `"a" . "b"`, and parts of a path with
+    /// slashes between them.
+    pub(super) fn operand(&self, at: usize) -> Option<(String, usize)> {
+        let (mut out, mut next) = self.term(at)?;
+        loop {
+            let (mark, from) = match self.list.get(next) {
+                Some(Token::Sign('+')) if self.pathname && out.starts_with(['~', '/']) => ("/", next + 1),
+                Some(Token::Sign('+')) => ("", next + 1),
+                Some(Token::Sign('.')) if matches!(self.list.get(next + 1), Some(Token::Text(_))) => {
+                    ("", next + 1)
+                }
+                Some(Token::Sign('/')) => ("/", next + 1),
+                Some(Token::Text(_)) => ("", next),
+                _ => return Some((out, next)),
+            };
+            let (piece, after) = self.term(from)?;
+            if !self.pay(1 + piece.len() / 16) {
+                return None;
+            }
+            if mark == "/" && piece.starts_with('/') {
+                out.clear();
+            } else {
+                out.push_str(mark);
+            }
+            out.push_str(&piece);
+            next = after;
+        }
+    }
+
+    fn single(&self, at: usize) -> Option<(String, usize)> {
         if let Some((value, next)) = self.composed(at).or_else(|| self.decoded(at)) {
             return self.suffixes(value, next);
         }
         let (value, next) = match self.list.get(at)? {
             Token::Text(text) => (text.clone(), at + 1),
-            Token::Sign('(') => {
-                let inner = self.constant(at + 1)?;
-                let mut end = at + 1;
-                while end < self.list.len() && !self.sign(end, ')') {
-                    end += 1;
-                }
-                (inner, end + 1)
-            }
+            Token::Sign('(') => match self.operand(at + 1) {
+                Some((inner, end)) if self.sign(end, ')') => (inner, end + 1),
+                _ => (self.constant(at + 1)?, self.closing(at + 1, ')') + 1),
+            },
             Token::Name(name)
                 if matches!(name.as_str(), "chr" | "fromCharCode" | "char")
                     || matches!(name.as_str(), "bytes" | "bytearray") && self.sign(at + 1, '(')
@@ -99,27 +131,36 @@ impl Program {
                 }
                 (text, next)
             }
-            Token::Name(name)
+            Token::Name(_)
                 if matches!(
-                    name.as_str(),
-                    "expanduser"
-                        | "expand_path"
-                        | "Path"
-                        | "str"
-                        | "PosixPath"
-                        | "homedir"
-                        | "abspath"
-                        | "resolve"
+                    self.real(at),
+                    Some(
+                        "expanduser"
+                            | "expand_path"
+                            | "Path"
+                            | "str"
+                            | "PosixPath"
+                            | "homedir"
+                            | "abspath"
+                            | "resolve"
+                            | "Pathname"
+                    )
                 ) && self.sign(at + 1, '(') =>
             {
-                let inner = if name == "homedir" { "~".to_owned() } else { self.constant(at + 2)? };
-                let mut end = at + 2;
-                while end < self.list.len() && !self.sign(end, ')') {
-                    end += 1;
+                let name = self.real(at).unwrap_or_default();
+                match self.operand(at + 2) {
+                    _ if name == "homedir" => ("~".to_owned(), self.closing(at + 2, ')') + 1),
+                    Some((inner, end)) if self.sign(end, ')') => (inner, end + 1),
+                    Some((parts, end)) if self.sign(end, ',') && name == "resolve" => {
+                        return self.path_join(at + 1).filter(|_| !parts.is_empty());
+                    }
+                    _ => (self.constant(at + 2)?, self.closing(at + 2, ')') + 1),
                 }
-                (inner, end + 1)
             }
-            Token::Name(name) if matches!(name.as_str(), "path" | "File") && self.sign(at + 1, '.') => {
+            Token::Name(_)
+                if matches!(self.real(at), Some("path" | "File" | "os" | "pathlib"))
+                    && self.sign(at + 1, '.') =>
+            {
                 return self.term(at + 2);
             }
             Token::Name(name) if name == "strrev" || name == "reverse" => {
@@ -132,7 +173,7 @@ impl Program {
             Token::Name(name) => (self.constants.get(name)?.clone(), at + 1),
             Token::Sign('[') => {
                 let words = self.words(at)?;
-                let end = (at..self.list.len()).find(|near| self.sign(*near, ']'))?;
+                let end = self.closing(at, ']');
                 return self.list_suffixes(words, end + 1);
             }
             _ => return None,
@@ -140,86 +181,14 @@ impl Program {
         self.suffixes(value, next)
     }
 
-    /// Constants that are decoded on the way.
-    fn decoded(&self, at: usize) -> Option<(String, usize)> {
-        Some(match self.list.get(at)? {
-            Token::Name(name)
-                if matches!(
-                    name.as_str(),
-                    "b64decode" | "decode64" | "base64_decode" | "atob" | "decode_base64"
-                ) =>
-            {
-                let inner = self.constant(at + 2)?;
-                let bytes = encode::decode64(&inner)?;
-                (String::from_utf8_lossy(&bytes).into_owned(), at + 4)
-            }
-            Token::Name(name)
-                if matches!(
-                    name.as_str(),
-                    "MIME" | "base64" | "Base64" | "bytes" | "codecs" | "os" | "Buffer"
-                ) && self.sign(at + 1, '.') =>
-            {
-                return self.term(at + 2);
-            }
-            Token::Name(name)
-                if matches!(name.as_str(), "__import__" | "require")
-                    && matches!(self.list.get(at + 2), Some(Token::Text(_)))
-                    && self.sign(at + 3, ')')
-                    && self.sign(at + 4, '.') =>
-            {
-                return self.term(at + 5);
-            }
-            Token::Name(_)
-                if self.sign(at + 1, '.')
-                    && matches!(
-                        self.name(at + 2),
-                        Some("b64decode" | "fromhex" | "unhexlify" | "decode64" | "normalize")
-                    ) =>
-            {
-                // `import base64 as b; b.b64decode(…)`
-                return self.term(at + 2);
-            }
-            Token::Name(name) if name == "normalize" && self.sign(at + 1, '(') => {
-                // What looks like a letter becomes that letter.
-                let inner = self.second(at + 2)?;
-                let end = (at + 2..self.list.len()).find(|near| self.sign(*near, ')'))?;
-                (crate::reveal::shown(&inner).unwrap_or(inner), end + 1)
-            }
-            Token::Name(name) if name == "decode" && self.sign(at + 1, '(') => {
-                let inner = self.constant(at + 2)?;
-                let kind = self.second(at + 2)?;
-                let text = match kind.replace(['-', '_'], "").as_str() {
-                    "rot13" => turned(&inner),
-                    "hex" => hex(&inner)?,
-                    "base64" => String::from_utf8_lossy(&encode::decode64(&inner)?).into_owned(),
-                    _ => return None,
-                };
-                (text, at + 6)
-            }
-            Token::Name(name) if matches!(name.as_str(), "fromhex" | "unhexlify" | "hex2bin") => {
-                let inner = self.constant(at + 2)?;
-                (hex(&inner)?, at + 4)
-            }
-            Token::Name(name) if name == "from" && self.sign(at + 1, '(') => {
-                let inner = self.constant(at + 2)?;
-                let kind = self.constant(at + 4).unwrap_or_default();
-                let text = if kind == "hex" {
-                    hex(&inner)?
-                } else {
-                    String::from_utf8_lossy(&encode::decode64(&inner)?).into_owned()
-                };
-                (text, at + 6)
-            }
-            _ => return None,
-        })
-    }
-
     /// Expressions that stand for the home folder, or put constants together.
     fn composed(&self, at: usize) -> Option<(String, usize)> {
         Some(match self.list.get(at)? {
-            Token::Name(name)
-                if matches!(name.as_str(), "Path" | "Dir" | "File" | "pathlib" | "os" | "homedir")
-                    && self.home(at).is_some() =>
+            Token::Name(_)
+                if matches!(
+                    self.real(at),
+                    Some("Path" | "Dir" | "File" | "pathlib" | "os" | "homedir" | "Pathname")
+                ) && self.home(at).is_some() =>
             {
                 ("~".to_owned(), self.home(at).unwrap_or(at + 1))
             }
@@ -229,10 +198,29 @@ impl Program {
             {
                 ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
             }
-            Token::Name(name)
-                if matches!(name.as_str(), "File" | "path" | "os") && self.joins_path(at).is_some() =>
+            Token::Name(_)
+                if matches!(self.real(at), Some("File" | "path" | "os" | "Pathname"))
+                    && self.joins_path(at).is_some() =>
             {
                 return self.path_join(self.joins_path(at)?);
+            }
+            Token::Name(name) if matches!(name.as_str(), "catfile" | "catdir") && self.sign(at + 1, '(') => {
+                return self.path_join(at + 1);
+            }
+            // Perl: `File::Spec->catfile(…)`.
+            Token::Name(name)
+                if name == "File" && self.name(at + 3) == Some("Spec") && self.sign(at + 7, '(') =>
+            {
+                return self.path_join(at + 7);
+            }
+            // Ruby: `Pathname.new(…)`.
+            Token::Name(name)
+                if name == "Pathname" && self.name(at + 2) == Some("new") && self.sign(at + 3, '(') =>
+            {
+                return self.path_join(at + 3);
+            }
+            Token::Name(_) if self.real(at) == Some("join") && self.paths && self.sign(at + 1, '(') => {
+                return self.path_join(at + 1);
             }
             Token::Name(name)
                 if name == "join" && at > 0 && self.sign(at - 1, '.') && self.sign(at + 1, '(') =>
@@ -267,8 +255,7 @@ impl Program {
             {
                 let pieces = self.pieces(at + 1);
                 let (mark, values) = pieces.split_first()?;
-                let end =
-                    (at + 2..self.list.len()).find(|near| self.sign(*near, ')')).unwrap_or(self.list.len());
+                let end = self.closing(at + 2, ')');
                 let text = if name == "sprintf" { formatted(mark, values) } else { values.join(mark) };
                 (text, end + 1)
             }
@@ -291,7 +278,9 @@ impl Program {
         for near in at..at + 8 {
             match self.list.get(near)? {
                 Token::Text(text) if text == "HOME" => return Some(near + 2),
-                Token::Name(name) if name == "HOME" => return Some(near + 1),
+                Token::Name(name) if name == "HOME" => {
+                    return Some(if self.sign(near + 1, '}') { near + 2 } else { near + 1 });
+                }
                 Token::Name(name)
                     if matches!(
                         name.as_str(),
@@ -308,6 +297,12 @@ impl Program {
     pub(super) fn suffixes(&self, value: String, next: usize) -> Option<(String, usize)> {
         let (mut value, mut next) = (value, next);
         loop {
+            if next == self.end.get() {
+                return Some((value, next));
+            }
+            if !self.pay(1 + value.len() / 64) {
+                return None;
+            }
             if self.sign(next, '[')
                 && self.sign(next + 1, ':')
                 && self.sign(next + 2, ':')
@@ -324,10 +319,7 @@ impl Program {
                         }
                         next += 2;
                         if self.sign(next, '(') {
-                            while next < self.list.len() && !self.sign(next, ')') {
-                                next += 1;
-                            }
-                            next += 1;
+                            next = self.closing(next, ')') + 1;
                         }
                     }
                     "split" | "chars" => {
@@ -339,10 +331,7 @@ impl Program {
                         };
                         let mut end = next + 2;
                         if self.sign(end, '(') {
-                            while end < self.list.len() && !self.sign(end, ')') {
-                                end += 1;
-                            }
-                            end += 1;
+                            end = self.closing(end, ')') + 1;
                         }
                         if self.sign(end, '.') {
                             return self.list_suffixes(list, end);
@@ -351,10 +340,21 @@ impl Program {
                     }
                     "format" => {
                         value = formatted(&value.replace("{}", "%s"), &self.pieces(next + 2));
-                        while next < self.list.len() && !self.sign(next, ')') {
-                            next += 1;
-                        }
-                        next += 1;
+                        next = self.closing(next, ')') + 1;
+                    }
+                    "joinpath" if self.sign(next + 2, '(') => {
+                        let (inside, after) = self.path_join(next + 2)?;
+                        value =
+                            if inside.starts_with(['/', '~']) { inside } else { format!("{value}/{inside}") };
+                        next = after;
+                    }
+                    "expanduser" | "absolute" | "as_posix" if self.sign(next + 2, '(') => {
+                        next = self.closing(next + 2, ')') + 1;
+                    }
+                    "join" if self.pathname && value.starts_with(['~', '/']) => {
+                        let (inside, after) = self.path_join(next + 2)?;
+                        value = format!("{value}/{inside}");
+                        next = after;
                     }
                     "join" => {
                         let (joined, after) = self.joined(next + 2, &value)?;
@@ -387,7 +387,7 @@ impl Program {
     pub(super) fn second(&self, first: usize) -> Option<String> {
         let mut next = first;
         let mut depth = 0;
-        while let Some(token) = self.list.get(next) {
+        while let Some(token) = self.list.get(next).filter(|_| self.pay(1)) {
             match token {
                 Token::Sign('(' | '[') => depth += 1,
                 Token::Sign(')' | ']') if depth == 0 => return None,
@@ -404,7 +404,7 @@ impl Program {
     }
 
     pub(super) fn third(&self, first: usize) -> Option<String> {
-        let comma = (first..self.list.len()).filter(|at| self.sign(*at, ',')).nth(1)?;
+        let comma = (first..self.list.len()).filter(|at| self.pay(1) && self.sign(*at, ',')).nth(1)?;
         self.constant(comma + 1)
     }
 }
@@ -414,29 +414,7 @@ fn ends(token: &Token) -> bool {
     matches!(token, Token::Sign(',' | ')' | ']' | ';' | '}' | ':'))
 }
 
-/// Letters moved by half the alphabet.
-fn turned(text: &str) -> String {
-    let moved = |letter: char, first: u8| char::from((letter as u8 - first + 13) % 26 + first);
-    text.chars()
-        .map(|letter| match letter {
-            'a'..='z' => moved(letter, b'a'),
-            'A'..='Z' => moved(letter, b'A'),
-            other => other,
-        })
-        .collect()
-}
-
 /// A format with its `%s` filled in, one by one.
 fn formatted(format: &str, values: &[String]) -> String {
     values.iter().fold(format.to_owned(), |text, value| text.replacen("%s", value, 1))
-}
-
-fn hex(text: &str) -> Option<String> {
-    let digits: Vec<u32> =
-        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits
-        .chunks(2)
-        .filter_map(|pair| if let [high, low] = pair { u8::try_from(high * 16 + low).ok() } else { None })
-        .collect();
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

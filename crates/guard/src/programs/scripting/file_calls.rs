@@ -1,10 +1,11 @@
 //! Calls that delete, write, read or move files, and a few others with weight.
 
 use super::Program;
+use super::rights::is_rights_call;
 use crate::effect::{How, Kind, Span, Target};
 use crate::place::Place;
 use crate::programs::tokens::Token;
-use crate::programs::{code, files, perms};
+use crate::programs::{code, files};
 use crate::walk::{Arg, Flow, HOLE, Origin, Walk};
 
 /// Functions that delete; true when a whole tree goes.
@@ -77,10 +78,17 @@ pub(super) fn deletes(name: &str, before: Option<&str>) -> Option<bool> {
 
 impl Program {
     pub(super) fn delete_call(&self, walk: &mut Walk<'_>, at: usize, first: usize, tree: bool, span: Span) {
+        // Much of the program is looked through for what is deleted.
+        if !walk.spend(self.list.len() / 8) {
+            return;
+        }
         let mut paths: Vec<String> = match self.words(first) {
             Some(words) => words,
             None => self.constant(first).into_iter().collect(),
         };
+        if paths.is_empty() {
+            paths.extend(self.receiver(at));
+        }
         if paths.is_empty() {
             // `Path('x').unlink()`, or a name bound in a loop: the constants nearby tell.
             paths = self
@@ -89,7 +97,11 @@ impl Program {
                 .take(at)
                 .rev()
                 .filter_map(|token| match token {
-                    Token::Text(text) if text.starts_with(['/', '~', '.', '*']) || text.contains('/') => {
+                    Token::Text(text)
+                        if text.starts_with(['/', '~', '.', '*'])
+                            || text.contains('/')
+                            || crate::places::keeps_data(text) =>
+                    {
                         Some(text.clone())
                     }
                     _ => None,
@@ -112,7 +124,7 @@ impl Program {
                 .collect();
         }
         if paths.is_empty() {
-            paths.push(HOLE.to_string());
+            paths.push(self.walked().unwrap_or_else(|| HOLE.to_string()));
         }
         let tree = tree
             || walk.found
@@ -131,6 +143,7 @@ impl Program {
                 "each_child",
                 "children",
                 "entries",
+                "Find",
             ]);
         let args: Vec<Arg<'_>> = paths.iter().map(|path| Arg { text: path.as_str().into(), span }).collect();
         let refs: Vec<&Arg<'_>> = args.iter().collect();
@@ -165,6 +178,12 @@ impl Program {
             "open" | "fopen" | "File" | "createWriteStream" => {
                 self.open_call(walk, first, name, path, span);
             }
+            "truncate" | "truncateSync" | "ftruncate" if path.is_none() => {
+                // One after the other of those that are gone through.
+                if let Some(folder) = self.walked() {
+                    files::emptied(walk, &[&folder], span);
+                }
+            }
             "writeFileSync" | "writeFile" | "appendFile" | "appendFileSync" | "file_put_contents"
             | "truncate" | "truncateSync" | "outputFileSync" => {
                 if let Some(path) = path {
@@ -176,7 +195,12 @@ impl Program {
                     written(walk, &path, span);
                 }
             }
-            "write" if matches!(before, Some("File" | "IO")) => {
+            "write" | "binwrite" if self.pathname && self.receiver(at).is_some() => {
+                if let Some(path) = self.receiver(at) {
+                    written(walk, &path, span);
+                }
+            }
+            "write" | "binwrite" if matches!(before, Some("File" | "IO")) => {
                 if let Some(path) = path {
                     written(walk, &path, span);
                 }
@@ -232,17 +256,14 @@ impl Program {
             }
         }
         let Some(path) = path else {
+            if self.second(first).is_some_and(|mode| mode.contains('w')) && self.leaves_nothing() {
+                // Opened for writing one after the other, and nothing is ever written.
+                let all = self.walked().unwrap_or_else(|| "*".to_owned());
+                files::emptied(walk, &[all.as_str()], span);
+            }
             // Perl: `open F, ">file"`, `open(my $f, ">", "file")`.
-            let texts: Vec<&str> = self
-                .list
-                .iter()
-                .skip(first)
-                .take(8)
-                .filter_map(|token| match token {
-                    Token::Text(text) => Some(text.as_str()),
-                    _ => None,
-                })
-                .collect();
+            let texts = self.given_texts(first);
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             match texts.as_slice() {
                 [mode, file, ..] if matches!(*mode, ">" | ">>" | "+<" | "+>") => written(walk, file, span),
                 [file, ..] if file.starts_with('>') => {
@@ -271,27 +292,11 @@ impl Program {
         }
     }
 
-    /// The path put together before a place: `Path.home() / (".x" + "y")`, `Path("x")`.
-    fn path_before(&self, at: usize) -> Option<String> {
-        let mut last = (0..at).rev().find(|near| matches!(self.list.get(*near), Some(Token::Text(_))))?;
-        while last > 1 && self.sign(last - 1, '+') && matches!(self.list.get(last - 2), Some(Token::Text(_)))
-        {
-            last -= 2;
-        }
-        let path = self.constant(last)?;
-        let home = (last.saturating_sub(8)..last)
-            .any(|near| matches!(self.name(near), Some("home" | "homedir" | "expanduser")))
-            && (last.saturating_sub(3)..last).any(|near| self.sign(near, '/'));
-        Some(if home && !path.starts_with(['/', '~']) { format!("~/{path}") } else { path })
-    }
-
-    /// Constants that are absolute paths.
-    fn absolute_texts(&self) -> Vec<String> {
-        let absolute = |token: &Token| match token {
-            Token::Text(text) if text.starts_with(['/', '~']) => Some(text.clone()),
-            _ => None,
-        };
-        self.list.iter().filter_map(absolute).take(4).collect()
+    /// Whether files are gone through and nothing is written to any.
+    fn leaves_nothing(&self) -> bool {
+        const WRITES: [&str; 9] =
+            ["write", "dump", "writelines", "print", "write_text", "puts", "save", "writer", "copyfileobj"];
+        self.walked().is_some() && !self.mentions(&WRITES)
     }
 
     /// Calls on permissions, processes, modules and the machine.
@@ -306,41 +311,7 @@ impl Program {
     ) {
         let path = self.constant(first);
         match name {
-            "chmod" | "chmodSync" => {
-                let number = self
-                    .list
-                    .iter()
-                    .skip(first)
-                    .take(12)
-                    .take_while(|token| **token != Token::Sign(';'))
-                    .find_map(|token| if let Token::Number(number) = token { Some(*number) } else { None });
-                let octal = number.map(|number| {
-                    if number == 777 || number == 666 { format!("{number}") } else { format!("{number:o}") }
-                });
-                let given = [path, self.second(first)];
-                let spelled = given.iter().flatten().find(|text| is_mode(text)).cloned();
-                let by_name = self.list.iter().skip(first).take(24).any(
-                    |token| matches!(token, Token::Name(name) if matches!(name.as_str(), "S_IWOTH" | "S_IRWXO")),
-                );
-                let octal = octal.or(spelled).or_else(|| by_name.then(|| "777".to_owned()));
-                let mut paths: Vec<String> =
-                    given.into_iter().flatten().find(|text| !is_mode(text)).into_iter().collect();
-                let all = paths.is_empty();
-                if all {
-                    // A name bound in a loop: what is walked through tells.
-                    paths.extend(self.absolute_texts());
-                }
-                let refs: Vec<&str> = paths.iter().map(String::as_str).collect();
-                perms::mode(walk, &octal.unwrap_or_default(), &refs, all, span);
-            }
-            "chown" | "lchown" | "chownSync" if before.is_some() || self.sign(at + 1, '(') => {
-                let mut paths: Vec<String> = path.or_else(|| self.third(first)).into_iter().collect();
-                if paths.is_empty() {
-                    paths.extend(self.absolute_texts());
-                }
-                let targets = paths.iter().map(|path| walk.target(path)).collect();
-                walk.emit_on(Kind::Ownership, "changes an owner", span, targets, How::default());
-            }
+            _ if is_rights_call(name) => self.rights_call(walk, first, name, span),
             "loads" | "load"
                 if matches!(before, Some("pickle" | "marshal" | "dill" | "cPickle" | "Marshal")) =>
             {
@@ -420,13 +391,6 @@ fn homed(path: &str) -> String {
     ];
     let form = forms.iter().find_map(|form| path.strip_prefix(form));
     form.map_or_else(|| path.to_owned(), |rest| format!("~{rest}"))
-}
-
-/// A mode as chmod takes it: digits, or letters and signs.
-fn is_mode(text: &str) -> bool {
-    text.len() < 16
-        && (matches!(text.len(), 3 | 4) && text.bytes().all(|b| matches!(b, b'0'..=b'7'))
-            || text.contains(['+', '=']) && text.bytes().all(|b| b"ugoarwxXst+=-,".contains(&b)))
 }
 
 /// Notes that a program writes a file or a device.

@@ -11,11 +11,7 @@ impl Program {
         while self.sign(next, '.') {
             let name = self.name(next + 1)?;
             let open = self.sign(next + 2, '(');
-            let end = if open {
-                (next + 2..self.list.len()).find(|near| self.sign(*near, ')'))? + 1
-            } else {
-                next + 2
-            };
+            let end = if open { self.closing(next + 2, ')') + 1 } else { next + 2 };
             match name {
                 "reverse" => list.reverse(),
                 "join" => {
@@ -41,7 +37,7 @@ impl Program {
         let mut parts = Vec::new();
         let mut next = open + 1;
         loop {
-            let (part, after) = self.term(next)?;
+            let (part, after) = self.operand(next)?;
             parts.push(part);
             match self.list.get(after) {
                 Some(Token::Sign(',')) => next = after + 1,
@@ -129,12 +125,12 @@ impl Program {
         }
         let mut out = Vec::new();
         let mut next = at + 1;
-        while next < self.list.len() && !self.sign(next, ']') {
+        while next < self.list.len() && !self.sign(next, ']') && self.pay(1) {
             match self.constant(next) {
                 Some(text) => out.push(text),
                 None => out.push(HOLE.to_string()),
             }
-            while next < self.list.len() && !self.sign(next, ',') && !self.sign(next, ']') {
+            while next < self.list.len() && !self.sign(next, ',') && !self.sign(next, ']') && self.pay(1) {
                 next += 1;
             }
             if self.sign(next, ',') {

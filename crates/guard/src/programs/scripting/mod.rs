@@ -2,13 +2,18 @@
 
 mod calls;
 mod constants;
+mod decoded;
 mod file_calls;
+mod learn;
 mod lists;
 mod overall;
 mod perl;
+mod receivers;
+mod rights;
+mod steps;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 
 use super::sql;
@@ -32,6 +37,9 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     let list = tokens(text, language);
     let mut program = Program::new(list);
     program.joins = language == "awk";
+    program.paths =
+        matches!(language, "python" | "node") && (program.mentions(&["path"]) || program.holds_text("path"));
+    program.pathname = language == "ruby" && program.mentions(&["Pathname"]);
     program.learn();
     if let Some(filled) = program.filled(text) {
         program.list = tokens(&filled, language);
@@ -44,6 +52,10 @@ pub(crate) fn judge(walk: &mut Walk<'_>, language: &str, text: &str, span: Span)
     }
     program.calls(walk, language, span);
     program.overall(walk, language, text, span, saved);
+    walk.spend(program.taken() / 8);
+    if program.lost.get() {
+        walk.emit(Kind::Unreadable, "too much to follow", span);
+    }
 }
 
 /// Tcl: what `exec` is given is a command line whose braces quote.
@@ -130,11 +142,32 @@ pub(super) struct Program {
     database: OnceCell<bool>,
     /// Whether values that stand beside each other are one text.
     joins: bool,
+    /// Whether `join` on its own puts a path together.
+    paths: bool,
+    /// Whether it has paths that know how to join others: Ruby's `Pathname`.
+    pathname: bool,
+    /// How deep in brackets the expression at hand is.
+    depth: Cell<usize>,
+    /// Steps left to find out what expressions stand for.
+    left: Cell<usize>,
+    /// Whether an expression was given up.
+    lost: Cell<bool>,
+    /// Where an expression ends whose end is known.
+    end: Cell<usize>,
+    /// Whether something is printed into a shell, once somebody asked.
+    pipes: OnceCell<bool>,
 }
 
 impl Program {
-    const fn new(list: Vec<Token>) -> Self {
+    fn new(list: Vec<Token>) -> Self {
         Self {
+            depth: Cell::new(0),
+            left: Cell::new(steps::allowed(list.len())),
+            lost: Cell::new(false),
+            end: Cell::new(usize::MAX),
+            pipes: OnceCell::new(),
+            paths: false,
+            pathname: false,
             list,
             constants: BTreeMap::new(),
             lists: BTreeMap::new(),
@@ -142,6 +175,12 @@ impl Program {
             database: OnceCell::new(),
             joins: false,
         }
+    }
+
+    /// The name at a place, or the one it stands for.
+    fn real(&self, at: usize) -> Option<&str> {
+        let name = self.name(at)?;
+        Some(self.renamed.get(name).map_or(name, String::as_str))
     }
 
     pub(super) fn name(&self, at: usize) -> Option<&str> {
@@ -167,49 +206,6 @@ impl Program {
 
     pub(super) fn holds_text(&self, want: &str) -> bool {
         self.list.iter().any(|token| matches!(token, Token::Text(text) if text.contains(want)))
-    }
-
-    /// Learns constants (`x = 'rm'`) and new names for functions (`r = os.system`, `import … as`).
-    fn learn(&mut self) {
-        for at in 0..self.list.len() {
-            let Some(name) = self.name(at).map(str::to_owned) else { continue };
-            if self.sign(at + 1, '=') && !self.sign(at + 2, '=') {
-                if self.lists_words(at + 2) {
-                    // A list of words: `@a = ("rm", "-rf", "/")`.
-                    let words = self.pieces(at + 2).join(" ");
-                    self.constants.insert(name, words);
-                } else if let Some(words) =
-                    self.words(at + 2).filter(|words| !words.is_empty() && !self.list_is_asked(at + 2))
-                {
-                    self.lists.insert(name, words);
-                } else if let Some(value) = self.constant(at + 2) {
-                    self.constants.insert(name, value);
-                } else if let Some(function) = self.path_end(at + 2) {
-                    self.renamed.insert(name, function);
-                }
-            } else if self.sign(at + 1, ':')
-                && (RUNS.contains(&name.as_str()) || deletes(&name, Some("fs")).is_some())
-                && let Some(new) = self.name(at + 2).map(str::to_owned)
-            {
-                // `const { execSync: e } = require(…)`
-                self.renamed.insert(new, name);
-            } else if self.name(at + 1) == Some("as")
-                && let Some(new) = self.name(at + 2).map(str::to_owned)
-            {
-                self.renamed.insert(new, name);
-            }
-        }
-    }
-
-    /// Whether words stand in brackets here: `("rm", "-rf", "/")`, `("r" . "m", "x")`.
-    fn lists_words(&self, open: usize) -> bool {
-        self.sign(open, '(')
-            && (self.sign(open + 2, ',')
-                || matches!(self.list.get(open + 1), Some(Token::Text(_)))
-                    && self.sign(open + 2, '.')
-                    && (open + 3..open + 12)
-                        .take_while(|at| !self.sign(*at, ')'))
-                        .any(|at| self.sign(at, ',')))
     }
 
     /// The text with known variables put into its strings: `"$x -rf /"`, `"#{x} -rf /"`.
@@ -245,23 +241,11 @@ impl Program {
         (out != text).then_some(out)
     }
 
-    /// The last name of `a.b.c` at `at` when nothing is called.
-    fn path_end(&self, at: usize) -> Option<String> {
-        let mut last = self.name(at)?.to_owned();
-        let mut next = at + 1;
-        while self.sign(next, '.') {
-            self.name(next + 1)?.clone_into(&mut last);
-            next += 2;
-        }
-        (!self.sign(next, '(')
-            && (RUNS.contains(&last.as_str())
-                || deletes(&last, Some("os")).is_some()
-                || matches!(last.as_str(), "exec" | "eval")))
-        .then_some(last)
-    }
-
     fn calls(&self, walk: &mut Walk<'_>, language: &str, span: Span) {
         for at in 0..self.list.len() {
+            if walk.account().1 == 0 {
+                break;
+            }
             match self.list.get(at) {
                 Some(Token::Command(text)) => {
                     let text = self.interpolated(language, text);
@@ -269,6 +253,13 @@ impl Program {
                     walk.run_text(&text, &Flow::none(), span);
                 }
                 Some(Token::Text(text)) => self.literal(walk, language, at, text, span),
+                Some(Token::Name(name)) if language == "awk" && self.is_written_to(at) => {
+                    // `print > file`; what is only compared is no path.
+                    if let Some(path) = self.constants.get(name).filter(|path| path.contains(['.', '/'])) {
+                        let content = Flow::unknown(Origin::default());
+                        walk.write_file(path, content, false, "writes a file from awk", span);
+                    }
+                }
                 Some(Token::Name(name))
                     if language == "awk" && (self.sign(at + 1, '|') || at > 0 && self.sign(at - 1, '|')) =>
                 {
@@ -303,6 +294,9 @@ impl Program {
             else {
                 break;
             };
+            if !self.pay(8 + self.constants.len() + self.lists.len()) {
+                break;
+            }
             let mut inside = Self::new(tokens(inner, language));
             inside.constants.clone_from(&self.constants);
             inside.lists.clone_from(&self.lists);
@@ -398,6 +392,23 @@ impl Program {
         *self.database.get_or_init(|| self.list.iter().any(named))
     }
 
+    /// Whether a pipe to a shell is opened: `open S, "|sh"`.
+    fn pipes_to_shell(&self) -> bool {
+        let shell = |text: &str| {
+            text.starts_with('|')
+                && matches!(text.trim_start_matches(['|', ' ']), "sh" | "bash" | "/bin/sh" | "/bin/bash")
+        };
+        *self
+            .pipes
+            .get_or_init(|| self.list.iter().any(|token| matches!(token, Token::Text(text) if shell(text))))
+    }
+
+    /// Whether awk writes to what stands there: behind `>`, `>>` or `> (`.
+    fn is_written_to(&self, at: usize) -> bool {
+        let open = usize::from(at > 1 && self.sign(at - 1, '('));
+        at > open && self.sign(at - 1 - open, '>')
+    }
+
     /// A string literal on its own: SQL, or a command at an awk or Groovy pipe.
     fn literal(&self, walk: &mut Walk<'_>, language: &str, at: usize, text: &str, span: Span) {
         let printed = self.is_printed(at);
@@ -421,9 +432,9 @@ impl Program {
             } else if piped {
                 let printed = Flow { text: Some(self.printed_before(at).into()), origin: Origin::default() };
                 walk.run_text(text, &printed, span);
-            } else if at > 0 && self.sign(at - 1, '>') {
+            } else if self.is_written_to(at) {
                 walk.write_file(
-                    text,
+                    self.constant(at).as_deref().unwrap_or(text),
                     Flow::unknown(Origin::default()),
                     false,
                     "writes a file from awk",
@@ -445,7 +456,7 @@ impl Program {
                 self.delete_call(walk, at, first, tree, span);
             }
         }
-        if language == "perl" && self.list.iter().any(|token| matches!(token, Token::Text(pipe) if matches!(pipe.trim_start_matches(['|', ' ']), "sh" | "bash" | "/bin/sh" | "/bin/bash") && pipe.starts_with('|'))) {
+        if language == "perl" && self.pipes_to_shell() {
             // What is printed into an open pipe to a shell.
             walk.run_text(text, &Flow::none(), span);
         }

@@ -1,16 +1,20 @@
 //! What Perl has of its own: searches through folders, letters that become others.
 
 use super::Program;
-use crate::programs::encode;
+use crate::programs::letters;
 use crate::programs::tokens::Token;
 
 impl Program {
-    /// The folder that `find(sub { … }, "folder")` goes through.
+    /// The folder that `find(sub { … }, "folder")` or `find(\&each, "folder")` goes through.
     pub(super) fn searched(&self) -> Option<String> {
-        let find = (0..self.list.len().min(2_000))
-            .find(|at| matches!(self.name(*at), Some("find" | "finddepth")) && self.sign(at + 1, '('))?;
-        let end = (find..self.list.len()).find(|at| self.sign(*at, '}') && self.sign(at + 1, ','))?;
-        self.constant(end + 2)
+        let find = (0..self.list.len().min(2_000)).find(|at| {
+            matches!(self.name(*at), Some("find" | "finddepth"))
+                && (self.sign(at + 1, '(') || self.sign(at + 1, '\\') || self.name(at + 1) == Some("sub"))
+        })?;
+        let named = |at: usize| at < find + 6 && self.name(at).is_some();
+        (find + 1..self.list.len().min(find + 400))
+            .filter(|at| (self.sign(*at, '}') || named(*at)) && self.sign(at + 1, ','))
+            .find_map(|end| self.constant(end + 2))
     }
 
     /// A text after the `tr/…/…/` of this program.
@@ -23,6 +27,6 @@ impl Program {
             }
             _ => None,
         })?;
-        Some(encode::turned(text, from, to))
+        Some(letters::turned(text, from, to))
     }
 }
