@@ -227,7 +227,7 @@ fn many_words_do_not_wait_for_ever() {
                     for id in some {
                         scene.call(id).await;
                     }
-                })
+                });
             });
         }
     });
