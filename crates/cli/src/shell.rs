@@ -83,9 +83,9 @@ impl Shell {
         Ok(Home::resolve(&inputs)?)
     }
 
-    /// A runtime on this process's directory, home and variables.
+    /// A runtime for one command, on this process's directory, home and variables.
     pub(crate) fn runtime(&self) -> Result<Runtime, Failure> {
-        self.built(Runtime::builder(), &self.cwd)
+        self.built(Runtime::builder().one_moment(), &self.cwd)
     }
 
     /// The same, as if this process stood in another directory.
@@ -93,7 +93,12 @@ impl Shell {
         self.built(Runtime::builder(), cwd)
     }
 
-    /// The same, with every call recorded in the home's store of sessions.
+    /// The same, with its call recorded in the home's store of sessions.
+    pub(crate) fn recording_runtime_for_one(&self) -> Result<Runtime, Failure> {
+        self.built(Runtime::builder().one_moment().record_calls(), &self.cwd)
+    }
+
+    /// A runtime for something that lasts, with every call recorded in the home's store of sessions.
     pub(crate) fn recording_runtime(&self) -> Result<Runtime, Failure> {
         self.built(Runtime::builder().record_calls(), &self.cwd)
     }

@@ -91,6 +91,7 @@ pub struct RuntimeBuilder {
     asking: Asking,
     journal: Option<Arc<dyn Journal>>,
     record: bool,
+    one_moment: bool,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -112,6 +113,7 @@ impl Default for RuntimeBuilder {
             asking: Asking::AsConfigured,
             journal: None,
             record: false,
+            one_moment: false,
             redact: None,
             limits: None,
             context_tokens: None,
@@ -164,6 +166,13 @@ impl RuntimeBuilder {
     /// How questions are handled, instead of what the configuration says.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.asking = Asking::Mode(mode);
+        self
+    }
+
+    /// For a program that does one thing and ends: the files of foreign tools are looked at once, and not
+    /// at every call. What is dropped there later is not found.
+    pub fn one_moment(mut self) -> Self {
+        self.one_moment = true;
         self
     }
 
@@ -311,7 +320,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine, &self.place, self.person);
+        let foreign = Foreign::new(&world, &machine, &self.place, self.person, self.one_moment);
         drop(world);
         foreign.hooks().look_at(&shared);
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));

@@ -98,6 +98,12 @@ impl Runtime {
         self.0.registry.snapshot()
     }
 
+    /// All tools as they were found last. For whoever goes on with something that began with a look.
+    pub(crate) fn current(&self) -> Arc<Snapshot> {
+        self.0.foreign.look_once(&self.0.registry, &self.0.world);
+        self.0.registry.snapshot()
+    }
+
     /// Installs the tools of a source, whole, in place of what it had before.
     pub fn install(&self, scope: Scope) -> Result<Installed, RegisterError> {
         self.0.registry.install(scope)
@@ -122,7 +128,7 @@ impl Runtime {
 
     /// The MCP servers that the configuration names.
     pub fn mcp(&self) -> Mcp {
-        self.0.foreign.look(&self.0.registry, &self.0.world);
+        self.0.foreign.look_at_mcp(&self.0.registry, &self.0.world);
         self.0.foreign.mcp().clone()
     }
 

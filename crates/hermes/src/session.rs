@@ -244,7 +244,7 @@ impl Session {
 
     /// Whether a tool only looks, whatever its arguments.
     pub(crate) fn is_read_only(&self, tool: &str) -> bool {
-        self.runtime.tools().tool(tool).is_some_and(|entry| entry.is_read_only())
+        self.runtime.current().tool(tool).is_some_and(|entry| entry.is_read_only())
     }
 
     /// The state its tools keep.

@@ -16,6 +16,7 @@ use crate::disk::{self, Kind, Listed, Mode};
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::hooks_consent::hex;
+use crate::witness::Witnesses;
 
 pub use crate::disk::Stamp;
 
@@ -98,64 +99,52 @@ pub fn digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Changes when a name in a folder comes or goes, or one of these files in it changes.
-pub fn front_stamp(folder: &Path, files: &[&str]) -> Vec<Option<Stamp>> {
-    let inside = files.iter().map(|name| disk::stamp(&folder.join(name)));
-    std::iter::once(disk::folder_stamp(folder)).chain(inside).collect()
+/// Changes when anything in a folder does, by dates alone: nothing is opened. Everything that counts is
+/// taken note of; with `near` only the folder itself and these files in it as near.
+pub fn tree_stamp(folder: &Path, near: Option<&[&str]>, witnesses: &mut Witnesses) -> String {
+    let mut walk = Walk { hash: Sha256::new(), near, left: MAX_TREE_FILES, witnesses };
+    walk.add(folder, 0);
+    hex(&walk.hash.finalize())
 }
 
-/// Changes when anything in a folder does, by dates alone: nothing is opened.
-pub fn tree_stamp(folder: &Path) -> String {
-    front_and_tree(folder, &[]).1
+/// A walk through a folder.
+struct Walk<'a> {
+    hash: Sha256,
+    near: Option<&'a [&'a str]>,
+    left: usize,
+    witnesses: &'a mut Witnesses,
 }
 
-/// What [`front_stamp`] and [`tree_stamp`] tell, in one walk.
-pub fn front_and_tree(folder: &Path, files: &[&str]) -> (Vec<Option<Stamp>>, String) {
-    let mut front = vec![None; files.len()];
-    let mut seen = |path: &Path, stamp: Option<Stamp>| {
-        let at = files.iter().position(|name| path.file_name().is_some_and(|it| it == *name));
-        if let Some(known) = at.and_then(|at| front.get_mut(at)) {
-            *known = stamp;
+impl Walk<'_> {
+    fn add(&mut self, folder: &Path, depth: usize) {
+        self.see(folder, depth == 0);
+        let mut paths = disk::names_with_kind(folder).unwrap_or_default();
+        paths.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+        for (path, kind) in paths {
+            let name = path.file_name().unwrap_or_default();
+            if name == "__pycache__" || name == ".git" || self.left == 0 || depth > MAX_DEPTH {
+                continue;
+            }
+            self.left -= 1;
+            let is_folder = kind == Listed::Folder;
+            let near = depth == 0 && self.near.is_some_and(|near| near.iter().any(|it| name == *it));
+            // A folder has no stamp of its own: what is in it counts.
+            let stamp = if is_folder { None } else { self.see(&path, near) };
+            self.hash.update(path.as_os_str().as_encoded_bytes());
+            // No name has a zero in it, and a stamp has a fixed length.
+            self.hash.update([0, u8::from(stamp.is_some())]);
+            for word in stamp.map(|stamp| stamp.words()).unwrap_or_default() {
+                self.hash.update(word.to_le_bytes());
+            }
+            if is_folder {
+                self.add(&path, depth + 1);
+            }
         }
-    };
-    let own = if files.is_empty() { None } else { disk::folder_stamp(folder) };
-    let mut hash = Sha256::new();
-    add_stamps(&mut hash, folder, &mut { MAX_TREE_FILES }, 0, &mut seen);
-    front.insert(0, own);
-    (front, hex(&hash.finalize()))
-}
+    }
 
-/// Adds everything in a folder; what is in it directly is told as well.
-fn add_stamps(
-    hash: &mut Sha256,
-    at: &Path,
-    left: &mut usize,
-    depth: usize,
-    seen: &mut dyn FnMut(&Path, Option<Stamp>),
-) {
-    let mut paths = disk::names_with_kind(at).unwrap_or_default();
-    paths.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
-    for (path, kind) in paths {
-        let is_folder = kind == Listed::Folder;
-        let skipped = path.file_name().is_some_and(|name| name == "__pycache__" || name == ".git");
-        if skipped || *left == 0 || depth > MAX_DEPTH {
-            continue;
-        }
-        *left -= 1;
-        // A folder has no stamp of its own: what is in it counts.
-        let stamp = if is_folder { None } else { disk::stamp(&path) };
-        hash.update(path.as_os_str().as_encoded_bytes());
-        // No name has a zero in it, and a stamp has a fixed length.
-        hash.update([0, u8::from(stamp.is_some())]);
-        for word in stamp.map(|stamp| stamp.words()).unwrap_or_default() {
-            hash.update(word.to_le_bytes());
-        }
-        if depth == 0 {
-            seen(&path, stamp);
-        }
-        if is_folder {
-            add_stamps(hash, &path, left, depth + 1, seen);
-        }
+    fn see(&mut self, path: &Path, near: bool) -> Option<Stamp> {
+        let near = near || self.near.is_none();
+        if near { self.witnesses.see(path) } else { self.witnesses.see_far(path) }
     }
 }
 
@@ -269,24 +258,34 @@ mod tests {
     }
 
     #[test]
-    fn one_walk_tells_what_two_would() {
+    fn a_stamp_of_a_folder_changes_with_everything_in_it_and_what_is_near_is_told_apart() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["plugin.yaml", "__init__.py", "other.py", "sub/__init__.py"] {
+        let write = |name: &str, text: &str| {
             let path = dir.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, name).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        for name in ["plugin.yaml", "__init__.py", "other.py", "sub/__init__.py"] {
+            write(name, name);
         }
-        let files = ["plugin.yaml", "plugin.yml", "__init__.py"];
+        let stamped = |near: Option<&[&str]>| {
+            let mut witnesses = Witnesses::default();
+            (tree_stamp(dir.path(), near, &mut witnesses), witnesses)
+        };
+        let (first, front) = stamped(Some(&["plugin.yaml", "__init__.py"]));
+        let (same, all) = stamped(None);
+        assert_eq!(same, first);
 
-        let (front, tree) = front_and_tree(dir.path(), &files);
-
-        assert_eq!(front, front_stamp(dir.path(), &files));
-        assert_eq!(front.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, true]);
-        assert_eq!(tree, tree_stamp(dir.path()));
-        std::fs::write(dir.path().join("sub/__init__.py"), "longer than before").unwrap();
-        let (same, other) = front_and_tree(dir.path(), &files);
-        assert_eq!(same, front);
-        assert_ne!(other, tree);
+        write("__pycache__/other.pyc", "x");
+        assert_eq!(stamped(None).0, first, "compiled Python does not count");
+        let (_, front_again) = stamped(Some(&["plugin.yaml", "__init__.py"]));
+        write("sub/__init__.py", "longer than before");
+        assert_ne!(stamped(None).0, first);
+        assert!(!all.hold());
+        assert!(!front.hold(), "a name came");
+        assert!(front_again.hold(), "what is in a folder inside is far");
+        write("__init__.py", "longer than before");
+        assert!(!front_again.hold());
     }
 
     #[test]

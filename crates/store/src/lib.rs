@@ -18,7 +18,7 @@
 //! | [`sessions`] | conversations and the journal of calls, in one database |
 //! | [`recall`] | the same, for a model that looks back |
 //! | [`foreign`] | files that foreign tools come from, what was learnt about them, what they said |
-//! | [`manifests`] | manifests of plugins as they were read before |
+//! | [`witness`] | by which dates of files something was found out |
 //! | [`trust`] | what a person accepted, by the digest of its content |
 //! | [`history`] | lines typed at the prompt |
 //! | [`error`] | what can go wrong, always with the path |
@@ -41,7 +41,6 @@ pub mod home;
 pub mod hooks_consent;
 pub mod kanban;
 pub mod logins;
-pub mod manifests;
 pub mod mcp;
 pub mod memory;
 pub mod processes;
@@ -54,6 +53,7 @@ pub mod skills;
 pub mod spill;
 pub mod trust;
 pub mod variables;
+pub mod witness;
 
 pub use checkpoints::Checkpoints;
 pub use config::{Change, Config, ConfigFile, Settings};
@@ -63,7 +63,6 @@ pub use history::History;
 pub use home::{Home, HomeInputs};
 pub use kanban::{Boards, HomeKanban, ImportedTasks};
 pub use logins::HomeLogins;
-pub use manifests::KeptManifests;
 pub use mcp::{McpFile, McpHome};
 pub use memory::HomeMemory;
 pub use processes::Processes;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::{self, Mode, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::witness::Witnesses;
 
 /// Most bytes that are read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -41,6 +42,12 @@ impl Trust {
             column: wrong.column() as u64,
             why: wrong.to_string(),
         })
+    }
+
+    /// The same, and nothing when that cannot be told. Where it is written is taken note of.
+    pub fn seen(home: &Home, witnesses: &mut Witnesses) -> Self {
+        witnesses.see(&file(home));
+        Self::read(home).unwrap_or_default()
     }
 
     /// Changes when something is accepted or taken back.

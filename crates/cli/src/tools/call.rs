@@ -52,7 +52,7 @@ impl Run for Call {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let arguments = input::text(&self.arguments, shell.cwd())?;
         let (runtime, id) = match &self.session {
-            Some(name) => (shell.recording_runtime()?, Some(recorded_in(name, shell)?)),
+            Some(name) => (shell.recording_runtime_for_one()?, Some(recorded_in(name, shell)?)),
             None => (shell.runtime()?, None),
         };
         if self.accept_hooks {

@@ -1,9 +1,10 @@
 //! `plugin.yaml`: what a plugin says about itself before anything of it runs.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What a manifest says.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Its name.
     pub name: String,
@@ -26,7 +27,7 @@ pub struct Manifest {
 }
 
 /// What kind of plugin it is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum PluginKind {
     /// Tools, hooks, commands: what runs here.
     #[default]

@@ -28,7 +28,7 @@ async fn told(
     session: &str,
     facts: impl FnOnce() -> Value,
 ) -> Vec<Reaction> {
-    let snapshot = runtime.tools();
+    let snapshot = runtime.current();
     if !snapshot.hooks().iter().any(|hook| hook.hears(kind)) {
         return Vec::new();
     }
@@ -38,7 +38,7 @@ async fn told(
 
 /// Whether a hook wants to hear it.
 fn is_wanted(runtime: &Runtime, kind: EventKind) -> bool {
-    runtime.tools().hooks().iter().any(|hook| hook.hears(kind))
+    runtime.current().hooks().iter().any(|hook| hook.hears(kind))
 }
 
 /// A turn is about to begin: what hooks want the model to know comes behind what the person says.

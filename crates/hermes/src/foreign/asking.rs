@@ -72,7 +72,7 @@ impl Unheard {
 }
 
 /// What is known of something that was asked.
-pub(crate) type Standing = Result<Offer, Unheard>;
+pub(crate) type Standing = Result<Arc<Offer>, Unheard>;
 
 /// Something that can be asked.
 pub(crate) struct Thing {
@@ -100,6 +100,8 @@ struct Inner {
 #[derive(Default)]
 struct State {
     learnt: Option<Learnt>,
+    /// What is known from elsewhere, so that what was learnt need not be read.
+    remembered: BTreeMap<String, Arc<Offer>>,
     /// What says more about this machine than about the thing, and is not kept.
     passing: BTreeMap<String, Unheard>,
     queue: VecDeque<Thing>,
@@ -131,13 +133,23 @@ impl Asking {
         if let Some(unheard) = state.passing.get(digest) {
             return Some(Err(unheard.clone()));
         }
+        if let Some(offer) = state.remembered.get(digest) {
+            return Some(Ok(Arc::clone(offer)));
+        }
         self.learnt(&mut state).standing(digest)
     }
 
     /// Whether anything is known of this content.
     pub(crate) fn knows(&self, digest: &str) -> bool {
         let mut state = self.lock();
-        state.passing.contains_key(digest) || self.learnt(&mut state).knows(digest)
+        state.passing.contains_key(digest)
+            || state.remembered.contains_key(digest)
+            || self.learnt(&mut state).knows(digest)
+    }
+
+    /// What this content is known to offer.
+    pub(crate) fn remember(&self, digest: &str, offer: Offer) {
+        self.lock().remembered.insert(digest.to_owned(), Arc::new(offer));
     }
 
     /// Whether it is being asked, or about to be.
@@ -206,7 +218,7 @@ impl Asking {
             (said, _) => said,
         };
         match said {
-            Some(Ok(offer)) => (Ok(offer), true),
+            Some(Ok(offer)) => (Ok(Arc::new(offer)), true),
             Some(Err(Unsaid { why, fault })) => (Err(Unheard::Failed(why)), fault != Fault::Machine),
             None => (Err(Unheard::Hung), true),
         }
@@ -223,6 +235,7 @@ impl Asking {
     fn record(&self, digest: &str, standing: &Standing, lasting: bool) {
         let mut state = self.lock();
         state.passing.remove(digest);
+        state.remembered.remove(digest);
         match standing {
             Err(unheard) if !lasting => {
                 state.passing.insert(digest.to_owned(), unheard.clone());

@@ -6,14 +6,21 @@ use std::path::{Path, PathBuf};
 
 use hermes_extend::plugins::manifest::Manifest;
 use hermes_extend::plugins::start::Code;
-use hermes_store::KeptManifests;
 use hermes_store::foreign::{self, Stamp};
+use hermes_store::witness::Witnesses;
+use serde::{Deserialize, Serialize};
 
 /// The group of entry points that are plugins.
 const GROUP: &str = "hermes_agent.plugins";
 
+/// What a manifest may be called.
+const MANIFESTS: [&str; 2] = ["plugin.yaml", "plugin.yml"];
+
+/// The files of a plugin that a program keeps an eye on while it runs.
+pub(crate) const FRONT: [&str; 3] = ["plugin.yaml", "plugin.yml", "__init__.py"];
+
 /// Where a plugin comes from; later ones win.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Origin {
     /// The person's own home.
     User,
@@ -35,7 +42,7 @@ impl Origin {
 }
 
 /// A plugin that is there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) key: String,
     pub(crate) origin: Origin,
@@ -43,27 +50,30 @@ pub(crate) struct Found {
     pub(crate) manifest: Result<Manifest, String>,
 }
 
-/// Manifests that were read before.
-#[derive(Default)]
-pub(crate) struct Manifests {
-    /// By this program, with the dates of their files.
-    read: BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>,
-    /// By any.
-    pub(crate) kept: Option<KeptManifests>,
-}
+/// Manifests that were read before, with the dates of their files.
+pub(crate) type Manifests = BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>;
 
 /// The plugins of a folder: `<name>/plugin.yaml`, or `<category>/<name>/plugin.yaml`.
-pub(crate) fn in_folder(root: &Path, origin: Origin, known: &mut Manifests) -> Vec<Found> {
+pub(crate) fn in_folder(
+    root: &Path,
+    origin: Origin,
+    known: &mut Manifests,
+    witnesses: &mut Witnesses,
+) -> Vec<Found> {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut found = Vec::new();
+    witnesses.see(root);
     for folder in foreign::folders(root) {
-        if let Some(manifest) = manifest(&folder, &name(&folder), known) {
+        // What a folder is depends on the names in it.
+        witnesses.see(&folder);
+        if let Some(manifest) = manifest(&folder, &name(&folder), known, witnesses) {
             let key = manifest.as_ref().map_or_else(|_| name(&folder), |manifest| manifest.name.clone());
             found.push(Found { key, origin, code: Code::Folder(folder), manifest });
             continue;
         }
         for inner in foreign::folders(&folder) {
-            if let Some(manifest) = manifest(&inner, &name(&inner), known) {
+            witnesses.see(&inner);
+            if let Some(manifest) = manifest(&inner, &name(&inner), known, witnesses) {
                 let key = format!("{}/{}", name(&folder), name(&inner));
                 found.push(Found { key, origin, code: Code::Folder(inner), manifest });
             }
@@ -73,32 +83,53 @@ pub(crate) fn in_folder(root: &Path, origin: Origin, known: &mut Manifests) -> V
 }
 
 /// The manifest of a folder; nothing when it has none.
-fn manifest(folder: &Path, name: &str, known: &mut Manifests) -> Option<Result<Manifest, String>> {
+fn manifest(
+    folder: &Path,
+    name: &str,
+    known: &mut Manifests,
+    witnesses: &mut Witnesses,
+) -> Option<Result<Manifest, String>> {
     let stamped = |file: &&str| {
         let path = folder.join(file);
         Some((foreign::stamp(&path)?, path))
     };
-    let (stamp, path) = ["plugin.yaml", "plugin.yml"].iter().find_map(stamped)?;
-    if let Some((_, manifest)) = known.read.get(&path).filter(|(before, _)| *before == stamp) {
+    let (stamp, path) = MANIFESTS.iter().find_map(stamped)?;
+    witnesses.see(&path);
+    if let Some((_, manifest)) = known.get(&path).filter(|(before, _)| *before == stamp) {
         return Some(manifest.clone());
     }
-    let said = known.kept.get_or_insert_default().yaml(&path, stamp)?;
+    let text = foreign::text(&path).transpose()?;
+    let said = text.map_err(|wrong| wrong.to_string()).and_then(|text| foreign::yaml(&text));
     let manifest = said.and_then(|value| Manifest::read(&value, name));
     let manifest = manifest.map_err(|wrong| format!("plugin.yaml: {wrong}"));
-    known.read.insert(path, (stamp, manifest.clone()));
+    known.insert(path, (stamp, manifest.clone()));
     Some(manifest)
 }
 
 /// The plugins among the packages in these places.
-pub(crate) fn in_packages(places: &[PathBuf]) -> Vec<Found> {
+pub(crate) fn in_packages(places: &[PathBuf], witnesses: &mut Witnesses) -> Vec<Found> {
     let is_about =
         |path: &PathBuf| path.extension().is_some_and(|end| end == "dist-info" || end == "egg-info");
-    let about = places.iter().flat_map(|place| foreign::folders(place)).filter(is_about);
-    about.flat_map(|folder| package(&folder)).collect()
+    let mut found = Vec::new();
+    for place in places {
+        witnesses.see(place);
+        for folder in foreign::folders(place).into_iter().filter(is_about) {
+            let plugins = package(&folder);
+            if !plugins.is_empty() {
+                witnesses.see(&entry_points_of(&folder));
+            }
+            found.extend(plugins);
+        }
+    }
+    found
+}
+
+fn entry_points_of(package: &Path) -> PathBuf {
+    package.join("entry_points.txt")
 }
 
 fn package(folder: &Path) -> Vec<Found> {
-    let Ok(Some(text)) = foreign::text(&folder.join("entry_points.txt")) else { return Vec::new() };
+    let Ok(Some(text)) = foreign::text(&entry_points_of(folder)) else { return Vec::new() };
     let stem = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (package, version) = stem.split_once('-').unwrap_or((&stem, ""));
     let found = |(name, target): (String, String)| Found {

@@ -5,6 +5,7 @@
 //! are gone stay for a while, and a start must not pay for them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hermes_extend::plugins::offer::Offer;
 use hermes_store::{Home, foreign};
@@ -45,7 +46,7 @@ impl Learnt {
         let rest: Value = serde_json::from_str(&format!("{{{rest}")).ok()?;
         let unheard = rest.get("unheard").and_then(reason);
         let offer = || rest.get("offer").and_then(Offer::read);
-        unheard.map(Err).or_else(|| offer().map(Ok))
+        unheard.map(Err).or_else(|| offer().map(|offer| Ok(Arc::new(offer))))
     }
 
     /// Whether anything is known of this content.
@@ -56,7 +57,7 @@ impl Learnt {
     /// Takes note of what was heard, instead of what was known before.
     pub(crate) fn add(&mut self, digest: &str, standing: &Standing) {
         let said = match standing {
-            Ok(offer) => json!({ "offer": offer }),
+            Ok(offer) => json!({ "offer": **offer }),
             Err(unheard) => json!({ "unheard": written(unheard) }),
         };
         let said = said.to_string();
@@ -123,15 +124,15 @@ mod tests {
     #[test]
     fn every_standing_is_read_as_it_was_written_and_the_last_one_counts() {
         let mut learnt = Learnt::default();
-        let offer = Offer { hooks: vec!["pre_tool_call".to_owned()], ..Offer::default() };
+        let offer = Arc::new(Offer { hooks: vec!["pre_tool_call".to_owned()], ..Offer::default() });
         for standing in
             [Ok(offer), Err(Unheard::Late), Err(Unheard::Failed("no".to_owned())), Err(Unheard::Hung)]
         {
             learnt.add("digest", &standing);
             assert_eq!(learnt.standing("digest"), Some(standing));
         }
-        learnt.add("digest", &Ok(Offer::default()));
-        assert_eq!(learnt.standing("digest"), Some(Ok(Offer::default())));
+        learnt.add("digest", &Ok(Arc::default()));
+        assert_eq!(learnt.standing("digest"), Some(Ok(Arc::default())));
         assert_eq!(learnt.standing("other"), None);
     }
 
@@ -141,7 +142,7 @@ mod tests {
         let home = Home::at(dir.path());
         let digests = ["0a1b", r#"pkg:register Ok(Manifest { name: "a\"b", run: [] })"#, "ü,\n{}"];
         let mut learnt = Learnt::default();
-        let offer = Offer { notes: vec!["a line\nand \"another\"".to_owned()], ..Offer::default() };
+        let offer = Arc::new(Offer { notes: vec!["a line\nand \"another\"".to_owned()], ..Offer::default() });
         for digest in digests {
             learnt.add(digest, &Err(Unheard::Hung));
             learnt.add(digest, &Ok(offer.clone()));

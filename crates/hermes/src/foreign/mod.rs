@@ -25,6 +25,7 @@ pub(crate) mod surface;
 pub(crate) mod tasks;
 mod tool_files;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::UNIX_EPOCH;
 
@@ -33,6 +34,7 @@ use hermes_core::registry::{Registry, Scope, Source};
 use hermes_core::session::Place;
 use hermes_extend::launch::Launch;
 use hermes_extend::plugins::desk::Desk;
+use hermes_extend::plugins::hook::Around;
 use hermes_extend::python::Hosts;
 use hermes_extend::worker::Doors;
 use hermes_store::{Home, foreign};
@@ -97,6 +99,7 @@ pub(crate) struct Changes {
 
 /// All kinds.
 pub(crate) struct Foreign {
+    /// MCP servers first.
     kinds: Vec<Box<dyn Kind>>,
     /// Per kind, what it complained about.
     problems: Mutex<Vec<Vec<String>>>,
@@ -106,6 +109,8 @@ pub(crate) struct Foreign {
     hooks: Arc<Hooks>,
     launcher: Arc<dyn Launch>,
     host: Arc<dyn Host>,
+    /// Whether anybody has looked at all kinds.
+    looked: AtomicBool,
 }
 
 impl Foreign {
@@ -115,6 +120,7 @@ impl Foreign {
         machine: &Arc<Machine>,
         place: &Place,
         person: Option<Arc<dyn Person>>,
+        one_moment: bool,
     ) -> Self {
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
@@ -125,15 +131,16 @@ impl Foreign {
             let (doors, desk) = (doors(&launcher, machine), desk(home));
             let hosts = Hosts::new(doors.clone(), Arc::clone(&desk), home.path().to_path_buf());
             let asking = Asking::new(home.clone(), tool_files::KEPT, doors.clone(), tool_files::AT_ONCE);
-            let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, asking));
+            let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, asking, one_moment));
             kinds.push(Box::new(Arc::clone(&files)));
             tool_files = Some(files);
-            let found = Arc::new(Plugins::new(home.clone(), place, doors, desk, hooks.observers()));
+            let around = Around { crew: Arc::default(), doors, observers: hooks.observers().clone() };
+            let found = Arc::new(Plugins::new(home.clone(), place, around, desk, one_moment));
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }
-        let host = machine.clone();
-        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks, launcher, host }
+        let (host, looked) = (machine.clone(), AtomicBool::default());
+        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks, launcher, host, looked }
     }
 
     /// The MCP servers.
@@ -163,30 +170,54 @@ impl Foreign {
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.
     pub(crate) fn look(&self, registry: &Registry, world: &RwLock<World>) {
-        if self.kinds.is_empty() {
-            return;
-        }
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        problems.resize_with(self.kinds.len(), Vec::new);
-        let pending = self.pass(registry, world, &mut problems);
+        let pending = self.pass(&self.kinds, registry, world, &mut problems);
         if !pending.is_empty() {
             wait_a_moment(pending, &self.host);
             // Whoever is still being asked joins at a later look.
-            drop(self.pass(registry, world, &mut problems));
+            drop(self.pass(&self.kinds, registry, world, &mut problems));
+        }
+        self.looked.store(true, Ordering::Release);
+    }
+
+    /// The same, unless somebody has looked before.
+    pub(crate) fn look_once(&self, registry: &Registry, world: &RwLock<World>) {
+        if !self.looked.load(Ordering::Acquire) {
+            self.look(registry, world);
         }
     }
 
-    /// Takes over what every kind says; what is asked by now.
-    fn pass(&self, registry: &Registry, world: &RwLock<World>, problems: &mut [Vec<String>]) -> Vec<Pending> {
-        let mut pending = Vec::new();
-        for (kind, complaints) in self.kinds.iter().zip(problems) {
+    /// Looks at the MCP servers alone.
+    pub(crate) fn look_at_mcp(&self, registry: &Registry, world: &RwLock<World>) {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let mcp = self.kinds.get(..1).unwrap_or_default();
+        drop(self.pass(mcp, registry, world, &mut problems));
+    }
+
+    /// Takes over what these kinds say, as one change; what is asked by now.
+    fn pass(
+        &self,
+        kinds: &[Box<dyn Kind>],
+        registry: &Registry,
+        world: &RwLock<World>,
+        problems: &mut Vec<Vec<String>>,
+    ) -> Vec<Pending> {
+        problems.resize_with(self.kinds.len(), Vec::new);
+        let (mut pending, mut gone, mut new, mut owners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (at, (kind, complaints)) in kinds.iter().zip(&mut *problems).enumerate() {
             let changes = kind.look(&world.read().unwrap_or_else(PoisonError::into_inner));
             if let Some(fresh) = changes.problems {
                 *complaints = fresh;
             }
             pending.extend(changes.pending);
-            let done = registry.change(&changes.removed, changes.installed);
-            complaints.extend(done.into_iter().filter_map(Result::err).map(|refused| refused.to_string()));
+            gone.extend(changes.removed);
+            owners.extend(changes.installed.iter().map(|_| at));
+            new.extend(changes.installed);
+        }
+        for (at, done) in owners.into_iter().zip(registry.change(&gone, new)) {
+            if let (Err(refused), Some(complaints)) = (done, problems.get_mut(at)) {
+                complaints.push(refused.to_string());
+            }
         }
         pending
     }

@@ -3,9 +3,17 @@
 //! A look compares dates and settings. A plugin that changed is loaded anew and its scope swapped whole;
 //! the others are not touched. One that fails to load leaves nothing behind, but for one with a say in
 //! what may run: then nothing runs.
+//!
+//! | file | what |
+//! |---|---|
+//! | `choose.rs` | which plugins run |
+//! | `roster.rs` | that, kept from one start to the next |
+//! | `load.rs` | what becomes of each |
+//! | `views.rs` | plugins as they are shown |
 
 mod choose;
 mod load;
+mod roster;
 mod views;
 
 use std::collections::BTreeMap;
@@ -14,22 +22,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermes_core::registry::Source;
 use hermes_core::session::Place;
-use hermes_extend::hooks::Observers;
 use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::hook::{self, Around};
 use hermes_extend::plugins::manifest::{Manifest, PluginKind};
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::subject::Subject;
-use hermes_extend::worker::Doors;
-use hermes_store::{Home, Trust, foreign};
-use serde_json::Value;
+use hermes_store::Home;
 
 use super::asking::{Asking, Thing, Unheard};
-use super::find_plugins::{Found, Manifests, Origin};
+use super::find_plugins::{Manifests, Origin};
 use super::tool_files::SAFE_MODE;
 use super::{Changes, Kind};
 use crate::world::World;
-use choose::Wanted;
+use choose::{Chosen, Survey, Wanted};
 use load::{Fresh, needs, values};
 
 pub use views::{PluginState, PluginView};
@@ -44,10 +49,11 @@ const KEPT: &str = "plugins.jsonl";
 pub(crate) struct Plugins {
     home: Home,
     project: PathBuf,
-    doors: Doors,
     desk: Arc<Desk>,
     around: Around,
     asking: Asking,
+    /// Whether files are looked at once.
+    one_moment: bool,
     state: Mutex<State>,
     known: Mutex<Known>,
 }
@@ -56,7 +62,6 @@ pub(crate) struct Plugins {
 #[derive(Default)]
 struct Known {
     manifests: Manifests,
-    stamps: BTreeMap<PathBuf, (Vec<Option<foreign::Stamp>>, String)>,
     digests: BTreeMap<PathBuf, (String, String)>,
     /// Whether Python was asked where packages are.
     asked_python: bool,
@@ -66,12 +71,13 @@ struct Known {
 struct State {
     /// What the last look was made of.
     last: Option<Seen>,
+    /// Which plugins run, as it was last found out.
+    survey: Option<Arc<Survey>>,
     running: Vec<Running>,
     /// Those that did not say what they offer.
     unheard: Vec<(Fresh, Unheard)>,
     /// Those that cannot even be asked, and why.
     failed: Vec<(String, Origin, String)>,
-    packages: Option<Vec<Found>>,
     /// What the configuration says, and the revision of the world that it was read at.
     wanted: Option<(u64, Arc<Wanted>)>,
 }
@@ -91,41 +97,52 @@ impl State {
 }
 
 /// What a look depends on.
-#[derive(PartialEq, Clone)]
 struct Seen {
-    plugins: Vec<(String, Origin, String)>,
-    overrides: Option<Value>,
-    trust: Option<foreign::Stamp>,
-    values: Vec<(String, Option<String>)>,
+    survey: Arc<Survey>,
+    /// Of the world: configuration and variables.
+    revision: u64,
     heard: u64,
+}
+
+impl Seen {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.survey, &other.survey)
+            && (self.revision, self.heard) == (other.revision, other.heard)
+    }
 }
 
 /// A plugin that is switched on and was loaded.
 pub(crate) struct Running {
-    pub(crate) key: String,
-    pub(crate) origin: Origin,
-    pub(crate) manifest: Manifest,
+    chosen: Arc<Chosen>,
     pub(crate) subject: Arc<Subject>,
-    pub(crate) offer: Offer,
-    identity: String,
+    pub(crate) offer: Arc<Offer>,
     variables: Vec<(String, String)>,
     overrides: bool,
 }
 
+impl Running {
+    fn key(&self) -> &str {
+        &self.chosen.found.key
+    }
+
+    fn manifest(&self) -> Option<&Manifest> {
+        self.chosen.found.manifest.as_ref().ok()
+    }
+
+    /// What it calls itself.
+    pub(crate) fn name(&self) -> &str {
+        self.manifest().map_or(self.key(), |manifest| &manifest.name)
+    }
+}
+
 impl Plugins {
-    /// Those of this home and of the project that `place` is in. Nothing is looked at yet.
-    pub(crate) fn new(
-        home: Home,
-        place: &Place,
-        doors: Doors,
-        desk: Arc<Desk>,
-        observers: &Observers,
-    ) -> Self {
+    /// Those of this home and of the project that `place` is in. Nothing is looked at yet; with
+    /// `one_moment` their files are looked at once.
+    pub(crate) fn new(home: Home, place: &Place, around: Around, desk: Arc<Desk>, one_moment: bool) -> Self {
         let project = place.cwd.join(".hermes/plugins");
-        let around = Around { crew: Arc::default(), doors: doors.clone(), observers: observers.clone() };
-        let asking = Asking::new(home.clone(), KEPT, doors.clone(), AT_ONCE);
+        let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
-        Self { home, project, doors, desk, around, asking, state, known }
+        Self { home, project, desk, around, asking, one_moment, state, known }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -142,47 +159,29 @@ impl Kind for Plugins {
         if wanted.enabled.is_empty() && nothing {
             return Changes::default();
         }
-        let project = foreign::is_folder(&self.project);
-        let trust = if project { Trust::read(&self.home).unwrap_or_default() } else { Trust::default() };
-        let chosen = self.chosen(&wanted, &trust, &mut state.packages);
-        let heard = self.asking.heard();
-        if state.last.as_ref() == Some(&self.seen(&chosen, &state.running, heard, world)) {
+        let survey = self.survey(&mut state, &wanted);
+        let seen = Seen { survey, revision: world.revision(), heard: self.asking.heard() };
+        if state.last.as_ref().is_some_and(|last| last.is(&seen)) {
             return Changes::default();
         }
-        let changes = self.change(&mut state, &chosen, world);
-        // What was loaded now may need variables that nobody knew of before.
-        state.last = Some(self.seen(&chosen, &state.running, heard, world));
+        let changes = self.change(&mut state, &seen.survey.chosen, world);
+        self.keep_roster(&seen.survey);
+        state.last = Some(seen);
         changes
     }
 }
 
 impl Plugins {
-    fn seen(&self, chosen: &[(Found, String)], running: &[Running], heard: u64, world: &World) -> Seen {
-        let plugins = chosen.iter().map(|(it, identity)| (it.key.clone(), it.origin, identity.clone()));
-        let names = chosen.iter().flat_map(|(found, _)| needs(found, running));
-        let value = |name: String| {
-            let value = world.variable(&name).map(str::to_owned);
-            (name, value)
-        };
-        Seen {
-            plugins: plugins.collect(),
-            overrides: world.config("plugins.entries"),
-            trust: Trust::stamp(&self.home),
-            values: names.map(value).collect(),
-            heard,
-        }
-    }
-
-    fn change(&self, state: &mut State, chosen: &[(Found, String)], world: &World) -> Changes {
+    fn change(&self, state: &mut State, chosen: &[Arc<Chosen>], world: &World) -> Changes {
         let State { running, unheard, failed, .. } = state;
         let mut changes = Changes::default();
         let (mut before, mut kept, mut fresh) = (std::mem::take(running), Vec::new(), Vec::new());
         let shut = std::mem::take(unheard).into_iter().filter(|(it, _)| it.manifest.policy);
-        let shut: Vec<String> = shut.map(|(it, _)| it.found.key).collect();
+        let shut: Vec<String> = shut.map(|(it, _)| it.key().to_owned()).collect();
         failed.clear();
-        for (found, identity) in chosen {
-            match asked(found, identity, &before, world) {
-                Err(why) => failed.push((found.key.clone(), found.origin, why)),
+        for chosen in chosen {
+            match asked(chosen, &before, world) {
+                Err(why) => failed.push((chosen.found.key.clone(), chosen.found.origin, why)),
                 Ok(asked) => match before.iter().position(|it| asked.is(it)) {
                     Some(at) => kept.push(before.swap_remove(at)),
                     None => fresh.push(asked),
@@ -194,7 +193,7 @@ impl Plugins {
             changes.pending.push(self.asking.ask(new));
         }
         for it in fresh {
-            match self.asking.standing(&it.identity).unwrap_or(Err(Unheard::Late)) {
+            match self.asking.standing(&it.chosen.identity).unwrap_or(Err(Unheard::Late)) {
                 Ok(offer) => {
                     let loaded = self.loaded(it, offer, world);
                     changes.installed.push(self.scope(&loaded));
@@ -207,14 +206,13 @@ impl Plugins {
             }
         }
         let stays = |key: &str| {
-            let shut = |(it, _): &(Fresh, Unheard)| it.found.key == key && it.manifest.policy;
-            kept.iter().any(|it| it.key == key) || unheard.iter().any(shut)
+            let shut = |(it, _): &(Fresh, Unheard)| it.key() == key && it.manifest.policy;
+            kept.iter().any(|it| it.key() == key) || unheard.iter().any(shut)
         };
-        let gone = before.into_iter().map(|it| it.key).chain(shut).filter(|key| !stays(key));
+        let gone = before.into_iter().map(|it| it.key().to_owned()).chain(shut).filter(|key| !stays(key));
         changes.removed.extend(gone.map(Source::Plugin));
         let mut problems: Vec<String> = kept.iter().flat_map(notes).collect();
-        problems
-            .extend(unheard.iter().map(|(it, why)| format!("plugin {}: {}", it.found.key, told(it, why))));
+        problems.extend(unheard.iter().map(|(it, why)| format!("plugin {}: {}", it.key(), told(it, why))));
         problems.extend(failed.iter().map(|(key, _, why)| format!("plugin {key}: {why}")));
         *running = kept;
         changes.problems = Some(problems);
@@ -226,13 +224,14 @@ impl Plugins {
 fn told(fresh: &Fresh, why: &Unheard) -> String {
     match why {
         Unheard::Failed(why) => why.clone(),
-        _ => format!("{}; `hermes plugins enable {}` waits for it", why.words(), fresh.found.key),
+        _ => format!("{}; `hermes plugins enable {}` waits for it", why.words(), fresh.key()),
     }
 }
 
 /// What is to run for a plugin that is switched on, or why it cannot.
-fn asked(found: &Found, identity: &str, before: &[Running], world: &World) -> Result<Fresh, String> {
-    let manifest = found.manifest.clone()?;
+fn asked(chosen: &Arc<Chosen>, before: &[Running], world: &World) -> Result<Fresh, String> {
+    let found = &chosen.found;
+    let manifest = found.manifest.as_ref().map_err(Clone::clone)?;
     if let PluginKind::Other(kind) = &manifest.kind {
         return Err(format!("plugins of kind `{kind}` are not run"));
     }
@@ -242,9 +241,8 @@ fn asked(found: &Found, identity: &str, before: &[Running], world: &World) -> Re
         .unwrap_or_default();
     Ok(Fresh {
         variables: values(&needs(found, before), world),
-        found: found.clone(),
-        manifest,
-        identity: identity.to_owned(),
+        chosen: Arc::clone(chosen),
+        manifest: manifest.clone(),
         overrides,
     })
 }
@@ -252,9 +250,10 @@ fn asked(found: &Found, identity: &str, before: &[Running], world: &World) -> Re
 impl Fresh {
     /// Whether it is what runs already.
     fn is(&self, running: &Running) -> bool {
-        running.key == self.found.key
-            && running.origin == self.found.origin
-            && running.identity == self.identity
+        let (now, before) = (&self.chosen, &running.chosen);
+        now.found.key == before.found.key
+            && now.found.origin == before.found.origin
+            && now.identity == before.identity
             && running.variables == self.variables
             && running.overrides == self.overrides
     }
@@ -262,9 +261,9 @@ impl Fresh {
 
 /// What a plugin asked for and does not get, and what is odd about it.
 fn notes(running: &Running) -> Vec<String> {
-    let Running { key, manifest, offer, .. } = running;
-    let unheard = offer.hooks.iter().filter(|event| hook::event(event).is_none());
+    let unheard = running.offer.hooks.iter().filter(|event| hook::event(event).is_none());
     let unheard = unheard.map(|event| format!("the event `{event}` is not raised"));
-    let all = unheard.chain(offer.notes.iter().cloned()).chain(manifest.odd.iter().cloned());
-    all.map(|note| format!("plugin {key}: {note}")).collect()
+    let odd = running.manifest().into_iter().flat_map(|manifest| manifest.odd.iter().cloned());
+    let all = unheard.chain(running.offer.notes.iter().cloned()).chain(odd);
+    all.map(|note| format!("plugin {}: {note}", running.key())).collect()
 }

@@ -125,7 +125,7 @@ impl Runtime {
     pub fn plugin_skills(&self) -> Vec<(String, PathBuf)> {
         let of = |running: &super::plugins::Running| {
             let named = |skill: &hermes_extend::plugins::offer::OfferedSkill| {
-                (format!("{}:{}", running.manifest.name, skill.name), PathBuf::from(&skill.path))
+                (format!("{}:{}", running.name(), skill.name), PathBuf::from(&skill.path))
             };
             Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
         };

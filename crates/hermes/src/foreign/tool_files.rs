@@ -11,6 +11,7 @@ use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
+use hermes_extend::plugins::offer::Offer;
 use hermes_extend::python::scan::{Registration, registrations, variables};
 use hermes_extend::python::{HostKey, Hosts, Root};
 use hermes_store::foreign::{self, Seen, Stamp};
@@ -36,6 +37,8 @@ pub(crate) struct ToolFiles {
     hosts: Hosts,
     asking: Asking,
     folders: Vec<Folder>,
+    /// Whether files are looked at once.
+    one_moment: bool,
     state: Mutex<Vec<Known>>,
 }
 
@@ -49,6 +52,8 @@ struct Folder {
 /// What is known of a folder.
 #[derive(Default)]
 struct Known {
+    /// Whether anybody has looked.
+    looked: bool,
     seen: Vec<Seen>,
     trust: Option<Stamp>,
     /// Variables that its files need, with the values they had.
@@ -73,13 +78,14 @@ struct File {
 }
 
 impl ToolFiles {
-    /// Those of this home and of the project that `place` is in. Nothing is looked at yet.
-    pub(crate) fn new(home: Home, place: &Place, hosts: Hosts, asking: Asking) -> Self {
+    /// Those of this home and of the project that `place` is in. Nothing is looked at yet; with
+    /// `one_moment` they are looked at once.
+    pub(crate) fn new(home: Home, place: &Place, hosts: Hosts, asking: Asking, one_moment: bool) -> Self {
         let own = Folder { path: home.tools(), is_project: false };
         let project = Folder { path: place.cwd.join(".hermes/tools"), is_project: true };
         // Whoever stands in their own home folder has no project there.
         let folders = if project.path == own.path { vec![own] } else { vec![own, project] };
-        Self { home, hosts, asking, folders, state: Mutex::default() }
+        Self { home, hosts, asking, folders, one_moment, state: Mutex::default() }
     }
 
     /// Loads a file from anywhere, and says what it offers.
@@ -102,7 +108,7 @@ impl ToolFiles {
         self.asking.ask(self.things(&root, "test", &[&file], world)).wait();
         file.offer = self.asking.standing(&file.digest);
         let offer = match &file.offer {
-            Some(Ok(offer)) => offer.clone(),
+            Some(Ok(offer)) => Offer::clone(offer),
             Some(Err(unheard)) => return Err(unheard.words()),
             None => return Err(Unheard::Hung.words()),
         };
@@ -112,7 +118,11 @@ impl ToolFiles {
 
     fn changed(&self, folder: &Folder, known: &Known, world: &World) -> Option<(Vec<Seen>, Option<Stamp>)> {
         let safe = world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"));
-        let seen = if safe { Vec::new() } else { foreign::files(&folder.path, "py") };
+        let seen = match safe {
+            true => Vec::new(),
+            false if self.one_moment && known.looked => known.seen.clone(),
+            false => foreign::files(&folder.path, "py"),
+        };
         let trust = if folder.is_project && !seen.is_empty() { Trust::stamp(&self.home) } else { None };
         let same_values =
             known.variables.iter().all(|(name, value)| world.variable(name) == value.as_deref());
@@ -247,6 +257,7 @@ impl Kind for ToolFiles {
             .map(|(folder, known)| self.changed(folder, known, world))
             .collect();
         if fresh.iter().all(Option::is_none) {
+            known.iter_mut().for_each(|known| known.looked = true);
             return changes;
         }
         let mut problems = Vec::new();
@@ -278,7 +289,7 @@ impl Kind for ToolFiles {
             let names = files.iter().flat_map(needs);
             let variables = names.map(|name| (world.variable(&name).map(str::to_owned), name));
             let variables = variables.map(|(value, name)| (name, value)).collect();
-            *known = Known { seen, trust, variables, installed, files, heard };
+            *known = Known { looked: true, seen, trust, variables, installed, files, heard };
         }
         changes.problems = Some(problems);
         changes

@@ -4,8 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 /// Changes when a file does: dates, size and number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "[u64; 6]", into = "[u64; 6]")]
 pub struct Stamp {
     modified: (i64, i64),
     changed: (i64, i64),
@@ -20,6 +23,33 @@ impl Stamp {
         let [a, b, c, d] = [day, of_day, change, of_change].map(i64::cast_unsigned);
         [a, b, c, d, self.bytes, self.number]
     }
+
+    /// When it was last written, since the epoch.
+    pub(crate) fn written_nanos(&self) -> i128 {
+        nanos(self.modified)
+    }
+
+    /// When anything about it was last changed, since the epoch.
+    pub(crate) fn touched_nanos(&self) -> i128 {
+        nanos(self.modified).max(nanos(self.changed))
+    }
+}
+
+impl From<Stamp> for [u64; 6] {
+    fn from(stamp: Stamp) -> Self {
+        stamp.words()
+    }
+}
+
+impl From<[u64; 6]> for Stamp {
+    fn from([day, of_day, change, of_change, bytes, number]: [u64; 6]) -> Self {
+        let [a, b, c, d] = [day, of_day, change, of_change].map(u64::cast_signed);
+        Self { modified: (a, b), changed: (c, d), bytes, number }
+    }
+}
+
+fn nanos((seconds, rest): (i64, i64)) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
 }
 
 /// The stamp of a regular file, or of one behind a link; `None` if there is none.
@@ -27,9 +57,9 @@ pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| stamp_of(&meta))
 }
 
-/// The stamp of a folder itself: it changes when names come and go.
-pub(crate) fn folder_stamp(path: &Path) -> Option<Stamp> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_dir).map(|meta| stamp_of(&meta))
+/// The stamp of whatever is there, behind links; that of a folder changes when names in it come and go.
+pub(crate) fn any_stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().map(|meta| stamp_of(&meta))
 }
 
 pub(super) fn stamp_of(meta: &fs::Metadata) -> Stamp {

@@ -1,4 +1,8 @@
 //! Which plugins run: those that are switched on, and of a project those that were accepted.
+//!
+//! What was found is kept with the dates it was found by. A look asks for those dates, and only when one of
+//! them is another are folders listed and manifests read again; so does a start, which finds what an
+//! earlier one kept (`roster.rs`).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -9,22 +13,21 @@ use futures::future::{Either, select};
 use hermes_core::wait::wait;
 use hermes_extend::plugins::start::Code;
 use hermes_extend::python::paths;
-use hermes_store::{Home, KeptManifests, Trust, foreign};
+use hermes_store::witness::Witnesses;
+use hermes_store::{Home, Trust, foreign};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Plugins;
+use super::{Plugins, State};
 use crate::foreign::asking::{MOMENT, PATIENCE};
-use crate::foreign::find_plugins::{Found, Origin, in_folder, in_packages};
+use crate::foreign::find_plugins::{FRONT, Found, Origin, in_folder, in_packages};
 use crate::world::World;
 
 /// Where Python looks for packages, kept.
 const PATHS: &str = "python-paths.json";
 
-/// Manifests that were read before, kept.
-const MANIFESTS: &str = "plugin-manifests.json";
-
 /// What the configuration says.
-#[derive(Default)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Wanted {
     pub(super) enabled: Vec<String>,
     pub(super) disabled: Vec<String>,
@@ -41,34 +44,142 @@ impl Wanted {
 
     /// Whether a plugin is switched on, by its key or its name.
     pub(super) fn wants(&self, found: &Found) -> bool {
-        let named = |list: &[String]| {
-            list.iter().any(|it| *it == found.key || found.manifest.as_ref().is_ok_and(|has| has.name == *it))
-        };
+        let named = |list: &[String]| list.iter().any(|it| is_named(found, it));
         named(&self.enabled) && !named(&self.disabled)
     }
 }
 
+fn is_named(found: &Found, name: &str) -> bool {
+    found.key == name || found.manifest.as_ref().is_ok_and(|has| has.name == name)
+}
+
+/// A plugin that is to run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Chosen {
+    pub(super) found: Found,
+    /// What it is known by: changes when the plugin does.
+    pub(super) identity: String,
+}
+
+/// The plugins that are to run, and what that was found out from.
+pub(super) struct Survey {
+    wanted: Arc<Wanted>,
+    witnesses: Witnesses,
+    /// The last of each key.
+    pub(super) chosen: Vec<Arc<Chosen>>,
+    /// Those of them that do not depend on where the program stands.
+    pub(super) lasting: Lasting,
+}
+
+impl Survey {
+    /// What the configuration said.
+    pub(super) fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+}
+
+/// What holds wherever the program stands.
+#[derive(Clone, Default)]
+pub(super) struct Lasting {
+    pub(super) witnesses: Witnesses,
+    pub(super) chosen: Vec<Arc<Chosen>>,
+    /// Whether it was kept by an earlier start.
+    pub(super) is_kept: bool,
+    /// Whether somebody who was asked has not answered yet.
+    pub(super) is_open: bool,
+}
+
 impl Plugins {
-    /// The plugins in folders.
-    pub(super) fn in_folders(&self) -> Vec<Found> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.manifests.kept.get_or_insert_with(|| KeptManifests::read(&self.home, MANIFESTS));
-        let mut found = in_folder(&self.home.plugins(), Origin::User, &mut known.manifests);
-        if self.project != self.home.plugins() {
-            found.extend(in_folder(&self.project, Origin::Project, &mut known.manifests));
+    /// What runs now. The same survey is given out as long as nothing changed.
+    pub(super) fn survey(&self, state: &mut State, wanted: &Arc<Wanted>) -> Arc<Survey> {
+        if let Some(known) = &state.survey
+            && known.wanted == *wanted
+            && (self.one_moment || known.witnesses.hold())
+        {
+            return Arc::clone(known);
         }
-        if let Some(kept) = &mut known.manifests.kept {
-            kept.keep(&self.home, MANIFESTS);
+        let kept = if state.survey.is_none() { self.read_roster(wanted) } else { None };
+        let lasting = kept.unwrap_or_else(|| self.lasting(wanted));
+        let (mut chosen, mut witnesses) = (lasting.chosen.clone(), lasting.witnesses.clone());
+        chosen.extend(self.of_project(wanted, &mut witnesses));
+        witnesses.settle();
+        let survey = Survey { wanted: Arc::clone(wanted), witnesses, chosen: the_last(chosen), lasting };
+        let survey = Arc::new(survey);
+        state.survey = Some(Arc::clone(&survey));
+        survey
+    }
+
+    /// Looks through the home and, where it does not have all, through installed packages.
+    fn lasting(&self, wanted: &Wanted) -> Lasting {
+        let mut lasting = Lasting::default();
+        if wanted.enabled.is_empty() {
+            return lasting;
+        }
+        let witnesses = &mut lasting.witnesses;
+        let mut found = self.in_home(witnesses);
+        if !wanted.enabled.iter().all(|name| found.iter().any(|it| is_named(it, name))) {
+            match self.in_packages(witnesses) {
+                Some(packages) => found.extend(packages),
+                None => lasting.is_open = true,
+            }
+        }
+        for found in found.into_iter().filter(|found| wanted.wants(found)) {
+            if let Some(identity) = self.identity(&found, &Trust::default(), witnesses) {
+                lasting.chosen.push(Arc::new(Chosen { found, identity }));
+            }
+        }
+        witnesses.settle();
+        lasting
+    }
+
+    /// Those of the project that were accepted.
+    fn of_project(&self, wanted: &Wanted, witnesses: &mut Witnesses) -> Vec<Arc<Chosen>> {
+        if wanted.enabled.is_empty() || self.is_at_home() {
+            return Vec::new();
+        }
+        if !foreign::is_folder(&self.project) {
+            witnesses.see(&self.project);
+            return Vec::new();
+        }
+        let trust = Trust::seen(&self.home, witnesses);
+        let found = self.in_project(witnesses).into_iter().filter(|found| wanted.wants(found));
+        let chosen = found.filter_map(|found| {
+            let identity = self.identity(&found, &trust, witnesses)?;
+            Some(Arc::new(Chosen { found, identity }))
+        });
+        chosen.collect()
+    }
+
+    /// Whoever stands in their own home folder has no project there.
+    fn is_at_home(&self) -> bool {
+        self.project == self.home.plugins()
+    }
+
+    fn in_home(&self, witnesses: &mut Witnesses) -> Vec<Found> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        in_folder(&self.home.plugins(), Origin::User, &mut known.manifests, witnesses)
+    }
+
+    fn in_project(&self, witnesses: &mut Witnesses) -> Vec<Found> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        in_folder(&self.project, Origin::Project, &mut known.manifests, witnesses)
+    }
+
+    /// The plugins in folders, whether or not they run.
+    pub(super) fn in_folders(&self) -> Vec<Found> {
+        let mut unused = Witnesses::default();
+        let mut found = self.in_home(&mut unused);
+        if !self.is_at_home() {
+            found.extend(self.in_project(&mut unused));
         }
         found
     }
 
-    /// The plugins among installed Python packages, looked for once. Whoever has to ask Python first where
-    /// they are waits a moment, and once in the life of a home.
-    fn in_packages(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
-        if let Some(known) = known {
-            return known.clone();
-        }
+    /// The plugins among installed Python packages. Whoever has to ask Python first where they are waits a
+    /// moment, and once in the life of a home; nothing when it has not answered by then.
+    fn in_packages(&self, witnesses: &mut Witnesses) -> Option<Vec<Found>> {
+        // Changes when Python answers.
+        witnesses.see(&self.home.cache().join(PATHS));
         let kept = foreign::learnt(&self.home, PATHS).and_then(|text| serde_json::from_str(&text).ok());
         let places: Option<Vec<PathBuf>> = match kept {
             Some(Value::Array(places)) => {
@@ -81,14 +192,14 @@ impl Plugins {
                 self.python_paths(MOMENT)
             }
         };
-        places.map(|places| known.insert(in_packages(&places)).clone()).unwrap_or_default()
+        places.map(|places| in_packages(&places, witnesses))
     }
 
     /// The same, for somebody who wants to know them all: Python is asked again.
-    pub(super) fn in_packages_now(&self, known: &mut Option<Vec<Found>>) -> Vec<Found> {
+    pub(super) fn in_packages_now(&self) -> Vec<Found> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).asked_python = false;
         let places = self.python_paths(PATIENCE).unwrap_or_default();
-        known.insert(in_packages(&places)).clone()
+        in_packages(&places, &mut Witnesses::default())
     }
 
     /// Where Python looks for packages, by asking it beside everything else, once; kept for the next
@@ -100,8 +211,8 @@ impl Plugins {
         }
         drop(known);
         let (tell, answer) = oneshot::channel();
-        let (doors, desk, home) = (self.doors.clone(), Arc::clone(&self.desk), self.home.clone());
-        self.doors.tasks.start(Box::pin(async move {
+        let (doors, desk, home) = (self.around.doors.clone(), Arc::clone(&self.desk), self.home.clone());
+        self.around.doors.tasks.start(Box::pin(async move {
             let asked = Box::pin(paths(&doors, &desk, home.path()));
             if let Either::Left((places, _)) = select(asked, doors.host.sleep(PATIENCE)).await {
                 keep(&home, &json!(places));
@@ -109,68 +220,28 @@ impl Plugins {
                 let _ = tell.send(places);
             }
         }));
-        match wait(select(answer, self.doors.host.sleep(limit))) {
+        match wait(select(answer, self.around.doors.host.sleep(limit))) {
             Either::Left((places, _)) => places.ok(),
             Either::Right(_) => None,
         }
     }
 
-    /// What runs: the plugins that are switched on, the last of each key.
-    pub(super) fn chosen(
-        &self,
-        wanted: &Wanted,
-        trust: &Trust,
-        packages: &mut Option<Vec<Found>>,
-    ) -> Vec<(Found, String)> {
-        if wanted.enabled.is_empty() {
-            return Vec::new();
-        }
-        let mut found = self.in_folders();
-        let named = |name: &String| {
-            found.iter().any(|it| it.key == *name || it.manifest.as_ref().is_ok_and(|has| has.name == *name))
-        };
-        if !wanted.enabled.iter().all(named) {
-            found.extend(self.in_packages(packages));
-        }
-        let mut chosen: Vec<(Found, String)> = Vec::new();
-        for found in found.into_iter().filter(|found| wanted.wants(found)) {
-            let Some(identity) = self.identity(&found, trust) else { continue };
-            chosen.retain(|(other, _)| other.key != found.key);
-            chosen.push((found, identity));
-        }
-        chosen
-    }
-
     /// What a plugin is known by; nothing for one of a project that nobody accepted.
-    pub(super) fn identity(&self, found: &Found, trust: &Trust) -> Option<String> {
+    pub(super) fn identity(&self, found: &Found, trust: &Trust, witnesses: &mut Witnesses) -> Option<String> {
         match (&found.code, found.origin) {
             (Code::Folder(folder), Origin::Project) => {
-                let digest = self.digest(folder)?;
+                let digest = self.digest(folder, witnesses)?;
                 trust.accepts(folder, &digest).then_some(digest)
             }
-            (Code::Folder(folder), _) => Some(self.stamp(folder)),
+            // Every file of it counts when the program starts, and while it runs those that every plugin has.
+            (Code::Folder(folder), _) => Some(foreign::tree_stamp(folder, Some(&FRONT), witnesses)),
             (Code::EntryPoint(target), _) => Some(format!("{target} {:?}", found.manifest)),
         }
     }
 
-    /// The stamp of a plugin of the home. Every file of it counts when the program starts, and while it
-    /// runs those that every plugin has.
-    fn stamp(&self, folder: &Path) -> String {
-        let files = ["plugin.yaml", "plugin.yml", "__init__.py"];
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((before, stamp)) = known.stamps.get(folder)
-            && *before == foreign::front_stamp(folder, &files)
-        {
-            return stamp.clone();
-        }
-        let (front, stamp) = foreign::front_and_tree(folder, &files);
-        known.stamps.insert(folder.to_owned(), (front, stamp.clone()));
-        stamp
-    }
-
     /// The digest of a folder; read again only when something in it has other dates.
-    fn digest(&self, folder: &Path) -> Option<String> {
-        let stamp = foreign::tree_stamp(folder);
+    fn digest(&self, folder: &Path, witnesses: &mut Witnesses) -> Option<String> {
+        let stamp = foreign::tree_stamp(folder, None, witnesses);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, digest)) = known.digests.get(folder).filter(|(before, _)| *before == stamp) {
             return Some(digest.clone());
@@ -179,6 +250,17 @@ impl Plugins {
         known.digests.insert(folder.to_owned(), (stamp, digest.clone()));
         Some(digest)
     }
+}
+
+/// Of each key the plugin that comes from the last place, and of one place the last.
+fn the_last(mut all: Vec<Arc<Chosen>>) -> Vec<Arc<Chosen>> {
+    all.sort_by_key(|it| it.found.origin);
+    let mut chosen: Vec<Arc<Chosen>> = Vec::with_capacity(all.len());
+    for it in all {
+        chosen.retain(|other| other.found.key != it.found.key);
+        chosen.push(it);
+    }
+    chosen
 }
 
 /// Keeps where Python looks for packages; what cannot be kept is asked again.

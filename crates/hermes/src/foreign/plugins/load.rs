@@ -13,6 +13,7 @@ use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::start::{Code, Plugin, plugin};
 use hermes_extend::plugins::subject::Subject;
 
+use super::choose::Chosen;
 use super::{Plugins, Running, told};
 use crate::foreign::asking::{Asking, Thing, Unheard};
 use crate::foreign::find_plugins::{Found, Origin};
@@ -20,34 +21,34 @@ use crate::world::World;
 
 /// One plugin that is to be loaded.
 pub(super) struct Fresh {
-    pub(super) found: Found,
+    pub(super) chosen: Arc<Chosen>,
     pub(super) manifest: Manifest,
-    pub(super) identity: String,
     pub(super) variables: Vec<(String, String)>,
     pub(super) overrides: bool,
 }
 
+impl Fresh {
+    pub(super) fn key(&self) -> &str {
+        &self.chosen.found.key
+    }
+}
+
 impl Plugins {
-    pub(super) fn made(
-        &self,
-        found: &Found,
-        manifest: &Manifest,
-        identity: &str,
-        variables: Vec<(String, String)>,
-    ) -> Plugin {
+    fn made(&self, fresh: &Fresh) -> Plugin {
+        let Chosen { found, identity } = &*fresh.chosen;
         let consent = match &found.code {
             Code::Folder(folder) if found.origin == Origin::Project => {
-                Consent::Accepted { what: folder.display().to_string(), digest: identity.to_owned() }
+                Consent::Accepted { what: folder.display().to_string(), digest: identity.clone() }
             }
             Code::Folder(folder) => Consent::Home(folder.clone()),
             Code::EntryPoint(_) => Consent::Configured("plugins.enabled".to_owned()),
         };
         Plugin {
             key: found.key.clone(),
-            manifest: manifest.clone(),
+            manifest: fresh.manifest.clone(),
             code: found.code.clone(),
             consent,
-            variables,
+            variables: fresh.variables.clone(),
             home: self.home.path().to_path_buf(),
             profile: self.home.profile().unwrap_or("default").to_owned(),
         }
@@ -58,15 +59,15 @@ impl Plugins {
         let owner = Owner {
             subject: Arc::clone(&running.subject),
             desk: Arc::clone(&self.desk),
-            toolset: running.key.clone(),
+            toolset: running.key().to_owned(),
             may_override: running.overrides,
             reads: Vec::new(),
         };
-        let scope = scope(Source::Plugin(running.key.clone()), &running.offer.tools, &owner);
+        let scope = scope(Source::Plugin(running.key().to_owned()), &running.offer.tools, &owner);
         match PluginHook::of(
-            &running.key,
+            running.key(),
             &running.offer.hooks,
-            running.manifest.policy,
+            running.manifest().is_some_and(|manifest| manifest.policy),
             &running.subject,
             &self.around,
         ) {
@@ -78,7 +79,7 @@ impl Plugins {
     /// What a plugin without an answer leaves in the registry: nothing, unless it has a say in what may
     /// run. One that is only late is waited for by every call, and without any other nothing runs.
     pub(super) fn shut(&self, fresh: &Fresh, why: &Unheard) -> Option<Scope> {
-        let key = &fresh.found.key;
+        let key = fresh.key();
         let hook = match why {
             _ if !fresh.manifest.policy => return None,
             Unheard::Late => {
@@ -86,28 +87,27 @@ impl Plugins {
             }
             _ => Arc::new(Shut { name: format!("plugin {key}"), why: told(fresh, why) }),
         };
-        Some(Scope::new(Source::Plugin(key.clone())).hook(hook))
+        Some(Scope::new(Source::Plugin(key.to_owned())).hook(hook))
     }
 
     /// Whether nobody has asked it yet.
     pub(super) fn is_new(&self, fresh: &Fresh) -> bool {
-        !self.asking.knows(&fresh.identity) && !self.asking.is_under_way(&fresh.identity)
+        !self.asking.knows(&fresh.chosen.identity) && !self.asking.is_under_way(&fresh.chosen.identity)
     }
 
     /// A plugin, to be asked what it offers.
     pub(super) fn thing(&self, fresh: &Fresh) -> Thing {
-        Thing { digest: fresh.identity.clone(), subject: self.subject(fresh), alone: None }
+        Thing { digest: fresh.chosen.identity.clone(), subject: self.subject(fresh), alone: None }
     }
 
     fn subject(&self, fresh: &Fresh) -> Arc<Subject> {
-        let Fresh { found, manifest, identity, variables, .. } = fresh;
-        plugin(&self.made(found, manifest, identity, variables.clone()), &self.doors, &self.desk)
+        plugin(&self.made(fresh), &self.around.doors, &self.desk)
     }
 
     /// The plugins that could not be heard and that are meant, to be asked again.
     pub(crate) fn again(&self, meant: impl Fn(&str, &Unheard) -> bool) -> Vec<Thing> {
         let state = self.lock();
-        let unheard = state.unheard.iter().filter(|(it, why)| meant(&it.found.key, why));
+        let unheard = state.unheard.iter().filter(|(it, why)| meant(it.key(), why));
         unheard.map(|(it, _)| self.thing(it)).collect()
     }
 
@@ -120,29 +120,20 @@ impl Plugins {
     pub(crate) fn why_missing(&self) -> Vec<String> {
         let state = self.lock();
         let unheard = state.unheard.iter();
-        unheard.map(|(it, why)| format!("plugin {}: {}", it.found.key, told(it, why))).collect()
+        unheard.map(|(it, why)| format!("plugin {}: {}", it.key(), told(it, why))).collect()
     }
 
     /// A plugin that said what it offers. Its tools may need more than its manifest told: then it is
     /// started with that as well.
-    pub(super) fn loaded(&self, fresh: Fresh, offer: Offer, world: &World) -> Running {
+    pub(super) fn loaded(&self, fresh: Fresh, offer: Arc<Offer>, world: &World) -> Running {
         let asked = offer.tools.iter().flat_map(|tool| tool.requires_env.iter());
         let mut names: Vec<String> = fresh.manifest.requires_env.iter().chain(asked).cloned().collect();
         names.sort();
         names.dedup();
         let fresh = Fresh { variables: values(&names, world), ..fresh };
         let subject = self.subject(&fresh);
-        let Fresh { found, manifest, identity, variables, overrides } = fresh;
-        Running {
-            key: found.key,
-            origin: found.origin,
-            manifest,
-            subject,
-            offer,
-            identity,
-            variables,
-            overrides,
-        }
+        let Fresh { chosen, variables, overrides, .. } = fresh;
+        Running { chosen, subject, offer, variables, overrides }
     }
 }
 
@@ -169,7 +160,7 @@ impl Hook for Shut {
 /// The variables a plugin asked for: in its manifest, or by its tools when it was last loaded.
 pub(super) fn needs(found: &Found, running: &[Running]) -> Vec<String> {
     let written = found.manifest.iter().flat_map(|manifest| manifest.requires_env.iter());
-    let loaded = running.iter().filter(|it| it.key == found.key).flat_map(|it| it.offer.tools.iter());
+    let loaded = running.iter().filter(|it| it.key() == found.key).flat_map(|it| it.offer.tools.iter());
     let mut names: Vec<String> =
         written.chain(loaded.flat_map(|tool| tool.requires_env.iter())).cloned().collect();
     names.sort();

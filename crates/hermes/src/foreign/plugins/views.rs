@@ -8,8 +8,9 @@ use hermes_extend::plugins::manifest::Manifest;
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::start::Code;
 use hermes_store::Trust;
+use hermes_store::witness::Witnesses;
 
-use super::choose::Wanted;
+use super::choose::{Chosen, Wanted};
 use super::{Plugins, Running, State, told};
 use crate::foreign::asking::Unheard;
 use crate::foreign::find_plugins::{Found, Origin};
@@ -50,10 +51,10 @@ pub enum PluginState {
 impl Plugins {
     /// Every plugin that is there, by key.
     pub(crate) fn views(&self, world: &World) -> Vec<PluginView> {
-        let mut state = self.lock();
+        let state = self.lock();
         let (wanted, trust) = (Wanted::of(world), Trust::read(&self.home).unwrap_or_default());
         let mut found = self.in_folders();
-        found.extend(self.in_packages_now(&mut state.packages));
+        found.extend(self.in_packages_now());
         let mut views: Vec<PluginView> =
             found.into_iter().map(|found| self.view(found, &state, &wanted, &trust)).collect();
         views.sort_by(|a, b| (&a.key, a.origin).cmp(&(&b.key, b.origin)));
@@ -61,11 +62,10 @@ impl Plugins {
     }
 
     fn view(&self, found: Found, state: &State, wanted: &Wanted, trust: &Trust) -> PluginView {
-        let on = state.running.iter().find(|it| it.key == found.key && it.origin == found.origin);
+        let on = state.running.iter().find(|it| is_of(&it.chosen, &found));
         let failed =
             state.failed.iter().find(|(key, origin, _)| *key == found.key && *origin == found.origin);
-        let unheard =
-            state.unheard.iter().find(|(it, _)| it.found.key == found.key && it.found.origin == found.origin);
+        let unheard = state.unheard.iter().find(|(it, _)| is_of(&it.chosen, &found));
         let became = match (on, failed, &found.manifest) {
             (Some(_), _, _) => PluginState::On,
             _ if let Some((it, why)) = unheard => match why {
@@ -73,7 +73,9 @@ impl Plugins {
                 _ => PluginState::Failed(told(it, why)),
             },
             (None, Some((_, _, why)), _) | (None, None, Err(why)) => PluginState::Failed(why.clone()),
-            (None, None, Ok(_)) if self.identity(&found, trust).is_none() => PluginState::NotAccepted,
+            (None, None, Ok(_)) if self.identity(&found, trust, &mut Witnesses::default()).is_none() => {
+                PluginState::NotAccepted
+            }
             (None, None, Ok(_)) if wanted.wants(&found) => {
                 PluginState::Failed("another one has its name".to_owned())
             }
@@ -91,7 +93,7 @@ impl Plugins {
             origin: found.origin,
             folder,
             state: became,
-            offer: on.map(|running| running.offer.clone()),
+            offer: on.map(|running| Offer::clone(&running.offer)),
         }
     }
 
@@ -104,4 +106,8 @@ impl Plugins {
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.desk
     }
+}
+
+fn is_of(chosen: &Chosen, found: &Found) -> bool {
+    chosen.found.key == found.key && chosen.found.origin == found.origin
 }
