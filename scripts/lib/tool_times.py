@@ -87,7 +87,6 @@ def mcp(bench, work):
     return {
         "mcp_echo_ratio": [found["recorded_ratio"], "×"],
         "mcp_4_calls_s": [found["four_calls_s"], "s"],
-        "mcp_20_servers_over_ms": [found["start_20_ms"] - found["start_0_ms"], "ms"],
     }
 
 
@@ -116,7 +115,6 @@ def main():
     found = {"read_file_page": [read["random_ms"], "ms"], "patch_slowest": [slowest, "ms"]}
     python = item(asked.bench, "python", asked.work)
     found["python_call_ms"] = [python["call_ms"], "ms"]
-    found["python_50_plugins_over_ms"] = [python["start_50_ms"] - python["start_0_ms"], "ms"]
     # Nothing due, one job, a hundred, or a file that somebody else has written: the slowest counts.
     ticks = item(asked.bench, "cron", asked.work)
     found["cron_tick_ms"] = [max(value for key, value in ticks.items() if key.endswith("tick_ms")), "ms"]

@@ -27,23 +27,6 @@ pub(crate) fn per_call(calls: u32, mut work: impl FnMut() -> Result<(), String>)
     Ok(median(&mut times))
 }
 
-/// How long one call of each takes. They take turns, so that what else the machine does meanwhile falls on
-/// both alike.
-pub(crate) fn side_by_side(
-    calls: u32,
-    mut one: impl FnMut() -> Result<(), String>,
-    mut other: impl FnMut() -> Result<(), String>,
-) -> Result<(Duration, Duration), String> {
-    batch(calls, &mut one)?;
-    batch(calls, &mut other)?;
-    let (mut ones, mut others) = (Vec::new(), Vec::new());
-    for _ in 0..BATCHES {
-        ones.push(batch(calls, &mut one)?);
-        others.push(batch(calls, &mut other)?);
-    }
-    Ok((median(&mut ones), median(&mut others)))
-}
-
 /// What two ways took, side by side: both of a pair were measured right after each other, so that whatever
 /// the machine does at that moment, and wherever it lets them run, falls on both alike.
 #[derive(Default)]

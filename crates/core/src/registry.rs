@@ -218,8 +218,7 @@ impl Snapshot {
         (tools, clashes)
     }
 
-    fn of(generation: u64, scopes: Vec<Arc<Scope>>) -> Self {
-        let (tools, _) = Self::owners(&scopes);
+    fn of(generation: u64, scopes: Vec<Arc<Scope>>, tools: Tools) -> Self {
         let mut hooks: Vec<_> = scopes.iter().flat_map(|scope| scope.hooks.iter().cloned()).collect();
         hooks.sort_by_key(|hook| hook.order());
         let catalog = Catalog::new(CatalogParts {
@@ -279,7 +278,9 @@ impl Registry {
     /// A registry with nothing but this scope.
     pub fn new(first: Scope) -> Result<Self, RegisterError> {
         first.check()?;
-        let snapshot = Snapshot::of(1, vec![Arc::new(first)]);
+        let scopes = vec![Arc::new(first)];
+        let (tools, _) = Snapshot::owners(&scopes);
+        let snapshot = Snapshot::of(1, scopes, tools);
         Ok(Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::default() })
     }
 
@@ -299,17 +300,17 @@ impl Registry {
     }
 
     /// Takes sources away and installs scopes, each whole or not at all, as one change: who looks sees
-    /// all of it or nothing. Says what became of each scope.
-    pub fn change(&self, gone: &[Source], new: Vec<Scope>) -> Vec<Result<Installed, RegisterError>> {
+    /// all of it or nothing. Says of each scope whether it was refused.
+    pub fn change(&self, gone: &[Source], new: Vec<Scope>) -> Vec<Result<(), RegisterError>> {
         if gone.is_empty() && new.is_empty() {
             return Vec::new();
         }
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
         let mut next = Next::after(&before, gone);
-        let joined: Vec<_> = new.into_iter().map(|scope| next.join(scope)).collect();
-        let after = self.swap(&before, next);
-        joined.into_iter().map(|done| done.map(|scope| report(&before, &after, &scope))).collect()
+        let joined: Vec<_> = new.into_iter().map(|scope| next.join(scope).map(drop)).collect();
+        self.swap(&before, next);
+        joined
     }
 
     /// Takes a source's scope away; `false` when it had none.
@@ -325,13 +326,13 @@ impl Registry {
     }
 
     fn swap(&self, before: &Snapshot, next: Next) -> Arc<Snapshot> {
-        let after = Arc::new(Snapshot::of(before.generation + 1, next.scopes));
+        let after = Arc::new(Snapshot::of(before.generation + 1, next.scopes, next.tools));
         self.current.store(Arc::clone(&after));
         after
     }
 }
 
-/// The scopes of the next snapshot, while they are put together.
+/// The scopes of the next snapshot, while they are put together, and who has which name among them.
 struct Next {
     scopes: Vec<Arc<Scope>>,
     tools: Tools,

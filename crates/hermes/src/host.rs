@@ -6,12 +6,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the host: clock, timer and threads are its job")]
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use hermes_core::host::Host;
+use hermes_core::wait;
 use hermes_store::sessions::Clock;
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -20,6 +22,22 @@ const BLOCKING_THREADS: usize = 64;
 
 /// Threads that drive timers and sockets.
 const ASYNC_THREADS: usize = 2;
+
+thread_local! {
+    /// Whether this is one of the threads that drive timers and sockets.
+    static DRIVES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something that takes a while and is not async. A thread that drives timers and sockets hands them
+/// over first: if those threads just waited, nobody would be left to bring what they wait for.
+pub(crate) fn aside<R>(work: impl FnOnce() -> R) -> R {
+    if DRIVES.get() { tokio::task::block_in_place(work) } else { work() }
+}
+
+/// Waits for async work from code that is not, on whatever thread that is.
+pub(crate) fn wait_aside<F: Future>(work: F) -> F::Output {
+    aside(|| wait::wait(work))
+}
 
 /// Clock, timer and threads of this process.
 pub(crate) struct Machine {
@@ -59,6 +77,7 @@ impl Machine {
                 .worker_threads(ASYNC_THREADS)
                 .max_blocking_threads(BLOCKING_THREADS)
                 .thread_name("hermes")
+                .on_thread_start(|| DRIVES.set(true))
                 .enable_all()
                 .build()
                 .ok()

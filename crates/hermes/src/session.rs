@@ -166,6 +166,13 @@ impl Session {
         self.runtime.toolbox_of(&snapshot, &plan, &self.settings).await
     }
 
+    /// The same, as the tools were found last.
+    pub async fn current_toolbox(&self) -> Arc<Toolbox> {
+        let snapshot = self.runtime.current();
+        let plan = self.plan_for(&snapshot);
+        self.runtime.toolbox_of(&snapshot, &plan, &self.settings).await
+    }
+
     /// The same for these calls: one of a tool that nobody knows waits for files and plugins that may have
     /// it and have not said yet what they offer, until the session or `stop` ends.
     async fn toolbox_for<'a>(
@@ -230,6 +237,11 @@ impl Session {
     /// The same as [`Session::batch`], from code that just waits.
     pub fn batch_blocking(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         wait(self.batch(calls))
+    }
+
+    /// The same as [`Session::current_toolbox`], from code that just waits.
+    pub fn current_toolbox_blocking(&self) -> Arc<Toolbox> {
+        wait(self.current_toolbox())
     }
 
     /// The same as [`Session::toolbox`], from code that just waits.

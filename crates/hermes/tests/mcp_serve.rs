@@ -12,7 +12,9 @@ use hermes::core::registry::{Scope, Source};
 use hermes::core::tool::{Definition, ToolEntry};
 use hermes::core::toolset::Selection;
 use hermes::extend::mcp::server::{Access, HttpSettings};
-use hermes::{McpServer, Runtime};
+use hermes::store::Home;
+use hermes::guard::Mode;
+use hermes::{McpServer, Runtime, RuntimeBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -36,8 +38,11 @@ fn post(address: SocketAddr, session: Option<&str>, message: &Value) -> String {
 }
 
 /// A runtime that serves until the token fires.
-fn serving(stop: &CancellationToken) -> (Runtime, SocketAddr, thread::JoinHandle<()>) {
-    let runtime = Runtime::builder().cwd("/").build().unwrap();
+fn serving(
+    builder: RuntimeBuilder,
+    stop: &CancellationToken,
+) -> (Runtime, SocketAddr, thread::JoinHandle<()>) {
+    let runtime = builder.build().unwrap();
     let server = McpServer::new(&runtime, Selection::everything()).unwrap();
     let address = ([127, 0, 0, 1], 0).into();
     let settings = HttpSettings { address, access: Access::Anyone, names: Vec::new() };
@@ -48,10 +53,8 @@ fn serving(stop: &CancellationToken) -> (Runtime, SocketAddr, thread::JoinHandle
     (runtime, wait.recv().unwrap(), thread)
 }
 
-#[test]
-fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
-    let stop = CancellationToken::new();
-    let (runtime, address, thread) = serving(&stop);
+/// Says hello; the id of the session.
+fn greeted(address: SocketAddr) -> String {
     let hello = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {},
@@ -59,7 +62,14 @@ fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
     });
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
     let answer = post(address, None, &hello).to_lowercase();
-    let session = answer.split("mcp-session-id: ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    answer.split("mcp-session-id: ").nth(1).unwrap().lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
+    let stop = CancellationToken::new();
+    let (runtime, address, thread) = serving(Runtime::builder().cwd("/"), &stop);
+    let session = greeted(address);
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
     let before = post(address, Some(&session), &list);
     let mut events = send(address, "GET", Some(&session), "");
@@ -82,6 +92,46 @@ fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
     }
     let after = post(address, Some(&session), &list);
     assert!(!before.contains("newcomer") && after.contains("newcomer"), "{after}");
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+/// A tool file as the documentation shows it.
+fn tool_file(name: &str) -> String {
+    format!(
+        "from tools.registry import registry\n\
+         registry.register(name='{name}', toolset='demo', schema={{'name': '{name}', 'parameters': {{}}}},\n\
+         \x20   handler=lambda args, **kw: '{{\"said\": \"{name}\"}}')\n"
+    )
+}
+
+#[test]
+fn tool_files_that_are_dropped_in_while_clients_are_there_hold_up_nobody() {
+    let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
+    let home = Home::at(dir.path());
+    std::fs::create_dir_all(home.tools()).unwrap();
+    let variables = std::env::vars().filter(|(name, _)| name == "PATH");
+    let builder = Runtime::builder().cwd("/").home(home.clone()).env(variables).mode(Mode::Off);
+    let (_runtime, address, thread) = serving(builder, &stop);
+    let call = |id: u32, tool: &str| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
+    };
+
+    for round in 0..3 {
+        let name = format!("dropped{round}");
+        std::fs::write(home.tools().join(format!("{name}.py")), tool_file(&name)).unwrap();
+        // As many at once as there are threads that could be held up.
+        let clients: Vec<_> = (0..4)
+            .map(|_| {
+                let request = call(7, &name);
+                thread::spawn(move || post(address, Some(&greeted(address)), &request))
+            })
+            .collect();
+        for client in clients {
+            let answer = client.join().unwrap();
+            assert!(answer.contains("said") && answer.contains(&name), "{answer}");
+        }
+    }
     stop.cancel();
     thread.join().unwrap();
 }

@@ -1,20 +1,20 @@
 //! `mcp`: a call of a server's tool through the whole road, without and with a record of calls, and a bare
-//! pipe to the very same process; four calls of a second at once; the start with twenty servers configured.
+//! pipe to the very same process; four calls of a second at once.
 //!
 //! Road and bare pipe are measured one after the other, each as it runs by itself, and then in turns, as the
 //! system lets caller and server run: on two processors, which have to wake each other, or on one. With all
 //! of it on one (`taskset -c 1`), where nobody has to be woken, the work of the road itself is seen.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use hermes::store::Home;
 use hermes::{Runtime, RuntimeBuilder, Session, ToolCall};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
 use crate::process::{self, PingPong};
-use crate::timing::{Pairs, batch, median, micros, millis, side_by_side, timed};
+use crate::timing::{Pairs, batch, median, micros, timed};
 
 pub(crate) const ITEM: ItemDef = ItemDef::new("mcp", measure);
 
@@ -28,12 +28,6 @@ const ROUNDS: u32 = 12;
 
 /// A server that says what it is told.
 const SERVER: &str = include_str!("../echo_server.py");
-
-/// Starts of one measurement.
-const STARTS: u32 = 20;
-
-/// Servers that are configured and not needed.
-const MANY: usize = 20;
 
 fn measure(work: &Work) -> Result<Numbers, String> {
     let script = work.folder.join("echo_server.py");
@@ -55,12 +49,6 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         worked(outcome)?;
     }
 
-    let (none, many) = (work.folder.join("home-mcp-none"), work.folder.join("home-mcp-many"));
-    configure(&none, &json!({}))?;
-    configure(&many, &twenty(&script))?;
-    remember(&many, &home)?;
-    let start = |home: &PathBuf| open(home, work).map(|runtime| drop(runtime.tools()));
-    let (alone, loaded) = side_by_side(STARTS, || start(&none), || start(&many))?;
     let bare = median(&mut [&echo.bare[..], &recorded.bare[..]].concat());
     let (road, written) = (median(&mut echo.road), median(&mut recorded.road));
     Ok(vec![
@@ -72,8 +60,6 @@ fn measure(work: &Work) -> Result<Numbers, String> {
         ("echo_in_turns_ratio", echo.turns.ratio()),
         ("recorded_in_turns_ratio", recorded.turns.ratio()),
         ("four_calls_s", four.as_secs_f64()),
-        ("start_0_ms", millis(alone)),
-        ("start_20_ms", millis(loaded)),
     ])
 }
 
@@ -142,30 +128,10 @@ fn line(tool: &str) -> String {
     format!("{call}\n")
 }
 
-fn server(script: &Path) -> Value {
-    json!({ "command": "python3", "args": [script] })
-}
-
-fn twenty(script: &Path) -> Value {
-    let servers: Map<String, Value> = (0..MANY).map(|n| (format!("s{n}"), server(script))).collect();
-    Value::Object(servers)
-}
-
-/// Makes what is known of one server known of all: they are the same program.
-fn remember(many: &Path, one: &Path) -> Result<(), String> {
-    let known = process::text(&one.join("mcp/bench.json"))?;
-    process::make(&many.join("mcp"))?;
-    (0..MANY).try_for_each(|n| process::keep(&many.join(format!("mcp/s{n}.json")), &known))
-}
-
 fn configure(home: &Path, servers: &Value) -> Result<(), String> {
     process::make(home)?;
     let text = json!({ "mcp_servers": servers, "mcp_discovery_timeout": 20 }).to_string();
     process::keep(&home.join("config.yaml"), &text)
-}
-
-fn open(home: &Path, work: &Work) -> Result<Runtime, String> {
-    builder(home, work).build().map_err(|wrong| wrong.to_string())
 }
 
 fn builder(home: &Path, work: &Work) -> RuntimeBuilder {

@@ -282,7 +282,7 @@ impl Talk for Agent {
     }
 
     fn tools(&self) -> Vec<ToolLine> {
-        let toolbox = self.chat.session().toolbox_blocking();
+        let toolbox = self.chat.session().current_toolbox_blocking();
         let line = |tool: &hermes::core::definitions::Offered| ToolLine {
             name: tool.name().to_string(),
             emoji: tool.entry().emoji_text().to_owned(),

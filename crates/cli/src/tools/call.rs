@@ -66,7 +66,9 @@ impl Run for Call {
         };
         let asked = shell.approver(&runtime);
         let approver = if shell.is_of_an_agent() { asked } else { Arc::new(OwnWords(asked)) };
-        let mut session = runtime.session().select(selection).approver(approver);
+        // Nothing is left out for room: no model is told of these tools.
+        let definitions = super::whole_definitions(&runtime);
+        let mut session = runtime.session().select(selection).definitions(definitions).approver(approver);
         if let Some(id) = id {
             session = session.id(id);
         }

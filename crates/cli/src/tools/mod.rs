@@ -69,9 +69,13 @@ fn words(list: &[String]) -> Vec<String> {
 
 /// The definitions of a selection with nothing left out for room.
 pub(crate) fn whole_toolbox(runtime: &Runtime, selection: &Selection) -> Result<Arc<Toolbox>, Failure> {
+    Ok(runtime.toolbox_blocking(selection, &whole_definitions(runtime))?)
+}
+
+/// Settings with which nothing is left out for room.
+fn whole_definitions(runtime: &Runtime) -> DefinitionSettings {
     let search = ToolSearch { when: When::Off, ..ToolSearch::default() };
-    let settings = DefinitionSettings { search, ..runtime.definition_settings() };
-    Ok(runtime.toolbox_blocking(selection, &settings)?)
+    DefinitionSettings { search, ..runtime.definition_settings() }
 }
 
 /// A tool that some toolset names and nobody has built.

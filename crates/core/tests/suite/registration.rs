@@ -85,13 +85,8 @@ fn many_scopes_are_one_change_and_one_that_is_refused_stops_nobody() {
     );
 
     let [first, second, third] = done.as_slice() else { panic!("{done:?}") };
-    let installed = |added: &[&str], replaced: Vec<(String, Source)>| {
-        let added = added.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Installed { generation: 3, added, replaced })
-    };
-    assert_eq!(*first, installed(&["two"], vec![("one".to_owned(), plugin("old"))]));
+    assert_eq!((first, third), (&Ok(()), &Ok(())));
     assert!(matches!(second, Err(RegisterError::Taken { name, .. }) if name == "two"), "{second:?}");
-    assert_eq!(*third, installed(&["three"], vec![]));
     assert_eq!(names(&registry.snapshot()), ["one", "read_file", "terminal", "three", "two"]);
     assert_eq!(toolset_of(&registry, "one"), "a");
     assert_eq!(registry.change(&[], Vec::new()), []);

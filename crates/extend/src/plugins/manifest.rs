@@ -3,26 +3,38 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::offer::is_default;
+
 /// What a manifest says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Manifest {
     /// Its name.
+    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     /// Its version, as written.
+    #[serde(skip_serializing_if = "is_default")]
     pub version: String,
     /// What it is for.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: String,
     /// Who made it.
+    #[serde(skip_serializing_if = "is_default")]
     pub author: String,
     /// What kind of plugin it is.
+    #[serde(skip_serializing_if = "is_default")]
     pub kind: PluginKind,
     /// Variables it needs, beyond those of its tools.
+    #[serde(skip_serializing_if = "is_default")]
     pub requires_env: Vec<String>,
     /// How an executable is started; nothing for Python.
+    #[serde(skip_serializing_if = "is_default")]
     pub run: Vec<String>,
     /// Whether a failure of its hooks denies the call.
+    #[serde(skip_serializing_if = "is_default")]
     pub policy: bool,
     /// What is odd in it but usable, in words.
+    #[serde(skip_serializing_if = "is_default")]
     pub odd: Vec<String>,
 }
 

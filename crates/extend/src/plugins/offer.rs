@@ -11,17 +11,28 @@ use hermes_core::tool::Definition;
 #[serde(default)]
 pub struct Offer {
     /// Its tools.
+    #[serde(skip_serializing_if = "is_default")]
     pub tools: Vec<OfferedTool>,
     /// Events it wants to hear of.
+    #[serde(skip_serializing_if = "is_default")]
     pub hooks: Vec<String>,
     /// Its slash commands.
+    #[serde(skip_serializing_if = "is_default")]
     pub commands: Vec<OfferedCommand>,
     /// Its commands of the command line.
+    #[serde(skip_serializing_if = "is_default")]
     pub cli: Vec<OfferedCli>,
     /// Its skills.
+    #[serde(skip_serializing_if = "is_default")]
     pub skills: Vec<OfferedSkill>,
     /// What it asked for and does not get, in words.
+    #[serde(skip_serializing_if = "is_default")]
     pub notes: Vec<String>,
+}
+
+/// Most of what could be said is not, and is then not written: a start reads it all.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Offer {
@@ -36,25 +47,35 @@ impl Offer {
 #[serde(default)]
 pub struct OfferedTool {
     /// Its name on the wire.
+    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     /// The toolset it wants to be in.
+    #[serde(skip_serializing_if = "is_default")]
     pub toolset: String,
     /// What it is for.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: String,
     /// `{name, description, parameters}`, or the parameters alone.
+    #[serde(skip_serializing_if = "is_default")]
     pub schema: Value,
     /// Variables it needs.
+    #[serde(skip_serializing_if = "is_default")]
     pub requires_env: Vec<String>,
     /// A picture.
+    #[serde(skip_serializing_if = "is_default")]
     pub emoji: String,
     /// How large its results may be, in characters.
+    #[serde(skip_serializing_if = "is_default")]
     pub max_result_size_chars: Option<f64>,
     /// Whether it can be asked if it is available.
+    #[serde(skip_serializing_if = "is_default")]
     pub check: bool,
     /// Whether its handler is a coroutine; for people only.
+    #[serde(skip_serializing_if = "is_default")]
     pub is_async: bool,
     /// Whether it is meant to stand in for another one.
     #[serde(rename = "override")]
+    #[serde(skip_serializing_if = "is_default")]
     pub overrides: bool,
 }
 
@@ -63,10 +84,13 @@ pub struct OfferedTool {
 #[serde(default)]
 pub struct OfferedCommand {
     /// Without the slash.
+    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     /// What it does.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: String,
     /// What may follow its name.
+    #[serde(skip_serializing_if = "is_default")]
     pub usage: String,
 }
 
@@ -75,10 +99,13 @@ pub struct OfferedCommand {
 #[serde(default)]
 pub struct OfferedCli {
     /// The word behind `hermes`.
+    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     /// What it does, in a line.
+    #[serde(skip_serializing_if = "is_default")]
     pub help: String,
     /// What it does, at length.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: String,
 }
 
@@ -87,10 +114,13 @@ pub struct OfferedCli {
 #[serde(default)]
 pub struct OfferedSkill {
     /// Its name, without that of the plugin.
+    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     /// Its `SKILL.md`, or the folder that holds it.
+    #[serde(skip_serializing_if = "is_default")]
     pub path: String,
     /// What it is for.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: String,
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::desk::Desk;
 use super::manifest::Manifest;
-use super::subject::Subject;
+use super::subject::{Living, Subject};
 use crate::launch::{Consent, Program};
 use crate::python::python;
 use crate::worker::{Doors, Worker};
@@ -41,8 +41,18 @@ pub enum Code {
     EntryPoint(String),
 }
 
-/// A plugin in its process, which is started when it is first needed.
-pub fn plugin(plugin: &Plugin, doors: &Doors, desk: &Arc<Desk>) -> Arc<Subject> {
+/// A plugin in its process, which is started when it is first needed. What that takes is asked for then.
+pub fn plugin(
+    key: &str,
+    doors: &Doors,
+    desk: &Arc<Desk>,
+    made: impl FnOnce() -> Plugin + Send + 'static,
+) -> Arc<Subject> {
+    let (doors, desk) = (doors.clone(), Arc::clone(desk));
+    Subject::late(key, move || living(&made(), doors, &desk))
+}
+
+fn living(plugin: &Plugin, doors: Doors, desk: &Arc<Desk>) -> Living {
     let Plugin { key, manifest, code, consent, variables, home, profile } = plugin;
     let callee = desk.seat(key);
     match code {
@@ -57,13 +67,13 @@ pub fn plugin(plugin: &Plugin, doors: &Doors, desk: &Arc<Desk>) -> Arc<Subject> 
                 consent: consent.clone(),
             };
             let hello = json!({ "protocol": 1, "plugin": manifest.told(key), "profile": profile });
-            Subject::whole(Worker::new(program, hello, doors.clone(), callee), key)
+            Living { worker: Worker::new(program, hello, doors, callee), key: String::new(), load: None }
         }
         _ => {
             let program = python(consent.clone(), home, variables);
             let hello = json!({ "protocol": 1, "folders": [], "paths": [] });
-            let worker = Worker::new(program, hello, doors.clone(), callee);
-            Subject::loaded_by(worker, key, key, load(key, manifest, code, profile))
+            let worker = Worker::new(program, hello, doors, callee);
+            Living { worker, key: key.clone(), load: Some(load(key, manifest, code, profile)) }
         }
     }
 }

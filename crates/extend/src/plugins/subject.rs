@@ -1,6 +1,6 @@
 //! One file or plugin inside of a worker: loaded when it is first needed, called, asked, described.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, Shared};
@@ -18,12 +18,20 @@ const ANSWER: Duration = Duration::from_mins(1);
 
 /// What is loaded and called.
 pub struct Subject {
-    worker: Arc<Worker>,
-    key: String,
     name: String,
-    /// What `load` says; a program that is one plugin needs none.
-    load: Option<Value>,
+    /// Where it lives. Put together when it is first needed: of most things a program only has to know
+    /// what they offer.
+    living: LazyLock<Living, Box<dyn FnOnce() -> Living + Send>>,
     loaded: Mutex<Option<(Arc<Value>, Shared<Loading>)>>,
+}
+
+/// Where something lives.
+pub(crate) struct Living {
+    pub(crate) worker: Arc<Worker>,
+    /// What it is called there.
+    pub(crate) key: String,
+    /// What `load` says; a program that is one plugin needs none.
+    pub(crate) load: Option<Value>,
 }
 
 type Loading = BoxFuture<'static, Result<Arc<Value>, String>>;
@@ -51,15 +59,14 @@ pub enum Fault {
 impl Subject {
     /// A file or plugin that its worker loads when asked to.
     pub fn loaded_by(worker: Arc<Worker>, key: &str, name: &str, load: Value) -> Arc<Self> {
-        let load = Some(load);
-        let (key, name) = (key.to_owned(), name.to_owned());
-        Arc::new(Self { worker, key, name, load, loaded: Mutex::default() })
+        let living = Living { worker, key: key.to_owned(), load: Some(load) };
+        Self::late(name, move || living)
     }
 
-    /// A program that is one plugin.
-    pub fn whole(worker: Arc<Worker>, name: &str) -> Arc<Self> {
-        let (key, name) = (String::new(), name.to_owned());
-        Arc::new(Self { worker, key, name, load: None, loaded: Mutex::default() })
+    /// The same for something that is put together when it is first needed.
+    pub(crate) fn late(name: &str, living: impl FnOnce() -> Living + Send + 'static) -> Arc<Self> {
+        let living: Box<dyn FnOnce() -> Living + Send> = Box::new(living);
+        Arc::new(Self { name: name.to_owned(), living: LazyLock::new(living), loaded: Mutex::default() })
     }
 
     /// What it is called in messages.
@@ -69,50 +76,50 @@ impl Subject {
 
     /// What it offers, by loading it.
     pub async fn describe(&self) -> Result<Offer, Unsaid> {
-        let live = self.worker.live().await.map_err(|wrong| {
-            let fault = if self.load.is_some() { Fault::Machine } else { Fault::Own };
+        let live = self.living.worker.live().await.map_err(|wrong| {
+            let fault = if self.living.load.is_some() { Fault::Machine } else { Fault::Own };
             Unsaid { why: wrong.to_string(), fault }
         })?;
         let said = self.loaded_in(&live).await.map_err(|why| {
             let fault = if live.peer.ended().is_some() { Fault::Ended } else { Fault::Own };
             Unsaid { why, fault }
         })?;
-        let said = if self.load.is_some() { said } else { Arc::clone(&live.hello) };
+        let said = if self.living.load.is_some() { said } else { Arc::clone(&live.hello) };
         serde_json::from_value(Value::clone(&said))
             .map_err(|wrong| Unsaid { why: format!("what it offers is unclear: {wrong}"), fault: Fault::Own })
     }
 
     /// Whether this is what loads it.
     pub(crate) fn is_loaded_by(&self, load: &Value) -> bool {
-        self.load.as_ref() == Some(load)
+        self.living.load.as_ref() == Some(load)
     }
 
     /// Whether it is loaded into a process of ours, rather than being a program itself.
     pub fn has_host(&self) -> bool {
-        self.load.is_some()
+        self.living.load.is_some()
     }
 
     /// Whether its process is there.
     pub fn is_up(&self) -> bool {
-        self.worker.is_up()
+        self.living.worker.is_up()
     }
 
     /// Asks it something and waits as long as the caller does. Sent at most once.
     pub async fn ask(&self, method: &str, mut params: Value) -> Result<Value, RpcError> {
         let (live, _) = self.ready().await?;
         if let Some(fields) = params.as_object_mut() {
-            fields.insert("key".to_owned(), json!(self.key));
+            fields.insert("key".to_owned(), json!(self.living.key));
         }
-        self.worker.request(&live, method, params).await
+        self.living.worker.request(&live, method, params).await
     }
 
     /// The same with a deadline, for what is no call.
     pub async fn ask_soon(&self, method: &str, mut params: Value) -> Result<Value, RpcError> {
         let (live, _) = self.ready().await?;
         if let Some(fields) = params.as_object_mut() {
-            fields.insert("key".to_owned(), json!(self.key));
+            fields.insert("key".to_owned(), json!(self.living.key));
         }
-        self.worker.request_within(&live, method, params, ANSWER).await
+        self.living.worker.request_within(&live, method, params, ANSWER).await
     }
 
     /// Gets it ready before it is asked anything. What goes wrong is told to whoever asks.
@@ -122,20 +129,20 @@ impl Subject {
 
     /// A process in which it is loaded.
     async fn ready(&self) -> Result<(Live, Arc<Value>), RpcError> {
-        let live = self.worker.live().await?;
+        let live = self.living.worker.live().await?;
         let said = self.loaded_in(&live).await.map_err(RpcError::NotSent)?;
         Ok((live, said))
     }
 
     /// What it said when this process loaded it, which happens once.
     async fn loaded_in(&self, live: &Live) -> Result<Arc<Value>, String> {
-        let Some(load) = &self.load else { return Ok(Arc::default()) };
+        let Some(load) = &self.living.load else { return Ok(Arc::default()) };
         let loading = {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
             match &*loaded {
                 Some((process, loading)) if Arc::ptr_eq(process, &live.hello) => loading.clone(),
                 _ => {
-                    let loading = load_into(Arc::clone(&self.worker), live.clone(), load.clone());
+                    let loading = load_into(Arc::clone(&self.living.worker), live.clone(), load.clone());
                     *loaded = Some((Arc::clone(&live.hello), loading.clone()));
                     loading
                 }

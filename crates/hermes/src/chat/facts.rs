@@ -32,7 +32,7 @@ pub(super) async fn system_prompt(
     session: &Session,
     models: &Models,
 ) -> String {
-    let toolbox = session.toolbox().await;
+    let toolbox = session.current_toolbox().await;
     let place = runtime.place();
     let cwd = terms.cwd.as_ref().unwrap_or(&place.cwd);
     let found = project::look(cwd);

@@ -18,13 +18,13 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use futures::future::{Either, JoinAll, join_all, select};
 use hermes_core::host::Host;
-use hermes_core::wait::wait;
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::subject::{Fault, Subject, Unsaid};
 use hermes_extend::worker::Doors;
 use hermes_store::Home;
 
 use super::learnt::Learnt;
+use crate::host::wait_aside;
 
 /// How long a start waits for all that is new: as long as nobody notices.
 pub(crate) const MOMENT: Duration = Duration::from_millis(250);
@@ -276,7 +276,7 @@ impl Asking {
 impl Pending {
     /// Waits for all of them, as long as that takes; each is given up on after a while.
     pub(crate) fn wait(self) {
-        wait(self.answers);
+        wait_aside(self.answers);
     }
 
     /// The same, for those who wait otherwise.
@@ -323,7 +323,7 @@ pub(crate) fn wait_a_moment(mut pending: Vec<Pending>, host: &Arc<dyn Host>) {
     for one in &pending {
         one.gather(true);
     }
-    wait(moment(&mut pending, host));
+    wait_aside(moment(&mut pending, host));
     for one in &pending {
         one.leave_behind();
         one.gather(false);

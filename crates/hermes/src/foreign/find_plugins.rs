@@ -50,6 +50,13 @@ pub(crate) struct Found {
     pub(crate) manifest: Result<Manifest, String>,
 }
 
+impl Found {
+    /// The variables that its manifest asks for.
+    pub(crate) fn requires_env(&self) -> impl Iterator<Item = &String> {
+        self.manifest.iter().flat_map(|manifest| manifest.requires_env.iter())
+    }
+}
+
 /// Manifests that were read before, with the dates of their files.
 pub(crate) type Manifests = BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>;
 

@@ -26,7 +26,7 @@ pub(crate) mod tasks;
 mod tool_files;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::UNIX_EPOCH;
 
 use hermes_core::host::Host;
@@ -39,7 +39,7 @@ use hermes_extend::python::Hosts;
 use hermes_extend::worker::Doors;
 use hermes_store::{Home, foreign};
 
-use crate::host::Machine;
+use crate::host::{Machine, aside};
 use crate::world::World;
 use asking::{Asking, Pending, Unheard, wait_a_moment};
 use hooks::Hooks;
@@ -170,7 +170,7 @@ impl Foreign {
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.
     pub(crate) fn look(&self, registry: &Registry, world: &RwLock<World>) {
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut problems = self.turn();
         let pending = self.pass(&self.kinds, registry, world, &mut problems);
         if !pending.is_empty() {
             wait_a_moment(pending, &self.host);
@@ -189,9 +189,20 @@ impl Foreign {
 
     /// Looks at the MCP servers alone.
     pub(crate) fn look_at_mcp(&self, registry: &Registry, world: &RwLock<World>) {
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut problems = self.turn();
         let mcp = self.kinds.get(..1).unwrap_or_default();
         drop(self.pass(mcp, registry, world, &mut problems));
+    }
+
+    /// One looks after the other, and who looks may wait for programs.
+    fn turn(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
+        match self.problems.try_lock() {
+            Ok(problems) => problems,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                aside(|| self.problems.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        }
     }
 
     /// Takes over what these kinds say, as one change; what is asked by now.
@@ -251,6 +262,6 @@ impl Foreign {
 
     /// What is wrong with foreign tools, in words.
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.problems.lock().unwrap_or_else(PoisonError::into_inner).concat()
+        self.turn().concat()
     }
 }

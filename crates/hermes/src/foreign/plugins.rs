@@ -28,6 +28,7 @@ use hermes_extend::plugins::manifest::{Manifest, PluginKind};
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::subject::Subject;
 use hermes_store::Home;
+use serde_json::Value;
 
 use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Manifests, Origin};
@@ -176,11 +177,12 @@ impl Plugins {
         let State { running, unheard, failed, .. } = state;
         let mut changes = Changes::default();
         let (mut before, mut kept, mut fresh) = (std::mem::take(running), Vec::new(), Vec::new());
-        let shut = std::mem::take(unheard).into_iter().filter(|(it, _)| it.manifest.policy);
+        let shut = std::mem::take(unheard).into_iter().filter(|(it, _)| it.is_policy());
         let shut: Vec<String> = shut.map(|(it, _)| it.key().to_owned()).collect();
         failed.clear();
+        let entries = world.config("plugins.entries").unwrap_or_default();
         for chosen in chosen {
-            match asked(chosen, &before, world) {
+            match asked(chosen, &before, &entries, world) {
                 Err(why) => failed.push((chosen.found.key.clone(), chosen.found.origin, why)),
                 Ok(asked) => match before.iter().position(|it| asked.is(it)) {
                     Some(at) => kept.push(before.swap_remove(at)),
@@ -206,7 +208,7 @@ impl Plugins {
             }
         }
         let stays = |key: &str| {
-            let shut = |(it, _): &(Fresh, Unheard)| it.key() == key && it.manifest.policy;
+            let shut = |(it, _): &(Fresh, Unheard)| it.key() == key && it.is_policy();
             kept.iter().any(|it| it.key() == key) || unheard.iter().any(shut)
         };
         let gone = before.into_iter().map(|it| it.key().to_owned()).chain(shut).filter(|key| !stays(key));
@@ -229,21 +231,22 @@ fn told(fresh: &Fresh, why: &Unheard) -> String {
 }
 
 /// What is to run for a plugin that is switched on, or why it cannot.
-fn asked(chosen: &Arc<Chosen>, before: &[Running], world: &World) -> Result<Fresh, String> {
+fn asked(
+    chosen: &Arc<Chosen>,
+    before: &[Running],
+    entries: &Value,
+    world: &World,
+) -> Result<Fresh, String> {
     let found = &chosen.found;
     let manifest = found.manifest.as_ref().map_err(Clone::clone)?;
     if let PluginKind::Other(kind) = &manifest.kind {
         return Err(format!("plugins of kind `{kind}` are not run"));
     }
-    let overrides = world
-        .config("plugins.entries")
-        .and_then(|entries| entries.get(&found.key)?.get("allow_tool_override")?.as_bool())
-        .unwrap_or_default();
+    let overrides = entries.get(&found.key).and_then(|entry| entry.get("allow_tool_override")?.as_bool());
     Ok(Fresh {
         variables: values(&needs(found, before), world),
         chosen: Arc::clone(chosen),
-        manifest: manifest.clone(),
-        overrides,
+        overrides: overrides.unwrap_or_default(),
     })
 }
 

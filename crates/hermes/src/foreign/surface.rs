@@ -84,7 +84,7 @@ impl Runtime {
 
     /// Asks those again that were late or failed, beside everything else.
     pub(crate) fn ask_again(&self) {
-        self.tools();
+        self.current();
         self.world(|world| self.foreign().ask_again(world));
     }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::{Either, select};
-use hermes_core::wait::wait;
 use hermes_extend::plugins::start::Code;
 use hermes_extend::python::paths;
 use hermes_store::witness::Witnesses;
@@ -21,6 +20,7 @@ use serde_json::{Value, json};
 use super::{Plugins, State};
 use crate::foreign::asking::{MOMENT, PATIENCE};
 use crate::foreign::find_plugins::{FRONT, Found, Origin, in_folder, in_packages};
+use crate::host::wait_aside;
 use crate::world::World;
 
 /// Where Python looks for packages, kept.
@@ -220,7 +220,7 @@ impl Plugins {
                 let _ = tell.send(places);
             }
         }));
-        match wait(select(answer, self.around.doors.host.sleep(limit))) {
+        match wait_aside(select(answer, self.around.doors.host.sleep(limit))) {
             Either::Left((places, _)) => places.ok(),
             Either::Right(_) => None,
         }

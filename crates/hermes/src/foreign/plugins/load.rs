@@ -8,10 +8,10 @@ use hermes_core::registry::{Scope, Source};
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::hook::PluginHook;
-use hermes_extend::plugins::manifest::Manifest;
 use hermes_extend::plugins::offer::Offer;
 use hermes_extend::plugins::start::{Code, Plugin, plugin};
 use hermes_extend::plugins::subject::Subject;
+use hermes_store::Home;
 
 use super::choose::Chosen;
 use super::{Plugins, Running, told};
@@ -22,7 +22,6 @@ use crate::world::World;
 /// One plugin that is to be loaded.
 pub(super) struct Fresh {
     pub(super) chosen: Arc<Chosen>,
-    pub(super) manifest: Manifest,
     pub(super) variables: Vec<(String, String)>,
     pub(super) overrides: bool,
 }
@@ -31,29 +30,14 @@ impl Fresh {
     pub(super) fn key(&self) -> &str {
         &self.chosen.found.key
     }
+
+    /// Whether it has a say in what may run.
+    pub(super) fn is_policy(&self) -> bool {
+        self.chosen.found.manifest.as_ref().is_ok_and(|manifest| manifest.policy)
+    }
 }
 
 impl Plugins {
-    fn made(&self, fresh: &Fresh) -> Plugin {
-        let Chosen { found, identity } = &*fresh.chosen;
-        let consent = match &found.code {
-            Code::Folder(folder) if found.origin == Origin::Project => {
-                Consent::Accepted { what: folder.display().to_string(), digest: identity.clone() }
-            }
-            Code::Folder(folder) => Consent::Home(folder.clone()),
-            Code::EntryPoint(_) => Consent::Configured("plugins.enabled".to_owned()),
-        };
-        Plugin {
-            key: found.key.clone(),
-            manifest: fresh.manifest.clone(),
-            code: found.code.clone(),
-            consent,
-            variables: fresh.variables.clone(),
-            home: self.home.path().to_path_buf(),
-            profile: self.home.profile().unwrap_or("default").to_owned(),
-        }
-    }
-
     /// The scope of a plugin.
     pub(super) fn scope(&self, running: &Running) -> Scope {
         let owner = Owner {
@@ -81,7 +65,7 @@ impl Plugins {
     pub(super) fn shut(&self, fresh: &Fresh, why: &Unheard) -> Option<Scope> {
         let key = fresh.key();
         let hook = match why {
-            _ if !fresh.manifest.policy => return None,
+            _ if !fresh.is_policy() => return None,
             Unheard::Late => {
                 PluginHook::of(key, &["pre_tool_call".to_owned()], true, &self.subject(fresh), &self.around)?
             }
@@ -101,7 +85,9 @@ impl Plugins {
     }
 
     fn subject(&self, fresh: &Fresh) -> Arc<Subject> {
-        plugin(&self.made(fresh), &self.around.doors, &self.desk)
+        let (chosen, variables) = (Arc::clone(&fresh.chosen), fresh.variables.clone());
+        let home = self.home.clone();
+        plugin(fresh.key(), &self.around.doors, &self.desk, move || made(&chosen, variables, &home))
     }
 
     /// The plugins that could not be heard and that are meant, to be asked again.
@@ -127,13 +113,33 @@ impl Plugins {
     /// started with that as well.
     pub(super) fn loaded(&self, fresh: Fresh, offer: Arc<Offer>, world: &World) -> Running {
         let asked = offer.tools.iter().flat_map(|tool| tool.requires_env.iter());
-        let mut names: Vec<String> = fresh.manifest.requires_env.iter().chain(asked).cloned().collect();
-        names.sort();
-        names.dedup();
+        let names = sorted(fresh.chosen.found.requires_env().chain(asked));
         let fresh = Fresh { variables: values(&names, world), ..fresh };
         let subject = self.subject(&fresh);
         let Fresh { chosen, variables, overrides, .. } = fresh;
         Running { chosen, subject, offer, variables, overrides }
+    }
+}
+
+/// What it takes to start a plugin.
+fn made(chosen: &Chosen, variables: Vec<(String, String)>, home: &Home) -> Plugin {
+    let Chosen { found, identity } = chosen;
+    let consent = match &found.code {
+        Code::Folder(folder) if found.origin == Origin::Project => {
+            Consent::Accepted { what: folder.display().to_string(), digest: identity.clone() }
+        }
+        Code::Folder(folder) => Consent::Home(folder.clone()),
+        Code::EntryPoint(_) => Consent::Configured("plugins.enabled".to_owned()),
+    };
+    Plugin {
+        key: found.key.clone(),
+        // One that cannot be read is not started.
+        manifest: found.manifest.clone().unwrap_or_default(),
+        code: found.code.clone(),
+        consent,
+        variables,
+        home: home.path().to_path_buf(),
+        profile: home.profile().unwrap_or("default").to_owned(),
     }
 }
 
@@ -159,10 +165,13 @@ impl Hook for Shut {
 
 /// The variables a plugin asked for: in its manifest, or by its tools when it was last loaded.
 pub(super) fn needs(found: &Found, running: &[Running]) -> Vec<String> {
-    let written = found.manifest.iter().flat_map(|manifest| manifest.requires_env.iter());
     let loaded = running.iter().filter(|it| it.key() == found.key).flat_map(|it| it.offer.tools.iter());
-    let mut names: Vec<String> =
-        written.chain(loaded.flat_map(|tool| tool.requires_env.iter())).cloned().collect();
+    sorted(found.requires_env().chain(loaded.flat_map(|tool| tool.requires_env.iter())))
+}
+
+/// Each name once, in order.
+fn sorted<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut names: Vec<String> = names.cloned().collect();
     names.sort();
     names.dedup();
     names
