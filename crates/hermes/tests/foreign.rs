@@ -419,3 +419,57 @@ fn while_a_policy_plugin_is_not_heard_nothing_runs_past_it() {
     home.write("home/config.yaml", "plugins:\n  enabled: []\n");
     assert!(call(&runtime(&home, LONG), "todo", &json!({})).status != Status::Denied);
 }
+
+#[test]
+fn a_later_start_knows_its_plugins_by_one_file_until_one_of_theirs_changes() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [one, two]\n");
+    plugin_with(&home, "one", "", &tool_lines("first"));
+    plugin_with(&home, "two", "policy: true\n", &tool_lines("second"));
+    home.write("home/plugins/two/inner/more.py", "");
+    let has = |runtime: &Runtime, tool: &str| runtime.tools().tool(tool).is_some();
+    // What changed a moment ago may change again within the same tick, and is not relied upon.
+    std::thread::sleep(Duration::from_millis(100));
+    let learning = runtime(&home, LONG);
+    learning.try_plugins(&["one".to_owned(), "two".to_owned()]);
+    assert!(has(&learning, "first") && has(&learning, "second"), "{:?}", learning.foreign_problems());
+
+    // Neither Python nor what was learnt elsewhere is needed any more.
+    std::fs::remove_file(home.path().join("home/cache/plugins.jsonl")).unwrap();
+    let later = without_python(&home);
+    assert!(has(&later, "first") && has(&later, "second"), "{:?}", later.foreign_problems());
+    assert_eq!(later.foreign_problems(), Vec::<String>::new());
+
+    // A file deep in a folder counts for a start, a manifest at once.
+    home.write("home/plugins/two/inner/more.py", "changed = True\n");
+    assert!(has(&later, "second"));
+    assert!(!has(&without_python(&home), "second"));
+    home.write("home/plugins/one/plugin.yaml", "name: another\n");
+    assert!(!has(&later, "first"));
+}
+
+#[test]
+fn a_program_that_is_one_moment_looks_once() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [late]\n");
+    home.write("home/tools/first.py", &file_with("first", ""));
+    let path = std::env::var("PATH").unwrap();
+    let builder = || {
+        let builder = Runtime::builder().cwd(home.path()).home(Home::at(&home.path().join("home")));
+        builder.env([("PATH".to_owned(), path.clone())])
+    };
+    let (once, always) = (builder().one_moment().build().unwrap(), builder().build().unwrap());
+    for runtime in [&once, &always] {
+        runtime.wait_for_tool("first");
+        assert!(runtime.tools().tool("first").is_some(), "{:?}", runtime.foreign_problems());
+    }
+
+    home.write("home/tools/second.py", &file_with("second", ""));
+    plugin_with(&home, "late", "", &tool_lines("third"));
+    always.wait_for_tool("second");
+    always.try_plugins(&["late".to_owned()]);
+
+    let has = |runtime: &Runtime, tool: &str| runtime.tools().tool(tool).is_some();
+    assert!(has(&always, "second") && has(&always, "third"), "{:?}", always.foreign_problems());
+    assert!(has(&once, "first") && !has(&once, "second") && !has(&once, "third"));
+}

@@ -12,8 +12,8 @@ use hermes::core::registry::{Scope, Source};
 use hermes::core::tool::{Definition, ToolEntry};
 use hermes::core::toolset::Selection;
 use hermes::extend::mcp::server::{Access, HttpSettings};
-use hermes::store::Home;
 use hermes::guard::Mode;
+use hermes::store::Home;
 use hermes::{McpServer, Runtime, RuntimeBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -113,9 +113,7 @@ fn tool_files_that_are_dropped_in_while_clients_are_there_hold_up_nobody() {
     let variables = std::env::vars().filter(|(name, _)| name == "PATH");
     let builder = Runtime::builder().cwd("/").home(home.clone()).env(variables).mode(Mode::Off);
     let (_runtime, address, thread) = serving(builder, &stop);
-    let call = |id: u32, tool: &str| {
-        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
-    };
+    let call = |id: u32, tool: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } });
 
     for round in 0..3 {
         let name = format!("dropped{round}");

@@ -231,12 +231,7 @@ fn told(fresh: &Fresh, why: &Unheard) -> String {
 }
 
 /// What is to run for a plugin that is switched on, or why it cannot.
-fn asked(
-    chosen: &Arc<Chosen>,
-    before: &[Running],
-    entries: &Value,
-    world: &World,
-) -> Result<Fresh, String> {
+fn asked(chosen: &Arc<Chosen>, before: &[Running], entries: &Value, world: &World) -> Result<Fresh, String> {
     let found = &chosen.found;
     let manifest = found.manifest.as_ref().map_err(Clone::clone)?;
     if let PluginKind::Other(kind) = &manifest.kind {
