@@ -258,10 +258,17 @@ impl Shared {
         }
     }
 
-    /// The variables of a command: what the session left, else the usual ones.
-    pub(crate) fn variables(&self, opened: &Opened, known: Option<&Known>, asks: Asks) -> Pairs {
+    /// The variables of a command: what the session left, else the usual ones, and what it asks for.
+    pub(crate) fn variables(
+        &self,
+        opened: &Opened,
+        known: Option<&Known>,
+        shell: &ShellState,
+        asks: Asks,
+    ) -> Pairs {
         let mut given =
             known.map_or_else(|| self.settings.variables.allowed(), |known| known.variables.clone());
+        given.extend(self.settings.variables.asked_for(shell.passed(), &given));
         if let Some(sudo) = &opened.sudo {
             sudo.dress(&mut given, asks);
         }
@@ -297,8 +304,13 @@ impl Shared {
             },
             streams: run.terminal.map_or(Streams::Merged, Streams::Terminal),
             variables: match (known, &opened.sudo) {
-                (None, None) => Variables::UsualAnd(Vec::new()),
-                _ => Variables::Only(self.variables(opened, known.map(Arc::as_ref), Asks::ThePerson)),
+                (None, None) => {
+                    Variables::UsualAnd(self.settings.variables.asked_for(run.shell.passed(), &[]))
+                }
+                _ => {
+                    let known = known.map(Arc::as_ref);
+                    Variables::Only(self.variables(opened, known, &run.shell, Asks::ThePerson))
+                }
             },
             line: false,
             output: Arc::clone(&capture) as Arc<_>,
