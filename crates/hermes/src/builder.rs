@@ -45,7 +45,7 @@ use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
-use crate::runtime::{Inner, Runtime};
+use crate::runtime::{Inner, Runtime, WeakRuntime};
 use crate::sessions;
 use crate::settings;
 use crate::side::WorldSideModels;
@@ -320,6 +320,11 @@ impl RuntimeBuilder {
         let probe: Arc<dyn Probe> = Arc::new(probe);
         if let Some(skills) = &skills {
             skills.look_through(Arc::clone(&probe));
+            let runtime = Arc::clone(&later);
+            skills.ask_plugins(Arc::new(move || {
+                let runtime = runtime.get().and_then(WeakRuntime::upgrade);
+                runtime.map(|runtime| runtime.plugin_skills()).unwrap_or_default()
+            }));
         }
         let runtime = Runtime::over(Inner {
             availability: Availability::new(host, probe),

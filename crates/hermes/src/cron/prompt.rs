@@ -20,6 +20,8 @@ const SILENT: [&str; 2] = ["[SILENT]", "NO_REPLY"];
 pub(super) struct Beside {
     /// Skills: name and text.
     pub(super) skills: Vec<(String, String)>,
+    /// Variables that these skills declare.
+    pub(super) variables: Vec<String>,
     /// What the script printed.
     pub(super) printed: Option<String>,
     /// Answers of other jobs: name and answer.
