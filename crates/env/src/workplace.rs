@@ -303,14 +303,11 @@ impl Shared {
                 _ => Input::Bytes(run.input.clone()),
             },
             streams: run.terminal.map_or(Streams::Merged, Streams::Terminal),
-            variables: match (known, &opened.sudo) {
-                (None, None) => {
-                    Variables::UsualAnd(self.settings.variables.asked_for(run.shell.passed(), &[]))
-                }
-                _ => {
-                    let known = known.map(Arc::as_ref);
-                    Variables::Only(self.variables(opened, known, &run.shell, Asks::ThePerson))
-                }
+            variables: if known.is_none() && opened.sudo.is_none() {
+                Variables::UsualAnd(self.settings.variables.beyond_usual(run.shell.passed()))
+            } else {
+                let known = known.map(Arc::as_ref);
+                Variables::Only(self.variables(opened, known, &run.shell, Asks::ThePerson))
             },
             line: false,
             output: Arc::clone(&capture) as Arc<_>,

@@ -45,7 +45,7 @@ use crate::lasting;
 use crate::policy::{GuardPolicy, PolicyError};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
-use crate::runtime::{Inner, Runtime, WeakRuntime};
+use crate::runtime::{Inner, Runtime};
 use crate::sessions;
 use crate::settings;
 use crate::side::WorldSideModels;
@@ -319,12 +319,7 @@ impl RuntimeBuilder {
             MachineProbe { world: Arc::clone(&shared), host: Arc::clone(&host), place: self.place.clone() };
         let probe: Arc<dyn Probe> = Arc::new(probe);
         if let Some(skills) = &skills {
-            skills.look_through(Arc::clone(&probe));
-            let runtime = Arc::clone(&later);
-            skills.ask_plugins(Arc::new(move || {
-                let runtime = runtime.get().and_then(WeakRuntime::upgrade);
-                runtime.map(|runtime| runtime.plugin_skills()).unwrap_or_default()
-            }));
+            lasting::look_around(skills, &probe, &later);
         }
         let runtime = Runtime::over(Inner {
             availability: Availability::new(host, probe),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_core::cx::Services;
+use hermes_core::gate::Probe;
 use hermes_core::host::Host;
 use hermes_core::kanban::{Kanban, KanbanError};
 use hermes_core::logins::Logins;
@@ -19,6 +20,7 @@ use hermes_store::{
 
 use crate::host::Machine;
 use crate::kanban::{Later, ToldKanban};
+use crate::runtime::WeakRuntime;
 use crate::world::World;
 
 /// The notes of a home, unless the configuration wants none.
@@ -70,6 +72,16 @@ pub(crate) fn skills(home: &Home, world: &World, place: &Place, machine: &Arc<Ma
         external: external_skills(home, world, place),
     };
     HomeSkills::new(home, &world.settings().skills, here, &host, &clock)
+}
+
+/// Lets skills ask what there is on this machine, and which skills plugins bring at that moment.
+pub(crate) fn look_around(skills: &HomeSkills, probe: &Arc<dyn Probe>, runtime: &Later) {
+    skills.look_through(Arc::clone(probe));
+    let runtime = Arc::clone(runtime);
+    skills.ask_plugins(Arc::new(move || {
+        let runtime = runtime.get().and_then(WeakRuntime::upgrade);
+        runtime.map(|runtime| runtime.plugin_skills()).unwrap_or_default()
+    }));
 }
 
 /// The folders with skills that the configuration names beside the home's own.

@@ -81,6 +81,11 @@ impl ChildVariables {
         set.into_iter().filter(|(name, _)| name.to_str().is_some_and(|name| self.passes(name))).collect()
     }
 
+    /// Those of these variables that a child does not get anyway.
+    pub(crate) fn beyond_usual(&self, names: &BTreeSet<String>) -> Vec<(OsString, OsString)> {
+        if names.is_empty() { Vec::new() } else { self.asked_for(names, &self.allowed()) }
+    }
+
     /// Those of these variables that are set and that `given` does not have yet. What belongs to us is not
     /// for whoever asks, but for those whom the person allowed it.
     pub(crate) fn asked_for(
