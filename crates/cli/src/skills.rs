@@ -1,28 +1,15 @@
 //! Skills at the prompt: `/name words` puts a skill into the conversation.
 
-use hermes::core::skills::{Skill, View};
-use hermes::store::HomeSkills;
+use hermes::core::skills::View;
 
-use crate::shell::Shell;
-
-/// The skills that can be seen from here; nothing where the home cannot be read.
-pub(crate) fn open(shell: &Shell) -> Option<HomeSkills> {
-    let home = shell.home().ok()?;
-    hermes::open_skills(&home, shell.cwd(), shell.user_home().as_deref(), shell.variables()).ok()
-}
-
-/// The skills that can be used, by name.
-pub(crate) fn list(shell: &Shell) -> Vec<Skill> {
-    open(shell).map(|skills| skills.list_now(None)).unwrap_or_default()
-}
+use crate::chat::talk::Talk;
 
 /// What is said to the model when a line begins with the name of a skill behind a `/`; nothing when
 /// there is no such skill.
-pub(crate) fn message(shell: &Shell, line: &str, session: &str) -> Option<String> {
+pub(crate) fn message(talk: &dyn Talk, line: &str) -> Option<String> {
     let rest = line.strip_prefix('/')?;
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let view = open(shell)?.view_now(&name.to_lowercase(), session).ok()?;
-    Some(told(&view, words.trim()))
+    Some(told(&talk.skill(&name.to_lowercase())?, words.trim()))
 }
 
 fn told(view: &View, words: &str) -> String {
@@ -41,7 +28,7 @@ fn told(view: &View, words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hermes::core::skills::{Conditions, Needs, Origin};
+    use hermes::core::skills::{Conditions, Needs, Origin, Skill};
 
     use super::*;
 

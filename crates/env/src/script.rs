@@ -49,7 +49,7 @@ impl Shared {
             Stands::InProject => permit.command().workdir.clone(),
             Stands::Apart => empty.path().to_path_buf(),
         };
-        let usual = self.variables(&opened, known.as_deref(), Asks::ThePerson);
+        let usual = self.variables(&opened, known.as_deref(), &script.shell, Asks::ThePerson);
         let heard = Arc::new(Heard {
             out: Capture::new(
                 script.keep.0,

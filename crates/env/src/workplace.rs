@@ -258,10 +258,17 @@ impl Shared {
         }
     }
 
-    /// The variables of a command: what the session left, else the usual ones.
-    pub(crate) fn variables(&self, opened: &Opened, known: Option<&Known>, asks: Asks) -> Pairs {
+    /// The variables of a command: what the session left, else the usual ones, and what it asks for.
+    pub(crate) fn variables(
+        &self,
+        opened: &Opened,
+        known: Option<&Known>,
+        shell: &ShellState,
+        asks: Asks,
+    ) -> Pairs {
         let mut given =
             known.map_or_else(|| self.settings.variables.allowed(), |known| known.variables.clone());
+        given.extend(self.settings.variables.asked_for(shell.passed(), &given));
         if let Some(sudo) = &opened.sudo {
             sudo.dress(&mut given, asks);
         }
@@ -296,9 +303,11 @@ impl Shared {
                 _ => Input::Bytes(run.input.clone()),
             },
             streams: run.terminal.map_or(Streams::Merged, Streams::Terminal),
-            variables: match (known, &opened.sudo) {
-                (None, None) => Variables::UsualAnd(Vec::new()),
-                _ => Variables::Only(self.variables(opened, known.map(Arc::as_ref), Asks::ThePerson)),
+            variables: if known.is_none() && opened.sudo.is_none() {
+                Variables::UsualAnd(self.settings.variables.beyond_usual(run.shell.passed()))
+            } else {
+                let known = known.map(Arc::as_ref);
+                Variables::Only(self.variables(opened, known, &run.shell, Asks::ThePerson))
             },
             line: false,
             output: Arc::clone(&capture) as Arc<_>,

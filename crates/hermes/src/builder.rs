@@ -328,7 +328,7 @@ impl RuntimeBuilder {
             MachineProbe { world: Arc::clone(&shared), host: Arc::clone(&host), place: self.place.clone() };
         let probe: Arc<dyn Probe> = Arc::new(probe);
         if let Some(skills) = &skills {
-            skills.look_through(Arc::clone(&probe));
+            lasting::look_around(skills, &probe, &later);
         }
         let runtime = Runtime::over(Inner {
             availability: Availability::new(host, probe),

@@ -1,11 +1,11 @@
 //! What lasts beyond a session, for the tools that ask for it: notes, skills, tasks and
 //! earlier conversations.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use hermes_core::cx::Services;
+use hermes_core::gate::Probe;
 use hermes_core::host::Host;
 use hermes_core::kanban::{Kanban, KanbanError};
 use hermes_core::logins::Logins;
@@ -13,15 +13,14 @@ use hermes_core::project::Projects;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
 use hermes_store::sessions::{Clock, SessionStore};
-use hermes_store::skills::Here;
+use hermes_store::skills::{Here, external_folders};
 use hermes_store::{
     Boards, Home, HomeKanban, HomeLogins, HomeMemory, HomeProjects, HomeRecall, HomeSkills, Settings,
-    StoreError,
 };
 
 use crate::host::Machine;
 use crate::kanban::{Later, ToldKanban};
-use crate::probe::MachineProbe;
+use crate::runtime::WeakRuntime;
 use crate::world::World;
 
 /// The notes of a home, unless the configuration wants none.
@@ -66,24 +65,30 @@ pub(crate) fn logins(home: &Home, machine: &Arc<Machine>) -> Arc<dyn Logins> {
 pub(crate) fn skills(home: &Home, world: &World, place: &Place, machine: &Arc<Machine>) -> HomeSkills {
     let (host, clock) = doors(machine);
     let platform = world.variable("HERMES_PLATFORM").filter(|name| !name.is_empty()).unwrap_or("cli");
-    let here = Here { system: std::env::consts::OS, platform: platform.to_owned(), place: place.clone() };
+    let here = Here {
+        system: std::env::consts::OS,
+        platform: platform.to_owned(),
+        place: place.clone(),
+        external: external_skills(home, world, place),
+    };
     HomeSkills::new(home, &world.settings().skills, here, &host, &clock)
 }
 
-/// The skills of a home, for code that just waits; no runtime is made.
-pub fn open_skills(
-    home: &Home,
-    cwd: &Path,
-    user_home: Option<&Path>,
-    env: &BTreeMap<String, String>,
-) -> Result<HomeSkills, StoreError> {
-    let world = World::read(Some(home.clone()), env.clone())?;
-    let machine = Arc::new(Machine::new());
-    let place = Place { cwd: cwd.to_owned(), home: user_home.map(Path::to_owned) };
-    let skills = skills(home, &world, &place, &machine);
-    let world = Arc::new(RwLock::new(world));
-    skills.look_through(Arc::new(MachineProbe { world, host: machine, place }));
-    Ok(skills)
+/// Lets skills ask what there is on this machine, and which skills plugins bring at that moment.
+pub(crate) fn look_around(skills: &HomeSkills, probe: &Arc<dyn Probe>, runtime: &Later) {
+    skills.look_through(Arc::clone(probe));
+    let runtime = Arc::clone(runtime);
+    skills.ask_plugins(Arc::new(move || {
+        let runtime = runtime.get().and_then(WeakRuntime::upgrade);
+        runtime.map(|runtime| runtime.plugin_skills()).unwrap_or_default()
+    }));
+}
+
+/// The folders with skills that the configuration names beside the home's own.
+pub(crate) fn external_skills(home: &Home, world: &World, place: &Place) -> Vec<PathBuf> {
+    let variable = |name: &str| world.variable(name).map(str::to_owned);
+    let named = &world.settings().skills.external_dirs;
+    external_folders(named, home.path(), place.home.as_deref(), &variable)
 }
 
 fn doors(machine: &Arc<Machine>) -> (Arc<dyn Host>, Arc<dyn Clock>) {

@@ -68,7 +68,7 @@ pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use hermes_env::jobs::run_as_keeper;
 pub use hermes_tools::transcribe::{TranscribeError, Transcript};
-pub use lasting::{open_boards, open_skills};
+pub use lasting::open_boards;
 pub use login::{LoginFailed, SpotifyLogin};
 pub use policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 pub use rollback::{Restored, Rollback, RollbackError};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::call::ToolCall;
 use hermes_core::definitions::{DefinitionSettings, Toolbox};
-use hermes_core::environment::Chosen;
+use hermes_core::environment::{Chosen, Shells};
 use hermes_core::extensions::Extensions;
 use hermes_core::outcome::Outcome;
 use hermes_core::policy::{Approver, Nobody};
@@ -267,6 +267,12 @@ impl Session {
     /// The model's context was shortened: what it was shown before may be shown again.
     pub fn context_shortened(&self) {
         hermes_tools::forget_shown(&self.state);
+    }
+
+    /// Has its commands given these variables from now on, as when a skill that declares them was read:
+    /// those that are set, and none that belongs to the agent itself.
+    pub fn pass_variables(&self, names: impl IntoIterator<Item = String>) {
+        self.state.with_slot(|shells: &mut Shells| shells.pass(names));
     }
 
     /// Stops everything that runs in this session, now and later.

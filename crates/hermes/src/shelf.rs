@@ -9,6 +9,7 @@ use hermes_env::shelf::{Item, Shelf};
 use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
 use hermes_store::{Home, HomeSkills};
 
+use crate::lasting::external_skills;
 use crate::world::World;
 
 /// The setting that names credential files.
@@ -41,12 +42,10 @@ pub(crate) fn named_by_skills(home: &Home, skills: &HomeSkills) -> bool {
 
 /// What far places are given, with what those skills name. The mirror of it lies where no tool may read.
 pub(crate) fn shelf(world: &World, home: &Home, place: &Place, skills: Option<&HomeSkills>) -> Shelf {
-    let settings = world.settings().skills;
-    let folders: Vec<PathBuf> = settings.external_dirs.iter().map(|path| place.resolve(path)).collect();
     let giving = Giving {
         home: home.path().to_path_buf(),
         own: home.skills(),
-        folders,
+        folders: external_skills(home, world, place),
         made: MADE.iter().map(|name| ((*name).to_owned(), home.cache().join(name))).collect(),
         named: named(world),
         skills: skills.cloned(),

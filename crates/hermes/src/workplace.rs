@@ -16,6 +16,7 @@ use hermes_env::probe::is_directory;
 use hermes_env::shell::variables::ChildVariables;
 use hermes_env::sudo::SudoSettings;
 use hermes_env::workplace::{FenceMaker, PlaceSettings, Shared};
+use hermes_llm::providers::PROVIDERS;
 use hermes_store::{Home, HomeSkills, Processes, Spill};
 use hermes_tools::{ScriptSettings, TerminalSettings};
 use serde_json::Value;
@@ -123,7 +124,19 @@ fn child_variables(world: &World) -> ChildVariables {
         process: world.process().clone(),
         secret: world.secret_names(),
         passed: texts(world, "env_passthrough").into_iter().collect::<BTreeSet<_>>(),
+        kept: world.kept(),
+        keys: keys_to_models(world),
     }
+}
+
+/// The variables that hold keys to models: those of the known providers and those that the settings name.
+fn keys_to_models(world: &World) -> BTreeSet<String> {
+    let settings = world.settings();
+    let named = settings.endpoints.iter().map(|endpoint| &endpoint.model).chain(&settings.fallbacks);
+    let named = named.chain(settings.auxiliary.values()).chain([&settings.model]);
+    let named = named.filter_map(|model| model.key_env.clone());
+    let known = PROVIDERS.iter().flat_map(|provider| provider.key_env).map(|name| (*name).to_owned());
+    known.chain(named).collect()
 }
 
 fn init_files(world: &World, place: &Place) -> Vec<PathBuf> {

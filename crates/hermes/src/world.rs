@@ -79,6 +79,12 @@ impl World {
         self.secrets.names().map(str::to_owned).collect()
     }
 
+    /// What the home's `.env` says.
+    pub(crate) fn kept(&self) -> BTreeMap<String, String> {
+        let pair = |name: &str| Some((name.to_owned(), self.secrets.get(name)?.to_owned()));
+        self.secrets.names().filter_map(pair).collect()
+    }
+
     /// The variables of the process part.
     pub(crate) fn process(&self) -> &BTreeMap<String, String> {
         &self.process

@@ -4,12 +4,13 @@
 #![expect(clippy::disallowed_methods, reason = "the tests write the folders that the runtime finds")]
 #![expect(clippy::unwrap_used, reason = "helpers are part of the tests")]
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use hermes::core::skills::{Beside, index};
 use hermes::store::Home;
-use hermes::store::skills::PluginSkill;
+use hermes::store::skills::Accepted;
 use hermes::{Runtime, Session, Status, ToolCall};
 use serde_json::{Value, json};
 
@@ -39,11 +40,16 @@ impl Yard {
     }
 
     fn runtime(&self) -> Runtime {
+        self.runtime_with(&[])
+    }
+
+    fn runtime_with(&self, variables: &[(String, String)]) -> Runtime {
         Runtime::builder()
             .cwd(self.project())
             .user_home(self.dir.path())
             .home(Home::at(&self.home()))
             .env([("PATH".to_owned(), std::env::var("PATH").unwrap())])
+            .env(variables.iter().cloned())
             .build()
             .unwrap()
     }
@@ -70,7 +76,7 @@ fn names(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn skills_are_found_in_the_home_in_external_folders_and_from_plugins() {
+fn skills_are_found_in_the_home_and_in_external_folders() {
     let yard = Yard::new("skills:\n  external_dirs: [~/more]\n  disabled: [quiet]\n");
     write(&yard.skills().join("release/SKILL.md"), &text("release", ""));
     write(&yard.skills().join("devops/ci/SKILL.md"), &text("ci", ""));
@@ -79,22 +85,149 @@ fn skills_are_found_in_the_home_in_external_folders_and_from_plugins() {
     write(&yard.skills().join("release/references/inner/SKILL.md"), &text("inner", ""));
     write(&yard.skills().join("mac/SKILL.md"), &text("mac", "platforms: [macos, windows]\n"));
     write(&yard.dir.path().join("more/extra/SKILL.md"), &text("extra", ""));
-    write(&yard.dir.path().join("plug/SKILL.md"), &text("tips", ""));
     let runtime = yard.runtime();
-    let folder = yard.dir.path().join("plug");
-    runtime.skills().unwrap().set_plugins(vec![PluginSkill { plugin: "weather".to_owned(), folder }]);
     let session = runtime.session().open().unwrap();
 
     let all = call(&session, "skills_list", &json!({}));
     let some = call(&session, "skills_list", &json!({ "category": "devops" }));
 
-    assert_eq!(names(&all), ["extra", "release", "weather:tips", "ci"]);
+    assert_eq!(names(&all), ["extra", "release", "ci"]);
     assert_eq!((names(&some), &some["count"]), (vec!["ci"], &json!(1)));
     assert_eq!(all["categories"], json!(["devops"]));
     let off = call(&session, "skill_view", &json!({ "name": "quiet" }));
     assert_eq!(off["error"], "the skill `quiet` is switched off in the configuration");
     let mac = call(&session, "skill_view", &json!({ "name": "mac" }));
     assert_eq!((&mac["success"], &mac["readiness_status"]), (&json!(false), &json!("unsupported")));
+}
+
+#[test]
+fn skills_of_plugins_are_there_as_long_as_the_plugin_is_switched_on() {
+    let yard = Yard::new("plugins:\n  enabled: [weather]\n");
+    let plugin = yard.home().join("plugins/weather");
+    write(&plugin.join("plugin.yaml"), "name: weather\nversion: 1.0\n");
+    write(
+        &plugin.join("__init__.py"),
+        "from pathlib import Path\nHERE = Path(__file__).parent / 'skills'\n\ndef register(ctx):\n    \
+         ctx.register_skill('tips', HERE / 'tips' / 'SKILL.md')\n    \
+         ctx.register_skill('maps', HERE / 'folder')\n    \
+         ctx.register_skill('gone', HERE / 'nowhere')\n",
+    );
+    write(&plugin.join("skills/tips/SKILL.md"), &text("called-otherwise", ""));
+    write(&plugin.join("skills/tips/clouds.md"), "white\n");
+    write(&plugin.join("skills/folder/SKILL.md"), &text("maps", ""));
+    let runtime = yard.runtime();
+    runtime.try_plugins(&["weather".to_owned()]);
+    let session = runtime.session().open().unwrap();
+    let list = || call(&session, "skills_list", &json!({}));
+
+    assert_eq!(names(&list()), ["weather:maps", "weather:tips"]);
+    let view = call(&session, "skill_view", &json!({ "name": "weather:tips" }));
+    let folder = plugin.join("skills/tips").display().to_string();
+    assert_eq!((&view["name"], &view["skill_dir"]), (&json!("weather:tips"), &json!(folder)), "{view}");
+    let file = call(&session, "skill_view", &json!({ "name": "weather:tips", "file_path": "clouds.md" }));
+    assert_eq!(file["content"], "white\n", "{file}");
+    let changed = call(
+        &session,
+        "skill_manage",
+        &json!({ "action": "delete", "name": "weather:tips", "absorbed_into": "" }),
+    );
+    assert!(changed["error"].as_str().unwrap().contains("belongs to a plugin"), "{changed}");
+    let gone = runtime.skills().unwrap().check(Some("weather:gone"), None);
+    assert!(gone[0].problems[0].contains("there is no SKILL.md"), "{gone:?}");
+
+    write(&yard.home().join("config.yaml"), "plugins:\n  enabled: []\n");
+    runtime.refresh().unwrap();
+    assert!(names(&list()).is_empty(), "{}", list());
+    assert_eq!(call(&session, "skill_view", &json!({ "name": "weather:tips" }))["success"], json!(false));
+}
+
+#[test]
+fn categories_say_what_they_are_about() {
+    let yard = Yard::new("");
+    write(&yard.skills().join("devops/DESCRIPTION.md"), "---\ndescription: Servers and pipelines\n---\n");
+    write(&yard.skills().join("devops/ci/SKILL.md"), &text("ci", ""));
+    write(&yard.skills().join("kitchen/DESCRIPTION.md"), "# Food\nand drink\n");
+    write(&yard.skills().join("kitchen/tea/SKILL.md"), &text("tea", ""));
+    write(&yard.skills().join("plain/x/SKILL.md"), &text("x", ""));
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    let all = call(&session, "skills_list", &json!({}));
+
+    assert_eq!(all["categories"], json!(["devops", "kitchen", "plain"]));
+    assert_eq!(all["category_descriptions"], json!({ "devops": "Servers and pipelines", "kitchen": "Food" }));
+}
+
+#[test]
+fn commands_have_the_variables_that_a_skill_which_was_read_declares() {
+    let yard = Yard::new("");
+    write(&yard.home().join(".env"), "SKILL_NOTES_KEY=of-the-home\n");
+    let declared = "required_environment_variables: [{name: SKILL_NOTES_KEY}, {name: OPENAI_API_KEY}, \
+        {name: TENOR_KEY}, {name: NOT_SET_KEY}]\n";
+    write(&yard.skills().join("pictures/SKILL.md"), &text("pictures", declared));
+    let variables = [("TENOR_KEY", "abc"), ("OPENAI_API_KEY", "sk-ours")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let runtime = yard.runtime_with(&variables);
+    let session = runtime.session().open().unwrap();
+    let command = json!({ "command": "echo ${#TENOR_KEY} ${#SKILL_NOTES_KEY} ${#OPENAI_API_KEY}." });
+    let said = |session: &Session| call(session, "terminal", &command)["output"].clone();
+
+    assert_eq!(said(&session), "0 0 0.");
+    call(&session, "skill_view", &json!({ "name": "pictures" }));
+    assert_eq!(said(&session), "3 11 0.");
+    assert_eq!(said(&session), "3 11 0.", "and every command after it");
+    let code = json!({ "code": "import os; print(len(os.environ['TENOR_KEY']))" });
+    assert_eq!(call(&session, "execute_code", &code)["output"], "3");
+    let other = runtime.session().open().unwrap();
+    assert_eq!(said(&other), "0 0 0.", "another session has not read it");
+}
+
+#[test]
+fn files_with_credentials_lie_in_the_hermes_home() {
+    let yard = Yard::new("");
+    let more = "required_credential_files: [calendar.json, {path: other.json}]\n";
+    write(&yard.skills().join("dates/SKILL.md"), &text("dates", more));
+    write(&yard.home().join("calendar.json"), "{}");
+    write(&yard.project().join("other.json"), "{}");
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    let view = call(&session, "skill_view", &json!({ "name": "dates" }));
+
+    assert_eq!(view["missing_credential_files"], json!(["other.json"]));
+}
+
+#[test]
+fn a_relative_external_folder_is_one_of_the_home_and_a_missing_one_is_told() {
+    let yard = Yard::new("skills:\n  external_dirs: [shared, /no/such/place, $TEAM/x, $UNSET/y]\n");
+    write(&yard.home().join("shared/mine/SKILL.md"), &text("mine", ""));
+    write(&yard.project().join("shared/theirs/SKILL.md"), &text("theirs", ""));
+    write(&yard.dir.path().join("team/x/ours/SKILL.md"), &text("ours", ""));
+    write(&yard.skills().join("kitchen/pot/SKILL.md"), &text("pot", ""));
+    symlink(yard.dir.path(), yard.skills().join("kitchen/tea")).unwrap();
+    let team = yard.dir.path().join("team").display().to_string();
+    let runtime = yard.runtime_with(&[("TEAM".to_owned(), team)]);
+
+    let session = runtime.session().open().unwrap();
+    let checked = runtime.skills().unwrap().check(None, None);
+
+    assert_eq!(names(&call(&session, "skills_list", &json!({}))), ["mine", "ours", "pot"]);
+    let odd: Vec<(&str, &str)> = checked
+        .iter()
+        .filter(|it| !it.problems.is_empty())
+        .map(|it| (it.name.as_str(), it.problems[0].as_str()))
+        .collect();
+    let (home, link) = (yard.home(), "name the folder it leads to in `skills.external_dirs`");
+    let unset =
+        format!("`skills.external_dirs` names {}/$UNSET/y, and there is no such folder", home.display());
+    assert_eq!(
+        odd,
+        [
+            ("tea", link),
+            ("place", "`skills.external_dirs` names /no/such/place, and there is no such folder"),
+            ("y", unset.as_str()),
+        ]
+    );
 }
 
 #[test]
@@ -106,6 +239,9 @@ fn a_skill_is_read_with_its_files_and_what_it_needs() {
     write(&yard.skills().join("release/SKILL.md"), &text("release", more));
     write(&yard.skills().join("release/references/api.md"), "the api\n");
     write(&yard.skills().join("release/scripts/run.sh"), "#!/bin/sh\n");
+    write(&yard.skills().join("release/forms.md"), "the forms\n");
+    write(&yard.skills().join("release/ooxml/pack.py"), "pack\n");
+    write(&yard.skills().join("release/.hidden"), "hidden\n");
     std::fs::write(yard.skills().join("release/references/picture"), b"\x00\xff").unwrap();
     let runtime = yard.runtime();
     let session = runtime.session().open().unwrap();
@@ -117,7 +253,10 @@ fn a_skill_is_read_with_its_files_and_what_it_needs() {
     assert!(view["content"].as_str().unwrap().contains(&format!("1. Do it in {folder}")), "{view}");
     assert_eq!(
         view["linked_files"],
-        json!({ "references": ["references/api.md", "references/picture"], "scripts": ["scripts/run.sh"] })
+        json!({
+            "references": ["references/api.md", "references/picture"], "scripts": ["scripts/run.sh"],
+            "other": ["forms.md", "ooxml/pack.py"],
+        })
     );
     assert_eq!((&view["tags"], &view["related_skills"]), (&json!(["git"]), &json!(["ci"])));
     assert_eq!(view["missing_required_environment_variables"], json!(["SKILL_TOKEN"]));
@@ -129,6 +268,13 @@ fn a_skill_is_read_with_its_files_and_what_it_needs() {
         file,
         json!({ "success": true, "name": "release", "file": "references/api.md", "content": "the api\n", "file_type": ".md" })
     );
+    for (name, content) in [("forms.md", "the forms\n"), ("ooxml/pack.py", "pack\n")] {
+        let file = call(&session, "skill_view", &json!({ "name": "release", "file_path": name }));
+        assert_eq!(file["content"], content, "{file}");
+    }
+    let written =
+        json!({ "action": "write_file", "name": "release", "file_path": "forms.md", "file_content": "x" });
+    assert_eq!(call(&session, "skill_manage", &written)["success"], json!(false), "only the four folders");
     let binary =
         call(&session, "skill_view", &json!({ "name": "release", "file_path": "references/picture" }));
     assert_eq!(binary["is_binary"], json!(true));
@@ -146,6 +292,8 @@ fn no_file_outside_of_a_skill_is_read_or_written() {
     write(&yard.dir.path().join("secret/key"), "outside");
     symlink(yard.dir.path().join("secret"), yard.skills().join("a/assets")).unwrap();
     symlink(yard.dir.path().join("secret/key"), yard.skills().join("a/references/link")).unwrap();
+    symlink(yard.dir.path().join("secret/key"), yard.skills().join("a/top-link")).unwrap();
+    write(&yard.skills().join("a/.hidden"), "outside");
     symlink(yard.dir.path().join("secret"), yard.skills().join("linked")).unwrap();
     write(&yard.dir.path().join("secret/SKILL.md"), &text("linked", ""));
     let runtime = yard.runtime();
@@ -158,6 +306,8 @@ fn no_file_outside_of_a_skill_is_read_or_written() {
         "/etc/passwd",
         "references/../../../x",
         "references/.x",
+        "top-link",
+        ".hidden",
     ] {
         let read = call(&session, "skill_view", &json!({ "name": "a", "file_path": file }));
         assert_eq!(read["success"], json!(false), "{file}: {read}");
@@ -253,6 +403,8 @@ fn what_commands_the_reader_or_is_too_large_or_pinned_is_refused() {
     assert!(!yard.skills().join("x").exists());
     let pinned = manage(json!({ "action": "delete", "name": "kept" }));
     assert!(pinned["error"].as_str().unwrap().contains("is pinned"), "{pinned}");
+    runtime.skills().unwrap().pin("kept", false).unwrap();
+    assert_eq!(manage(json!({ "action": "delete", "name": "kept", "absorbed_into": "" }))["success"], true);
     let big = "b".repeat(1024 * 1024 + 1);
     let made = manage(json!({ "action": "create", "name": "bulky", "content": text("bulky", "") }));
     assert_eq!(made["success"], true, "{made}");
@@ -291,7 +443,8 @@ fn skills_of_a_project_count_once_they_are_trusted_as_they_are() {
 
     assert_eq!(skills.list_now(None), []);
     assert!(skills.view_now("build", "").is_err());
-    assert_eq!(skills.trust_project().unwrap(), ["build"]);
+    let build = || Accepted { name: "build".to_owned(), refused: None };
+    assert_eq!(skills.trust_project().unwrap(), [build()]);
     assert_eq!(skills.list_now(None).len(), 1);
     write(&yard.project().join(".hermes/skills/build/scripts/x.sh"), "echo");
     assert_eq!(skills.list_now(None), [], "a changed skill has to be trusted again");
@@ -315,8 +468,9 @@ fn conditions_and_the_index_look_at_what_is_offered() {
         Beside { tools: set(tools), toolsets: set(toolsets) }
     };
 
-    let with = index(&skills.list_now(Some(&beside(&["terminal", "web_search"], &["terminal", "web"]))));
-    let without = index(&skills.list_now(Some(&beside(&[], &[]))));
+    let shown = |beside| index(&skills.list_now(Some(&beside)), &BTreeMap::new());
+    let with = shown(beside(&["terminal", "web_search"], &["terminal", "web"]));
+    let without = shown(beside(&[], &[]));
 
     assert_eq!((with, without), (vec!["shell: About shell".to_owned()], vec!["curl: About curl".to_owned()]));
 }

@@ -9,6 +9,7 @@ use hermes::chat::{Chat, ModelWish, OpenError, Opening};
 use hermes::core::clarify::Asker;
 use hermes::core::model::{Message, Part, Usage};
 use hermes::core::policy::Approver;
+use hermes::core::skills::{Beside, Skill, View};
 use hermes::core::sudo::SudoAsker;
 use hermes::core::toolset::Selection;
 use tokio_util::sync::CancellationToken;
@@ -133,6 +134,17 @@ impl Talk for Agent {
             let said = self.runtime.run_plugin_command(&name, &words).await;
             said.unwrap_or_else(|| Err(format!("no plugin has /{name} any more")))
         })
+    }
+
+    fn skills(&self) -> Vec<Skill> {
+        let Some(skills) = self.runtime.skills() else { return Vec::new() };
+        skills.list_now(Some(&Beside::of(&self.chat.session().toolbox_blocking())))
+    }
+
+    fn skill(&self, name: &str) -> Option<View> {
+        let view = self.runtime.skills()?.view_now(name, &self.chat.session_id()).ok()?;
+        self.chat.session().pass_variables(view.needs.names());
+        Some(view)
     }
 
     fn injected(&self) -> Vec<String> {

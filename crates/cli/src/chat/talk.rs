@@ -5,6 +5,7 @@
 use futures::future::BoxFuture;
 use hermes::agent::{EventSink, TurnEnd};
 use hermes::core::model::{Message, Part, Usage};
+use hermes::core::skills::{Skill, View};
 use tokio_util::sync::CancellationToken;
 
 /// What was done, or why not, in words for a person.
@@ -87,6 +88,16 @@ pub(crate) trait Talk: Send + Sync {
     /// Runs a slash command that a plugin brought.
     fn plugin_command(&self, _name: String, _words: String) -> BoxFuture<'_, Told> {
         Box::pin(std::future::ready(Err("no plugin has it".to_owned())))
+    }
+
+    /// The skills that can be used.
+    fn skills(&self) -> Vec<Skill> {
+        Vec::new()
+    }
+
+    /// What a skill says that the person wants to be used now; nothing when there is no such skill.
+    fn skill(&self, _name: &str) -> Option<View> {
+        None
     }
 
     /// What plugins want to be said; each is given out once.

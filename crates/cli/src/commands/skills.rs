@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use hermes::Runtime;
 use hermes::core::effect::lexical;
-use hermes::core::skills::SkillError;
+use hermes::core::skills::{Beside, SkillError};
 use hermes::store::HomeSkills;
-use hermes::store::skills::Checked;
+use hermes::store::skills::{Accepted, Checked};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
@@ -55,6 +56,16 @@ enum Action {
         #[arg(long)]
         force: bool,
     },
+    /// Have a skill of the home left alone: no model changes it, and it is not removed
+    Pin {
+        /// Name of the skill
+        name: String,
+    },
+    /// Let a pinned skill be changed and removed again
+    Unpin {
+        /// Name of the skill
+        name: String,
+    },
     /// Take a skill of the home away; it is kept in skills/.archive
     Remove {
         /// Name of the skill
@@ -74,7 +85,7 @@ impl Run for Command {
         let runtime = shell.runtime()?;
         let skills = runtime.skills().ok_or_else(|| Failure::failed("there is no home to keep skills in"))?;
         match self.action {
-            Action::List { category } => list(skills, category.as_deref(), shell),
+            Action::List { category } => list(skills, &beside(&runtime)?, category.as_deref(), shell),
             Action::View { name, file } => view(skills, &name, file.as_deref(), shell),
             Action::Install { dir, category, force } => {
                 let dir = lexical(&dir.to_string_lossy(), shell.cwd(), shell.user_home().as_deref());
@@ -94,19 +105,49 @@ impl Run for Command {
                 }
                 shell.out.text(&format!("{name}: removed; it is kept in {kept}"))
             }
-            Action::Check { name } => check(skills, name.as_deref(), shell),
-            Action::Trust => {
-                let names = skills.trust_project().map_err(failed)?;
-                if shell.out.wants_json() {
-                    return shell.out.json(&json!({ "trusted": names }));
-                }
-                match names.as_slice() {
-                    [] => shell.out.line("this project has no skills"),
-                    names => shell.out.text(&format!("trusted as they are now: {}", names.join(", "))),
-                }
-            }
+            Action::Pin { name } => pin(skills, &name, true, shell),
+            Action::Unpin { name } => pin(skills, &name, false, shell),
+            Action::Check { name } => check(skills, &beside(&runtime)?, name.as_deref(), shell),
+            Action::Trust => trust(skills, shell),
         }
     }
+}
+
+/// What a conversation from here is offered: skills are shown beside it or not.
+fn beside(runtime: &Runtime) -> Result<Beside, Failure> {
+    let toolbox = runtime.toolbox_blocking(&runtime.platform("cli")?, &runtime.definition_settings())?;
+    Ok(Beside::of(&toolbox))
+}
+
+fn pin(skills: &HomeSkills, name: &str, pinned: bool, shell: &Shell) -> Result<(), Failure> {
+    skills.pin(name, pinned).map_err(failed)?;
+    if shell.out.wants_json() {
+        return shell.out.json(&json!({ "name": name, "pinned": pinned }));
+    }
+    shell.out.text(&format!("{name}: {}", if pinned { "pinned" } else { "not pinned any more" }))
+}
+
+fn trust(skills: &HomeSkills, shell: &Shell) -> Result<(), Failure> {
+    let all = skills.trust_project().map_err(failed)?;
+    let trusted: Vec<&str> =
+        all.iter().filter(|it| it.refused.is_none()).map(|it| it.name.as_str()).collect();
+    let why = |it: &Accepted| Some((it.name.clone(), it.refused.clone()?));
+    let refused: Vec<(String, String)> = all.iter().filter_map(why).collect();
+    if shell.out.wants_json() {
+        let refused = refused.iter().map(|(name, why)| json!({ "name": name, "why": why }));
+        shell.out.json(&json!({ "trusted": trusted, "refused": refused.collect::<Vec<_>>() }))?;
+    } else {
+        if all.is_empty() {
+            shell.out.line("this project has no skills")?;
+        }
+        if !trusted.is_empty() {
+            shell.out.text(&format!("trusted as they are now: {}", trusted.join(", ")))?;
+        }
+        for (name, why) in &refused {
+            shell.out.text(&format!("not trusted: {name}: {why}"))?;
+        }
+    }
+    if refused.is_empty() { Ok(()) } else { Err(Failure::Told(Failure::FAILED)) }
 }
 
 fn failed(why: SkillError) -> Failure {
@@ -119,8 +160,8 @@ fn failed(why: SkillError) -> Failure {
     }
 }
 
-fn list(skills: &HomeSkills, category: Option<&str>, shell: &Shell) -> Result<(), Failure> {
-    let mut all = skills.list_now(None);
+fn list(skills: &HomeSkills, beside: &Beside, category: Option<&str>, shell: &Shell) -> Result<(), Failure> {
+    let mut all = skills.list_now(Some(beside));
     all.retain(|skill| category.is_none_or(|category| skill.category.as_deref() == Some(category)));
     if shell.out.wants_json() {
         let one = |skill: &hermes::core::skills::Skill| {
@@ -180,8 +221,8 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
     files.iter().try_for_each(|file| shell.out.remark(file))
 }
 
-fn check(skills: &HomeSkills, name: Option<&str>, shell: &Shell) -> Result<(), Failure> {
-    let checked = skills.check(name);
+fn check(skills: &HomeSkills, beside: &Beside, name: Option<&str>, shell: &Shell) -> Result<(), Failure> {
+    let checked = skills.check(name, Some(beside));
     if let (Some(name), true) = (name, checked.is_empty()) {
         return Err(failed(SkillError::Unknown { name: name.to_owned(), near: Vec::new() }));
     }

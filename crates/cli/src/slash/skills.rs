@@ -1,14 +1,13 @@
 //! `/skills`: the skills that can be used.
 
 use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
-use crate::skills;
 use crate::table::Cell;
 
 pub(crate) const COMMAND: SlashDef =
     SlashDef::new("skills", "", "List the skills; /NAME uses one", Act::Now(run));
 
 fn run(cx: &SlashCx<'_>, _words: &str) -> Reply {
-    let all = skills::list(cx.shell);
+    let all = cx.talk.skills();
     if all.is_empty() {
         return Reply::say("There are no skills yet.");
     }

@@ -238,3 +238,29 @@ fn a_plugin_that_hangs_is_told_wherever_somebody_looks() {
     assert_eq!((&info["state"], &info["enabled"]), (&json!("late"), &json!(true)), "{info}");
     assert!(why.out.contains("plugin asleep") && why.out.contains("hermes plugins enable asleep"), "{why:?}");
 }
+
+#[test]
+fn skills_of_a_plugin_come_and_go_with_it() {
+    let home = Home::new();
+    let lines = "from pathlib import Path\n\ndef register(ctx):\n    \
+        ctx.register_skill('foo', Path(__file__).parent / 'skills' / 'foo' / 'SKILL.md')\n";
+    let folder = home.plugin("pp", lines).join("skills/foo");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), "---\nname: foo\ndescription: About foo\n---\nDo it\n").unwrap();
+
+    let before = home.json(&["skills", "list"]);
+    home.say(&["plugins", "enable", "pp"]);
+    let listed = home.json(&["skills", "list"]);
+    let viewed = home.say(&["skills", "view", "pp:foo"]);
+    let called = home.call("skill_view", r#"{"name": "pp:foo"}"#);
+    home.say(&["plugins", "disable", "pp"]);
+
+    assert_eq!(before, json!([]));
+    assert_eq!(
+        listed,
+        json!([{ "name": "pp:foo", "description": "About foo", "category": null, "origin": "plugin" }])
+    );
+    assert!(viewed.ends_with("Do it\n"), "{viewed}");
+    assert_eq!(called.json()["name"], "pp:foo", "{called:?}");
+    assert_eq!(home.json(&["skills", "list"]), json!([]));
+}

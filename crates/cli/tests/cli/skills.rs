@@ -25,6 +25,7 @@ fn a_skill_is_installed_listed_read_and_removed() {
     assert_eq!(home.json(&["skills", "check"])[0]["problems"], json!([]));
     let again = home.run(&["skills", "install", "tea"]);
     assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.err.contains("--force puts this one in its place"), "{again:?}");
     let forced = home.json(&["skills", "install", "tea", "--force"]);
     assert!(forced["replaced"].as_str().unwrap().starts_with(".archive/tea-"), "{forced}");
     let removed = home.json(&["skills", "remove", "tea"]);
@@ -58,4 +59,85 @@ fn check_tells_what_is_wrong_and_fails() {
 
     assert_eq!(said.code, Some(1));
     assert!(said.json()[0]["problems"][0].as_str().unwrap().contains("does not begin"), "{said:?}");
+}
+
+#[test]
+fn trust_tells_which_skills_it_does_not_accept() {
+    let text = |name: &str| format!("---\nname: {name}\ndescription: About\n---\nDo it\n");
+    let home = Home::new();
+    for name in ["good", "large", "linked"] {
+        let folder = home.project().join(".hermes/skills").join(name);
+        std::fs::create_dir_all(folder.join("assets")).unwrap();
+        std::fs::write(folder.join("SKILL.md"), text(name)).unwrap();
+    }
+    let skills = home.project().join(".hermes/skills");
+    std::fs::write(skills.join("large/assets/film"), vec![0; 2 * 1024 * 1024]).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", skills.join("linked/assets/x")).unwrap();
+
+    let said = home.run(&["skills", "trust", "--json"]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(
+        said.json(),
+        json!({
+            "trusted": ["good"],
+            "refused": [
+                { "name": "large", "why": "assets/film is larger than 1048576 bytes" },
+                { "name": "linked", "why": "assets/x is a link, which may lead anywhere" },
+            ],
+        })
+    );
+    assert_eq!(home.json(&["skills", "list"])[0]["name"], "good");
+}
+
+#[test]
+fn list_shows_what_a_model_sees_and_check_says_why_not() {
+    let home = Home::new();
+    let skill = |name: &str, condition: &str| {
+        let folder = home.state().join("skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let facts = format!("name: {name}\ndescription: About\nmetadata: {{hermes: {{{condition}}}}}");
+        std::fs::write(folder.join("SKILL.md"), format!("---\n{facts}\n---\nDo it\n")).unwrap();
+    };
+    skill("dreams", "requires_tools: [nonexistent_tool]");
+    skill("shell-less", "fallback_for_toolsets: [terminal]");
+    skill("works", "requires_toolsets: [terminal]");
+
+    let listed = home.json(&["skills", "list"]);
+    let checked = home.json(&["skills", "check"]);
+
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["name"]), (1, &json!("works")), "{listed}");
+    assert_eq!(
+        [&checked[0]["hidden"], &checked[1]["hidden"], &checked[2]["hidden"]],
+        [
+            &json!("it needs the tools nonexistent_tool"),
+            &json!("it stands in for toolsets that are there: terminal"),
+            &json!(null)
+        ]
+    );
+}
+
+#[test]
+fn a_pinned_skill_is_kept_until_somebody_lets_it_go() {
+    let home = with_skill();
+    home.say(&["skills", "install", "tea"]);
+
+    home.say(&["skills", "pin", "tea"]);
+    let kept = home.run(&["skills", "remove", "tea"]);
+    home.say(&["skills", "unpin", "tea"]);
+    let removed = home.run(&["skills", "remove", "tea"]);
+
+    assert_eq!((kept.code, removed.code), (Some(1), Some(0)), "{kept:?} {removed:?}");
+    assert!(kept.err.contains("hermes skills unpin"), "{kept:?}");
+}
+
+#[test]
+fn a_text_without_facts_is_not_installed_unless_it_is_meant() {
+    let home = Home::new().file("plain/SKILL.md", "Just words\n");
+
+    let refused = home.run(&["skills", "install", "plain"]);
+    let forced = home.run(&["skills", "install", "plain", "--force"]);
+
+    assert_eq!((refused.code, forced.code), (Some(1), Some(0)), "{refused:?} {forced:?}");
+    assert!(refused.err.contains("does not begin with facts"), "{refused:?}");
 }

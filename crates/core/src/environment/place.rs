@@ -2,6 +2,7 @@
 //! they write.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -210,23 +211,38 @@ impl Kept {
 
 /// What a session's shell remembers between commands. Only the workplace that made it can look inside.
 #[derive(Clone, Default)]
-pub struct ShellState(Option<Arc<dyn Any + Send + Sync>>);
+pub struct ShellState {
+    known: Option<Arc<dyn Any + Send + Sync>>,
+    passed: BTreeSet<String>,
+}
 
 impl ShellState {
     /// Wraps what a workplace wants to find again.
     pub fn new(state: Arc<dyn Any + Send + Sync>) -> Self {
-        Self(Some(state))
+        Self { known: Some(state), passed: BTreeSet::new() }
     }
 
     /// What was wrapped, if it is of this type.
     pub fn find<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        Arc::clone(self.0.as_ref()?).downcast().ok()
+        Arc::clone(self.known.as_ref()?).downcast().ok()
+    }
+
+    /// The same, for commands that are to have these variables too.
+    #[must_use]
+    pub fn passing(self, names: BTreeSet<String>) -> Self {
+        Self { passed: names, ..self }
+    }
+
+    /// Names of variables that what the session has read asks for. Which of them are given is decided by
+    /// who starts the command.
+    pub fn passed(&self) -> &BTreeSet<String> {
+        &self.passed
     }
 }
 
 impl std::fmt::Debug for ShellState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "ShellState(known)" } else { "ShellState(new)" })
+        f.write_str(if self.known.is_some() { "ShellState(known)" } else { "ShellState(new)" })
     }
 }
 

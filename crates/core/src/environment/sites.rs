@@ -1,6 +1,6 @@
 //! The places of a runtime by name, and what is known about each without opening it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{EnvError, ShellState, Workplace};
@@ -127,19 +127,32 @@ impl Environments {
     }
 }
 
-/// What a session's shells remember, one per environment.
+/// What a session's shells remember, one per environment, and what all of them are to be given.
 #[derive(Debug, Default)]
-pub struct Shells(BTreeMap<String, ShellState>);
+pub struct Shells {
+    known: BTreeMap<String, ShellState>,
+    passed: BTreeSet<String>,
+}
 
 impl Shells {
     /// What the shell in that environment knew last.
     pub fn of(&self, environment: &str) -> ShellState {
-        self.0.get(environment).cloned().unwrap_or_default()
+        self.known.get(environment).cloned().unwrap_or_default().passing(self.passed.clone())
+    }
+
+    /// What a shell begins with that is to know nothing of those before it.
+    pub fn fresh(&self) -> ShellState {
+        ShellState::default().passing(self.passed.clone())
+    }
+
+    /// Has the session's commands given these variables from now on, as far as they may be.
+    pub fn pass(&mut self, names: impl IntoIterator<Item = String>) {
+        self.passed.extend(names);
     }
 
     /// What it knows now.
     pub fn set(&mut self, environment: &str, state: ShellState) {
-        self.0.insert(environment.to_owned(), state);
+        self.known.insert(environment.to_owned(), state);
     }
 }
 

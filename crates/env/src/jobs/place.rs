@@ -31,7 +31,7 @@ impl Jobs for Shared {
             let cancel = CancellationToken::new();
             let known = self.known(&opened, &permit, &job.shell, &cancel, &mut Vec::new()).await?;
             let mark = if rack.outlives_us() { None } else { opened.environment.mark() };
-            let variables = self.variables(&opened, known.as_deref(), Asks::Nobody);
+            let variables = self.variables(&opened, known.as_deref(), &job.shell, Asks::Nobody);
             let shell = self.bash()?;
             let launch = Launch {
                 folder: PathBuf::new(),

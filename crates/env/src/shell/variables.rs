@@ -33,6 +33,17 @@ const SECRET_WORDS: [&str; 16] = [
 const HARMLESS: [&str; 7] =
     ["GIT_ASKPASS", "GPG_TTY", "KEYTIMEOUT", "SSH_AGENT_PID", "SSH_ASKPASS", "SSH_AUTH_SOCK", "XAUTHORITY"];
 
+/// What opens places of ours to whoever has it: accounts of vendors, and this machine. Beside the names of
+/// the contract, these are not for a session that asks.
+const VENDORS: [&str; 6] = [
+    "DAYTONA_API_KEY",
+    "DAYTONA_JWT_TOKEN",
+    "MODAL_TOKEN_SECRET",
+    "SUDO_PASSWORD",
+    "VERCEL_OIDC_TOKEN",
+    "VERCEL_TOKEN",
+];
+
 /// Directories a search path should not be without.
 const PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
@@ -45,6 +56,10 @@ pub struct ChildVariables {
     pub secret: BTreeSet<String>,
     /// Names that are passed because somebody asked for it.
     pub passed: BTreeSet<String>,
+    /// What the home's `.env` says, for what a session asks for by name.
+    pub kept: BTreeMap<String, String>,
+    /// Names of the keys to models, which no session gets by asking.
+    pub keys: BTreeSet<String>,
 }
 
 impl ChildVariables {
@@ -66,18 +81,42 @@ impl ChildVariables {
         set.into_iter().filter(|(name, _)| name.to_str().is_some_and(|name| self.passes(name))).collect()
     }
 
+    /// Those of these variables that a child does not get anyway.
+    pub(crate) fn beyond_usual(&self, names: &BTreeSet<String>) -> Vec<(OsString, OsString)> {
+        if names.is_empty() { Vec::new() } else { self.asked_for(names, &self.allowed()) }
+    }
+
+    /// Those of these variables that are set and that `given` does not have yet. What belongs to us is not
+    /// for whoever asks, but for those whom the person allowed it.
+    pub(crate) fn asked_for(
+        &self,
+        names: &BTreeSet<String>,
+        given: &[(OsString, OsString)],
+    ) -> Vec<(OsString, OsString)> {
+        let ours =
+            |name: &String| self.keys.contains(name) || VENDORS.contains(&name.as_str()) || is_ours(name);
+        let wanted = names.iter().filter(|name| self.passed.contains(*name) || !ours(name));
+        let wanted = wanted.filter(|name| given.iter().all(|(known, _)| known != name.as_str()));
+        let value = |name: &String| self.kept.get(name).or_else(|| self.process.get(name));
+        wanted.filter_map(|name| Some((name.into(), value(name)?.into()))).collect()
+    }
+
     fn passes(&self, name: &str) -> bool {
         if self.passed.contains(name) {
             return true;
         }
-        let ours = self.secret.contains(name)
-            || withheld::NAMES.binary_search(&name).is_ok()
-            || name.starts_with("AUXILIARY_")
-            || name.starts_with("_HERMES_")
-            // Functions come back through the start-up files and the session, not through here.
-            || name.starts_with("BASH_FUNC_");
+        let ours = self.secret.contains(name) || is_ours(name);
         !ours && (HARMLESS.contains(&name) || !sounds_secret(name))
     }
+}
+
+/// Whether a variable is ours by its name: keys of providers, of platforms, of what we do ourselves.
+fn is_ours(name: &str) -> bool {
+    withheld::NAMES.binary_search(&name).is_ok()
+        || name.starts_with("AUXILIARY_")
+        || name.starts_with("_HERMES_")
+        // Functions come back through the start-up files and the session, not through here.
+        || name.starts_with("BASH_FUNC_")
 }
 
 /// Whether a part of the name is a word for a secret; `KEYBOARD` is not, `API_KEY` and `apikey` are.
@@ -150,6 +189,26 @@ mod tests {
             ["OPENAI_API_KEY", "PLAIN", "WANTED_TOKEN", "NVM_DIR"].map(|name| (name.into(), "v".into()));
         let left = variables.filtered(set.to_vec());
         assert_eq!(left, [("WANTED_TOKEN".into(), "v".into()), ("NVM_DIR".into(), "v".into())]);
+    }
+
+    #[test]
+    fn what_a_session_asks_for_is_given_unless_it_is_ours() {
+        let mut variables = given(&["OPENAI_API_KEY", "TENOR_KEY", "WANTED_TOKEN"]);
+        let kept = ["IN_THE_HOME", "SUDO_PASSWORD"].map(|name| (name.to_owned(), "h".to_owned()));
+        variables.kept = kept.into();
+        variables.keys = ["OPENAI_API_KEY".to_owned()].into();
+        let asked = ["IN_THE_HOME", "OPENAI_API_KEY", "SUDO_PASSWORD", "TENOR_KEY", "UNSET", "WANTED_TOKEN"];
+        let asked = asked.map(str::to_owned).into();
+
+        let found = variables.asked_for(&asked, &[("WANTED_TOKEN".into(), "session's own".into())]);
+        variables.passed = ["OPENAI_API_KEY".to_owned()].into();
+        let allowed = variables.asked_for(&asked, &[]);
+
+        let names = |found: &[(OsString, OsString)]| -> Vec<String> {
+            found.iter().map(|(name, _)| name.clone().into_string().unwrap()).collect()
+        };
+        assert_eq!(names(&found), ["IN_THE_HOME", "TENOR_KEY"]);
+        assert_eq!(names(&allowed), ["IN_THE_HOME", "OPENAI_API_KEY", "TENOR_KEY", "WANTED_TOKEN"]);
     }
 
     #[test]

@@ -85,15 +85,12 @@ async fn notes(runtime: &Runtime) -> MemoryBlocks {
 /// The skills that make sense beside these tools, in lines of bounded size.
 async fn skills(runtime: &Runtime, toolbox: &Toolbox) -> Vec<String> {
     let Some(skills) = runtime.skills() else { return Vec::new() };
-    let offered = || toolbox.offered().iter().chain(toolbox.deferred());
-    let beside = Beside {
-        tools: offered().map(|tool| tool.name().to_string()).collect(),
-        toolsets: offered().map(|tool| tool.entry().toolset().to_string()).collect(),
-    };
+    let beside = Beside::of(toolbox);
     if !beside.tools.contains("skill_view") {
         return Vec::new();
     }
-    index(&skills.list(Some(beside)).await.unwrap_or_default())
+    let listed = skills.list(Some(beside)).await.unwrap_or_default();
+    index(&listed, &skills.categories().await.unwrap_or_default())
 }
 
 /// The date, without the time: the prompt stays the same all day.

@@ -117,8 +117,12 @@ impl Cron {
             let outcome = if answer.trim().is_empty() { Outcome::Nothing } else { Outcome::Ok };
             return Came { answer, ..Came::to(outcome, None) };
         };
-        match self.beside(job, printed, session).await.and_then(|beside| prompt::assemble(job, &beside)) {
-            Ok(asked) => self.asked(job, session, asked, cancel).await,
+        let beside = match self.beside(job, printed, session).await {
+            Ok(beside) => beside,
+            Err(why) => return Came::failed(why),
+        };
+        match prompt::assemble(job, &beside) {
+            Ok(asked) => self.asked(job, session, (asked, beside.variables), cancel).await,
             Err(why) => Came::failed(why),
         }
     }
@@ -133,6 +137,7 @@ impl Cron {
             if let Some(threat) = view.threat {
                 return Err(format!("the skill `{name}` is not used, because it {threat}"));
             }
+            beside.variables.extend(view.needs.names());
             beside.skills.push((name.clone(), view.text));
         }
         for name in job.context_from.clone() {
@@ -151,7 +156,13 @@ impl Cron {
     }
 
     /// One turn of a session of its own.
-    async fn asked(&self, job: &Job, session: &str, asked: String, cancel: &CancellationToken) -> Came {
+    async fn asked(
+        &self,
+        job: &Job,
+        session: &str,
+        (asked, variables): (String, Vec<String>),
+        cancel: &CancellationToken,
+    ) -> Came {
         let failed = |why: String, prompt: String| Came { prompt, ..Came::failed(why) };
         let selection = match self.selection(job) {
             Ok(selection) => selection,
@@ -178,6 +189,7 @@ impl Cron {
             Ok(chat) => chat,
             Err(wrong) => return failed(wrong.to_string(), asked),
         };
+        chat.session().pass_variables(variables);
         let offline = chat.model().is_offline();
         let input = vec![Part::Text { text: asked.clone() }];
         let end = chat.turn(input, &|_| {}, cancel).await;

@@ -9,6 +9,7 @@ use hermes_extend::plugins::desk::Injected;
 use hermes_extend::plugins::offer::{Offer, OfferedCli, OfferedCommand};
 use hermes_extend::plugins::subject::Subject;
 use hermes_extend::python::scan::Registration;
+use hermes_store::skills::PluginSkill;
 
 use serde_json::{Value, json};
 
@@ -121,11 +122,18 @@ impl Runtime {
         Some(said.map(|said| CliSaid::of(&said)).map_err(|wrong| wrong.to_string()))
     }
 
-    /// The skills of plugins: `plugin:name`, and where they are.
-    pub fn plugin_skills(&self) -> Vec<(String, PathBuf)> {
+    /// The skills of plugins that run at this moment. Nothing is looked for where none is switched on.
+    pub fn plugin_skills(&self) -> Vec<PluginSkill> {
+        let enabled = self.world(|world| world.config("plugins.enabled"));
+        if enabled.as_ref().and_then(Value::as_array).is_none_or(Vec::is_empty) {
+            return Vec::new();
+        }
         let of = |running: &super::plugins::Running| {
-            let named = |skill: &hermes_extend::plugins::offer::OfferedSkill| {
-                (format!("{}:{}", running.name(), skill.name), PathBuf::from(&skill.path))
+            let plugin = running.name();
+            let named = |skill: &hermes_extend::plugins::offer::OfferedSkill| PluginSkill {
+                plugin: plugin.to_owned(),
+                name: format!("{plugin}:{}", skill.name),
+                path: PathBuf::from(&skill.path),
             };
             Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
         };

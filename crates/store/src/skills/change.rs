@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use hermes_core::skills::{Changed, Origin, SKILL_FILE, SkillChange, SkillError};
+use hermes_core::skills::{Changed, LINKED_FOLDERS, Origin, SKILL_FILE, SkillChange, SkillError};
 use hermes_core::threat::scan;
 
 use super::find::{Found, MAX_BYTES};
@@ -23,8 +23,7 @@ const MAX_TRIES: u32 = 100;
 impl Inner {
     /// Where a change of this skill would write, from the folder of all skills on.
     pub(super) fn target(&self, name: &str, category: Option<&str>) -> PathBuf {
-        let own = |found: &Found| found.skill.origin == Origin::Home && found.answers_to(name);
-        if let Some(found) = self.found().into_iter().find(own) {
+        if let Some(found) = self.own_skills().into_iter().find(|found| found.answers_to(name)) {
             return found.folder;
         }
         match category {
@@ -171,7 +170,8 @@ impl Inner {
         let path = names::linked(file)?;
         if !root.remove(&found.folder.join(&path)).map_err(store)? {
             let view = super::view::view(&found, None, None)?;
-            let there = view.linked.into_iter().flat_map(|(_, files)| files).collect();
+            let of_ours = view.linked.into_iter().filter(|(folder, _)| LINKED_FOLDERS.contains(folder));
+            let there = of_ours.flat_map(|(_, files)| files).collect();
             return Err(SkillError::NoFile { skill: found.skill.name, file: file.to_owned(), there });
         }
         let mut above = path.parent();
@@ -191,7 +191,7 @@ impl Inner {
         let refuse = |why| Err(SkillError::ReadOnly { name: found.skill.name.clone(), why });
         match found.skill.origin {
             Origin::Home if usage::is_pinned(&self.home, &found.skill.name) => {
-                refuse("is pinned; a person has to unpin it first")
+                refuse("is pinned; a person can let it go with `hermes skills unpin`")
             }
             Origin::Home => Ok(found),
             Origin::Project => refuse("belongs to the project; change its files there"),

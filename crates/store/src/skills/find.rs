@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use hermes_core::skills::{Origin, SKILL_FILE, Skill};
+use hermes_core::skills::{CATEGORY_FILE, Origin, SKILL_FILE, Skill};
 
 use super::front::{self, Front};
+use super::roots::Root;
 use super::trust::Trusted;
-use crate::beneath::{Beneath, ItemKind, is_hidden};
+use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 
 /// Largest `SKILL.md` that is read.
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
@@ -19,14 +20,7 @@ const MAX_DEPTH: usize = 4;
 /// Most skills of one root.
 const MAX_SKILLS: usize = 5_000;
 /// Folders of others' tools, which hold no skills.
-const PASSED_OVER: &[&str] = &["node_modules", "venv", "__pycache__", "site-packages", "target"];
-
-/// A folder with skills in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Root {
-    pub(super) path: PathBuf,
-    pub(super) origin: Origin,
-}
+pub(super) const PASSED_OVER: &[&str] = &["node_modules", "venv", "__pycache__", "site-packages", "target"];
 
 /// A skill that was found.
 #[derive(Debug, Clone)]
@@ -44,7 +38,8 @@ pub(super) struct Found {
 impl Found {
     /// Its folder.
     pub(super) fn place(&self) -> PathBuf {
-        self.root.join(&self.folder)
+        // Joined with nothing, a path would end in a slash.
+        if self.folder.as_os_str().is_empty() { self.root.clone() } else { self.root.join(&self.folder) }
     }
 
     /// Whether a name means this skill: its own, its path below the root, or where it is.
@@ -88,27 +83,43 @@ impl Known {
 pub(super) fn below(root: &Root, known: &Known, trusted: &Trusted) -> Vec<Found> {
     // A root that cannot be opened has no skills; `check` tells about it.
     let Ok(Some(opened)) = Beneath::open(&root.path) else { return Vec::new() };
-    let mut found = Vec::new();
-    if let Origin::Plugin(plugin) = &root.origin {
-        if let Some(front) = known.front(&opened, Path::new(SKILL_FILE)) {
-            found.push(made(root, Path::new(""), front, Some(plugin), false));
-        }
-        return found;
+    if root.only.is_some() {
+        let front = known.front(&opened, Path::new(SKILL_FILE));
+        return front.map(|front| made(root, Path::new(""), front, false)).into_iter().collect();
     }
+    let mut found = Vec::new();
     walk(&opened, Path::new(""), 0, &mut |folder| {
         let Some(front) = known.front(&opened, &folder.join(SKILL_FILE)) else { return };
         let untrusted = root.origin == Origin::Project && !trusted.knows(&opened, folder);
-        found.push(made(root, folder, front, None, untrusted));
+        found.push(made(root, folder, front, untrusted));
     });
     found
 }
 
-fn made(root: &Root, folder: &Path, front: Arc<Front>, plugin: Option<&String>, untrusted: bool) -> Found {
+/// What categories below a root are about, for those that say so.
+pub(super) fn categories(root: &Root, known: &Known) -> Vec<(String, String)> {
+    let Ok(Some(opened)) = Beneath::open(&root.path) else { return Vec::new() };
+    let mut above: Vec<PathBuf> = Vec::new();
+    walk(&opened, Path::new(""), 0, &mut |folder| {
+        let category = folder.parent().filter(|category| !category.as_os_str().is_empty());
+        if let Some(category) = category.filter(|category| above.last().is_none_or(|last| last != category)) {
+            above.push(category.to_owned());
+        }
+    });
+    let about = |category: PathBuf| {
+        let front = known.front(&opened, &category.join(CATEGORY_FILE))?;
+        (!front.description.is_empty()).then(|| (category.display().to_string(), front.description.clone()))
+    };
+    above.into_iter().filter_map(about).collect()
+}
+
+fn made(root: &Root, folder: &Path, front: Arc<Front>, untrusted: bool) -> Found {
     let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let bare = front.name.clone().or_else(|| last(folder)).or_else(|| last(&root.path)).unwrap_or_default();
+    // What a plugin calls its skill counts, whatever the file says.
+    let named = root.only.clone().or_else(|| front.name.clone());
     let category = folder.parent().filter(|above| !above.as_os_str().is_empty());
     let skill = Skill {
-        name: plugin.map_or_else(|| bare.clone(), |plugin| format!("{plugin}:{bare}")),
+        name: named.or_else(|| last(folder)).unwrap_or_default(),
         description: front.description.clone(),
         category: category.map(|category| category.display().to_string()),
         origin: root.origin.clone(),
@@ -125,7 +136,7 @@ fn walk(root: &Beneath, folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path
 
 fn step(root: &Beneath, folder: &Path, depth: usize, left: &mut usize, visit: &mut dyn FnMut(&Path)) {
     let Ok(items) = root.list(folder) else { return };
-    if depth > 0 && items.iter().any(|item| item.name == SKILL_FILE && item.kind == ItemKind::File) {
+    if is_skill(&items, depth) {
         if *left > 0 {
             *left -= 1;
             visit(folder);
@@ -135,8 +146,7 @@ fn step(root: &Beneath, folder: &Path, depth: usize, left: &mut usize, visit: &m
     if depth == MAX_DEPTH {
         return;
     }
-    let folders = items.iter().filter(|item| item.kind == ItemKind::Folder && !is_hidden(&item.name));
-    for item in folders.filter(|item| !PASSED_OVER.contains(&item.name.as_str())) {
+    for item in items.iter().filter(|item| is_looked_into(item)) {
         step(root, &folder.join(&item.name), depth + 1, left, visit);
     }
 }
@@ -144,7 +154,32 @@ fn step(root: &Beneath, folder: &Path, depth: usize, left: &mut usize, visit: &m
 /// Links on the way to skills, which are not followed.
 pub(super) fn links(root: &Path) -> Vec<PathBuf> {
     let Ok(Some(opened)) = Beneath::open(root) else { return Vec::new() };
-    let items = opened.list(Path::new("")).unwrap_or_default();
-    let links = items.into_iter().filter(|item| item.kind == ItemKind::Link && !is_hidden(&item.name));
-    links.map(|item| root.join(item.name)).collect()
+    let mut found = Vec::new();
+    linked(&opened, Path::new(""), 0, &mut found);
+    found.into_iter().map(|link| root.join(link)).collect()
+}
+
+fn linked(root: &Beneath, folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let items = root.list(folder).unwrap_or_default();
+    if is_skill(&items, depth) || found.len() >= MAX_SKILLS {
+        return;
+    }
+    for item in items.iter().filter(|item| !is_hidden(&item.name)) {
+        match item.kind {
+            ItemKind::Link => found.push(folder.join(&item.name)),
+            ItemKind::Folder if depth + 1 < MAX_DEPTH && is_looked_into(item) => {
+                linked(root, &folder.join(&item.name), depth + 1, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether these are the contents of a skill: the root itself is none.
+fn is_skill(items: &[Item], depth: usize) -> bool {
+    depth > 0 && items.iter().any(|item| item.name == SKILL_FILE && item.kind == ItemKind::File)
+}
+
+fn is_looked_into(item: &Item) -> bool {
+    item.kind == ItemKind::Folder && !is_hidden(&item.name) && !PASSED_OVER.contains(&item.name.as_str())
 }

@@ -39,8 +39,10 @@ pub(super) struct Front {
 /// The facts and the instructions of a text; no facts when it has none.
 fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let rest = text.strip_prefix("---")?;
-    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
+    let (first, rest) = text.split_once('\n')?;
+    if first.trim_end() != "---" {
+        return None;
+    }
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
@@ -49,6 +51,11 @@ fn split(text: &str) -> Option<(&str, &str)> {
         at += line.len();
     }
     None
+}
+
+/// Whether a text begins with facts.
+pub(super) fn has_facts(text: &str) -> bool {
+    split(text).is_some()
 }
 
 /// Reads what a text says about itself.
@@ -61,7 +68,8 @@ pub(super) fn read(text: &str) -> Front {
     let mut front = match config::yaml_map(Path::new("SKILL.md"), facts) {
         Ok(facts) => of_map(&facts),
         Err(why) => {
-            let mut front = of_lines(facts);
+            let mended = config::yaml_map(Path::new("SKILL.md"), &quoted(facts));
+            let mut front = mended.map_or_else(|_| of_lines(facts), |facts| of_map(&facts));
             front.problems.push(format!("its facts are not YAML: {why}"));
             front
         }
@@ -139,14 +147,38 @@ fn of_map(facts: &Value) -> Front {
     front
 }
 
-/// Name and description from lines `key: value`, where the whole is not YAML.
+/// The same facts with values in quotes that hold a colon, which is what people forget.
+fn quoted(facts: &str) -> String {
+    let mend = |line: &str| {
+        let (key, value) = line.split_once(": ")?;
+        let name = key.trim_start().trim_start_matches("- ");
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let value = value.trim();
+        let bare = !value.starts_with(['"', '\'', '[', '{', '|', '>', '&', '*', '!', '#']);
+        let odd = value.contains(": ") || value.ends_with(':');
+        (plain && bare && odd).then(|| format!("{key}: {}", Value::from(value)))
+    };
+    let lines = facts.lines().map(|line| mend(line).unwrap_or_else(|| line.to_owned()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The most important facts from lines `key: value`, where the whole is not YAML.
 fn of_lines(facts: &str) -> Front {
     let value = |key: &str| {
         let line = facts.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
         let bare = line.trim().trim_matches(['"', '\'']).to_owned();
         (!bare.is_empty()).then_some(bare)
     };
-    Front { name: value("name"), description: value("description").unwrap_or_default(), ..Front::default() }
+    let list = |key: &str| -> Vec<String> {
+        texts(value(key).map(Value::from).as_ref()).iter().map(|it| it.to_lowercase()).collect()
+    };
+    Front {
+        name: value("name"),
+        description: value("description").unwrap_or_default(),
+        platforms: list("platforms"),
+        environments: list("environments"),
+        ..Front::default()
+    }
 }
 
 /// Variables, by each of the ways in which they are named.
@@ -257,10 +289,22 @@ mod tests {
 
     #[test]
     fn a_colon_in_a_description_does_not_hide_the_skill() {
-        let front = read("---\nname: x\ndescription: Use when: it rains\n---\nbody\n");
+        let front = read(
+            "---\nname: x\ndescription: Use when: it rains \"hard\"\nplatforms: [macos]\n\
+             metadata:\n  hermes:\n    requires_tools: [terminal]\n---\nbody\n",
+        );
 
-        assert_eq!((front.name.as_deref(), front.description.as_str()), (Some("x"), "Use when: it rains"));
+        assert_eq!(
+            (front.name.as_deref(), front.description.as_str()),
+            (Some("x"), "Use when: it rains \"hard\"")
+        );
         assert!(front.problems[0].starts_with("its facts are not YAML"), "{:?}", front.problems);
+        assert_eq!(
+            (front.platforms, front.conditions.requires_tools),
+            (vec!["macos".to_owned()], vec!["terminal".to_owned()])
+        );
+        let broken = read("---\nname: x\ndescription: d\nplatforms: [macOS]\nodd: [\n---\nbody\n");
+        assert_eq!((broken.name.as_deref(), broken.platforms), (Some("x"), vec!["macos".to_owned()]));
     }
 
     #[test]
@@ -268,6 +312,7 @@ mod tests {
         assert_eq!(read("# Title\nbody").description, "Title");
         assert!(read("---\nname: x\n---\n").problems.len() >= 2);
         assert!(read("---\r\nname: x\r\ndescription: d\r\n---\r\nbody\r\n").problems.is_empty());
+        assert!(read("--- \nname: x\ndescription: d\n---\t\nbody\n").problems.is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What people do with skills from the command line: install, remove, check, trust. For code that
+//! What people do with skills from the command line: install, remove, pin, trust. For code that
 //! just waits.
 
 use std::path::{Path, PathBuf};
@@ -7,8 +7,9 @@ use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
 use hermes_core::threat::scan;
 
 use super::change::put_aside;
-use super::view::{MAX_LINKED, needs, store};
-use super::{HomeSkills, Inner, find, front, names, trust};
+use super::trust::{self, Accepted};
+use super::view::{MAX_LINKED, store};
+use super::{HomeSkills, Inner, find, front, names, usage};
 use crate::beneath::{Beneath, ItemKind, is_hidden};
 use crate::disk;
 
@@ -30,21 +31,6 @@ pub struct Installed {
     pub files: usize,
     /// Where the one before it is kept.
     pub replaced: Option<String>,
-}
-
-/// A skill, looked at closely.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// Its name.
-    pub name: String,
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Why a model does not see it.
-    pub hidden: Option<String>,
-    /// What is wrong, or missing, in words.
-    pub problems: Vec<String>,
 }
 
 /// A file on its way in.
@@ -100,60 +86,30 @@ impl HomeSkills {
         put_aside(&root, &found, self.clock.now())
     }
 
-    /// Looks at every skill, or at those of a name.
-    pub fn check(&self, name: Option<&str>) -> Vec<Checked> {
+    /// Has a skill of the home left alone by models, or not any more.
+    pub fn pin(&self, name: &str, pinned: bool) -> Result<(), SkillError> {
         let inner = &self.inner;
-        let all = inner.found();
-        let wanted = all.iter().filter(|found| name.is_none_or(|name| found.answers_to(name)));
-        let mut checked: Vec<Checked> = wanted
-            .map(|found| {
-                let mut problems = found.front.problems.clone();
-                let same = all.iter().filter(|other| other.skill.name == found.skill.name).count();
-                if same > 1 {
-                    problems.push(format!("{same} skills have this name"));
-                }
-                if let Ok(view) = super::view::view(found, None, None) {
-                    problems.extend(view.threat.map(|threat| format!("it {threat}")));
-                }
-                let needs = needs(&found.front, inner.probe());
-                let missing = |what: &str, names: &[String]| {
-                    (!names.is_empty()).then(|| format!("{what} missing: {}", names.join(", ")))
-                };
-                problems.extend(missing("variables", &needs.missing_variables));
-                problems.extend(missing("programs", &needs.missing_commands));
-                problems.extend(missing("files", &needs.missing_files));
-                Checked {
-                    name: found.skill.name.clone(),
-                    folder: found.place(),
-                    origin: found.skill.origin.clone(),
-                    hidden: inner.hidden(found),
-                    problems,
-                }
-            })
-            .collect();
-        if name.is_none() {
-            checked.extend(find::links(&inner.home).into_iter().map(|link| Checked {
-                name: link.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                folder: link,
-                origin: Origin::Home,
-                hidden: Some("it is a link, which is not followed".to_owned()),
-                problems: vec!["name the folder it leads to in `skills.external_dirs`".to_owned()],
-            }));
+        let found = inner.one(name)?;
+        if found.skill.origin != Origin::Home {
+            let why = "is not one of the home, and no model changes it";
+            return Err(SkillError::ReadOnly { name: found.skill.name, why });
         }
-        checked
+        usage::pin(&inner.home, &found.skill.name, pinned).map_err(store)
     }
 
-    /// Accepts the project's skills as they are now; a changed one has to be accepted again. Gives
-    /// their names.
-    pub fn trust_project(&self) -> Result<Vec<String>, SkillError> {
+    /// Accepts the project's skills as they are now; a changed one has to be accepted again. Gives what
+    /// became of each.
+    pub fn trust_project(&self) -> Result<Vec<Accepted>, SkillError> {
         let inner = &self.inner;
-        let found: Vec<_> =
-            inner.found().into_iter().filter(|found| found.skill.origin == Origin::Project).collect();
+        let mut roots = inner.folders();
+        roots.retain(|root| root.origin == Origin::Project);
+        let found = inner.below(&roots);
         let Some(first) = found.first() else { return Ok(Vec::new()) };
         let root = super::view::opened(first)?;
         let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
-        trust::accept(&inner.home, &root, &folders).map_err(store)?;
-        Ok(found.into_iter().map(|found| found.skill.name).collect())
+        let refused = trust::accept(&inner.home, &root, &folders).map_err(store)?;
+        let names = found.into_iter().map(|found| found.skill.name);
+        Ok(names.zip(refused).map(|(name, refused)| Accepted { name, refused }).collect())
     }
 }
 
@@ -167,13 +123,12 @@ impl Inner {
         force: bool,
         now: std::time::SystemTime,
     ) -> Result<Option<String>, SkillError> {
-        let own = |found: &find::Found| found.skill.origin == Origin::Home && found.answers_to(name);
-        match self.found().into_iter().find(own) {
+        match self.own_skills().into_iter().find(|found| found.answers_to(name)) {
             Some(found) if force => put_aside(root, &found, now).map(Some),
-            Some(found) => {
-                let path = found.place().display().to_string();
-                Err(SkillError::Exists { name: name.to_owned(), path })
-            }
+            Some(found) => Err(SkillError::Invalid(format!(
+                "there is a skill `{name}` already, in {}; --force puts this one in its place",
+                found.place().display()
+            ))),
             None if root.look(folder).is_some() => {
                 Err(SkillError::Invalid(format!("{} is in the way", self.home.join(folder).display())))
             }
@@ -187,6 +142,13 @@ fn read(from: &Beneath, source: &Path, force: bool) -> Result<(String, Vec<Incom
     let text = from.text(Path::new(SKILL_FILE), find::MAX_BYTES).map_err(store)?;
     let text =
         text.ok_or_else(|| SkillError::Invalid(format!("{} has no {SKILL_FILE}", source.display())))?;
+    if !front::has_facts(&text) && !force {
+        return Err(SkillError::Invalid(format!(
+            "{} was not taken: {SKILL_FILE} does not begin with facts between two lines of `---`, such as its \
+             name and description; write them, or use --force",
+            source.display()
+        )));
+    }
     let facts = front::read(&text);
     let folder = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = facts.name.unwrap_or(folder);

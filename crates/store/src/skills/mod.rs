@@ -3,11 +3,13 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `roots.rs` | where skills are looked for |
 //! | `find.rs` | folders with a `SKILL.md` below a few roots |
 //! | `front.rs` | the facts at the top of a `SKILL.md` |
 //! | `names.rs` | which names and paths there can be |
 //! | `view.rs` | what a skill says and what belongs to it |
 //! | `change.rs` | changes that a model makes |
+//! | `check.rs` | skills looked at closely, for people |
 //! | `install.rs` | what people do from the command line |
 //! | `trust.rs` | which skills of projects were accepted |
 //! | `usage.rs` | how often a skill was of use |
@@ -15,19 +17,21 @@
 //! Links inside of these folders are never followed. Nothing is read before it is asked for.
 
 mod change;
+mod check;
 mod find;
 mod front;
 mod install;
 mod names;
+mod roots;
 mod trust;
 mod usage;
 mod view;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
-use hermes_core::effect::lexical;
 use hermes_core::gate::Probe;
 use hermes_core::host::{Host, blocking};
 use hermes_core::permit::{Permit, Write};
@@ -40,11 +44,15 @@ use hermes_core::suggest::suggest;
 use crate::config::SkillsSettings;
 use crate::home::Home;
 use crate::sessions::Clock;
-use find::{Found, Known, Root};
+use find::{Found, Known};
+use roots::Root;
 use trust::Trusted;
 use usage::Happened;
 
-pub use install::{Checked, Installed};
+pub use check::Checked;
+pub use install::Installed;
+pub use roots::{PluginSkill, external_folders};
+pub use trust::Accepted;
 
 /// The skills that can be seen from a home and a place.
 #[derive(Clone)]
@@ -63,23 +71,22 @@ pub struct Here {
     pub platform: String,
     /// Where the session stands.
     pub place: Place,
+    /// Folders with skills beside the home's own; [`external_folders`] makes them of the settings.
+    pub external: Vec<PathBuf>,
 }
 
-/// A skill that a plugin brings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PluginSkill {
-    /// The plugin.
-    pub plugin: String,
-    /// The folder with its `SKILL.md`.
-    pub folder: PathBuf,
-}
+/// Says which skills plugins bring at this moment.
+pub type AskPlugins = Arc<dyn Fn() -> Vec<PluginSkill> + Send + Sync>;
 
 struct Inner {
+    /// The folder of the home's own skills.
     home: PathBuf,
+    /// The home itself.
+    state: PathBuf,
     settings: SkillsSettings,
     here: Here,
     known: Known,
-    plugins: RwLock<Vec<PluginSkill>>,
+    plugins: OnceLock<AskPlugins>,
     probe: OnceLock<Arc<dyn Probe>>,
 }
 
@@ -94,10 +101,11 @@ impl HomeSkills {
     ) -> Self {
         let inner = Inner {
             home: home.skills(),
+            state: home.path().to_path_buf(),
             settings: settings.clone(),
             here,
             known: Known::default(),
-            plugins: RwLock::default(),
+            plugins: OnceLock::new(),
             probe: OnceLock::new(),
         };
         Self { inner: Arc::new(inner), host: Arc::clone(host), clock: Arc::clone(clock) }
@@ -109,9 +117,10 @@ impl HomeSkills {
         let _ = self.inner.probe.set(probe);
     }
 
-    /// The skills that plugins bring, in place of those they brought before.
-    pub fn set_plugins(&self, skills: Vec<PluginSkill>) {
-        *self.inner.plugins.write().unwrap_or_else(PoisonError::into_inner) = skills;
+    /// Who is asked which skills plugins bring, whenever skills are looked for; the first one counts.
+    pub fn ask_plugins(&self, ask: AskPlugins) {
+        // Set once, when everything is put together.
+        let _ = self.inner.plugins.set(ask);
     }
 
     /// The skills that can be used, for code that just waits.
@@ -153,43 +162,31 @@ impl Inner {
         self.probe.get().map(AsRef::as_ref)
     }
 
-    fn roots(&self) -> Vec<Root> {
-        let Place { cwd, home } = &self.here.place;
-        let mut roots = vec![Root { path: self.home.clone(), origin: Origin::Home }];
-        let project = cwd.join(".hermes").join("skills");
-        if project != self.home {
-            roots.push(Root { path: project, origin: Origin::Project });
-        }
-        for named in &self.settings.external_dirs {
-            let path = lexical(named, cwd, home.as_deref());
-            if roots.iter().all(|root| root.path != path) {
-                roots.push(Root { path, origin: Origin::External });
-            }
-        }
-        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
-        roots.extend(
-            plugins.iter().map(|skill| Root {
-                path: skill.folder.clone(),
-                origin: Origin::Plugin(skill.plugin.clone()),
-            }),
-        );
-        roots
-    }
-
-    /// Where places elsewhere have a folder: the home's own skills first, then those of each folder that
-    /// the configuration names, by number.
-    fn given(&self, folder: &Path) -> Option<PathBuf> {
-        let Place { cwd, home } = &self.here.place;
-        let named = self.settings.external_dirs.iter().map(|named| lexical(named, cwd, home.as_deref()));
-        let named = named.enumerate().map(|(at, path)| (format!("external_skills/{}", at + 1), path));
-        let mut all = std::iter::once(("skills".to_owned(), self.home.clone())).chain(named);
-        all.find_map(|(there, here)| Some(Path::new(&there).join(folder.strip_prefix(here).ok()?)))
-    }
-
     /// Every skill there is, whether or not it can be used.
     fn found(&self) -> Vec<Found> {
+        self.below(&self.roots())
+    }
+
+    /// The home's own skills: nobody else is asked.
+    fn own_skills(&self) -> Vec<Found> {
+        let mut roots = self.folders();
+        roots.retain(|root| root.origin == Origin::Home);
+        self.below(&roots)
+    }
+
+    fn below(&self, roots: &[Root]) -> Vec<Found> {
         let trusted = Trusted::read(&self.home);
-        self.roots().iter().flat_map(|root| find::below(root, &self.known, &trusted)).collect()
+        roots.iter().flat_map(|root| find::below(root, &self.known, &trusted)).collect()
+    }
+
+    /// What categories are about. What a project says of its own is left out: nobody has accepted it.
+    fn categories(&self) -> BTreeMap<String, String> {
+        let roots = self.folders().into_iter().filter(|root| root.origin != Origin::Project);
+        let mut all = BTreeMap::new();
+        for (category, about) in roots.flat_map(|root| find::categories(&root, &self.known)) {
+            all.entry(category).or_insert(about);
+        }
+        all
     }
 
     /// Why a model does not see a skill, if so.
@@ -216,6 +213,11 @@ impl Inner {
             return Some(format!("it is only for {}", front.environments.join(", ")));
         }
         None
+    }
+
+    /// Who is asked about what skills need, and where their files are.
+    fn needs_here(&self) -> Option<(&dyn Probe, &Path)> {
+        self.probe().map(|probe| (probe, self.state.as_path()))
     }
 
     fn is_disabled(&self, found: &Found) -> bool {
@@ -278,13 +280,17 @@ impl Inner {
 
     fn view(&self, name: &str, session: &str) -> Result<View, SkillError> {
         let filled = self.settings.template_vars.then_some(session);
-        view::view(&self.usable(name)?, filled, self.probe())
+        view::view(&self.usable(name)?, filled, self.needs_here())
     }
 }
 
 impl Skills for HomeSkills {
     fn list(&self, beside: Option<Beside>) -> BoxFuture<'_, Result<Vec<Skill>, SkillError>> {
         Box::pin(self.with(move |inner| Ok(inner.list(beside.as_ref()))))
+    }
+
+    fn categories(&self) -> BoxFuture<'_, Result<BTreeMap<String, String>, SkillError>> {
+        Box::pin(self.with(|inner| Ok(inner.categories())))
     }
 
     fn view<'a>(&'a self, name: &'a str, session: &'a str) -> BoxFuture<'a, Result<View, SkillError>> {

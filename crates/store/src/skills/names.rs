@@ -30,8 +30,8 @@ pub(super) fn checked(what: &str, name: &str) -> Result<(), SkillError> {
     )))
 }
 
-/// The path of a file that belongs to a skill, if it can be one.
-pub(super) fn linked(file: &str) -> Result<PathBuf, SkillError> {
+/// The path of a file that belongs to a skill, if it can be one: anything in its folder that is not hidden.
+pub(super) fn inside(file: &str) -> Result<PathBuf, SkillError> {
     let refuse = |why| Err(SkillError::Path { file: file.to_owned(), why });
     if file.is_empty() || file.len() > MAX_PATH {
         return refuse("a path must have 1 to 512 characters");
@@ -39,11 +39,10 @@ pub(super) fn linked(file: &str) -> Result<PathBuf, SkillError> {
     if file.contains(['\\', '\0']) || file.chars().any(char::is_control) {
         return refuse("it holds characters that no path of a skill has");
     }
-    let path = Path::new(file);
     let mut parts = Vec::new();
-    for part in path.components() {
+    for part in Path::new(file).components() {
         match part {
-            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
+            Component::Normal(name) => parts.push(name.to_string_lossy()),
             Component::CurDir => {}
             Component::ParentDir => return refuse("`..` leads out of the skill"),
             Component::RootDir | Component::Prefix(_) => {
@@ -54,12 +53,22 @@ pub(super) fn linked(file: &str) -> Result<PathBuf, SkillError> {
     if parts.iter().any(|part| part.starts_with('.')) {
         return refuse("hidden files do not belong to a skill");
     }
-    match parts.as_slice() {
-        [folder, _, ..] if LINKED_FOLDERS.contains(&folder.as_str()) && parts.len() <= MAX_DEPTH => {
-            Ok(parts.iter().collect())
-        }
-        _ => refuse("it must name a file in references/, templates/, scripts/ or assets/"),
+    if parts.is_empty() || parts.len() > MAX_DEPTH {
+        return refuse("it must name a file in the skill's folder");
     }
+    Ok(parts.iter().map(AsRef::as_ref).collect::<PathBuf>())
+}
+
+/// The path of a file of a skill that may be written: one in its four folders.
+pub(super) fn linked(file: &str) -> Result<PathBuf, SkillError> {
+    let path = inside(file)?;
+    let mut parts = path.iter();
+    let folder = parts.next().is_some_and(|first| LINKED_FOLDERS.iter().any(|known| first == *known));
+    if folder && parts.next().is_some() {
+        return Ok(path);
+    }
+    let why = "it must name a file in references/, templates/, scripts/ or assets/";
+    Err(SkillError::Path { file: file.to_owned(), why })
 }
 
 #[cfg(test)]
@@ -87,6 +96,15 @@ mod tests {
             assert!(linked(bad).is_err(), "{bad}");
         }
         assert!(linked("references/.env").is_err() && linked("references\\x").is_err());
+    }
+
+    #[test]
+    fn any_file_that_is_not_hidden_is_inside() {
+        assert_eq!(inside("forms.md").unwrap(), Path::new("forms.md"));
+        assert_eq!(inside("./ooxml/scripts/pack.py").unwrap(), Path::new("ooxml/scripts/pack.py"));
+        for bad in ["", ".", "../x", "/etc/passwd", ".env", "a/.git/config", "a\\b", "a/../b"] {
+            assert!(inside(bad).is_err(), "{bad}");
+        }
     }
 
     proptest! {

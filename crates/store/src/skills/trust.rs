@@ -35,34 +35,57 @@ impl Trusted {
     /// Whether the skill was accepted as it is now.
     pub(super) fn knows(&self, root: &Beneath, folder: &Path) -> bool {
         let accepted = self.0.get(&key(&root.path().join(folder)));
-        accepted.is_some_and(|accepted| digest(root, folder).as_ref() == Some(accepted))
+        accepted.is_some_and(|accepted| digest(root, folder).as_ref() == Ok(accepted))
     }
 }
 
-/// Accepts these skills as they are now.
-pub(super) fn accept(skills: &Path, root: &Beneath, folders: &[PathBuf]) -> Result<(), StoreError> {
+/// What became of a skill that was to be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The skill's name.
+    pub name: String,
+    /// Why it was not, in words; nothing when it was.
+    pub refused: Option<String>,
+}
+
+/// Accepts these skills as they are now, where that can be said of them; gives for each why not.
+pub(super) fn accept(
+    skills: &Path,
+    root: &Beneath,
+    folders: &[PathBuf],
+) -> Result<Vec<Option<String>>, StoreError> {
     let file = skills.join(FILE);
     let _lock = disk::lock(&file)?;
     let mut list = Trusted::read(skills).0;
+    let mut refused = Vec::new();
     for folder in folders {
-        if let Some(digest) = digest(root, folder) {
-            list.insert(key(&root.path().join(folder)), digest);
-        }
+        let key = key(&root.path().join(folder));
+        refused.push(match digest(root, folder) {
+            Ok(digest) => {
+                list.insert(key, digest);
+                None
+            }
+            Err(why) => {
+                list.remove(&key);
+                Some(why)
+            }
+        });
     }
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
-    disk::write(&file, &text, Mode::Private)
+    disk::write(&file, &text, Mode::Private)?;
+    Ok(refused)
 }
 
 fn key(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The digest of a folder's names and contents; none when it is too large, or holds a link.
-pub(super) fn digest(root: &Beneath, folder: &Path) -> Option<String> {
+/// The digest of a folder's names and contents; why it has none, when it is too large or holds a link.
+fn digest(root: &Beneath, folder: &Path) -> Result<String, String> {
     let mut sum = Sha256::new();
     let mut left = (MAX_FILES, MAX_ALL);
     add(root, folder, Path::new(""), 0, &mut sum, &mut left)?;
-    Some(hex(&sum.finalize()))
+    Ok(hex(&sum.finalize()))
 }
 
 fn add(
@@ -72,18 +95,23 @@ fn add(
     depth: usize,
     sum: &mut Sha256,
     left: &mut (usize, u64),
-) -> Option<()> {
+) -> Result<(), String> {
+    let too_much = || format!("it has more than {MAX_FILES} files or {MAX_ALL} bytes");
     if depth > MAX_DEPTH {
-        return None;
+        return Err(format!("{} lies too deep", below.display()));
     }
-    for item in root.list(&folder.join(below)).ok()? {
+    for item in root.list(&folder.join(below)).map_err(|wrong| wrong.to_string())? {
         let path = below.join(&item.name);
         match item.kind {
             ItemKind::Folder => add(root, folder, &path, depth + 1, sum, left)?,
+            ItemKind::File if item.bytes > MAX_FILE => {
+                return Err(format!("{} is larger than {MAX_FILE} bytes", path.display()));
+            }
             ItemKind::File => {
-                let bytes = root.read(&folder.join(&path), MAX_FILE).ok()??;
-                left.0 = left.0.checked_sub(1)?;
-                left.1 = left.1.checked_sub(bytes.len() as u64)?;
+                let read = root.read(&folder.join(&path), MAX_FILE).map_err(|wrong| wrong.to_string())?;
+                let bytes = read.ok_or_else(|| format!("{} is gone", path.display()))?;
+                left.0 = left.0.checked_sub(1).ok_or_else(too_much)?;
+                left.1 = left.1.checked_sub(bytes.len() as u64).ok_or_else(too_much)?;
                 let name = path.to_string_lossy();
                 // Lengths stand before what they measure, so that no two folders look alike.
                 sum.update((name.len() as u64).to_le_bytes());
@@ -92,8 +120,9 @@ fn add(
                 sum.update([u8::from(item.runs)]);
                 sum.update(&bytes);
             }
-            ItemKind::Link | ItemKind::Other => return None,
+            ItemKind::Link => return Err(format!("{} is a link, which may lead anywhere", path.display())),
+            ItemKind::Other => return Err(format!("{} is neither a file nor a folder", path.display())),
         }
     }
-    Some(())
+    Ok(())
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 
 use crate::disk::{self, Mode};
+use crate::error::StoreError;
 use crate::sessions::Moment;
 
 const FILE: &str = ".usage.json";
@@ -47,6 +48,23 @@ pub(super) fn note(skills: &Path, name: &str, happened: Happened, now: SystemTim
     }
     // A diary that cannot be written is no reason to fail.
     let _ = disk::write(&file, &serde_json::to_string_pretty(&all).unwrap_or_default(), Mode::Keep);
+}
+
+/// Notes whether a person wants the skill to be left alone. Somebody waits for this: what goes wrong is told.
+pub(super) fn pin(skills: &Path, name: &str, pinned: bool) -> Result<(), StoreError> {
+    let file = skills.join(FILE);
+    let _lock = disk::lock(&file)?;
+    let text = disk::read(&file, MAX_BYTES)?.unwrap_or_else(|| "{}".to_owned());
+    let mut all: Map<String, Value> = serde_json::from_str(&text).map_err(|wrong| StoreError::Io {
+        doing: "read",
+        path: file.clone(),
+        source: wrong.into(),
+    })?;
+    let entry = all.entry(name).or_insert_with(|| json!({ "state": "active" }));
+    if let Some(fields) = entry.as_object_mut() {
+        fields.insert("pinned".to_owned(), json!(pinned));
+    }
+    disk::write(&file, &serde_json::to_string_pretty(&all).unwrap_or_default(), Mode::Keep)
 }
 
 /// Whether a person wants the skill to be left alone.

@@ -1,12 +1,12 @@
 //! What a skill says: its text with the variables filled in, its files, and what it needs here.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hermes_core::gate::Probe;
 use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
 use hermes_core::threat::scan;
 
-use super::find::{Found, MAX_BYTES};
+use super::find::{Found, MAX_BYTES, PASSED_OVER};
 use super::front::Front;
 use super::names;
 use crate::beneath::{Beneath, ItemKind, is_hidden};
@@ -18,12 +18,14 @@ pub(super) const MAX_LINKED: u64 = 1024 * 1024;
 const MAX_FILES: usize = 200;
 /// How deep they may lie.
 const MAX_DEPTH: usize = 6;
+/// What files are listed under that are in none of the usual folders.
+const OTHER: &str = "other";
 
 /// All about a skill.
 pub(super) fn view(
     found: &Found,
     session: Option<&str>,
-    probe: Option<&dyn Probe>,
+    here: Option<(&dyn Probe, &Path)>,
 ) -> Result<View, SkillError> {
     let root = opened(found)?;
     let text = root.text(&found.folder.join(SKILL_FILE), MAX_BYTES).map_err(store)?;
@@ -42,14 +44,14 @@ pub(super) fn view(
         path,
         folder: found.place(),
         linked: linked(&root, &found.folder),
-        needs: needs(&found.front, probe),
+        needs: needs(&found.front, here),
     })
 }
 
 /// A file that belongs to a skill.
 pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> {
     let root = opened(found)?;
-    let wanted = if file == SKILL_FILE { PathBuf::from(SKILL_FILE) } else { names::linked(file)? };
+    let wanted = names::inside(file)?;
     let bytes = match root.read(&found.folder.join(&wanted), MAX_LINKED) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
@@ -97,9 +99,16 @@ fn linked(root: &Beneath, folder: &Path) -> Vec<(&'static str, Vec<String>)> {
         collect(root, folder, Path::new(name), 0, &mut left, &mut files);
         (name, files)
     };
-    LINKED_FOLDERS.map(of).into_iter().filter(|(_, files)| !files.is_empty()).collect()
+    let mut all = LINKED_FOLDERS.map(of).to_vec();
+    let mut others = Vec::new();
+    collect(root, folder, Path::new(""), 0, &mut left, &mut others);
+    all.push((OTHER, others));
+    all.retain(|(_, files)| !files.is_empty());
+    all
 }
 
+/// Names the files below a folder of the skill. At its top are `SKILL.md`, which everybody knows, and the
+/// folders that are looked at by themselves.
 fn collect(
     root: &Beneath,
     folder: &Path,
@@ -108,31 +117,39 @@ fn collect(
     left: &mut usize,
     files: &mut Vec<String>,
 ) {
+    let top = below.as_os_str().is_empty();
+    let known = |name: &str| top && (name == SKILL_FILE || LINKED_FOLDERS.contains(&name));
     let items = root.list(&folder.join(below)).unwrap_or_default();
-    for item in items.iter().filter(|item| !is_hidden(&item.name)) {
+    for item in items.iter().filter(|item| !is_hidden(&item.name) && !known(&item.name)) {
         let path = below.join(&item.name);
         match item.kind {
             ItemKind::File if *left > 0 => {
                 *left -= 1;
                 files.push(path.display().to_string());
             }
-            ItemKind::Folder if depth < MAX_DEPTH => collect(root, folder, &path, depth + 1, left, files),
+            ItemKind::Folder if depth < MAX_DEPTH && !PASSED_OVER.contains(&item.name.as_str()) => {
+                collect(root, folder, &path, depth + 1, left, files);
+            }
             _ => {}
         }
     }
 }
 
-/// What a skill needs, and what of it is missing. Values of variables are never looked at.
-pub(super) fn needs(front: &Front, probe: Option<&dyn Probe>) -> Needs {
+/// What a skill needs, and what of it is missing. Values of variables are never looked at; files with
+/// credentials lie in the home.
+pub(super) fn needs(front: &Front, here: Option<(&dyn Probe, &Path)>) -> Needs {
     let mut needs =
         Needs { variables: front.variables.clone(), commands: front.commands.clone(), ..Needs::default() };
-    if let Some(probe) = probe {
+    if let Some((probe, home)) = here {
         let wanted = front.variables.iter().filter(|variable| !variable.optional);
         needs.missing_variables =
             wanted.map(|variable| variable.name.clone()).filter(|name| !probe.env(name)).collect();
         needs.missing_commands = front.commands.iter().filter(|name| !probe.program(name)).cloned().collect();
-        needs.missing_files =
-            front.credential_files.iter().filter(|path| !probe.file(path)).cloned().collect();
+        let there = |path: &str| {
+            let whole = if path.starts_with('~') { path.into() } else { home.join(path) };
+            probe.file(&whole.to_string_lossy())
+        };
+        needs.missing_files = front.credential_files.iter().filter(|path| !there(path)).cloned().collect();
     }
     needs
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hermes_core::cx::ToolCx;
 use hermes_core::definitions::Offered;
 use hermes_core::effect::{Command, Effect};
-use hermes_core::environment::{Script, ScriptRan, ShellState, Shells, Stands, Why};
+use hermes_core::environment::{Script, ScriptRan, Shells, Stands, Why};
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::gate::{Gate, Probe};
 use hermes_core::session::Place;
@@ -113,12 +113,12 @@ impl Tool for ExecuteCode {
         let desk = Arc::new(Calls::new(caller, allowed, settings.calls));
         let script = Script {
             session: cx.session_id().to_owned(),
-            shell: match settings.stands {
-                Stands::InProject => {
-                    cx.with_slot(|shells: &mut Shells| shells.of(cx.environment())).unwrap_or_default()
-                }
-                Stands::Apart => ShellState::default(),
-            },
+            shell: cx
+                .with_slot(|shells: &mut Shells| match settings.stands {
+                    Stands::InProject => shells.of(cx.environment()),
+                    Stands::Apart => shells.fresh(),
+                })
+                .unwrap_or_default(),
             module: (module::FILE, module),
             module_path: "PYTHONPATH",
             needs: needs(&self.code),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hermes_core::cx::{Services, ToolCx};
 use hermes_core::effect::Effect;
+use hermes_core::environment::Shells;
 use hermes_core::error::ToolResult;
 use hermes_core::gate::Gate;
 use hermes_core::session::Place;
@@ -48,7 +49,11 @@ impl Tool for SkillView {
                 Err(why) => failure(&why),
             },
             None => match skills.view(name, cx.session_id()).await {
-                Ok(view) => of_view(&seen_from(cx, skills.as_ref(), view)),
+                Ok(view) => {
+                    // A session without state is a single call; no command follows it.
+                    let _ = cx.with_slot(|shells: &mut Shells| shells.pass(view.needs.names()));
+                    of_view(&seen_from(cx, skills.as_ref(), view))
+                }
                 Err(why) => failure(&why),
             },
         })

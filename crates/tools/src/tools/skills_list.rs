@@ -1,5 +1,6 @@
 //! `skills_list`: which skills there are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hermes_core::cx::{Services, ToolCx};
@@ -7,11 +8,11 @@ use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::gate::Gate;
 use hermes_core::session::Place;
-use hermes_core::skills::Skills;
+use hermes_core::skills::{SkillError, Skills, in_short};
 use hermes_core::tool::{Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::skill_books::{self, books};
 use crate::toolsets::skills;
@@ -39,10 +40,9 @@ impl Tool for SkillsList {
     }
 
     async fn call(self, cx: &ToolCx) -> ToolResult {
-        let all = books(cx)?
-            .list(Some(skill_books::beside(cx)))
-            .await
-            .map_err(|why| ToolError::Failed(why.to_string()))?;
+        let failed = |why: SkillError| ToolError::Failed(why.to_string());
+        let books = books(cx)?;
+        let all = books.list(Some(skill_books::beside(cx))).await.map_err(failed)?;
         let mut categories: Vec<&str> = all.iter().filter_map(|skill| skill.category.as_deref()).collect();
         categories.sort_unstable();
         categories.dedup();
@@ -59,12 +59,20 @@ impl Tool for SkillsList {
             (0, _, Some(_)) => "There is no skill in this category; the categories are listed.",
             _ => "skill_view shows what a skill says and which files belong to it.",
         };
-        Ok(json!({
+        let mut answer = json!({
             "success": true,
             "skills": shown,
             "categories": categories,
             "count": shown.len(),
             "hint": hint,
-        }))
+        });
+        let about =
+            if categories.is_empty() { BTreeMap::new() } else { books.categories().await.map_err(failed)? };
+        let about = about.into_iter().filter(|(name, _)| categories.contains(&name.as_str()));
+        let about: Map<String, Value> = about.map(|(name, about)| (name, json!(in_short(&about)))).collect();
+        if let Some(fields) = answer.as_object_mut().filter(|_| !about.is_empty()) {
+            fields.insert("category_descriptions".to_owned(), Value::Object(about));
+        }
+        Ok(answer)
     }
 }

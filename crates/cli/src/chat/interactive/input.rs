@@ -86,8 +86,7 @@ impl<W: Write> Chat<'_, W> {
             }
             Some(Err(unknown)) => {
                 // Behind a `/` may also stand the name of a skill.
-                let session = self.talk.session_id();
-                if let Some(message) = crate::skills::message(self.outside.shell, &text, &session) {
+                if let Some(message) = crate::skills::message(self.talk, &text) {
                     if turn.is_some() {
                         self.waiting.push_back(message);
                         return Ok(Step::On);
