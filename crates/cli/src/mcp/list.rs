@@ -58,7 +58,9 @@ impl Row {
     fn of(server: &Server) -> Self {
         let (known, standing) = (server.known(), server.standing());
         let why = match &standing {
-            Status::Failed(why) | Status::NeedsLogin(why) => Some(why.clone()),
+            Status::Failed(why) | Status::NeedsLogin(why) => {
+                Some(Redactor::default().redact(why).into_owned())
+            }
             _ => None,
         };
         Self {

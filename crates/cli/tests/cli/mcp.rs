@@ -218,15 +218,16 @@ fn a_server_that_does_not_work_is_not_added_and_does_not_replace_one_that_does()
 #[test]
 fn a_disguised_change_is_shown_as_it_is_and_an_unset_variable_is_told() {
     let home = home();
-    home.say(&["mcp", "add", "plain", "--env", "A=${NOT_SET_ANYWHERE}", "--", "python3", "server.py"]);
+    let added = home.run(&["mcp", "add", "plain", "--env", "A=${NOT_SET}", "--", "python3", "server.py"]);
+    assert!(added.code == Some(0) && added.err.contains("`${NOT_SET}`"), "{added:?}");
     std::fs::write(home.project().join("words"), "Say it\u{202e} back\u{200b}.").unwrap();
 
     let tried = home.run(&["mcp", "test", "plain"]);
     let doctor = home.run(&["doctor", "--offline"]);
     let seen = home.say(&["mcp", "tools", "plain"]);
 
-    assert!(tried.err.contains("`${NOT_SET_ANYWHERE}`"), "{tried:?}");
-    assert!(doctor.out.contains("`${NOT_SET_ANYWHERE}`"), "{doctor:?}");
+    assert!(tried.err.contains("`${NOT_SET}`"), "{tried:?}");
+    assert!(doctor.out.contains("`${NOT_SET}`"), "{doctor:?}");
     assert!(seen.contains("+Say it\\u{202e} back\\u{200b}.") && !seen.contains('\u{202e}'), "{seen}");
 }
 

@@ -250,7 +250,8 @@ impl State {
     fn reread(&mut self, world: &World, outside: &Arc<Outside>, vault: &HomeVault) -> Vec<Source> {
         // Before anything is read: what is written in between is then noticed.
         self.seen = vault.stamp();
-        let section = world.config("mcp_servers");
+        // What is written is shown to people, without what its variables stand for.
+        let section = world.config_as_written("mcp_servers");
         let on = |name: &str| {
             world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"))
         };

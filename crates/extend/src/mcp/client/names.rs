@@ -23,19 +23,18 @@ pub(crate) fn plain(name: &str) -> String {
 /// is called like one of another. It depends on the names of the servers alone: what is known of them,
 /// and when, changes nothing.
 pub(crate) fn apart<'a>(servers: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let servers: Vec<&str> = servers.into_iter().collect();
-    let prefix = |server: &str| format!("{}__", plain(server));
-    let alike = |server: &str| {
-        let own = prefix(server);
-        servers.iter().filter(|other| **other != server).any(|other| {
-            let theirs = prefix(other);
-            // Of two that are alike the first by name stays as it is; of two where one begins like the
-            // other, the shorter one.
-            own.starts_with(&theirs) && (own != theirs || *other < server)
+    let servers: Vec<(&str, String)> =
+        servers.into_iter().map(|server| (server, format!("{}__", plain(server)))).collect();
+    // Of two that are alike the first by name stays as it is; of two where one begins like the other, the
+    // shorter one.
+    let alike = |(server, own): &(&str, String)| {
+        servers.iter().any(|(other, theirs)| {
+            other != server && own.starts_with(theirs) && (own != theirs || other < server)
         })
     };
-    let called = |server: &&str| {
-        if alike(server) { format!("{}_{}", plain(server), mark(server)) } else { plain(server) }
+    let called = |named: &(&str, String)| {
+        let called = plain(named.0);
+        if alike(named) { format!("{called}_{}", mark(named.0)) } else { called }
     };
     servers.iter().map(called).collect()
 }
