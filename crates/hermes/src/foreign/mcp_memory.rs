@@ -8,8 +8,9 @@ use hermes_extend::mcp::client::{Kept, Mark, Vault};
 
 /// Keeps in memory what is learnt of servers.
 #[derive(Default)]
-pub struct Memory(Mutex<BTreeMap<(String, &'static str), (u64, String)>>);
+pub struct Memory(Mutex<Texts>);
 
+/// By server and kind: how often it was written, and what it is.
 type Texts = BTreeMap<(String, &'static str), (u64, String)>;
 
 impl Memory {

@@ -92,7 +92,7 @@ impl Inner {
     }
 
     /// Writes down what it said of itself, and tells that it changed.
-    pub(super) fn keep(&self, learnt: Known) -> Result<(), String> {
+    pub(super) fn keep(&self, learnt: &Known) -> Result<(), String> {
         self.change(|known| {
             *known = learnt.clone().with_agreements_of(known);
             known.trouble = None;

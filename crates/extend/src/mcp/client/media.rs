@@ -16,8 +16,10 @@ pub(crate) enum Keeper<'a> {
     #[cfg(test)]
     Nowhere,
     /// To whoever takes a word for it, an ending and the bytes, and says where they are.
-    To(Box<dyn Fn(&str, &str, &[u8]) -> Option<PathBuf> + Send + Sync + 'a>),
+    To(Box<Keep<'a>>),
 }
+
+type Keep<'a> = dyn Fn(&str, &str, &[u8]) -> Option<PathBuf> + Send + Sync + 'a;
 
 impl<'a> Keeper<'a> {
     /// With the other results of the session.

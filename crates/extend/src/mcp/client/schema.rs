@@ -151,16 +151,9 @@ fn decoded(pointer: &str) -> String {
     let mut rest = pointer.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {
         let code = behind.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        match code.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(first);
-                rest = behind;
-            }
-        }
+        let byte = code.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| first == b'%');
+        bytes.push(byte.unwrap_or(first));
+        rest = behind.get(if byte.is_some() { 2 } else { 0 }..).unwrap_or_default();
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

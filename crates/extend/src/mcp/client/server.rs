@@ -276,7 +276,7 @@ impl Inner {
             }
         };
         let made = made.map(|(live, known)| {
-            if let Err(why) = self.keep(known) {
+            if let Err(why) = self.keep(&known) {
                 self.log.line(&format!("[what it offers could not be written down: {why}]"));
             }
             Arc::new(live)
