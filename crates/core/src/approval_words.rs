@@ -70,8 +70,9 @@ pub fn visible(text: &str) -> String {
     let hidden = |letter: char| {
         matches!(
             letter,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-                | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
     };
     let mut shown = String::with_capacity(text.len());

@@ -19,7 +19,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hermes_core::session::Place;
 use hermes_extend::launch::{Keeper, Launch, LaunchError, Launched, Program};
-use hermes_extend::mcp::client::{Kept, Outside, Server, Status, Vault, server};
+use hermes_extend::mcp::client::{Kept, Mark, Outside, Server, Status, Vault, server};
 use hermes_net::Http;
 use hermes_testkit::FakeHost;
 use serde_json::{Value, json};
@@ -129,7 +129,25 @@ impl Vault for Nowhere {
         Ok(())
     }
 
+    fn update(
+        &self,
+        _server: &str,
+        _what: Kept,
+        with: &mut dyn FnMut(Option<String>) -> Option<String>,
+    ) -> Result<Option<Mark>, String> {
+        with(None);
+        Ok(None)
+    }
+
+    fn mark(&self, _server: &str, _what: Kept) -> Option<Mark> {
+        None
+    }
+
     fn remove(&self, _server: &str, _what: Kept) {}
+
+    fn keep_media(&self, _session: &str, _name: &str, _ending: &str, _bytes: &[u8]) -> Option<PathBuf> {
+        None
+    }
 
     fn log(&self, _server: &str, _line: &str) {}
 }

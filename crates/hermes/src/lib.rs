@@ -59,11 +59,11 @@ pub use hermes_store as store;
 
 pub use builder::{BuildError, RuntimeBuilder};
 pub use foreign::HookStanding;
-pub use foreign::Mcp;
 pub use foreign::find_plugins::Origin;
 pub use foreign::plugins::{PluginState, PluginView};
 pub use foreign::serve::McpServer;
 pub use foreign::surface::{CliSaid, TriedFile};
+pub use foreign::{Mcp, McpMemory};
 pub use hermes_core::call::ToolCall;
 pub use hermes_core::outcome::{Outcome, Status};
 pub use hermes_env::jobs::run_as_keeper;

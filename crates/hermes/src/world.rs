@@ -96,6 +96,12 @@ impl World {
         self.config.as_ref()?.get(&path).cloned()
     }
 
+    /// The same, with every `${NAME}` as it is written.
+    pub(crate) fn config_as_written(&self, key: &str) -> Option<Value> {
+        let path: KeyPath = key.parse().ok()?;
+        self.config.as_ref()?.written(&path)
+    }
+
     /// The line of `config.yaml` on which a key stands.
     pub(crate) fn line(&self, path: &KeyPath) -> Option<u64> {
         self.config.as_ref()?.line(path)

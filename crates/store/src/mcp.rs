@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::disk::{self, Mode};
+use crate::disk::{self, Mode, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::hooks_consent::hex;
@@ -43,12 +43,15 @@ impl McpHome {
         Self { home: home.path().to_path_buf(), writing: Mutex::default() }
     }
 
-    fn path(&self, server: &str, file: McpFile) -> PathBuf {
-        let folder = match file {
+    fn folder(&self, file: McpFile) -> PathBuf {
+        self.home.join(match file {
             McpFile::Known => "mcp",
             McpFile::Tokens => "mcp-tokens",
-        };
-        self.home.join(folder).join(format!("{}.json", file_name(server)))
+        })
+    }
+
+    fn path(&self, server: &str, file: McpFile) -> PathBuf {
+        self.folder(file).join(format!("{}.json", file_name(server)))
     }
 
     /// What is kept; nothing when there is none, or it cannot be read.
@@ -59,6 +62,32 @@ impl McpHome {
     /// Keeps a text, readable by its owner only.
     pub fn write(&self, server: &str, file: McpFile, text: &str) -> Result<(), StoreError> {
         disk::write(&self.path(server, file), text, Mode::Private)
+    }
+
+    /// Puts another text in place of what is kept, as `with` wants it, while nobody else does so; nothing
+    /// is written where it wants nothing. What the file is then.
+    pub fn update(
+        &self,
+        server: &str,
+        file: McpFile,
+        with: &mut dyn FnMut(Option<String>) -> Option<String>,
+    ) -> Result<Option<Stamp>, StoreError> {
+        let path = self.path(server, file);
+        let _turn = disk::lock(&path)?;
+        match with(self.read(server, file)) {
+            Some(text) => disk::write_stamped(&path, &text, Mode::Private).map(Some),
+            None => Ok(disk::stamp(&path)),
+        }
+    }
+
+    /// Changes when somebody keeps something else of a server; nothing where nothing is kept.
+    pub fn stamp(&self, server: &str, file: McpFile) -> Option<Stamp> {
+        disk::stamp(&self.path(server, file))
+    }
+
+    /// Changes when something else is kept of any server.
+    pub fn stamp_of_all(&self, file: McpFile) -> Option<Stamp> {
+        disk::folder_stamp(&self.folder(file))
     }
 
     /// Forgets it.
@@ -126,6 +155,27 @@ mod tests {
         assert_eq!(home.read("gh", McpFile::Known), None);
         home.remove("gh", McpFile::Tokens).unwrap();
         assert_eq!(home.read("gh", McpFile::Tokens), None);
+    }
+
+    #[test]
+    fn a_change_sees_what_others_wrote_and_is_seen_by_them() {
+        let (_folder, home) = home();
+        home.write("s", McpFile::Known, "one").unwrap();
+        let before = (home.stamp("s", McpFile::Known), home.stamp_of_all(McpFile::Known));
+        assert!(before.0.is_some() && before.1.is_some() && home.stamp("s", McpFile::Tokens).is_none());
+
+        let mut found = None;
+        let stamp = home.update("s", McpFile::Known, &mut |text| {
+            found = text;
+            Some("two".to_owned())
+        });
+
+        assert_eq!(found.as_deref(), Some("one"));
+        assert_eq!(home.read("s", McpFile::Known).as_deref(), Some("two"));
+        let stamp = stamp.unwrap();
+        assert_eq!(home.stamp("s", McpFile::Known), stamp);
+        assert_ne!(before.0, stamp);
+        assert_eq!(home.update("s", McpFile::Known, &mut |_| None).unwrap(), stamp);
     }
 
     #[test]

@@ -247,6 +247,9 @@ tool_loop_guardrails: {hard_stop_enabled: \"${YES}\"}
     let config = Config::parse(Path::new("c"), text, &lookup).unwrap();
 
     assert_eq!(config.get(&key("model.api_key")), Some(&json!("k-7-${NONE}-${N}-${not a name}-${")));
+    let written = json!("k-${N}-${NONE}-${TRICK}-${not a name}-${");
+    assert_eq!(config.written(&key("model.api_key")), Some(written));
+    assert_eq!(config.written(&key("model.none")), None);
     assert_eq!(config.settings.file_read_max_chars, 7);
     assert!(config.settings.tool_loop_guardrails.hard_stop_enabled);
 }

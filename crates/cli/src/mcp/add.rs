@@ -1,12 +1,16 @@
-//! `hermes mcp add NAME`: writes a server into `config.yaml`, after it has been seen to work.
+//! `hermes mcp add NAME`: writes a server into `config.yaml`, after it has been seen to work or to want a
+//! login.
 
-use hermes::extend::mcp::client::{Status, server as read};
+use std::sync::Arc;
+
+use hermes::McpMemory;
+use hermes::extend::mcp::client::Status;
 use hermes::store::ConfigFile;
 use hermes::store::config::KeyPath;
 use serde_json::{Map, Value, json};
 
 use crate::command::{Failure, Run};
-use crate::mcp::{names, server, trouble};
+use crate::mcp::{names, trouble};
 use crate::output;
 use crate::shell::Shell;
 
@@ -28,13 +32,13 @@ pub(crate) struct Add {
     #[arg(long, conflicts_with = "words")]
     url: Option<String>,
     /// The address is one of the older kind, with a stream of events
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     sse: bool,
     /// A header to send with every request
-    #[arg(long, value_name = "NAME: VALUE", requires = "url")]
+    #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
     /// How to log in
-    #[arg(long, value_parser = ["oauth"], requires = "url")]
+    #[arg(long, value_parser = ["oauth"])]
     auth: Option<String>,
     /// A variable for the program
     #[arg(long, value_name = "NAME=VALUE")]
@@ -56,36 +60,67 @@ pub(crate) struct Add {
 impl Run for Add {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let entry = self.entry()?;
-        read(&self.name, &entry).map_err(Failure::usage)?;
-        let before = shell.runtime()?;
-        if names(&before).contains(&self.name) && !self.force {
+        let runtime = shell.runtime()?;
+        let told = Arc::new(McpMemory::default());
+        let candidate = runtime.mcp_candidate(&self.name, &entry, &told).map_err(Failure::usage)?;
+        if names(&runtime).contains(&self.name) && !self.force {
             let name = &self.name;
             return Err(Failure::usage(format!(
                 "there is an MCP server `{name}` already; add --force to replace it"
             )));
         }
-        before.mcp().forget(&self.name);
         let wrong = || Failure::usage("the name cannot be a key");
         let path = KeyPath::new(["mcp_servers", self.name.as_str()]).ok_or_else(wrong)?;
-        ConfigFile::update(&shell.home()?, |file| file.set(&path, &entry).map(drop))?;
-        if self.no_test {
-            return self.told(shell, None);
+        if let Some(complaint) = candidate.config().complaint() {
+            output::warn(&complaint);
         }
-        let runtime = shell.runtime()?;
-        let added = server(&runtime, &self.name)?;
-        let status = runtime.mcp().start_blocking(&added);
-        let tools = added.known().tools.len();
-        if let Some(failure) = trouble(&added, &status) {
+        let status = (!self.no_test).then(|| runtime.mcp().start_blocking(&candidate));
+        if let Some(status @ Status::Failed(_)) = &status {
+            output::warn(&format!(
+                "MCP server `{}` is not added (--no-test adds it all the same):",
+                self.name
+            ));
+            return Err(trouble(&candidate, status).unwrap_or_else(|| Failure::failed("it does not work")));
+        }
+        ConfigFile::update(&shell.home()?, |file| file.set(&path, &entry).map(drop))?;
+        runtime.mcp().adopt(&self.name, &told);
+        // One that wants a login is kept: logging in comes next.
+        if let Some(failure) = status.as_ref().and_then(|status| trouble(&candidate, status)) {
             output::warn(&format!("MCP server `{}` is in config.yaml, but:", self.name));
             return Err(failure);
         }
-        self.told(shell, Some((status, tools)))
+        self.told(shell, status.map(|status| (status, candidate.known().tools.len())))
     }
 }
 
 impl Add {
+    /// Whether the options belong to the kind of server that is meant.
+    fn fits(&self) -> Result<(), Failure> {
+        let strange = if self.url.is_some() {
+            [(!self.env.is_empty()).then_some("--env"), None, None]
+        } else {
+            [
+                self.sse.then_some("--sse"),
+                (!self.header.is_empty()).then_some("--header"),
+                self.auth.is_some().then_some("--auth"),
+            ]
+        };
+        let (has, kind) = if self.url.is_some() {
+            ("an address", "a program: give a command after `--` instead of --url")
+        } else {
+            ("a program", "a server with an address: give --url")
+        };
+        match strange.into_iter().flatten().next() {
+            Some(option) => {
+                Err(Failure::usage(format!("{option} means nothing for {has}; it is for {kind}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The server as it stands in the file.
     fn entry(&self) -> Result<Value, Failure> {
+        self.fits()?;
         let mut entry = Map::new();
         match (&self.url, self.words.split_first()) {
             (Some(url), _) => {

@@ -1,6 +1,7 @@
 //! `hermes mcp list`: the servers and how each stands. Nothing is started.
 
-use hermes::extend::mcp::client::{Server, Status};
+use hermes::extend::mcp::client::{Misread, Server, ServerConfig, Status};
+use hermes::guard::redact::Redactor;
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
@@ -15,13 +16,12 @@ impl Run for List {
         let runtime = shell.runtime()?;
         let mcp = runtime.mcp();
         let mut rows: Vec<Row> = mcp.servers().iter().map(Row::of).collect();
-        rows.extend(mcp.switched_off().iter().map(|config| Row {
-            name: config.name.clone(),
-            kind: config.kind(),
-            place: config.place(),
-            status: Status::Disabled,
-            tools: None,
-            changed: 0,
+        rows.extend(mcp.switched_off().iter().map(|config| Row::bare(config, Status::Disabled.word())));
+        rows.extend(mcp.misread().into_iter().map(|Misread { name, why }| Row {
+            name,
+            state: "wrong",
+            why: Some(why),
+            ..Row::default()
         }));
         rows.sort_by(|a, b| a.name.cmp(&b.name));
         if shell.out.wants_json() {
@@ -31,58 +31,88 @@ impl Run for List {
             return shell.out.nothing("There are no MCP servers; `hermes mcp add NAME -- COMMAND` adds one.");
         }
         let cells: Vec<Vec<Cell>> = rows.iter().map(Row::cells).collect();
-        shell.out.table(&["SERVER", "KIND", "STATE", "TOOLS", "WHERE"], &cells)
+        shell.out.table(&["SERVER", "KIND", "STATE", "TOOLS", "WHERE"], &cells)?;
+        rows.iter().filter_map(Row::advice).try_for_each(|line| shell.out.text(&line))
     }
 }
 
+#[derive(Default)]
 struct Row {
     name: String,
     kind: &'static str,
     place: String,
-    status: Status,
+    state: &'static str,
+    why: Option<String>,
     tools: Option<usize>,
     changed: usize,
+    new: usize,
 }
 
 impl Row {
+    fn bare(config: &ServerConfig, state: &'static str) -> Self {
+        // A key that nothing tells is one may have the look of one.
+        let place = Redactor::default().redact(&config.place).into_owned();
+        Self { name: config.name.clone(), kind: config.kind(), place, state, ..Self::default() }
+    }
+
     fn of(server: &Server) -> Self {
-        let (config, known) = (server.config(), server.known());
+        let (known, standing) = (server.known(), server.standing());
+        let why = match &standing {
+            Status::Failed(why) | Status::NeedsLogin(why) => {
+                Some(Redactor::default().redact(why).into_owned())
+            }
+            _ => None,
+        };
         Self {
-            name: config.name.clone(),
-            kind: config.kind(),
-            place: config.place(),
-            status: server.status(),
+            why,
             tools: server.is_known().then_some(known.tools.len()),
             changed: known.changed().count(),
+            new: known.unseen().count(),
+            ..Self::bare(server.config(), standing.word())
         }
     }
 
     fn json(&self) -> Value {
         json!({
             "name": self.name,
-            "transport": self.kind,
-            "where": self.place,
-            "status": self.status.word(),
+            "transport": Some(self.kind).filter(|kind| !kind.is_empty()),
+            "where": Some(&self.place).filter(|place| !place.is_empty()),
+            "status": self.state,
+            "why": self.why,
             "tools": self.tools,
             "held_back": self.changed,
+            "new": self.new,
+        })
+    }
+
+    /// What went wrong and what helps.
+    fn advice(&self) -> Option<String> {
+        let (name, why) = (&self.name, self.why.as_ref()?);
+        Some(match self.state {
+            "needs login" => format!("`{name}` needs a login: {why}; run `hermes mcp login {name}`"),
+            "failed" => {
+                format!("`{name}` did not work the last time: {why}; `hermes mcp test {name}` tries again")
+            }
+            _ => format!("`{name}` is wrong in config.yaml: {why}; `hermes mcp remove {name}` removes it"),
         })
     }
 
     fn cells(&self) -> Vec<Cell> {
-        let tone = match self.status {
-            Status::Connected | Status::Ready => Tone::Good,
-            Status::Failed(_) | Status::NeedsLogin(_) => Tone::Bad,
+        let tone = match self.state {
+            "connected" | "ready" => Tone::Good,
+            "failed" | "needs login" | "wrong" => Tone::Bad,
             _ => Tone::Faint,
         };
-        let tools = match (self.tools, self.changed) {
-            (None, _) => "-".to_owned(),
-            (Some(tools), 0) => tools.to_string(),
-            (Some(tools), changed) => format!("{tools}, {changed} held back"),
-        };
+        let mut tools = self.tools.map_or_else(|| "-".to_owned(), |count| count.to_string());
+        for (count, word) in [(self.changed, "held back"), (self.new, "new")] {
+            if self.tools.is_some() && count > 0 {
+                tools.push_str(&format!(", {count} {word}"));
+            }
+        }
         vec![
             Cell::new(&self.name).tone(Tone::Strong),
             Cell::new(self.kind),
-            Cell::new(self.status.word()).tone(tone),
+            Cell::new(self.state).tone(tone),
             Cell::new(tools),
             Cell::new(&self.place),
         ]

@@ -29,6 +29,12 @@ pub(crate) fn server(runtime: &Runtime, name: &str) -> Result<Server, Failure> {
             "MCP server `{name}` is switched off; see `{key}` in config.yaml"
         )));
     }
+    if let Some(wrong) = mcp.misread().into_iter().find(|wrong| wrong.name == name) {
+        return Err(Failure::usage(format!(
+            "MCP server `{name}` is wrong in config.yaml: {}; `hermes mcp remove {name}` removes it",
+            wrong.why
+        )));
+    }
     Err(no_such(runtime, name))
 }
 
@@ -42,11 +48,12 @@ pub(crate) fn no_such(runtime: &Runtime, name: &str) -> Failure {
     })
 }
 
-/// The names of all servers.
+/// The names of all servers, also of those that cannot be used as they are written.
 pub(crate) fn names(runtime: &Runtime) -> Vec<String> {
     let mcp = runtime.mcp();
     let on = mcp.servers().into_iter().map(|server| server.config().name.clone());
-    on.chain(mcp.switched_off().into_iter().map(|config| config.name)).collect()
+    let off = mcp.switched_off().into_iter().map(|config| config.name);
+    on.chain(off).chain(mcp.misread().into_iter().map(|wrong| wrong.name)).collect()
 }
 
 /// A failure for a server that does not work.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::command::{Failure, Run};
 use crate::mcp::{server, trouble};
+use crate::output;
 use crate::shell::Shell;
 
 #[derive(clap::Args)]
@@ -17,6 +18,9 @@ impl Run for Test {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
         let server = server(&runtime, &self.name)?;
+        if let Some(complaint) = server.config().complaint() {
+            output::warn(&complaint);
+        }
         let host = runtime.host();
         let began = host.now();
         let status = runtime.mcp().start_blocking(&server);
@@ -36,6 +40,8 @@ impl Run for Test {
                 "server": known.server,
                 "protocol": known.protocol,
                 "tools": known.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
+                "unset": server.config().unset,
+                "new": known.unseen().map(|tool| &tool.name).collect::<Vec<_>>(),
                 "held_back": known.changed().map(|changed| &changed.now.name).collect::<Vec<_>>(),
                 "resources": known.resources,
                 "prompts": known.prompts,
@@ -57,9 +63,11 @@ impl Run for Test {
             if known.resources { ", resources" } else { "" },
             if known.prompts { ", prompts" } else { "" },
         ))?;
-        match known.changed().count() {
-            0 => Ok(()),
-            count => shell.out.text(&format!("{count} held back: see `hermes mcp tools {}`", self.name)),
+        for (count, word) in [(known.changed().count(), "held back"), (known.unseen().count(), "new")] {
+            if count > 0 {
+                shell.out.text(&format!("{count} {word}: see `hermes mcp tools {}`", self.name))?;
+            }
         }
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! `hermes mcp tools NAME`: what a server offers, what changed since it was agreed to, and agreeing.
 
+use hermes::core::approval_words::visible;
 use hermes::extend::mcp::client::{Changed, Listed, Server};
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -51,14 +52,19 @@ fn accept(server: &Server, only: &[String], shell: &Shell) -> Result<(), Failure
             }
         }
     }
-    let count = server.accept(only).map_err(Failure::failed)?;
+    let new = known.unseen().filter(|tool| only.is_empty() || only.contains(&tool.name)).count();
+    let changed = server.accept(only).map_err(Failure::failed)?;
     if shell.out.wants_json() {
-        return shell.out.json(&json!({ "name": server.config().name, "accepted": count }));
+        return shell.out.json(&json!({ "name": server.config().name, "accepted": changed, "new": new }));
     }
-    shell.out.text(&match count {
-        0 => "nothing had changed".to_owned(),
-        1 => "agreed to 1 changed tool".to_owned(),
-        more => format!("agreed to {more} changed tools"),
+    let counted = |count: usize, word: &str| {
+        (count > 0).then(|| format!("{count} {word} tool{}", if count == 1 { "" } else { "s" }))
+    };
+    let parts: Vec<String> =
+        [counted(changed, "changed"), counted(new, "new")].into_iter().flatten().collect();
+    shell.out.text(&match parts.as_slice() {
+        [] => "nothing had changed".to_owned(),
+        parts => format!("agreed to {}", parts.join(" and ")),
     })
 }
 
@@ -70,26 +76,27 @@ fn show(server: &Server, shell: &Shell) -> Result<(), Failure> {
     }
     let rows: Vec<Vec<Cell>> = known.tools.iter().map(|tool| cells(server, tool)).collect();
     shell.out.table(&["TOOL", "STATE", "DOES", "WHAT FOR"], &rows)?;
-    let mut any = false;
+    let mut any = known.unseen().next().is_some();
     for changed in known.changed() {
         any = true;
         shell.out.text(&difference(&changed))?;
     }
     if any {
         let name = &server.config().name;
-        shell.out.remark(&format!("`hermes mcp tools {name} --accept` agrees to the changes."))?;
+        shell.out.remark(&format!("`hermes mcp tools {name} --accept` agrees to what is changed or new."))?;
     }
     Ok(())
 }
 
 /// One word for what becomes of a tool.
 fn state(server: &Server, tool: &Listed) -> (&'static str, Option<String>) {
-    if let Some(fault) = tool.fault() {
-        ("left out", Some(fault))
-    } else if server.known().holds_back(&tool.name) {
+    let known = server.known();
+    if let Some(fault) = known.fault(&tool.name) {
+        ("left out", Some(fault.to_owned()))
+    } else if known.holds_back(&tool.name) {
         ("held back", Some("its definition has changed since it was agreed to".to_owned()))
     } else if server.config().filter.takes(&tool.name) {
-        ("on", None)
+        (if known.new.contains(&tool.name) { "new" } else { "on" }, None)
     } else {
         ("filtered", Some("the configuration leaves it out".to_owned()))
     }
@@ -116,6 +123,7 @@ fn cells(server: &Server, tool: &Listed) -> Vec<Cell> {
     let (state, why) = state(server, tool);
     let tone = match state {
         "on" => Tone::Good,
+        "new" => Tone::Strong,
         "filtered" => Tone::Faint,
         _ => Tone::Bad,
     };
@@ -123,17 +131,17 @@ fn cells(server: &Server, tool: &Listed) -> Vec<Cell> {
     let what = first_sentence(&tool.description);
     let what = why.map_or_else(|| what.to_owned(), |why| format!("{why}: {what}"));
     vec![
-        Cell::new(&tool.name).tone(Tone::Strong),
+        Cell::new(visible(&tool.name)).tone(Tone::Strong),
         Cell::new(state).tone(tone),
         Cell::new(does),
-        Cell::new(what),
+        Cell::new(visible(&what)),
     ]
 }
 
 /// What changed in a tool, line by line.
 fn difference(changed: &Changed<'_>) -> String {
     let (before, now) = (changed.before.lines(), changed.now.lines());
-    let name = &changed.now.name;
+    let name = visible(&changed.now.name);
     let diff = TextDiff::from_lines(&before, &now);
     diff.unified_diff().header(&format!("{name} as agreed to"), &format!("{name} now")).to_string()
 }

@@ -48,7 +48,7 @@ fn a_server_is_added_listed_tried_used_and_removed() {
     assert_eq!(
         listed,
         json!([{ "name": "plain", "transport": "stdio", "where": "python3 server.py", "status": "ready",
-                 "tools": 1, "held_back": 0 }])
+                 "why": null, "tools": 1, "held_back": 0, "new": 0 }])
     );
     let tried = home.json(&["mcp", "test", "plain"]);
     assert_eq!(
@@ -93,6 +93,7 @@ fn exit_codes_tell_a_broken_server_from_a_wrong_name_and_from_a_login() {
     let home = home();
 
     let broken = home.run(&["mcp", "add", "broken", "--", "no-such-program-anywhere"]);
+    home.say(&["mcp", "add", "broken", "--no-test", "--", "no-such-program-anywhere"]);
     let near = home.run(&["mcp", "test", "brokn"]);
     let neither = home.run(&["mcp", "add", "nothing"]);
     let nobody = home.run(&["mcp", "add", "closed", "--url", &closed(), "--auth", "oauth"]);
@@ -104,6 +105,130 @@ fn exit_codes_tell_a_broken_server_from_a_wrong_name_and_from_a_login() {
     assert_eq!(home.run(&["mcp", "test", "broken"]).code, Some(1));
     let told: Value = home.run(&["mcp", "test", "closed", "--json"]).json();
     assert_eq!((&told["status"], &told["tools"]), (&json!("needs login"), &json!([])));
+}
+
+#[test]
+fn how_a_server_stood_the_last_time_is_listed_until_it_answers() {
+    let home = home();
+    home.say(&["mcp", "add", "plain", "--no-test", "--", "python3", "server.py"]);
+    home.say(&["mcp", "add", "closed", "--no-test", "--url", &closed()]);
+    home.say(&["mcp", "add", "never", "--no-test", "--url", "http://127.0.0.1:9/mcp", "--auth", "oauth"]);
+    let states = || {
+        let listed = home.json(&["mcp", "list"]);
+        let state = |row: &Value| row["status"].as_str().unwrap().to_owned();
+        listed.as_array().unwrap().iter().map(state).collect::<Vec<_>>()
+    };
+    assert_eq!(states(), ["new", "needs login", "new"]);
+
+    std::fs::rename(home.project().join("server.py"), home.project().join("away.py")).unwrap();
+    assert_eq!(home.run(&["mcp", "test", "plain"]).code, Some(1));
+    assert_eq!(home.run(&["mcp", "test", "closed"]).code, Some(3));
+    assert_eq!(states(), ["needs login", "needs login", "failed"]);
+    let doctor = home.run(&["doctor", "--offline"]);
+    assert!(doctor.out.contains("MCP server `closed` needs a login"), "{doctor:?}");
+    let listed = home.say(&["mcp", "list"]);
+    assert!(listed.contains("run `hermes mcp login closed`"), "{listed}");
+    assert!(listed.contains("`plain` did not work the last time: "), "{listed}");
+
+    std::fs::rename(home.project().join("away.py"), home.project().join("server.py")).unwrap();
+    assert_eq!(home.run(&["mcp", "test", "plain"]).code, Some(0));
+    assert_eq!(states(), ["needs login", "needs login", "ready"]);
+}
+
+#[test]
+fn what_cannot_be_used_is_listed_with_why_and_can_be_removed() {
+    let home = Home::configured("mcp_servers:\n  bad1: {}\n  bad2: 5\n  bad3: {url: 'ftp://x'}\n");
+
+    let listed = home.json(&["mcp", "list"]);
+    let tried = home.run(&["mcp", "test", "bad1"]);
+
+    let rows: Vec<(&str, &str, &str)> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| [&row["name"], &row["status"], &row["why"]].map(|it| it.as_str().unwrap()).into())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("bad1", "wrong", "it has neither `command` nor `url`"),
+            ("bad2", "wrong", "it is not a map"),
+            ("bad3", "wrong", "`url` is no http address")
+        ]
+    );
+    assert_eq!(tried.code, Some(2));
+    assert!(tried.err.contains("neither `command` nor `url`"), "{tried:?}");
+    for name in ["bad1", "bad2", "bad3"] {
+        assert_eq!(home.say(&["mcp", "remove", name]), format!("MCP server `{name}` is removed\n"));
+    }
+    assert_eq!(home.json(&["mcp", "list"]), json!([]));
+}
+
+#[test]
+fn secrets_are_not_listed() {
+    let home = Home::configured(
+        "mcp_servers:\n  a: {command: x, args: [--token, '${MY_TOKEN}']}\n  \
+         b: {command: x, args: [--api-key, literal-one]}\n  \
+         c: {url: 'https://h.example/mcp?key=literal-two&t=${MY_TOKEN}'}\n",
+    );
+    std::fs::write(home.state().join(".env"), "MY_TOKEN=s3cr3t-value-of-mine\n").unwrap();
+
+    let listed = home.run(&["mcp", "list"]).out + &home.run(&["mcp", "list", "--json"]).out;
+
+    for secret in ["s3cr3t-value-of-mine", "literal-one", "literal-two"] {
+        assert!(!listed.contains(secret), "{listed}");
+    }
+    assert!(listed.contains("x --token ${MY_TOKEN}"), "{listed}");
+}
+
+#[test]
+fn options_for_another_kind_of_server_are_refused() {
+    let home = home();
+    let program = ["--", "python3", "server.py"];
+    let address = ["--url", "http://127.0.0.1:9/mcp"];
+
+    for (option, kind) in [
+        (&["--header", "A: b"][..], &program[..]),
+        (&["--auth", "oauth"], &program),
+        (&["--sse"], &program),
+        (&["--env", "A=B"], &address),
+    ] {
+        let run = home.run(&[&["mcp", "add", "z", "--no-test"], option, kind].concat());
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.err.contains(option[0]), "{run:?}");
+    }
+    assert_eq!(home.json(&["mcp", "list"]), json!([]));
+}
+
+#[test]
+fn a_server_that_does_not_work_is_not_added_and_does_not_replace_one_that_does() {
+    let home = home();
+
+    let failed = home.run(&["mcp", "add", "plain", "--", "false"]);
+    assert_eq!(failed.code, Some(1));
+    assert!(failed.err.contains("is not added"), "{failed:?}");
+    assert_eq!(home.json(&["mcp", "list"]), json!([]));
+
+    home.say(&["mcp", "add", "plain", "--", "python3", "server.py"]);
+    assert_eq!(home.run(&["mcp", "add", "plain", "--force", "--", "false"]).code, Some(1));
+    let listed = home.json(&["mcp", "list"]);
+    assert_eq!((&listed[0]["where"], &listed[0]["status"]), (&json!("python3 server.py"), &json!("ready")));
+}
+
+#[test]
+fn a_disguised_change_is_shown_as_it_is_and_an_unset_variable_is_told() {
+    let home = home();
+    let added = home.run(&["mcp", "add", "plain", "--env", "A=${NOT_SET}", "--", "python3", "server.py"]);
+    assert!(added.code == Some(0) && added.err.contains("`${NOT_SET}`"), "{added:?}");
+    std::fs::write(home.project().join("words"), "Say it\u{202e} back\u{200b}.").unwrap();
+
+    let tried = home.run(&["mcp", "test", "plain"]);
+    let doctor = home.run(&["doctor", "--offline"]);
+    let seen = home.say(&["mcp", "tools", "plain"]);
+
+    assert!(tried.err.contains("`${NOT_SET}`"), "{tried:?}");
+    assert!(doctor.out.contains("`${NOT_SET}`"), "{doctor:?}");
+    assert!(seen.contains("+Say it\\u{202e} back\\u{200b}.") && !seen.contains('\u{202e}'), "{seen}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The tools of MCP servers: what the configuration names, what is known of each, and their lives.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,15 +13,17 @@ use hermes_core::session::Place;
 use hermes_core::wait::wait;
 use hermes_extend::launch::Launch;
 use hermes_extend::mcp::client::{
-    Kept, Outside, Server, ServerConfig, Status, Transport, Vault, read_servers,
+    Kept, Mark, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault, read_servers,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
 use hermes_net::Http;
-use hermes_store::{McpFile, McpHome};
+use hermes_store::foreign::Stamp;
+use hermes_store::{Home, McpFile, McpHome, Spill};
 use serde_json::Value;
 
 pub(crate) use hermes_extend::mcp::oauth::Person;
 
+use super::mcp_memory::Memory;
 use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::inside::Inside;
@@ -36,6 +39,8 @@ pub struct Mcp(Arc<Inner>);
 
 struct Inner {
     outside: Arc<Outside>,
+    /// The vault of `outside`, which also knows when anything in it changes.
+    vault: Arc<HomeVault>,
     machine: Arc<Machine>,
     state: Mutex<State>,
 }
@@ -46,8 +51,12 @@ struct State {
     revision: Option<u64>,
     servers: BTreeMap<String, Slot>,
     switched_off: Vec<ServerConfig>,
-    misread: Vec<String>,
+    misread: Vec<Misread>,
+    /// What is wrong with the configuration, in words.
+    complaints: Vec<String>,
     wait: Option<Duration>,
+    /// The folder of what is known, as it was when it was last looked at.
+    seen: Option<Stamp>,
 }
 
 struct Slot {
@@ -66,19 +75,19 @@ impl Mcp {
         person: Option<Arc<dyn Person>>,
     ) -> Self {
         let host: Arc<dyn Host> = machine.clone();
-        let home = world.home().map(McpHome::of);
+        let vault = Arc::new(HomeVault::of(world.home()));
         let runtime = Arc::downgrade(machine);
         let outside = Outside {
             launcher,
             http: Http::from_env(|name| world.variable(name).map(str::to_owned)),
             host,
             runtime: Box::new(move || runtime.upgrade()?.handle()),
-            vault: Arc::new(HomeVault(home)),
+            vault: vault.clone(),
             place: place.clone(),
             person,
         };
         let (outside, machine) = (Arc::new(outside), Arc::clone(machine));
-        Self(Arc::new(Inner { outside, machine, state: Mutex::default() }))
+        Self(Arc::new(Inner { outside, vault, machine, state: Mutex::default() }))
     }
 
     /// The servers that are switched on, by name.
@@ -89,6 +98,36 @@ impl Mcp {
     /// The servers that are switched off.
     pub fn switched_off(&self) -> Vec<ServerConfig> {
         self.state().switched_off.clone()
+    }
+
+    /// The servers that cannot be used as they are written.
+    pub fn misread(&self) -> Vec<Misread> {
+        self.state().misread.clone()
+    }
+
+    /// A server that is not in the configuration yet. What it says is kept in `told` and nowhere else.
+    pub(crate) fn candidate(&self, config: ServerConfig, told: &Arc<Memory>) -> Server {
+        let outside = &self.0.outside;
+        let machine = Arc::downgrade(&self.0.machine);
+        let outside = Outside {
+            launcher: Arc::clone(&outside.launcher),
+            http: outside.http.clone(),
+            host: Arc::clone(&outside.host),
+            runtime: Box::new(move || machine.upgrade()?.handle()),
+            vault: Arc::clone(told) as Arc<dyn Vault>,
+            place: outside.place.clone(),
+            person: None,
+        };
+        Server::new(config, Arc::new(outside))
+    }
+
+    /// Keeps what a candidate has said, instead of whatever was known of a server of this name.
+    pub fn adopt(&self, name: &str, told: &Memory) {
+        self.forget(name);
+        if let Some(text) = told.read(name, Kept::Known) {
+            // What cannot be written is learnt again.
+            let _ = self.0.outside.vault.write(name, Kept::Known, &text);
+        }
     }
 
     /// The server of this name, if it is switched on.
@@ -208,20 +247,25 @@ fn is_missing(server: &Server) -> bool {
 
 impl State {
     /// Takes over what the configuration says now; the names that went.
-    fn reread(&mut self, world: &World, outside: &Arc<Outside>) -> Vec<Source> {
-        let section = world.config("mcp_servers");
+    fn reread(&mut self, world: &World, outside: &Arc<Outside>, vault: &HomeVault) -> Vec<Source> {
+        // Before anything is read: what is written in between is then noticed.
+        self.seen = vault.stamp();
+        // What is written is shown to people, without what its variables stand for.
+        let section = world.config_as_written("mcp_servers");
         let on = |name: &str| {
             world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"))
         };
         let section = section.filter(|_| !on("HERMES_SAFE_MODE"));
         let read = read_servers(section.as_ref(), &|name| world.variable(name).map(str::to_owned));
-        self.misread = read.problems;
+        self.complaints = read.complaints();
+        let Read { servers, misread, .. } = read;
+        self.misread = misread;
         self.wait = world
             .config("mcp_discovery_timeout")
             .as_ref()
             .and_then(Value::as_f64)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let (on, off): (Vec<_>, Vec<_>) = read.servers.into_iter().partition(|config| config.enabled);
+        let (on, off): (Vec<_>, Vec<_>) = servers.into_iter().partition(|config| config.enabled);
         self.switched_off = off;
         let mut before = std::mem::take(&mut self.servers);
         for config in on {
@@ -244,9 +288,14 @@ impl Kind for Mcp {
         let mut changes = Changes::default();
         let mut anything = false;
         if state.revision != Some(world.revision()) {
-            changes.removed = state.reread(world, &self.0.outside);
+            changes.removed = state.reread(world, &self.0.outside, &self.0.vault);
             state.revision = Some(world.revision());
             anything = true;
+        }
+        let seen = self.0.vault.stamp();
+        if state.seen != seen {
+            state.seen = seen;
+            state.servers.values().for_each(|slot| slot.server.look_again());
         }
         for slot in state.servers.values_mut() {
             let now = (slot.server.generation(), slot.server.trouble());
@@ -261,14 +310,29 @@ impl Kind for Mcp {
         }
         if anything {
             let told = state.servers.values().flat_map(|slot| slot.problems.iter().cloned());
-            changes.problems = Some(state.misread.iter().cloned().chain(told).collect());
+            changes.problems = Some(state.complaints.iter().cloned().chain(told).collect());
         }
         changes
     }
 }
 
 /// The servers' part of the home; without a home nothing is kept.
-struct HomeVault(Option<McpHome>);
+struct HomeVault(Option<(Home, McpHome)>);
+
+impl HomeVault {
+    fn of(home: Option<&Home>) -> Self {
+        Self(home.map(|home| (home.clone(), McpHome::of(home))))
+    }
+
+    fn home(&self) -> Option<&McpHome> {
+        self.0.as_ref().map(|(_, home)| home)
+    }
+
+    /// Changes when something else is known of any server.
+    fn stamp(&self) -> Option<Stamp> {
+        self.home()?.stamp_of_all(McpFile::Known)
+    }
+}
 
 fn file(what: Kept) -> McpFile {
     match what {
@@ -279,23 +343,46 @@ fn file(what: Kept) -> McpFile {
 
 impl Vault for HomeVault {
     fn read(&self, server: &str, what: Kept) -> Option<String> {
-        self.0.as_ref()?.read(server, file(what))
+        self.home()?.read(server, file(what))
     }
 
     fn write(&self, server: &str, what: Kept, text: &str) -> Result<(), String> {
-        let Some(home) = &self.0 else { return Ok(()) };
+        let Some(home) = self.home() else { return Ok(()) };
         home.write(server, file(what), text).map_err(|error| error.to_string())
     }
 
+    fn update(
+        &self,
+        server: &str,
+        what: Kept,
+        with: &mut dyn FnMut(Option<String>) -> Option<String>,
+    ) -> Result<Option<Mark>, String> {
+        let Some(home) = self.home() else {
+            with(None);
+            return Ok(None);
+        };
+        let stamp = home.update(server, file(what), with).map_err(|error| error.to_string())?;
+        Ok(stamp.map(|stamp| stamp.words()))
+    }
+
+    fn mark(&self, server: &str, what: Kept) -> Option<Mark> {
+        self.home()?.stamp(server, file(what)).map(|stamp| stamp.words())
+    }
+
     fn remove(&self, server: &str, what: Kept) {
-        if let Some(home) = &self.0 {
+        if let Some(home) = self.home() {
             // What cannot be removed is found again and told by whoever reads it.
             let _ = home.remove(server, file(what));
         }
     }
 
+    fn keep_media(&self, session: &str, name: &str, ending: &str, bytes: &[u8]) -> Option<PathBuf> {
+        let (home, _) = self.0.as_ref()?;
+        Spill::open(home, session).keep_bytes(name, ending, bytes).ok()
+    }
+
     fn log(&self, server: &str, line: &str) {
-        if let Some(home) = &self.0 {
+        if let Some(home) = self.home() {
             home.log(server, line);
         }
     }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
 //! | `hooks.rs` | shell hooks |
-//! | `mcp.rs` | tools of MCP servers |
+//! | `mcp.rs`, `mcp_memory.rs` | tools of MCP servers; what one says before it is wanted |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 //! | `tool_files.rs` | Python tool files |
 //! | `plugins.rs`, `find_plugins.rs` | plugins, in Python or in any language |
@@ -19,6 +19,7 @@ mod hooks;
 mod launcher;
 mod learnt;
 mod mcp;
+mod mcp_memory;
 pub(crate) mod plugins;
 pub(crate) mod serve;
 pub(crate) mod surface;
@@ -46,6 +47,7 @@ use hooks::Hooks;
 use launcher::Launcher;
 pub use mcp::Mcp;
 pub(crate) use mcp::Person;
+pub use mcp_memory::Memory as McpMemory;
 use plugins::Plugins;
 use tasks::MachineTasks;
 use tool_files::ToolFiles;

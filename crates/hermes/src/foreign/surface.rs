@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
 use hermes_core::wait::wait;
+use hermes_extend::mcp::client::{Server, one};
 use hermes_extend::plugins::desk::Injected;
 use hermes_extend::plugins::offer::{Offer, OfferedCli, OfferedCommand};
 use hermes_extend::plugins::subject::Subject;
@@ -14,6 +15,7 @@ use hermes_store::skills::PluginSkill;
 use serde_json::{Value, json};
 
 use super::asking::{Pending, Unheard};
+use super::mcp_memory::Memory;
 use super::plugins::{PluginView, Plugins};
 use crate::runtime::Runtime;
 
@@ -31,6 +33,16 @@ impl Runtime {
     pub fn foreign_problems(&self) -> Vec<String> {
         self.tools();
         self.foreign().problems()
+    }
+
+    /// An MCP server as it would be written into the configuration, to be tried. What it says is kept in
+    /// `told` until [`Mcp::adopt`](crate::Mcp::adopt) takes it over.
+    pub fn mcp_candidate(&self, name: &str, written: &Value, told: &Arc<Memory>) -> Result<Server, String> {
+        let config = self.world(|world| {
+            let variable = |name: &str| world.variable(name).map(str::to_owned);
+            one(name, written, &variable)
+        })?;
+        Ok(self.foreign().mcp().candidate(config, told))
     }
 
     /// Loads a tool file from anywhere and installs its tools, as if it lay in the home. Whoever calls

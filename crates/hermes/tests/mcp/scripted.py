@@ -72,6 +72,9 @@ def tools():
         tool("env", "Tell the names of all variables.", **READS),
         tool("foo-bar", "One of two.", **READS),
         tool("foo_bar", "The other.", **READS),
+        tool("picture", "Hand over a picture, a sound and a file.", **READS),
+        tool("crooked", "Its schema is wrong further down.", {"type": "object", "properties": {"a": {"type": "strang"}}}),
+        tool("", "It has no name."),
         {"name": "broken", "description": "Its schema is none.", "inputSchema": {"type": "string"}},
     ] + ([tool("grown", "Was not there before.", **READS)] if grown else [])
 
@@ -121,6 +124,14 @@ def call(number, name, arguments, meta):
         send({"method": "notifications/tools/list_changed"})
     elif name == "fail":
         return answer("no such thing", isError=True)
+    elif name == "picture":
+        blob = {"uri": "file:///../../etc/x", "mimeType": "application/pdf", "blob": "JVBERg=="}
+        blocks = [
+            {"type": "image", "data": "AAEC", "mimeType": "image/png"},
+            {"type": "audio", "data": "AwQ=", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": blob},
+        ]
+        return send({"id": number, "result": {"content": blocks}})
     elif name == "refuse":
         return send({"id": number, "error": {"code": -32602, "message": "not with these arguments"}})
     elif name == "roots":

@@ -110,8 +110,18 @@ impl Config {
         path.find(&self.values)
     }
 
+    /// The same with every `${NAME}` as it is written: what it stands for may be a secret.
+    pub fn written(&self, path: &KeyPath) -> Option<Value> {
+        self.at(path).map(|(node, _)| node.written())
+    }
+
     /// The line on which a key stands, counted from 1.
     pub fn line(&self, path: &KeyPath) -> Option<u64> {
+        self.at(path).and_then(|(_, line)| line)
+    }
+
+    /// What stands at a place, and on which line.
+    fn at(&self, path: &KeyPath) -> Option<(&Node, Option<u64>)> {
         let mut node = &self.tree;
         let mut line = None;
         for key in path.keys() {
@@ -124,7 +134,7 @@ impl Config {
                 line = Some(entry.at.line);
             }
         }
-        line
+        Some((node, line))
     }
 }
 

@@ -127,7 +127,9 @@ pub(super) fn model<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> ModelSett
         "max_tokens",
         "timeout",
     ];
-    if let Some(Kind::Text(name) | Kind::Expanded(name)) = Reader::raw(root, "model").map(|node| &node.kind) {
+    if let Some(Kind::Text(name) | Kind::Expanded(name, _)) =
+        Reader::raw(root, "model").map(|node| &node.kind)
+    {
         return ModelSettings { name: filled(name), ..ModelSettings::default() };
     }
     let section = reader.section(root, "model", "model");

@@ -96,7 +96,7 @@ impl<'t> Reader<'t> {
         let Some(entry) = section.entry(key) else { return default };
         let read = match &entry.value.kind {
             Kind::Bool(value) => Some(*value),
-            Kind::Expanded(text) => spoken_bool(text),
+            Kind::Expanded(text, _) => spoken_bool(text),
             _ => None,
         };
         read.unwrap_or_else(|| {
@@ -116,7 +116,7 @@ impl<'t> Reader<'t> {
         let Some(entry) = section.entry(key) else { return default };
         let read = match &entry.value.kind {
             Kind::Number(n) => n.as_i64().map(i128::from).or_else(|| n.as_u64().map(i128::from)),
-            Kind::Expanded(text) => text.trim().parse().ok(),
+            Kind::Expanded(text, _) => text.trim().parse().ok(),
             _ => None,
         };
         let Some(asked) = read else {
@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
         let Some(entry) = section.entry(key) else { return default };
         let read = match &entry.value.kind {
             Kind::Number(n) => n.as_f64(),
-            Kind::Expanded(text) => text.trim().parse().ok(),
+            Kind::Expanded(text, _) => text.trim().parse().ok(),
             _ => None,
         };
         let Some(asked) = read.filter(|s: &f64| s.is_finite()) else {
@@ -157,7 +157,7 @@ impl<'t> Reader<'t> {
     pub(super) fn text(&mut self, section: Section<'t>, key: &str) -> Option<String> {
         let entry = section.entry(key)?;
         match &entry.value.kind {
-            Kind::Text(text) | Kind::Expanded(text) => {
+            Kind::Text(text) | Kind::Expanded(text, _) => {
                 Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
             }
             _ => {
@@ -189,7 +189,7 @@ impl<'t> Reader<'t> {
     fn text_list(&mut self, path: &str, node: &Node) -> Option<Vec<String>> {
         let items = match &node.kind {
             Kind::List(items) => items,
-            Kind::Text(text) | Kind::Expanded(text) => {
+            Kind::Text(text) | Kind::Expanded(text, _) => {
                 let items: Vec<&str> = text.split(',').map(str::trim).collect();
                 let hint = format!("write `[{}]`", items.join(", "));
                 self.wrong(node.at, path, node, "a list", Some(hint));
@@ -203,7 +203,7 @@ impl<'t> Reader<'t> {
         let mut texts = Vec::with_capacity(items.len());
         for (i, item) in items.iter().enumerate() {
             match &item.kind {
-                Kind::Text(text) | Kind::Expanded(text) => texts.push(text.clone()),
+                Kind::Text(text) | Kind::Expanded(text, _) => texts.push(text.clone()),
                 Kind::Bool(_) | Kind::Number(_) => {
                     let hint = Some("put it in quotes if it is a name".to_owned());
                     self.wrong(item.at, &format!("{path}.{i}"), item, "a text", hint);
@@ -253,7 +253,7 @@ impl<'t> Reader<'t> {
         let Some(entry) = section.entry(key) else { return default };
         let read = match &entry.value.kind {
             Kind::Number(number) => number.as_f64(),
-            Kind::Expanded(text) => text.trim().parse().ok(),
+            Kind::Expanded(text, _) => text.trim().parse().ok(),
             _ => None,
         };
         let share = read.filter(|share: &f64| (0.0..=100.0).contains(share));
@@ -317,7 +317,7 @@ impl<'t> Reader<'t> {
 
     fn said(&self, node: &Node) -> Option<String> {
         match &node.kind {
-            Kind::Text(text) | Kind::Expanded(text) => Some(text.trim().to_lowercase()),
+            Kind::Text(text) | Kind::Expanded(text, _) => Some(text.trim().to_lowercase()),
             Kind::Number(n) => Some(n.to_string()),
             Kind::Bool(value) => Some(match self.source_word(node.at).as_str() {
                 "on" => "on".to_owned(),

@@ -40,8 +40,9 @@ pub(super) enum Kind {
     Bool(bool),
     Number(Number),
     Text(String),
-    /// A text in which a `${VAR}` was replaced: it may stand for a number or a boolean.
-    Expanded(String),
+    /// A text in which a `${VAR}` was replaced, and how it is written: it may stand for a number or a
+    /// boolean.
+    Expanded(String, String),
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
@@ -144,7 +145,7 @@ impl Kind {
             Kind::Null => "nothing",
             Kind::Bool(_) => "true or false",
             Kind::Number(_) => "a number",
-            Kind::Text(_) | Kind::Expanded(_) => "a text",
+            Kind::Text(_) | Kind::Expanded(..) => "a text",
             Kind::List(_) => "a list",
             Kind::Map(_) => "a map",
         }
@@ -154,14 +155,24 @@ impl Kind {
 impl Node {
     /// The same tree without positions.
     pub(super) fn value(&self) -> Value {
+        self.plain(false)
+    }
+
+    /// The same tree without positions, with every `${NAME}` as it is written.
+    pub(super) fn written(&self) -> Value {
+        self.plain(true)
+    }
+
+    fn plain(&self, as_written: bool) -> Value {
         match &self.kind {
             Kind::Null => Value::Null,
             Kind::Bool(b) => Value::Bool(*b),
             Kind::Number(n) => Value::Number(n.clone()),
-            Kind::Text(text) | Kind::Expanded(text) => Value::String(text.clone()),
-            Kind::List(items) => items.iter().map(Node::value).collect(),
+            Kind::Expanded(_, written) if as_written => Value::String(written.clone()),
+            Kind::Text(text) | Kind::Expanded(text, _) => Value::String(text.clone()),
+            Kind::List(items) => items.iter().map(|item| item.plain(as_written)).collect(),
             Kind::Map(entries) => {
-                let pairs = entries.iter().map(|e| (e.key.clone(), e.value.value()));
+                let pairs = entries.iter().map(|e| (e.key.clone(), e.value.plain(as_written)));
                 Value::Object(pairs.collect::<Map<_, _>>())
             }
         }
@@ -181,12 +192,12 @@ impl Node {
         match &mut self.kind {
             Kind::Text(text) => {
                 if let Some(new) = expanded(text, lookup) {
-                    self.kind = Kind::Expanded(new);
+                    self.kind = Kind::Expanded(new, std::mem::take(text));
                 }
             }
             Kind::List(items) => items.iter_mut().for_each(|item| item.expand(lookup)),
             Kind::Map(entries) => entries.iter_mut().for_each(|e| e.value.expand(lookup)),
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Expanded(_) => {}
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Expanded(..) => {}
         }
     }
 }

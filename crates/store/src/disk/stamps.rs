@@ -18,7 +18,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// All that it is made of, to be kept.
-    pub(crate) fn words(&self) -> [u64; 6] {
+    pub fn words(&self) -> [u64; 6] {
         let ((day, of_day), (change, of_change)) = (self.modified, self.changed);
         let [a, b, c, d] = [day, of_day, change, of_change].map(i64::cast_unsigned);
         [a, b, c, d, self.bytes, self.number]

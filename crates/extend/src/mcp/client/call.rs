@@ -84,7 +84,7 @@ impl Server {
         for _ in 0..ROUNDS {
             // What it offers is known for sure only once it has been started.
             drop(self.inner.live().await?);
-            if self.inner.known().holds_back(tool) {
+            if self.inner.holds_back(tool) {
                 return Err(CallError::HeldBack(self.config().name.clone()));
             }
             match self.ask(&request, cx, repeat).await? {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::login::{OAuth, oauth};
-use super::written::{expanded, flag, pairs, seconds, section, text, words};
+use super::names::{apart, plain};
+use super::shown;
+use super::written::{expanded, flag, pairs, seconds, section, text, unset, words};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -17,6 +19,12 @@ use crate::digest::digest;
 pub struct ServerConfig {
     /// Its key.
     pub name: String,
+    /// What stands for it in the names of its tools.
+    pub called: String,
+    /// The command or the address for people: as it is written, and without secrets.
+    pub place: String,
+    /// Variables that are named and not set: what names them goes out as it is written.
+    pub unset: Vec<String>,
     /// How it is reached.
     pub transport: Transport,
     /// Whether it is used at all.
@@ -164,11 +172,15 @@ pub fn read_servers(section: Option<&Value>, variable: &dyn Fn(&str) -> Option<S
             return read;
         }
     };
-    for (name, value) in servers {
-        match server(name, &expanded(value, variable)) {
+    for (name, written) in servers {
+        match one(name, written, variable) {
             Ok(server) => read.servers.push(server),
-            Err(why) => read.problems.push(format!("MCP server `{name}`: {why}")),
+            Err(why) => read.misread.push(Misread { name: name.clone(), why }),
         }
+    }
+    let called = apart(read.servers.iter().map(|server| server.name.as_str()));
+    for (server, called) in read.servers.iter_mut().zip(called) {
+        server.called = called;
     }
     read
 }
@@ -178,13 +190,45 @@ pub fn read_servers(section: Option<&Value>, variable: &dyn Fn(&str) -> Option<S
 pub struct Read {
     /// The usable servers, in the order of the file.
     pub servers: Vec<ServerConfig>,
-    /// What is wrong, in words.
+    /// The others.
+    pub misread: Vec<Misread>,
+    /// What is wrong with the section itself, in words.
     pub problems: Vec<String>,
 }
 
-/// One server.
+/// A server that cannot be used as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misread {
+    /// Its key.
+    pub name: String,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl Read {
+    /// Everything that is wrong, in words.
+    pub fn complaints(&self) -> Vec<String> {
+        let misread = self.misread.iter().map(|Misread { name, why }| format!("MCP server `{name}`: {why}"));
+        let used = self.servers.iter().filter(|server| server.enabled);
+        self.problems.iter().cloned().chain(misread).chain(used.filter_map(ServerConfig::complaint)).collect()
+    }
+}
+
+/// One server, whose variables are not known.
 pub fn server(name: &str, value: &Value) -> Result<ServerConfig, String> {
-    let Value::Object(map) = value else { return Err("it is not a map".to_owned()) };
+    one(name, value, &|_| None)
+}
+
+/// One server.
+pub fn one(
+    name: &str,
+    written: &Value,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<ServerConfig, String> {
+    let value = expanded(written, variable);
+    let (Value::Object(map), Value::Object(written)) = (&value, written) else {
+        return Err("it is not a map".to_owned());
+    };
     if name.is_empty() || name.len() > 48 || name.chars().any(char::is_control) {
         return Err("its name has no, or too many, letters".to_owned());
     }
@@ -194,6 +238,9 @@ pub fn server(name: &str, value: &Value) -> Result<ServerConfig, String> {
     let elicitation = section(map, "elicitation");
     Ok(ServerConfig {
         name: name.to_owned(),
+        called: plain(name),
+        place: shown::place(written),
+        unset: unset(written, variable),
         transport: transport(map)?,
         enabled: flag(map, "enabled", true),
         timeout: time("timeout").unwrap_or(Duration::from_mins(5)),
@@ -237,21 +284,22 @@ impl ServerConfig {
         }
     }
 
-    /// The command or the address, for people.
-    pub fn place(&self) -> String {
-        match &self.transport {
-            Transport::Stdio(stdio) => {
-                std::iter::once(&stdio.command).chain(&stdio.args).cloned().collect::<Vec<_>>().join(" ")
-            }
-            Transport::Http(remote) | Transport::Sse(remote) => remote.url.clone(),
-        }
+    /// That variables are not set, in words.
+    pub fn complaint(&self) -> Option<String> {
+        let (name, unset) = (&self.name, self.unset.as_slice());
+        (!unset.is_empty()).then(|| {
+            format!(
+                "MCP server `{name}` is given `${{{}}}` as it is written: no such variable is set",
+                unset.join("}`, `${")
+            )
+        })
     }
 }
 
 fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
     if let Some(url) = text(map, "url") {
         if hermes_net::Url::parse(&url).is_none() {
-            return Err(format!("`{url}` is no http address"));
+            return Err("`url` is no http address".to_owned());
         }
         let wanted = text(map, "auth").is_some_and(|auth| auth.eq_ignore_ascii_case("oauth"));
         let oauth =
@@ -354,7 +402,7 @@ mod tests {
             let read = read(&json!({ "a": server }));
             match read.servers.into_iter().next().map(|server| server.transport) {
                 Some(Transport::Http(remote)) => Ok(remote.tls),
-                _ => Err(read.problems.concat()),
+                _ => Err(read.misread.into_iter().map(|wrong| wrong.why).collect::<String>()),
             }
         };
         let pair = |certificate: &str, key: &str| RemoteTls {
@@ -386,13 +434,32 @@ mod tests {
 
         assert_eq!(read.servers.len(), 1);
         assert_eq!(
-            read.problems,
+            read.complaints(),
             [
                 "MCP server `a`: it has neither `command` nor `url`",
                 "MCP server `c`: it is not a map",
-                "MCP server `d`: `ftp://x` is no http address"
+                "MCP server `d`: `url` is no http address"
             ]
         );
+    }
+
+    #[test]
+    fn variables_that_are_not_set_are_told_unless_a_shell_reads_them() {
+        let read = read(&json!({
+            "a": { "command": "x", "args": ["${NO}", "${KEY}"], "env": { "B": "${env:NEITHER}", "C": "${NO}" } },
+            "b": { "url": "http://h/", "headers": { "Authorization": "Bearer ${GONE}" } },
+            "c": { "command": "sh", "args": ["-c", "echo ${i}"] },
+            "d": { "command": "x", "args": ["${NO}"], "enabled": false },
+        }));
+
+        assert_eq!(
+            read.complaints(),
+            [
+                "MCP server `a` is given `${NEITHER}`, `${NO}` as it is written: no such variable is set",
+                "MCP server `b` is given `${GONE}` as it is written: no such variable is set",
+            ]
+        );
+        assert_eq!(read.servers[0].place, "x ${NO} ${KEY}");
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! that is different later is held back until somebody has looked at the change. Its words reach a
 //! model's prompt, so a server that is updated behind one's back must not be able to change them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use hermes_core::approval_words::visible;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::schema;
 use crate::digest::digest;
 
 /// What is known of a server.
@@ -34,6 +36,29 @@ pub struct Known {
     /// The server, as it was configured, that could not say in time what it offers. It is not waited
     /// for again.
     pub tried: String,
+    /// Tools that came after the first ones and that nobody has looked at yet. They can be called.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub new: BTreeSet<String>,
+    /// Why it could not be asked, unless it answered since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<LastTrouble>,
+    /// What is wrong with definitions, by the name of the tool: judged once, when they are learnt.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    faults: BTreeMap<String, String>,
+    /// The rules that they were judged by.
+    judged: u32,
+}
+
+/// Why a server could not be asked the last time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastTrouble {
+    /// Fingerprint of the configuration that it had then.
+    pub identity: String,
+    /// Whether somebody has to log in.
+    pub login: bool,
+    /// What happened, in words.
+    pub why: String,
 }
 
 /// A tool as the server lists it; only what matters to us.
@@ -83,65 +108,24 @@ impl Listed {
         self.hints.read_only || self.hints.idempotent
     }
 
-    /// What is wrong with its schema, if something is.
-    pub fn fault(&self) -> Option<String> {
-        schema_fault(&self.schema, &self.description)
+    /// What is wrong with it, if something is.
+    pub(crate) fn fault(&self) -> Option<String> {
+        schema::fault(&self.name, &self.description, &self.schema)
     }
 
-    /// The definition as lines for a person, to be compared.
+    /// The definition as lines for a person, to be compared. What would not show is written out.
     pub fn lines(&self) -> String {
         let schema = serde_json::to_string_pretty(&self.schema).unwrap_or_default();
         let Hints { read_only, idempotent } = self.hints;
-        format!(
-            "{}\nread only: {read_only}, idempotent: {idempotent}\n{schema}\n",
-            self.description.trim_end()
-        )
+        let hints = format!("read only: {read_only}, idempotent: {idempotent}");
+        let lines = self.description.trim_end().split('\n').chain([hints.as_str()]).chain(schema.split('\n'));
+        lines.map(|line| visible(line) + "\n").collect()
     }
 }
 
 /// Whether a definition is another one. Most are the same to the letter, which is quickly seen.
 fn is_other(before: &Listed, now: &Listed) -> bool {
     before != now && before.digest() != now.digest()
-}
-
-/// Most bytes of one definition; more would crowd everything else out of a prompt.
-const MAX_DEFINITION: usize = 128 * 1024;
-
-/// How deep a schema may be.
-const MAX_DEPTH: usize = 64;
-
-fn schema_fault(schema: &Value, description: &str) -> Option<String> {
-    let Value::Object(map) = schema else { return Some("its schema is not an object".to_owned()) };
-    match map.get("type") {
-        None => {}
-        Some(Value::String(kind)) if kind == "object" => {}
-        Some(_) => return Some("its schema does not describe an object".to_owned()),
-    }
-    if map.get("properties").is_some_and(|it| !it.is_object()) {
-        return Some("`properties` of its schema is not a map".to_owned());
-    }
-    if map.get("required").is_some_and(|it| !it.is_array()) {
-        return Some("`required` of its schema is not a list".to_owned());
-    }
-    if depth(schema, 0) > MAX_DEPTH {
-        return Some(format!("its schema is more than {MAX_DEPTH} levels deep"));
-    }
-    let size = description.len() + schema.to_string().len();
-    (size > MAX_DEFINITION).then(|| format!("its definition takes {size} bytes, more than {MAX_DEFINITION}"))
-}
-
-/// How deep a value is, as far as is of interest.
-fn depth(value: &Value, at: usize) -> usize {
-    if at > MAX_DEPTH {
-        return at;
-    }
-    let deepest =
-        |inner: &mut dyn Iterator<Item = &Value>| inner.map(|it| depth(it, at + 1)).max().unwrap_or(at);
-    match value {
-        Value::Array(items) => deepest(&mut items.iter()),
-        Value::Object(map) => deepest(&mut map.values()),
-        _ => at,
-    }
 }
 
 /// JSON with the members of every object in order, so that only a real change changes it.
@@ -171,9 +155,13 @@ fn write_sorted(value: &Value, out: &mut String) {
 }
 
 impl Known {
-    /// What was written down, if it can be read and was learnt from the same server.
+    /// What was written down, if it can be read.
     pub fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        let mut known: Self = serde_json::from_str(text).ok()?;
+        if known.judged != schema::RULES {
+            known.judge();
+        }
+        Some(known)
     }
 
     /// As it is written down.
@@ -181,13 +169,46 @@ impl Known {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Takes over what a server lists now. A tool that was never seen is agreed to as it is; one that
-    /// was is not.
+    /// Takes over what a server lists now. The first tools are agreed to as they are, and so is one that
+    /// was never seen before, but it is remembered as new; one that was seen before is not agreed to.
     pub fn learn(&mut self, tools: Vec<Listed>) {
+        let first = self.accepted.is_empty();
         for tool in &tools {
-            self.accepted.entry(tool.name.clone()).or_insert_with(|| tool.clone());
+            if !self.accepted.contains_key(&tool.name) {
+                self.accepted.insert(tool.name.clone(), tool.clone());
+                if !first {
+                    self.new.insert(tool.name.clone());
+                }
+            }
         }
         self.tools = tools;
+        self.judge();
+        self.judged = schema::RULES;
+    }
+
+    fn judge(&mut self) {
+        let fault = |tool: &Listed| Some((tool.name.clone(), tool.fault()?));
+        self.faults = self.tools.iter().filter_map(fault).collect();
+    }
+
+    /// What is wrong with a tool's definition, if something is.
+    pub fn fault(&self, tool: &str) -> Option<&str> {
+        self.faults.get(tool).map(String::as_str)
+    }
+
+    /// Its tools that nobody has looked at since they came.
+    pub fn unseen(&self) -> impl Iterator<Item = &Listed> {
+        self.tools.iter().filter(|tool| self.new.contains(&tool.name))
+    }
+
+    /// The same, with what was agreed to elsewhere meanwhile: what is written down counts.
+    #[must_use]
+    pub(crate) fn with_agreements_of(mut self, kept: &Self) -> Self {
+        let agreed = kept.accepted.iter().map(|(name, tool)| (name.clone(), tool.clone()));
+        self.accepted.extend(agreed);
+        self.new.retain(|name| !kept.accepted.contains_key(name));
+        self.new.extend(kept.new.iter().cloned());
+        self
     }
 
     /// What is different from what was agreed to.
@@ -209,23 +230,22 @@ impl Known {
         now.zip(self.accepted.get(tool)).is_some_and(|(now, before)| is_other(before, now))
     }
 
-    /// A person agrees to these tools as they are now, or to all; how many were different.
-    pub fn accept(&mut self, only: &[String]) -> usize {
+    /// The changed tools among these, or among all, as they are now.
+    pub(crate) fn to_agree(&self, only: &[String]) -> Vec<Listed> {
         let meant = |name: &str| only.is_empty() || only.iter().any(|wanted| wanted == name);
-        let fresh: Vec<Listed> = self
-            .changed()
-            .filter(|changed| meant(&changed.now.name))
-            .map(|changed| changed.now.clone())
-            .collect();
-        let count = fresh.len();
-        self.accepted.extend(fresh.into_iter().map(|tool| (tool.name.clone(), tool)));
-        count
+        self.changed().filter(|changed| meant(&changed.now.name)).map(|changed| changed.now.clone()).collect()
+    }
+
+    /// A person has looked at these tools, or at all, and agrees to the changed ones.
+    pub(crate) fn agree(&mut self, only: &[String], changed: &[Listed]) {
+        self.new.retain(|name| !only.is_empty() && !only.contains(name));
+        self.accepted.extend(changed.iter().map(|tool| (tool.name.clone(), tool.clone())));
     }
 
     /// Whether nothing is different as far as a model can tell.
     pub fn same_offer(&self, other: &Self) -> bool {
-        (self.resources, self.prompts, &self.tools, &self.accepted)
-            == (other.resources, other.prompts, &other.tools, &other.accepted)
+        (self.resources, self.prompts, &self.tools, &self.accepted, &self.new)
+            == (other.resources, other.prompts, &other.tools, &other.accepted, &other.new)
     }
 }
 
@@ -256,8 +276,9 @@ mod tests {
         assert!(known.holds_back("t"));
         assert_eq!(known.changed().next().unwrap().before.description, "a");
 
-        assert_eq!(known.accept(&["other".to_owned()]), 0);
-        assert_eq!(known.accept(&[]), 1);
+        assert_eq!(known.to_agree(&["other".to_owned()]), []);
+        let changed = known.to_agree(&[]);
+        known.agree(&[], &changed);
         assert!(!known.holds_back("t"));
     }
 
@@ -282,22 +303,52 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_of_arguments_is_told() {
-        let mut deep = json!({});
-        for _ in 0..100 {
-            deep = json!({ "type": "object", "properties": { "x": deep } });
-        }
-        for (schema, word) in [
-            (json!(null), "not an object"),
-            (json!({ "type": "string" }), "describe"),
-            (json!({ "properties": [] }), "map"),
-            (json!({ "required": "x" }), "list"),
-            (deep, "deep"),
-            (json!({ "type": "object", "x": "y".repeat(200_000) }), "bytes"),
-        ] {
-            assert!(tool("", schema).fault().unwrap().contains(word), "{word}");
-        }
-        assert_eq!(tool("", json!({})).fault(), None);
+    fn tools_that_come_later_are_new_until_somebody_has_looked() {
+        let named = |name: &str| Listed { name: name.to_owned(), ..tool("", any_object()) };
+        let new = |known: &Known| known.unseen().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+        let mut known = Known::default();
+        known.learn(vec![named("a"), named("b")]);
+        assert!(new(&known).is_empty());
+
+        known.learn(vec![named("a"), named("c"), named("d")]);
+        assert_eq!(new(&known), ["c", "d"]);
+
+        known.agree(&["c".to_owned()], &[]);
+        assert_eq!(new(&known), ["d"]);
+        known.agree(&[], &[]);
+        assert!(new(&known).is_empty());
+    }
+
+    #[test]
+    fn what_does_not_show_is_written_out_for_whoever_compares() {
+        let lines = tool("a\u{202e}b\u{200b}\nc\u{e0041}", json!({ "title": "\u{feff}" })).lines();
+
+        assert!(lines.starts_with("a\\u{202e}b\\u{200b}\nc\\u{e0041}\nread only: false"), "{lines}");
+        assert!(lines.contains("\\u{feff}") && lines.is_ascii(), "{lines}");
+    }
+
+    #[test]
+    fn what_others_agreed_to_counts() {
+        let mut here = Known::default();
+        here.learn(vec![tool("a", any_object())]);
+        here.learn(vec![tool("b", any_object()), Listed { name: "x".to_owned(), ..Listed::default() }]);
+        let mut there = here.clone();
+        there.agree(&[], &there.to_agree(&[]));
+
+        let merged = here.with_agreements_of(&there);
+
+        assert!(!merged.holds_back("t") && merged.unseen().next().is_none());
+    }
+
+    #[test]
+    fn what_was_judged_by_older_rules_is_judged_again() {
+        let mut known = Known::default();
+        known.learn(vec![tool("a", json!({ "properties": { "x": { "type": "strang" } } }))]);
+        let mut old: Value = serde_json::from_str(&known.text()).unwrap();
+        old.as_object_mut().unwrap().retain(|key, _| key != "faults" && key != "judged");
+
+        assert!(known.fault("t").is_some());
+        assert!(Known::read(&old.to_string()).unwrap().fault("t").is_some());
     }
 
     #[test]

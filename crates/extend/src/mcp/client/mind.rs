@@ -108,7 +108,7 @@ impl Inner {
         };
         let mut known = Known::clone(&self.known());
         known.learn(listed);
-        if let Err(why) = self.keep(known) {
+        if let Err(why) = self.keep(&known) {
             self.log.line(&format!("[what it offers could not be written down: {why}]"));
         }
     }

@@ -6,10 +6,12 @@
 //! | file | what |
 //! |---|---|
 //! | `config.rs`, `login.rs`, `written.rs` | what the configuration says, and how its values may be written |
-//! | `known.rs` | what was learnt of a server, and what a person agreed to |
+//! | `known.rs`, `schema.rs` | what was learnt of a server, what a person agreed to, what can be shown |
+//! | `keep.rs` | that, as it is written down and shared with other programs |
 //! | `names.rs` | what its tools are called here |
+//! | `shown.rs` | where it is, for people, without secrets |
 //! | `tools.rs`, `utilities.rs` | its tools, resources and prompts as entries of the registry |
-//! | `result.rs` | its answers as the model reads them |
+//! | `result.rs`, `media.rs` | its answers as the model reads them, and files for what is no text |
 //! | `server.rs`, `mind.rs` | its life: started, watched, let go, started again |
 //! | `call.rs` | one call: sent once, taken back when nobody waits any more |
 //! | `lane.rs` | the short way of a call to a program on this machine |
@@ -28,10 +30,12 @@ mod connect;
 mod elicit;
 mod handler;
 mod http;
+mod keep;
 mod known;
 mod lane;
 mod log;
 mod login;
+mod media;
 mod mind;
 mod names;
 mod output;
@@ -39,13 +43,16 @@ mod pages;
 mod plain;
 mod result;
 mod sampling;
+mod schema;
 mod server;
+mod shown;
 mod sse;
 mod stdio;
 mod tools;
 mod utilities;
 mod written;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -58,9 +65,10 @@ use tokio::runtime::Handle;
 use crate::launch::Launch;
 
 pub use config::{
-    Filter, LogLevel, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, read_servers, server,
+    Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, one,
+    read_servers, server,
 };
-pub use known::{Changed, Hints, Known, Listed};
+pub use known::{Changed, Hints, Known, LastTrouble, Listed};
 pub use login::{Directory, Grant, OAuth};
 pub use server::{Server, Status};
 
@@ -111,6 +119,9 @@ pub enum Kept {
     Tokens,
 }
 
+/// Changes when what is kept does.
+pub type Mark = [u64; 6];
+
 /// Keeps what is learnt of servers, readable by the owner only.
 pub trait Vault: Send + Sync {
     /// What is kept, if anything is.
@@ -119,8 +130,23 @@ pub trait Vault: Send + Sync {
     /// Keeps it, in place of what was there.
     fn write(&self, server: &str, what: Kept, text: &str) -> Result<(), String>;
 
+    /// Puts another text in place of what is kept, as `with` wants it, while nobody else does so; nothing is
+    /// written where it wants nothing. The mark of what is kept then.
+    fn update(
+        &self,
+        server: &str,
+        what: Kept,
+        with: &mut dyn FnMut(Option<String>) -> Option<String>,
+    ) -> Result<Option<Mark>, String>;
+
+    /// The mark of what is kept, if anything is; quickly told.
+    fn mark(&self, server: &str, what: Kept) -> Option<Mark>;
+
     /// Forgets it.
     fn remove(&self, server: &str, what: Kept);
+
+    /// Keeps what a call has handed over and says where, if it can be kept. `ending` is that of the file.
+    fn keep_media(&self, session: &str, name: &str, ending: &str, bytes: &[u8]) -> Option<PathBuf>;
 
     /// Writes a line of a server into the log, which has a limit.
     fn log(&self, server: &str, line: &str);

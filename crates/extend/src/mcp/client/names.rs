@@ -19,11 +19,34 @@ pub(crate) fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
 }
 
-/// The names of a server's tools, in the order given.
-pub(crate) fn names<'a>(server: &str, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+/// What stands for each server in the names of its tools, in the order given, so that no tool of one
+/// is called like one of another. It depends on the names of the servers alone: what is known of them,
+/// and when, changes nothing.
+pub(crate) fn apart<'a>(servers: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let servers: Vec<(&str, String)> =
+        servers.into_iter().map(|server| (server, format!("{}__", plain(server)))).collect();
+    // Of two that are alike the first by name stays as it is; of two where one begins like the other, the
+    // shorter one.
+    let alike = |(server, own): &(&str, String)| {
+        servers.iter().any(|(other, theirs)| {
+            other != server && own.starts_with(theirs) && (own != theirs || other < server)
+        })
+    };
+    let called = |named: &(&str, String)| {
+        let called = plain(named.0);
+        if alike(named) { format!("{called}_{}", mark(named.0)) } else { called }
+    };
+    servers.iter().map(called).collect()
+}
+
+fn mark(text: &str) -> String {
+    digest(text.as_bytes()).chars().take(APART).collect()
+}
+
+/// The names of a server's tools, in the order given. `called` is what stands for it in them.
+pub(crate) fn names<'a>(server: &str, called: &str, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let tools: Vec<&str> = tools.into_iter().collect();
-    let wished: Vec<String> =
-        tools.iter().map(|tool| format!("mcp__{}__{}", plain(server), plain(tool))).collect();
+    let wished: Vec<String> = tools.iter().map(|tool| format!("mcp__{called}__{}", plain(tool))).collect();
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for name in &wished {
         *count.entry(name).or_default() += 1;
@@ -33,7 +56,7 @@ pub(crate) fn names<'a>(server: &str, tools: impl IntoIterator<Item = &'a str>) 
         if fits(name) {
             return name.clone();
         }
-        let mark: String = digest(format!("{server}\n{tool}").as_bytes()).chars().take(APART).collect();
+        let mark = mark(&format!("{server}\n{tool}"));
         let kept: String = name.chars().take(LONGEST - APART - 1).collect();
         format!("{kept}_{mark}")
     };
@@ -45,6 +68,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn names<'a>(server: &str, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        super::names(server, &plain(server), tools)
+    }
 
     #[test]
     fn what_providers_do_not_take_becomes_an_underscore() {
@@ -62,6 +89,19 @@ mod tests {
         assert!(both[0].starts_with("mcp__s__foo_bar_") && both[1].starts_with("mcp__s__foo_bar_"));
         assert_eq!(both[2], "mcp__s__x");
         assert_eq!(names("s", ["foo_bar", "foo-bar"])[0], both[1]);
+    }
+
+    #[test]
+    fn servers_whose_tools_could_share_a_name_are_told_apart() {
+        let called = apart(["my_server", "other", "my-server", "aa__bb", "aa", "aa_", "a"]);
+
+        assert!(called[0].starts_with("my_server_") && called[0].len() == 16, "{}", called[0]);
+        assert_eq!(
+            [called[1].as_str(), &called[2], &called[4], &called[6]],
+            ["other", "my_server", "aa", "a"]
+        );
+        assert!(called[3].starts_with("aa__bb_") && called[5].starts_with("aa__"), "{called:?}");
+        assert_eq!(apart(["my-server", "my_server"])[1], called[0]);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! From what a server answers to what the model reads.
 //!
 //! Text and structured content usually say the same twice; then it is sent once. Pictures and other
-//! bytes go beside the document, where a model that sees gets them.
+//! bytes go beside the document, where a model that sees gets them, and into a file, which can be used.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,76 +11,77 @@ use hermes_core::tool::Reply;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use super::media::{Keeper, media_tag};
+
+/// In place of what a newer protocol may know.
+const UNKNOWN: &str = "[something this program cannot show]";
+
 /// The answer of a tool.
-pub(crate) fn reply(result: CallToolResult) -> Result<Reply, ToolError> {
+pub(crate) fn reply(result: CallToolResult, keeper: &Keeper<'_>) -> Result<Reply, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
-    let Parts { text, attachments } = parts(content);
+    let Parts { texts, attachments } = Parts::of(content, keeper);
     if is_error == Some(true) {
+        let text = texts.join("\n");
         let said = if text.is_empty() { structured_content.map(|it| it.to_string()) } else { Some(text) };
         return Err(ToolError::Failed(said.unwrap_or_else(|| "the server says that it failed".to_owned())));
     }
-    Ok(attached(once(text, structured_content), attachments))
+    Ok(attached(once(&texts, structured_content), attachments))
 }
 
-/// Blocks of a prompt or a resource.
+/// Blocks of an answer, a prompt or a resource: text in order, and what is no text beside it.
+#[derive(Default)]
 pub(crate) struct Parts {
-    pub(crate) text: String,
+    pub(crate) texts: Vec<String>,
     pub(crate) attachments: Vec<Attachment>,
 }
 
-/// Text in order, and what is no text beside it.
-pub(crate) fn parts(content: Vec<ContentBlock>) -> Parts {
-    let (mut texts, mut attachments) = (Vec::new(), Vec::new());
-    for block in content {
-        match block {
-            ContentBlock::Text(text) => texts.push(text.text),
-            ContentBlock::Image(image) => {
-                beside(&image.data, image.mime_type, "image", &mut texts, &mut attachments);
+impl Parts {
+    /// All of them.
+    pub(crate) fn of(content: Vec<ContentBlock>, keeper: &Keeper<'_>) -> Self {
+        let mut parts = Self::default();
+        for block in content {
+            match block {
+                ContentBlock::Text(text) => parts.texts.push(text.text),
+                ContentBlock::Image(image) => parts.bytes(&image.data, image.mime_type, "image", keeper),
+                ContentBlock::Audio(audio) => parts.bytes(&audio.data, audio.mime_type, "audio", keeper),
+                ContentBlock::Resource(embedded) => parts.resource(embedded.resource, keeper),
+                ContentBlock::ResourceLink(link) => {
+                    let about = link.description.map(|about| format!(": {about}")).unwrap_or_default();
+                    parts.texts.push(format!("[resource {} at {}{about}]", link.name, link.uri));
+                }
+                _ => parts.texts.push(UNKNOWN.to_owned()),
             }
-            ContentBlock::Audio(audio) => {
-                beside(&audio.data, audio.mime_type, "audio", &mut texts, &mut attachments);
+        }
+        parts
+    }
+
+    /// The text of a resource, or that it comes beside.
+    pub(crate) fn resource(&mut self, resource: ResourceContents, keeper: &Keeper<'_>) {
+        match resource {
+            ResourceContents::TextResourceContents { text, .. } => self.texts.push(text),
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                let kind = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+                self.bytes(&blob, kind, &uri, keeper);
             }
-            ContentBlock::Resource(embedded) => {
-                let (text, more) = contents(embedded.resource);
-                texts.push(text);
-                attachments.extend(more);
-            }
-            ContentBlock::ResourceLink(link) => {
-                let about = link.description.map(|about| format!(": {about}")).unwrap_or_default();
-                texts.push(format!("[resource {} at {}{about}]", link.name, link.uri));
-            }
-            _ => texts.push("[something this program cannot show]".to_owned()),
+            _ => self.texts.push(UNKNOWN.to_owned()),
         }
     }
-    Parts { text: texts.join("\n"), attachments }
-}
 
-/// The text of a resource, or that it comes beside.
-pub(crate) fn contents(resource: ResourceContents) -> (String, Option<Attachment>) {
-    match resource {
-        ResourceContents::TextResourceContents { text, .. } => (text, None),
-        ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-            let (mut texts, mut attachments) = (Vec::new(), Vec::new());
-            let kind = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-            beside(&blob, kind, &uri, &mut texts, &mut attachments);
-            (texts.concat(), attachments.pop())
+    /// Keeps bytes in a file, puts them beside the document if they are not too many, and a word about them
+    /// into it.
+    fn bytes(&mut self, data: &str, media_type: String, name: &str, keeper: &Keeper<'_>) {
+        let Ok(bytes) = STANDARD.decode(data.trim()) else {
+            return self.texts.push(format!("[{name}, {media_type}: it is not proper base64]"));
+        };
+        let too_large = bytes.len() as u64 > Attachment::MAX_BYTES;
+        let kept = keeper.keep(name, &media_type, &bytes);
+        let note = if too_large && kept.is_none() { ": too large to be handed on" } else { "" };
+        self.texts.push(format!("[{name}, {media_type}, {} bytes{note}]", bytes.len()));
+        self.texts.extend(kept.map(|path| media_tag(&path)));
+        if !too_large {
+            self.attachments.push(Attachment { media_type, name: name.to_owned(), bytes: bytes.into() });
         }
-        _ => ("[something this program cannot show]".to_owned(), None),
     }
-}
-
-/// Puts bytes beside the document and a word about them into it.
-fn beside(data: &str, media_type: String, name: &str, texts: &mut Vec<String>, beside: &mut Vec<Attachment>) {
-    let Ok(bytes) = STANDARD.decode(data.trim()) else {
-        texts.push(format!("[{name}, {media_type}: it is not proper base64]"));
-        return;
-    };
-    if bytes.len() as u64 > Attachment::MAX_BYTES {
-        texts.push(format!("[{name}, {media_type}, {} bytes: too large to be handed on]", bytes.len()));
-        return;
-    }
-    texts.push(format!("[{name}, {media_type}, {} bytes]", bytes.len()));
-    beside.push(Attachment { media_type, name: name.to_owned(), bytes: bytes.into() });
 }
 
 /// With what comes beside it, if anything does.
@@ -89,11 +90,12 @@ pub(crate) fn attached(value: Value, attachments: Vec<Attachment>) -> Reply {
 }
 
 /// Text and structure, each only where the other does not say it already.
-fn once(text: String, structured: Option<Value>) -> Value {
+fn once(texts: &[String], structured: Option<Value>) -> Value {
     let mut answer = Map::new();
+    let text = texts.join("\n");
     match structured {
         None => answer.insert("result".to_owned(), text.into()),
-        Some(structured) if text.is_empty() || says(&text, &structured) => {
+        Some(structured) if text.is_empty() || say(texts, &text, &structured) => {
             answer.insert("result".to_owned(), structured)
         }
         Some(structured) => {
@@ -104,27 +106,28 @@ fn once(text: String, structured: Option<Value>) -> Value {
     Value::Object(answer)
 }
 
-/// Whether the text says nothing that the structure does not: it is the same as JSON, or the only
-/// member's own words.
-fn says(text: &str, structured: &Value) -> bool {
-    let read: Option<Value> = serde_json::from_str(text).ok();
-    if read.as_ref() == Some(structured) {
+/// Whether the texts say nothing that the structure does not: together they are the same as JSON, or the
+/// only member's own words, or each is one of its items.
+fn say(texts: &[String], text: &str, structured: &Value) -> bool {
+    if is_said(text, structured) {
         return true;
     }
     let Some(map) = structured.as_object().filter(|map| map.len() == 1) else { return false };
     let Some(only) = map.values().next() else { return false };
-    match only {
-        Value::String(words) => words == text,
-        Value::Array(items) => {
-            // A list is told line by line, each item as text or as JSON.
-            let lines: Vec<String> = items
-                .iter()
-                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
-                .collect();
-            lines.join("\n") == text || read.as_ref() == Some(only)
-        }
-        other => read.as_ref() == Some(other),
-    }
+    let each = |items: &[Value], texts: &mut dyn Iterator<Item = &str>| {
+        items.iter().all(|item| texts.next().is_some_and(|text| is_said(text, item)))
+            && texts.next().is_none()
+    };
+    is_said(text, only)
+        || only.as_array().is_some_and(|items| {
+            each(items, &mut texts.iter().map(String::as_str)) || each(items, &mut text.lines())
+        })
+}
+
+/// Whether a text is a value: its own words, or the same as JSON, however that is laid out.
+fn is_said(text: &str, value: &Value) -> bool {
+    value.as_str().is_some_and(|words| words == text)
+        || serde_json::from_str(text).is_ok_and(|read: Value| read == *value)
 }
 
 /// Something went wrong at the server's end, as the model reads it.
@@ -138,6 +141,8 @@ pub(crate) fn needs_login(server: &str, why: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn result(value: Value) -> CallToolResult {
@@ -145,7 +150,7 @@ mod tests {
     }
 
     fn json_of(value: Value) -> Value {
-        match reply(result(value)).unwrap() {
+        match reply(result(value), &Keeper::Nowhere).unwrap() {
             Reply::Json(value) | Reply::Attached(value, _) => value,
             other => panic!("{other:?}"),
         }
@@ -172,22 +177,51 @@ mod tests {
     }
 
     #[test]
+    fn items_that_are_told_one_by_one_are_sent_once() {
+        let blocks = |texts: &[&str]| {
+            texts.iter().map(|text| json!({ "type": "text", "text": text })).collect::<Value>()
+        };
+        let items = json!({ "result": [{ "a": 1, "b": "x" }, { "a": 2, "b": "y" }] });
+        let pretty = ["{\n  \"a\": 1,\n  \"b\": \"x\"\n}", "{\n  \"b\": \"y\",\n  \"a\": 2\n}"];
+
+        assert_eq!(
+            json_of(json!({ "content": blocks(&pretty), "structuredContent": items })),
+            json!({ "result": items })
+        );
+        let words = json!({ "result": ["one\ntwo", "three"] });
+        assert_eq!(
+            json_of(json!({ "content": blocks(&["one\ntwo", "three"]), "structuredContent": words })),
+            json!({ "result": words })
+        );
+        let more = json_of(
+            json!({ "content": blocks(&[pretty[0], pretty[1], "and more"]), "structuredContent": items }),
+        );
+        assert_eq!(more["structuredContent"], items);
+        let fewer = json_of(json!({ "content": blocks(&pretty[..1]), "structuredContent": items }));
+        assert_eq!(fewer["structuredContent"], items);
+    }
+
+    #[test]
     fn a_picture_comes_beside_the_text() {
         let content = json!([{ "type": "text", "text": "look" }, { "type": "image", "data": "AAEC", "mimeType": "image/png" }]);
 
-        let Reply::Attached(value, beside) = reply(result(json!({ "content": content }))).unwrap() else {
-            panic!()
+        let keep = |name: &str, ending: &str, bytes: &[u8]| {
+            assert_eq!((name, bytes), ("image", &[0, 1, 2][..]));
+            Some(PathBuf::from(format!("/cache/a b.{ending}")))
         };
+        let answer = reply(result(json!({ "content": content })), &Keeper::To(Box::new(keep))).unwrap();
+        let Reply::Attached(value, beside) = answer else { panic!() };
 
-        assert_eq!(value, json!({ "result": "look\n[image, image/png, 3 bytes]" }));
+        assert_eq!(value, json!({ "result": "look\n[image, image/png, 3 bytes]\nMEDIA:\"/cache/a b.png\"" }));
         assert_eq!((beside[0].media_type.as_str(), beside[0].bytes.as_ref()), ("image/png", &[0, 1, 2][..]));
     }
 
     #[test]
     fn a_failure_is_a_failure() {
-        let failed = reply(result(
-            json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }),
-        ));
+        let failed = reply(
+            result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
+            &Keeper::Nowhere,
+        );
 
         assert_eq!(failed, Err(ToolError::Failed("no such file".to_owned())));
     }

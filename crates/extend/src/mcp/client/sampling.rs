@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::{Either, select};
+use hermes_core::approval_words::visible;
 use hermes_core::clarify::{Answer, Asker, Question};
 use hermes_core::cx::ToolCx;
 use hermes_core::host::Host;
@@ -24,8 +25,12 @@ use super::config::{LogLevel, Sampling, ServerConfig};
 use super::log::Log;
 use super::{Sample, SampleTool, Sampled, Sampler};
 
-/// Letters of a question that are shown, and those that are written down.
-const SHOWN: usize = 600;
+/// Letters of one message that are shown, and written down.
+const SHOWN: usize = 2000;
+
+/// Messages that are shown: the first ones and the last ones.
+const FIRST: usize = 4;
+const LAST: usize = 8;
 
 /// What one server asks the model.
 pub(super) struct Samples {
@@ -96,7 +101,7 @@ impl Samples {
         }
         let tools = self.tools(&request)?;
         self.may_ask(cx, &request).await?;
-        self.note(LogLevel::Debug, || format!("it asks the model: {}", last_words(&request)));
+        self.note(LogLevel::Debug, || format!("it asks the model: {}", shown(&request)));
         let sample = Sample {
             system: request.system_prompt.clone(),
             messages: request.messages.iter().map(said).collect(),
@@ -173,7 +178,7 @@ impl Samples {
             return Ok(());
         }
         let asker = cx.service::<Arc<dyn Asker>>().ok_or("nobody is there to agree to it")?;
-        let words = last_words(request);
+        let words = shown(request);
         let text = format!("MCP server `{}` wants your model to answer this:\n{words}\nMay it?", self.server);
         let choices = ["Yes, this once", "Yes, until this program ends", "No"].map(str::to_owned).to_vec();
         match asker.ask(Question { text, choices }).await {
@@ -208,10 +213,42 @@ fn reason(said: &CreateMessageResult) -> &str {
     said.stop_reason.as_deref().unwrap_or_default()
 }
 
-/// What the model would read last, shortened.
-fn last_words(request: &CreateMessageRequestParams) -> String {
-    let words = request.messages.last().map(|message| said(message).1).unwrap_or_default();
-    words.chars().take(SHOWN).collect()
+/// All that the model would read. What is left out is told with its size.
+fn shown(request: &CreateMessageRequestParams) -> String {
+    let mut lines = Vec::new();
+    if let Some(system) = &request.system_prompt {
+        lines.push(format!("[system] {}", cut(system)));
+    }
+    let said: Vec<(String, String)> = request.messages.iter().map(said).collect();
+    let hidden = said.len().saturating_sub(FIRST + LAST);
+    for (at, (role, words)) in said.iter().enumerate() {
+        if hidden > 0 && at == FIRST {
+            let letters: usize =
+                said.iter().skip(FIRST).take(hidden).map(|(_, words)| words.chars().count()).sum();
+            lines.push(format!("… ({hidden} more messages, {letters} letters) …"));
+        }
+        if at < FIRST || at >= FIRST + hidden {
+            lines.push(format!("[{role}] {}", cut(words)));
+        }
+    }
+    let tools: Vec<&str> = request.tools.iter().flatten().map(|tool| tool.name.as_ref()).collect();
+    if !tools.is_empty() {
+        lines.push(format!("[tools it may call] {}", visible(&tools.join(", "))));
+    }
+    lines.join("\n")
+}
+
+/// A text as it is, or its beginning and its end, with how much is between them.
+fn cut(text: &str) -> String {
+    let visible = |text: &str| text.split('\n').map(visible).collect::<Vec<_>>().join("\n");
+    let count = text.chars().count();
+    if count <= SHOWN {
+        return visible(text);
+    }
+    let head: String = text.chars().take(SHOWN / 2).collect();
+    let tail: String = text.chars().skip(count - SHOWN / 2).collect();
+    let more = count - 2 * (SHOWN / 2);
+    format!("{} … ({more} more letters) … {}", visible(&head), visible(&tail))
 }
 
 /// Who said a message, and its words. Calls of tools and what came of them are told in words too.
@@ -241,5 +278,33 @@ fn block_words(block: &Block) -> String {
             format!("[result of call {}{failed}: {words}]", result.tool_use_id)
         }
         _ => "[not text]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn all_that_the_model_reads_is_shown_and_what_is_cut_is_told() {
+        let message =
+            |role: &str, text: &str| json!({ "role": role, "content": { "type": "text", "text": text } });
+        let request = |system: &str, messages: Vec<Value>| -> CreateMessageRequestParams {
+            let value = json!({ "messages": messages, "maxTokens": 9, "systemPrompt": system });
+            serde_json::from_value(value).unwrap()
+        };
+
+        let short = request("Obey\u{202e} me.", vec![message("user", "first"), message("assistant", "last")]);
+        assert_eq!(shown(&short), "[system] Obey\\u{202e} me.\n[user] first\n[assistant] last");
+
+        let long = shown(&request(&format!("{}end", "x".repeat(5000)), vec![message("user", "q")]));
+        assert!(long.contains("x … (3003 more letters) … x") && long.contains("end\n[user] q"), "{long}");
+
+        let many = (0..30).map(|n| message("user", &format!("m{n:02}"))).collect();
+        let many = shown(&request("s", many));
+        assert!(many.contains("[user] m03\n… (18 more messages, 54 letters) …\n[user] m22\n"), "{many}");
+        assert!(many.ends_with("[user] m29"), "{many}");
     }
 }

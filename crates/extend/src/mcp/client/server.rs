@@ -14,13 +14,14 @@ use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::Outside;
 use super::config::ServerConfig;
 use super::connect;
 use super::handler::Client;
+use super::keep::Noted;
 use super::known::Known;
 use super::lane::Lane;
 use super::log::Log;
-use super::{Kept, Outside};
 use crate::launch::Keeper;
 
 /// Failures in a row after which a server is left alone for a while.
@@ -45,8 +46,8 @@ pub(super) struct Inner {
     pub(super) identity: String,
     pub(super) outside: Arc<Outside>,
     pub(super) log: Arc<Log>,
-    known: Mutex<Arc<Known>>,
-    generation: AtomicU64,
+    pub(super) noted: Mutex<Noted>,
+    pub(super) generation: AtomicU64,
     life: Mutex<Life>,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
@@ -130,11 +131,11 @@ impl Status {
 impl Server {
     /// Reads what is known of it; starts nothing.
     pub fn new(config: ServerConfig, outside: Arc<Outside>) -> Self {
-        let known = outside.vault.read(&config.name, Kept::Known).and_then(|text| Known::read(&text));
+        let noted = Noted::read(outside.vault.as_ref(), &config.name);
         let log = Arc::new(Log::new(&config.name, Arc::clone(&outside.vault), Arc::clone(&outside.host)));
         let stop = CancellationToken::new();
         let inner = Inner {
-            known: Mutex::new(Arc::new(known.unwrap_or_default())),
+            noted: Mutex::new(noted),
             identity: config.identity(),
             config,
             outside,
@@ -205,14 +206,6 @@ impl Server {
         self.inner.life().live.as_ref()?.keeper.as_ref().map(|keeper| keeper.pid())
     }
 
-    /// A person agrees to changed definitions, of these tools or of all; how many there were.
-    pub fn accept(&self, only: &[String]) -> Result<usize, String> {
-        let mut known = Known::clone(&self.inner.known());
-        let count = known.accept(only);
-        self.inner.keep(known)?;
-        Ok(count)
-    }
-
     /// Lets it go; the next call starts it again.
     pub async fn close(&self) {
         let live = self.inner.life().live.take();
@@ -223,27 +216,8 @@ impl Server {
 }
 
 impl Inner {
-    pub(super) fn known(&self) -> Arc<Known> {
-        Arc::clone(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     pub(super) fn life(&self) -> MutexGuard<'_, Life> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Writes down what is known, and tells that it changed.
-    pub(super) fn keep(&self, known: Known) -> Result<(), String> {
-        let mut current = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if **current == known {
-            return Ok(());
-        }
-        let offers_the_same = current.identity == known.identity && current.same_offer(&known);
-        let written = self.outside.vault.write(&self.config.name, Kept::Known, &known.text());
-        *current = Arc::new(known);
-        if !offers_the_same {
-            self.generation.fetch_add(1, Ordering::Release);
-        }
-        written
     }
 
     /// A connection that works; starts one if there is none.
@@ -302,7 +276,7 @@ impl Inner {
             }
         };
         let made = made.map(|(live, known)| {
-            if let Err(why) = self.keep(known) {
+            if let Err(why) = self.keep(&known) {
                 self.log.line(&format!("[what it offers could not be written down: {why}]"));
             }
             Arc::new(live)
@@ -322,20 +296,13 @@ impl Inner {
             Err(trouble) => {
                 self.failed(&mut state, trouble.clone());
                 drop(state);
-                if self.known().identity != self.identity {
-                    self.late();
+                // One that was not waited for to the end has not failed.
+                if !self.stop.is_cancelled() {
+                    self.remember(Some(&trouble));
                 }
                 Err(trouble)
             }
         }
-    }
-
-    /// Remembers that there is no use in waiting for it at a start.
-    fn late(&self) {
-        let mut known = Known::clone(&self.known());
-        known.tried.clone_from(&self.identity);
-        // Where it cannot be written down, it is waited for again; that is all.
-        let _ = self.keep(known);
     }
 
     fn failed(&self, state: &mut Life, trouble: Trouble) {
@@ -356,7 +323,9 @@ impl Inner {
 
     /// Somebody has to log in before it can be asked again.
     pub(super) fn login_needed(&self, why: &str) {
-        self.life().trouble = Some(Trouble::Login(why.to_owned()));
+        let trouble = Trouble::Login(why.to_owned());
+        self.life().trouble = Some(trouble.clone());
+        self.remember(Some(&trouble));
     }
 
     /// It has answered: whoever had to log in has done so.
@@ -364,6 +333,8 @@ impl Inner {
         let mut state = self.life();
         if matches!(state.trouble, Some(Trouble::Login(_))) {
             state.trouble = None;
+            drop(state);
+            self.remember(None);
         }
     }
 }

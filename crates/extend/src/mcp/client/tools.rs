@@ -14,7 +14,9 @@ use hermes_core::toolset::DynamicToolset;
 use serde_json::{Map, Value};
 
 use super::call::CallError;
-use super::known::{Listed, any_object};
+use super::config::ServerConfig;
+use super::known::{Known, Listed, any_object};
+use super::media::Keeper;
 use super::names::{names, plain};
 use super::result::{needs_login, reply};
 use super::server::{Server, Status};
@@ -28,7 +30,7 @@ pub(super) fn toolset(server: &str) -> String {
 impl Server {
     /// What a person should know of it: that somebody has to log in, or why none of its tools are there.
     pub fn trouble(&self) -> Option<Status> {
-        match self.status() {
+        match self.standing() {
             status @ Status::NeedsLogin(_) => Some(status),
             Status::Disabled => None,
             status => Some(status).filter(|_| !self.is_known()),
@@ -57,8 +59,9 @@ impl Server {
             return (scope, problems);
         }
         let known = self.known();
+        problems.extend(news(name, &known));
         let taken: Vec<&Listed> = known.tools.iter().filter(|tool| config.filter.takes(&tool.name)).collect();
-        let called = names(name, taken.iter().map(|tool| tool.name.as_str()));
+        let called = names(name, &config.called, taken.iter().map(|tool| tool.name.as_str()));
         for (tool, entry_name) in taken.iter().zip(&called) {
             let held = known.holds_back(&tool.name);
             if held {
@@ -67,10 +70,13 @@ impl Server {
                     tool.name
                 ));
             }
-            if let Some(fault) = tool.fault() {
+            let fault = known.fault(&tool.name);
+            if let Some(fault) = fault {
                 problems.push(format!("tool `{}` of MCP server `{name}` is left out: {fault}", tool.name));
             }
-            scope = scope.tool(self.entry(tool, entry_name, held));
+            if !tool.name.trim().is_empty() {
+                scope = scope.tool(self.entry(tool, entry_name, held, fault));
+            }
         }
         for entry in utilities::entries(self, &known) {
             if !called.iter().any(|taken| taken == entry.name().as_ref()) {
@@ -80,9 +86,8 @@ impl Server {
         (scope, problems)
     }
 
-    fn entry(&self, tool: &Listed, name: &str, held: bool) -> ToolEntry {
+    fn entry(&self, tool: &Listed, name: &str, held: bool, fault: Option<&str>) -> ToolEntry {
         let config = self.config();
-        let fault = tool.fault();
         let parameters = if fault.is_some() { any_object() } else { tool.schema.clone() };
         let definition = Definition { description: tool.description.clone(), parameters };
         let handler = McpTool {
@@ -105,10 +110,22 @@ impl Server {
                     config.name
                 ),
             )),
-            (false, Some(fault)) => entry.gate(closed(format!("{name} {}", tool.digest()), fault)),
+            (false, Some(fault)) => entry.gate(closed(format!("{name} {}", tool.digest()), fault.to_owned())),
             (false, None) => entry,
         }
     }
+}
+
+/// That tools came after the first ones, in words.
+fn news(server: &str, known: &Known) -> Option<String> {
+    let new: Vec<&str> = known.unseen().map(|tool| tool.name.as_str()).collect();
+    (!new.is_empty()).then(|| {
+        format!(
+            "MCP server `{server}` has got new tools: `{}`; look at them with `hermes mcp tools {server}`, and \
+             `hermes mcp tools {server} --accept` says that you have",
+            new.join("`, `")
+        )
+    })
 }
 
 /// A gate that does not open, and says why.
@@ -155,7 +172,7 @@ impl PreparedCall for McpCall {
     fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         Box::pin(async move {
             match self.server.call(&self.tool, self.arguments, cx).await {
-                Ok(result) => reply(result),
+                Ok(result) => reply(result, &Keeper::of(&self.server, cx)),
                 Err(error) => failed(&self.server, error),
             }
         })
@@ -172,6 +189,6 @@ pub(super) fn failed(server: &Server, error: CallError) -> Result<Reply, ToolErr
 }
 
 /// The name of a utility tool of a server.
-pub(super) fn utility_name(server: &str, word: &str) -> String {
-    names(server, [word]).pop().unwrap_or_else(|| plain(word))
+pub(super) fn utility_name(server: &ServerConfig, word: &str) -> String {
+    names(&server.name, &server.called, [word]).pop().unwrap_or_else(|| plain(word))
 }

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::call::CallError;
 use super::known::Known;
-use super::result::{attached, contents, parts};
+use super::media::Keeper;
+use super::result::{Parts, attached};
 use super::server::Server;
 use super::tools::{failed, toolset, utility_name};
 
@@ -91,7 +92,7 @@ impl Utility {
 
 fn entry(server: &Server, utility: Utility) -> ToolEntry {
     let config = server.config();
-    let name = utility_name(&config.name, utility.word());
+    let name = utility_name(config, utility.word());
     let owner = server.clone();
     let run =
         move |arguments: Map<String, Value>, cx: ToolCx| -> BoxFuture<'static, Result<Reply, ToolError>> {
@@ -132,8 +133,10 @@ async fn answer(
         }
         Utility::ReadResource => {
             let read = server.read(text("uri"), cx).await?;
-            let (texts, attachments): (Vec<_>, Vec<_>) = read.contents.into_iter().map(contents).unzip();
-            Ok(attached(json!({ "result": texts.join("\n") }), attachments.into_iter().flatten().collect()))
+            let keeper = Keeper::of(server, cx);
+            let mut said = Parts::default();
+            read.contents.into_iter().for_each(|resource| said.resource(resource, &keeper));
+            Ok(attached(json!({ "result": said.texts.join("\n") }), said.attachments))
         }
         Utility::ListPrompts => Ok(Reply::Json(json!({ "prompts": list(server, Kind::Prompts, cx).await? }))),
         Utility::GetPrompt => {
@@ -143,12 +146,13 @@ async fn answer(
                 _ => Map::new(),
             };
             let prompt = server.prompt(name, given, cx).await?;
+            let keeper = Keeper::of(server, cx);
             let mut attachments = Vec::new();
             let mut messages = Vec::new();
             for message in prompt.messages {
-                let said = parts(vec![message.content]);
+                let said = Parts::of(vec![message.content], &keeper);
                 attachments.extend(said.attachments);
-                messages.push(json!({ "role": message.role, "text": said.text }));
+                messages.push(json!({ "role": message.role, "text": said.texts.join("\n") }));
             }
             let answer = match prompt.description {
                 Some(about) => json!({ "description": about, "messages": messages }),

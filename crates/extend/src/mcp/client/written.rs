@@ -1,7 +1,8 @@
 //! Values of `config.yaml` as people write them: a number may be a text, a truth a word, a list one item,
 //! and a text may name variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -76,6 +77,46 @@ pub(super) fn expanded(value: &Value, variable: &dyn Fn(&str) -> Option<String>)
             map.iter().map(|(key, value)| (key.clone(), expanded(value, variable))).collect()
         }
         other => other.clone(),
+    }
+}
+
+/// Variables that a server is given by name and that are not set. What a shell is told is its own affair.
+pub(super) fn unset(map: &Map<String, Value>, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let command = text(map, "command").unwrap_or_default();
+    let program = Path::new(&command).file_name().unwrap_or_default();
+    let shell = ["sh", "bash", "dash", "zsh", "fish", "ksh"].iter().any(|shell| program == *shell);
+    let keys = ["url", "headers", "env", "oauth", "command", "args"];
+    let mut missing = BTreeSet::new();
+    for key in keys.into_iter().filter(|key| !(shell && *key == "args")) {
+        if let Some(value) = map.get(key) {
+            named(value, &mut |name| {
+                if variable(name).is_none() {
+                    missing.insert(name.to_owned());
+                }
+            });
+        }
+    }
+    missing.into_iter().collect()
+}
+
+/// The names of all variables in a value's texts.
+fn named(value: &Value, found: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => {
+            for part in text.split("${").skip(1) {
+                let name = part.split_once('}').map(|(name, _)| name.strip_prefix("env:").unwrap_or(name));
+                let is_name = |name: &&str| {
+                    !name.is_empty()
+                        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+                };
+                if let Some(name) = name.filter(is_name) {
+                    found(name);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| named(item, found)),
+        Value::Object(map) => map.values().for_each(|value| named(value, found)),
+        _ => {}
     }
 }
 
