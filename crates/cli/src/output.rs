@@ -77,6 +77,14 @@ impl Output {
         if self.for_a_person() { self.line(&self.paint(text, Tone::Faint)) } else { Ok(()) }
     }
 
+    /// Something beside the answer that is nice to know, on standard error.
+    pub(crate) fn aside(&self, text: &str) {
+        let mut err = io::stderr();
+        let text = if err.is_terminal() { self.paint(text, Tone::Faint) } else { on_one_line(text) };
+        // Standard error may be closed; then nobody is there to read it.
+        let _ = writeln!(err, "{text}");
+    }
+
     /// In place of a list that is empty: what to do next, beside the answer, which is nothing.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it stands in for a table")]
     pub(crate) fn nothing(&self, next: &str) -> Result<(), Failure> {

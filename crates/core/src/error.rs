@@ -37,6 +37,9 @@ pub enum ToolError {
     /// It went on too long.
     #[error("still running after {} s; it was stopped", .0.as_secs_f64())]
     TimedOut(Duration),
+    /// It went on too long where we cannot stop it.
+    #[error("no answer after {} s; it was asked to stop, and may have run all the same", .0.as_secs_f64())]
+    Unanswered(Duration),
     /// The time for all calls of one answer was over before its turn came.
     #[error("not run: the {} s for all calls of this answer were over", .0.as_secs_f64())]
     OutOfTime(Duration),
@@ -69,6 +72,7 @@ impl ToolError {
         matches!(
             self,
             Self::TimedOut(_)
+                | Self::Unanswered(_)
                 | Self::OutOfTime(_)
                 | Self::Cancelled
                 | Self::Unrecorded(_)

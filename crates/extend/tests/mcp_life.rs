@@ -25,9 +25,28 @@ use hermes_testkit::FakeHost;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+/// How the other side takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Manner {
+    /// As most servers do: what it does not know is an error.
+    #[default]
+    Plain,
+    /// It ends when the first thing it hears is not what it expects.
+    Strict,
+    /// It says nothing before it hears what it expects.
+    Silent,
+    /// It knows the newest protocol only, and takes its time the first time.
+    SlowAndNew,
+    /// It ends once it has told its tools.
+    Mayfly,
+    /// It cannot be started.
+    Absent,
+}
+
 /// The other side, and what it has heard.
 #[derive(Default)]
 struct Peer {
+    manner: Mutex<Manner>,
     heard: Mutex<Vec<String>>,
     tools: Mutex<Vec<&'static str>>,
     /// It hears and says nothing.
@@ -35,6 +54,10 @@ struct Peer {
     /// It answers a ping with an error.
     knows_no_ping: AtomicBool,
     starts: AtomicUsize,
+    /// It has heard the first words that all servers know.
+    begun: AtomicBool,
+    /// The question that it has not answered yet.
+    unanswered: Mutex<Option<Value>>,
     out: Mutex<Option<PipeWriter>>,
 }
 
@@ -53,14 +76,35 @@ impl Peer {
             return;
         }
         let one = |name: &&str| json!({ "name": name, "inputSchema": { "type": "object" } });
+        let manner = *self.manner.lock().unwrap();
+        let begun = self.begun.fetch_or(method == "initialize", Ordering::AcqRel) || method == "initialize";
+        match manner {
+            Manner::Strict if !begun => return *self.out.lock().unwrap() = None,
+            Manner::Silent if !begun => return,
+            Manner::SlowAndNew if method == "server/discover" => {
+                if self.starts.load(Ordering::Acquire) == 1 {
+                    *self.unanswered.lock().unwrap() = Some(message["id"].clone());
+                } else {
+                    self.say(&discovered(&message["id"]));
+                }
+                return;
+            }
+            Manner::SlowAndNew if method == "initialize" => {
+                if let Some(id) = self.unanswered.lock().unwrap().take() {
+                    self.say(&discovered(&id));
+                }
+            }
+            _ => {}
+        }
         let result = match method.as_str() {
-            "initialize" => json!({
+            "initialize" if manner != Manner::SlowAndNew => json!({
                 "protocolVersion": message["params"]["protocolVersion"],
                 "capabilities": { "tools": { "listChanged": true } },
                 "serverInfo": { "name": "thread", "version": "1" },
             }),
             "tools/list" => {
-                json!({ "tools": self.tools.lock().unwrap().iter().map(one).collect::<Vec<_>>() })
+                let tools: Vec<_> = self.tools.lock().unwrap().iter().map(one).collect();
+                json!({ "tools": tools, "resultType": "complete", "ttlMs": 0, "cacheScope": "private" })
             }
             "ping" if !self.knows_no_ping.load(Ordering::Acquire) => json!({}),
             _ => {
@@ -69,11 +113,27 @@ impl Peer {
             }
         };
         self.say(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+        if manner == Manner::Mayfly && method == "tools/list" {
+            *self.out.lock().unwrap() = None;
+        }
+    }
+
+    fn starts(&self) -> usize {
+        self.starts.load(Ordering::Acquire)
     }
 
     fn count(&self, method: &str) -> usize {
         self.heard.lock().unwrap().iter().filter(|heard| *heard == method).count()
     }
+}
+
+/// The answer of a server that knows the newest protocol.
+fn discovered(id: &Value) -> Value {
+    let result = json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
+        "ttlMs": 0, "cacheScope": "private",
+    });
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
 /// "Starts" the other side.
@@ -88,8 +148,12 @@ impl Launch for Threads {
             rustix::io::ioctl_fionbio(end, true).unwrap();
         }
         let [input, output, errors] = ends;
-        *self.0.out.lock().unwrap() = Some(ours);
         self.0.starts.fetch_add(1, Ordering::AcqRel);
+        if *self.0.manner.lock().unwrap() == Manner::Absent {
+            return Err(LaunchError { program: "thread".to_owned(), why: "it is not there".to_owned() });
+        }
+        *self.0.out.lock().unwrap() = Some(ours);
+        self.0.begun.store(false, Ordering::Release);
         let peer = Arc::clone(&self.0);
         std::thread::spawn(move || {
             for line in BufReader::new(theirs).lines() {
@@ -156,15 +220,30 @@ struct Scene {
     peer: Arc<Peer>,
     server: Server,
     host: Arc<FakeHost>,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl Scene {
     /// A server that runs and has nothing to do.
     fn idle() -> Self {
+        let scene = Self::new(Manner::Plain);
+        scene.runtime.block_on(scene.server.start()).unwrap();
+        scene
+    }
+
+    /// A server that has just been told to start.
+    fn starting(manner: Manner) -> Self {
+        let scene = Self::new(manner);
+        let server = scene.server.clone();
+        drop(scene.runtime.spawn(async move { drop(server.start().await) }));
+        scene
+    }
+
+    fn new(manner: Manner) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let peer = Arc::new(Peer { tools: Mutex::new(vec!["echo"]), ..Peer::default() });
+        let (manner, tools) = (Mutex::new(manner), Mutex::new(vec!["echo"]));
+        let peer = Arc::new(Peer { manner, tools, ..Peer::default() });
         let (host, handle) = (FakeHost::new(), runtime.handle().clone());
         let outside = Outside {
             launcher: Arc::new(Threads(Arc::clone(&peer))),
@@ -177,8 +256,7 @@ impl Scene {
         };
         let config = server("s", &json!({ "command": "thread" })).unwrap();
         let server = Server::new(config, Arc::new(outside));
-        runtime.block_on(server.start()).unwrap();
-        Self { peer, server, host, _runtime: runtime }
+        Self { peer, server, host, runtime }
     }
 
     /// Lets time pass until something is so.
@@ -191,6 +269,14 @@ impl Scene {
             std::thread::sleep(Duration::from_micros(200));
         }
         panic!("in vain: {what}");
+    }
+
+    /// Lets so much time pass, in steps in which everybody gets a chance.
+    fn pass(&self, seconds: u32) {
+        for _ in 0..seconds * 2 {
+            self.host.advance(Duration::from_millis(500));
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     fn tools(&self) -> Vec<String> {
@@ -207,7 +293,7 @@ fn a_server_with_nothing_to_do_is_asked_now_and_then_whether_it_is_there() {
     scene.until("it is asked again", |scene| scene.peer.count("ping") == 2);
 
     assert_eq!(scene.server.status(), Status::Connected);
-    assert_eq!(scene.peer.starts.load(Ordering::Acquire), 1);
+    assert_eq!(scene.peer.starts(), 1);
 }
 
 #[test]
@@ -218,7 +304,7 @@ fn a_server_that_knows_no_such_question_is_there_all_the_same() {
     scene.until("it is asked", |scene| scene.peer.count("ping") == 2);
 
     assert_eq!(scene.server.status(), Status::Connected);
-    assert_eq!(scene.peer.starts.load(Ordering::Acquire), 1);
+    assert_eq!(scene.peer.starts(), 1);
 }
 
 #[test]
@@ -231,7 +317,7 @@ fn a_server_that_no_longer_answers_is_let_go_and_started_again() {
     scene.until("it is back", |scene| scene.server.status() == Status::Connected);
 
     assert_eq!(scene.peer.count("ping"), 1);
-    assert_eq!(scene.peer.starts.load(Ordering::Acquire), 2);
+    assert_eq!(scene.peer.starts(), 2);
 }
 
 #[test]
@@ -246,4 +332,71 @@ fn a_changed_list_of_tools_is_heard_while_nothing_runs() {
 
     assert_eq!(scene.tools(), ["echo", "new"]);
     assert_eq!(scene.peer.count("tools/list"), 2);
+}
+
+#[test]
+fn a_program_that_ends_at_a_question_it_does_not_know_is_started_again_and_asked_as_it_expects() {
+    let scene = Scene::starting(Manner::Strict);
+
+    scene.until("it works", |scene| scene.server.status() == Status::Connected);
+
+    assert_eq!((scene.peer.starts(), scene.tools()), (2, vec!["echo".to_owned()]));
+    assert_eq!(scene.peer.heard.lock().unwrap().get(..2).unwrap(), ["server/discover", "initialize"]);
+}
+
+#[test]
+fn a_program_that_is_silent_at_a_question_it_does_not_know_is_soon_asked_as_it_expects() {
+    let scene = Scene::starting(Manner::Silent);
+    let hears = |scene: &Scene, method: &str| scene.peer.count(method) == 1;
+
+    scene.until("it is asked", |scene| hears(scene, "server/discover"));
+    let asked = hermes_core::host::Host::now(scene.host.as_ref());
+    scene.until("it works", |scene| scene.server.status() == Status::Connected);
+    let took = hermes_core::host::Host::now(scene.host.as_ref()).saturating_sub(asked);
+
+    assert_eq!(scene.peer.starts(), 1);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
+fn a_slow_program_that_knows_the_newest_protocol_only_is_heard_all_the_same() {
+    let scene = Scene::starting(Manner::SlowAndNew);
+
+    scene.until("it works", |scene| scene.server.status() == Status::Connected);
+
+    assert_eq!(scene.tools(), ["echo"]);
+    assert_eq!((scene.peer.starts(), scene.server.known().protocol.as_str()), (2, "2026-07-28"));
+}
+
+#[test]
+fn a_server_that_starts_well_and_ends_each_time_is_started_a_few_times_only() {
+    let scene = Scene::starting(Manner::Mayfly);
+
+    scene.until("it has ended", |scene| scene.peer.starts() == 2);
+    scene.pass(600);
+
+    assert_eq!(scene.peer.starts(), 6);
+}
+
+#[test]
+fn a_first_start_that_failed_is_tried_again() {
+    let scene = Scene::starting(Manner::Absent);
+
+    scene.until("it has failed", |scene| matches!(scene.server.status(), Status::Failed(_)));
+    *scene.peer.manner.lock().unwrap() = Manner::Plain;
+    scene.until("it works", |scene| scene.server.status() == Status::Connected);
+
+    assert_eq!(scene.tools(), ["echo"]);
+}
+
+#[test]
+fn a_server_that_lasted_for_a_while_is_started_again_however_often_it_ends() {
+    let scene = Scene::idle();
+
+    for round in 2..12 {
+        scene.pass(61);
+        *scene.peer.out.lock().unwrap() = None;
+        scene.until("it is back", |scene| scene.peer.starts() == round);
+        scene.until("it works", |scene| scene.server.status() == Status::Connected);
+    }
 }

@@ -36,9 +36,10 @@ impl Runtime {
         self.world(|world| self.foreign().hooks().try_out(world, kind, tool, told))
     }
 
-    /// Waits for hooks that nobody waits for, but no longer than `limit`, and says what went wrong with
-    /// them. For the end of a program.
+    /// Waits for hooks that nobody waits for, and for word to MCP servers that calls were given up, but
+    /// no longer than `limit` each, and says what went wrong with hooks. For the end of a program.
     pub fn settle(&self, limit: Duration) -> Vec<String> {
+        self.foreign().mcp().settle(limit);
         let observers = self.foreign().hooks().observers();
         let settled = observers.settle(limit);
         let mut wrong = observers.failures();

@@ -19,6 +19,7 @@ use crate::chat::talk::{SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 use crate::command::Failure;
 use crate::output;
 use crate::shell::Shell;
+use crate::tools::call::SERVERS_AT_THE_END;
 use crate::tools::first_sentence;
 
 /// How answers are shown, for the model.
@@ -80,6 +81,12 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     for warning in chat.model().warnings {
         output::warn(&warning);
     }
+    if !args.quiet
+        && args.oneshot.is_none()
+        && let Some(news) = runtime.mcp().news()
+    {
+        shell.out.aside(&news);
+    }
     Ok(Box::new(Agent { runtime, chat }))
 }
 
@@ -122,6 +129,13 @@ impl From<OpenError> for Failure {
 struct Agent {
     runtime: Runtime,
     chat: Chat,
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // The program ends with the chat; servers over the network are told.
+        self.runtime.mcp().end_blocking(SERVERS_AT_THE_END);
+    }
 }
 
 impl Talk for Agent {

@@ -29,6 +29,9 @@ One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1
 /// How long hooks that nobody waits for get before the program ends.
 pub(crate) const HOOKS_AT_THE_END: Duration = Duration::from_secs(2);
 
+/// How long MCP servers over the network get to hear that the program ends.
+pub(crate) const SERVERS_AT_THE_END: Duration = Duration::from_millis(500);
+
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Call {
@@ -88,6 +91,7 @@ impl Run for Call {
         for wrong in runtime.settle(HOOKS_AT_THE_END) {
             output::warn(&wrong);
         }
+        runtime.mcp().end_blocking(SERVERS_AT_THE_END);
         match outcome.status {
             Status::Ok => Ok(()),
             Status::Unknown if !self.is_there(&runtime) => Err(Failure::Told(Failure::USAGE)),

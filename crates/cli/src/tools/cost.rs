@@ -21,7 +21,7 @@ type Group = Vec<(String, u64)>;
 impl Run for Cost {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
-        let selection = self.choice.selection(&runtime)?;
+        let selection = self.choice.looked_at(&runtime)?;
         let toolbox = whole_toolbox(&runtime, &selection)?;
         let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
         for tool in toolbox.offered() {

@@ -21,7 +21,7 @@ pub(crate) struct Explain {
 impl Run for Explain {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
-        let selection = self.choice.selection(&runtime)?;
+        let selection = self.choice.looked_at(&runtime)?;
         let toolbox = runtime.toolbox_blocking(&selection, &runtime.definition_settings())?;
         let explanation = selection.explain(toolbox.snapshot().catalog())?;
         match &self.name {

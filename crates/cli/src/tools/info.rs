@@ -1,5 +1,7 @@
 //! `hermes tools info NAME`: everything about one tool.
 
+use std::time::Duration;
+
 use hermes::core::definitions::{Offered, Toolbox};
 use hermes::core::gate::Gate;
 use hermes::core::tool::{MaxSize, Parallel, ToolEntry, Trust};
@@ -74,7 +76,7 @@ impl<'a> View<'a> {
                 Some(MaxSize::Chars(chars)) => json!(chars),
                 Some(MaxSize::Unlimited) => json!("unlimited"),
             },
-            "timeout_seconds": tool.time_limit().map(|limit| limit.as_secs_f64()),
+            "timeout_seconds": limit(tool).map(|limit| limit.as_secs_f64()),
             "read_only": tool.is_read_only(),
             "parallel": match tool.parallel() {
                 Parallel::ByEffects => "by effects",
@@ -145,10 +147,15 @@ impl<'a> View<'a> {
                 Some(MaxSize::Unlimited) => "unlimited".to_owned(),
             },
         ));
-        facts.extend(tool.time_limit().map(|limit| ("longest run", format!("{} s", limit.as_secs_f64()))));
+        facts.extend(limit(tool).map(|limit| ("longest run", format!("{} s", limit.as_secs_f64()))));
         facts.extend(self.offered.map(|offered| ("tokens", format!("about {}", offered.tokens()))));
         facts
     }
+}
+
+/// How long a call may take, where that is limited.
+fn limit(tool: &ToolEntry) -> Option<Duration> {
+    tool.time_limit().filter(|limit| *limit < Duration::MAX)
 }
 
 /// One row per argument.

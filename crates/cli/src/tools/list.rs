@@ -21,7 +21,7 @@ pub(crate) struct List {
 impl Run for List {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
-        let toolbox = whole_toolbox(&runtime, &self.choice.selection(&runtime)?)?;
+        let toolbox = whole_toolbox(&runtime, &self.choice.looked_at(&runtime)?)?;
         for problem in runtime.foreign_problems() {
             output::warn(&problem);
         }

@@ -38,9 +38,19 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// The selection these options stand for.
+    /// The selection these options stand for, to be looked at.
+    pub(crate) fn looked_at(&self, runtime: &Runtime) -> Result<Selection, Failure> {
+        runtime.mcp().ready_to_look_blocking();
+        self.chosen(runtime)
+    }
+
+    /// The selection these options stand for, to be worked with: servers join as they are ready.
     pub(crate) fn selection(&self, runtime: &Runtime) -> Result<Selection, Failure> {
         runtime.mcp().ready_blocking();
+        self.chosen(runtime)
+    }
+
+    fn chosen(&self, runtime: &Runtime) -> Result<Selection, Failure> {
         let chosen = match &self.toolsets {
             Some(names) => Selection::of(words(names)),
             None => self.configured(runtime)?,

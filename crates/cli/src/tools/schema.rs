@@ -41,7 +41,7 @@ impl Run for Schema {
             Provider::Strict => Dialect::Strict,
         };
         let settings = DefinitionSettings { dialect, ..runtime.definition_settings() };
-        let selection = self.choice.selection(&runtime)?;
+        let selection = self.choice.looked_at(&runtime)?;
         let toolbox = runtime.toolbox_blocking(&selection, &settings)?;
         if self.names.is_empty() {
             return shell.out.json(&self.listed(&toolbox, dialect)?);

@@ -50,6 +50,25 @@ fn quietly_there_is_the_session_and_with_z_nothing_beside_the_answer() {
 }
 
 #[test]
+fn servers_that_are_not_there_are_told_in_one_line() {
+    let servers = "mcp_servers:\n  dead: {command: 'false'}\n  late: {command: sleep, args: ['30']}\n";
+    let chat = |words: &[&str]| {
+        let stage = scene();
+        std::fs::write(stage.config(), stage.config_text() + servers).unwrap();
+        stage.chat(words)
+    };
+
+    let (usual, quiet, bare) =
+        (chat(&["-q", "Say hello"]), chat(&["-q", "Say hello", "-Q"]), chat(&["-z", "Say hello"]));
+
+    let told = usual.err.lines().next().unwrap();
+    // Whether the one has failed by then is a matter of how fast the machine is.
+    let slowly = "MCP: dead, late are still starting";
+    assert!(told == "MCP: dead does not work; late is still starting" || told == slowly, "{told}");
+    assert!(!quiet.err.contains("MCP") && bare.err.is_empty(), "{quiet:?} {bare:?}");
+}
+
+#[test]
 fn json_is_one_document_with_a_version() {
     let said = scene().chat(&["-q", "Say hello", "--output-format", "json"]);
 

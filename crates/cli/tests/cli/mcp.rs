@@ -1,9 +1,11 @@
 //! MCP servers from the command line: added, looked at, agreed to, removed; what exit codes mean.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -17,6 +19,8 @@ tool = {"name": "echo", "description": words, "inputSchema": {"type": "object"},
 for line in sys.stdin:
     message = json.loads(line)
     method, params = message.get("method"), message.get("params") or {}
+    if method == "notifications/cancelled":
+        pathlib.Path("cancelled").write_text("")
     if message.get("id") is None:
         continue
     reply = {"error": {"code": -32601, "message": "no such method"}}
@@ -246,11 +250,125 @@ fn a_server_that_is_slow_or_broken_does_not_delay_a_list() {
 
     assert_eq!((first.code, again.code), (Some(0), Some(0)));
     assert!(first.err.contains("MCP server `broken` does not work"), "{first:?}");
-    assert!(again.err.contains("MCP server `slow` has not said yet what it offers"), "{again:?}");
+    assert!(first.err.contains("MCP server `slow` has not said yet what it offers"), "{first:?}");
+    assert_eq!(
+        again.err,
+        "warning: 2 MCP servers have not said yet what they offer: broken, slow; `hermes mcp test NAME` \
+         waits for one\n"
+    );
     assert!(
         took < Duration::from_millis(1200) && took_again < Duration::from_secs(1),
         "{took:?} {took_again:?}"
     );
+}
+
+#[test]
+fn a_look_does_not_start_servers_that_were_late_before() {
+    let home = home();
+    home.say(&["mcp", "add", "slow", "--no-test", "--", "sh", "-c", "echo >> started; sleep 30"]);
+    let started = || std::fs::read_to_string(home.project().join("started")).unwrap_or_default().len();
+
+    home.run(&["tools", "list"]);
+    let first = started();
+    for command in ["list", "schema", "cost"] {
+        home.run(&["tools", command]);
+    }
+
+    assert_eq!((first, started()), (1, 1));
+}
+
+#[test]
+fn ctrl_c_tells_the_server_that_nobody_waits() {
+    let home = home();
+    home.say(&["mcp", "add", "plain", "--", "python3", "server.py"]);
+    let at_work = home.path().join("pid");
+    let arguments = json!({ "hang": at_work }).to_string();
+    let mut program = home.command(&["tools", "call", "mcp__plain__echo", &arguments]).spawn().unwrap();
+    until("the server is at work", || at_work.exists());
+
+    kill_process(Pid::from_child(&program), Signal::INT).unwrap();
+
+    assert_eq!(program.wait().unwrap().code(), Some(130));
+    until("the server has heard of it", || home.project().join("cancelled").exists());
+}
+
+#[test]
+fn a_server_over_the_network_hears_that_nobody_waits_and_that_the_session_is_over() {
+    let home = home();
+    let (url, heard) = remote();
+    home.say(&["mcp", "add", "far", "--url", &url]);
+    let mut program = home.command(&["tools", "call", "mcp__far__hang", "{}"]).spawn().unwrap();
+    let has = |word: &str| heard.lock().unwrap().iter().any(|it| it == word);
+    until("the server is at work", || has("tools/call"));
+
+    kill_process(Pid::from_child(&program), Signal::INT).unwrap();
+
+    assert_eq!(program.wait().unwrap().code(), Some(130));
+    assert!(has("notifications/cancelled"), "{:?}", heard.lock().unwrap());
+    assert_eq!(heard.lock().unwrap().last().map(String::as_str), Some("DELETE"));
+}
+
+/// A server over the network that never answers a call: its address, and what it has heard.
+fn remote() -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let notes = Arc::clone(&heard);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let notes = Arc::clone(&notes);
+            std::thread::spawn(move || answered(&stream.unwrap(), &notes));
+        }
+    });
+    (url, heard)
+}
+
+/// Reads one request and answers it; a call of a tool is read, and that is all.
+fn answered(mut stream: &TcpStream, notes: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let verb = line.split(' ').next().unwrap().to_owned();
+    let mut length = 0;
+    loop {
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(count) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = count.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let method = message["method"].as_str().unwrap_or(&verb).to_owned();
+    notes.lock().unwrap().push(method.clone());
+    let result = match method.as_str() {
+        "initialize" => json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
+                                "serverInfo": { "name": "far", "version": "1" } }),
+        "tools/list" => json!({ "tools": [{ "name": "hang", "inputSchema": { "type": "object" },
+                                            "annotations": { "readOnlyHint": true } }] }),
+        "tools/call" => return drop(reader.read_line(&mut line)),
+        _ => Value::Null,
+    };
+    let (status, text) = if !result.is_null() {
+        ("200 OK", json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string())
+    } else if verb == "POST" && message["id"].is_null() {
+        ("202 Accepted", String::new())
+    } else if verb == "DELETE" {
+        ("200 OK", String::new())
+    } else {
+        ("405 Method Not Allowed", String::new())
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\nmcp-session-id: s1\r\n\
+         content-length: {}\r\n\r\n{text}",
+        text.len()
+    )
+    .unwrap();
 }
 
 #[test]

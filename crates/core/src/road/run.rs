@@ -96,6 +96,10 @@ impl Road {
         let winds_up = ran.entry.winds_up();
         let (end, stopped) = self.within(limit, &stop, winds_up, ran_safely(prepared, &cx)).await;
         ran.stopped = stopped;
+        let end = end.map_err(|error| match error {
+            ToolError::TimedOut(limit) if ran.entry.runs_elsewhere() => ToolError::Unanswered(limit),
+            error => error,
+        });
         // Whatever the handler left behind on other threads is told to stop.
         stop.cancel();
         ran.took = self.services.host.now().saturating_sub(begin);

@@ -37,6 +37,7 @@ pub struct ToolEntry {
     timeout: Option<Duration>,
     winds_up: bool,
     waits: bool,
+    elsewhere: bool,
     dynamic: Option<DynamicSchema>,
     placed: bool,
     overrides: bool,
@@ -74,6 +75,7 @@ impl From<&ToolDef> for ToolEntry {
             timeout,
             winds_up,
             waits,
+            elsewhere: false,
             dynamic,
             placed,
             overrides: false,
@@ -106,6 +108,7 @@ impl ToolEntry {
             timeout: None,
             winds_up: false,
             waits: false,
+            elsewhere: false,
             dynamic: None,
             placed: false,
             overrides: false,
@@ -288,6 +291,17 @@ impl ToolEntry {
     pub fn waiting(mut self, most: Duration) -> Self {
         self.waits = true;
         self.timeout = Some(most);
+        self
+    }
+
+    /// Whether it runs where a call that took too long can only be asked to stop.
+    pub fn runs_elsewhere(&self) -> bool {
+        self.elsewhere
+    }
+
+    /// Says that it runs where a call that took too long can only be asked to stop.
+    pub fn elsewhere(mut self) -> Self {
+        self.elsewhere = true;
         self
     }
 

@@ -126,17 +126,23 @@ fn a_handler_that_hangs_is_stopped_at_the_limit_of_the_road_or_its_own() {
     let rig = Rig::builder()
         .tool(hangs("long"))
         .tool(hangs("short").timeout(Duration::from_millis(1500)))
+        .tool(hangs("far").timeout(Duration::from_secs(2)).elsewhere())
         .limits(RoadLimits { call: Duration::from_mins(1), ..RoadLimits::default() })
         .build();
 
     let (long, ()) = block_on(join(rig.call("long", "{}"), rig.host.pass(Duration::from_mins(1))));
     let (short, ()) = block_on(join(rig.call("short", "{}"), rig.host.pass(Duration::from_millis(1500))));
+    let (far, ()) = block_on(join(rig.call("far", "{}"), rig.host.pass(Duration::from_secs(2))));
 
     assert_eq!(
         (long.status, error(&long).as_str()),
         (Status::TimedOut, "still running after 60 s; it was stopped")
     );
     assert_eq!(error(&short), "still running after 1.5 s; it was stopped");
+    assert_eq!(
+        (far.status, error(&far).as_str()),
+        (Status::TimedOut, "no answer after 2 s; it was asked to stop, and may have run all the same")
+    );
     assert_eq!((long.took, rig.host.sleepers()), (Duration::from_mins(1), 0));
 }
 

@@ -33,6 +33,9 @@ use crate::world::World;
 /// otherwise: as long as nobody notices. A server that is later, or fails, is not waited for again.
 const WAIT: Duration = Duration::from_millis(250);
 
+/// Names that are listed in one line.
+const MOST_NAMES: usize = 10;
+
 /// The MCP servers of a runtime. Clones are the same.
 #[derive(Clone)]
 pub struct Mcp(Arc<Inner>);
@@ -138,7 +141,24 @@ impl Mcp {
     /// Starts every server that nothing is known of, all at once, and waits a moment for those that were
     /// never started before; who is later joins when ready.
     pub async fn ready(&self) {
-        let missing: Vec<Server> = self.servers().into_iter().filter(is_missing).collect();
+        self.start_missing(|_| true).await;
+    }
+
+    /// The same, from code that just waits.
+    pub fn ready_blocking(&self) {
+        wait(self.ready());
+    }
+
+    /// The same for somebody who looks and leaves: a server that was late before would be ended before it
+    /// has said anything, and is not started.
+    pub fn ready_to_look_blocking(&self) {
+        let waits = self.state().wait.is_some();
+        wait(self.start_missing(|server| waits || !server.was_late()));
+    }
+
+    async fn start_missing(&self, wanted: impl Fn(&Server) -> bool) {
+        let missing = |server: &Server| is_missing(server) && wanted(server);
+        let missing: Vec<Server> = self.servers().into_iter().filter(missing).collect();
         if missing.is_empty() {
             return;
         }
@@ -161,9 +181,54 @@ impl Mcp {
         missing.iter().for_each(Server::is_late);
     }
 
-    /// The same, from code that just waits.
-    pub fn ready_blocking(&self) {
-        wait(self.ready());
+    /// Which servers are not there, and why, in one line; nothing when all are.
+    pub fn news(&self) -> Option<String> {
+        let (mut broken, mut closed, mut starting) = (Vec::new(), Vec::new(), Vec::new());
+        for server in self.servers() {
+            let name = server.config().name.clone();
+            match server.trouble() {
+                None => {}
+                Some(Status::Failed(_)) => broken.push(name),
+                Some(Status::NeedsLogin(_)) => closed.push(name),
+                Some(_) => starting.push(name),
+            }
+        }
+        let part = |names: Vec<String>, one: &str, many: &str| match names.as_slice() {
+            [] => None,
+            [name] => Some(format!("{name} {one}")),
+            names => Some(format!("{} {many}", listed(names))),
+        };
+        let parts = [
+            part(broken, "does not work", "do not work"),
+            part(closed, "needs a login", "need a login"),
+            part(starting, "is still starting", "are still starting"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("MCP: {}", parts.join("; ")))
+    }
+
+    /// Waits until servers were told of calls that nobody waits for any more, but no longer than `limit`.
+    pub(crate) fn settle(&self, limit: Duration) {
+        let servers = self.servers();
+        let mut told = Box::pin(join_all(servers.iter().map(Server::settled)));
+        // Nearly always there is nothing to tell, and nobody to wait for.
+        if (&mut told).now_or_never().is_none() {
+            drop(wait(select(told, self.0.outside.host.sleep(limit))));
+        }
+    }
+
+    /// Tells the servers over the network that their sessions are over; waits no longer than `limit`. For the
+    /// end of a program; servers on this machine end with it.
+    pub fn end_blocking(&self, limit: Duration) {
+        let running = |server: &Server| {
+            let remote = !matches!(server.config().transport, Transport::Stdio(_));
+            remote && server.status() == Status::Connected
+        };
+        let servers: Vec<Server> = self.servers().into_iter().filter(running).collect();
+        if !servers.is_empty() {
+            let ended = Box::pin(join_all(servers.iter().map(Server::close)));
+            drop(wait(select(ended, self.0.outside.host.sleep(limit))));
+        }
     }
 
     /// Makes sure that a tool is known if it can be: its server is started when nothing is known of it.
@@ -245,7 +310,42 @@ fn is_missing(server: &Server) -> bool {
     !server.is_known() && matches!(server.status(), Status::New | Status::Starting)
 }
 
+/// Names in a list for people; a long one is cut.
+fn listed(names: &[String]) -> String {
+    let shown = names.get(..MOST_NAMES).unwrap_or(names).join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// That these servers have not said yet what they offer.
+fn unheard(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [name] => Some(format!(
+            "MCP server `{name}` has not said yet what it offers; its tools join when it has \
+             (`hermes mcp test {name}` waits for it)"
+        )),
+        names => Some(format!(
+            "{} MCP servers have not said yet what they offer: {}; `hermes mcp test NAME` waits for one",
+            names.len(),
+            listed(names)
+        )),
+    }
+}
+
 impl State {
+    /// The servers that have not said yet what they offer, as they were last told.
+    fn unheard(&self) -> Vec<String> {
+        let quiet = |slot: &Slot| {
+            let (_, trouble) = slot.told.as_ref()?;
+            let unheard = matches!(trouble, Some(Status::New | Status::Starting));
+            unheard.then(|| slot.server.config().name.clone())
+        };
+        self.servers.values().filter_map(quiet).collect()
+    }
+
     /// Takes over what the configuration says now; the names that went.
     fn reread(&mut self, world: &World, outside: &Arc<Outside>, vault: &HomeVault) -> Vec<Source> {
         // Before anything is read: what is written in between is then noticed.
@@ -310,7 +410,8 @@ impl Kind for Mcp {
         }
         if anything {
             let told = state.servers.values().flat_map(|slot| slot.problems.iter().cloned());
-            changes.problems = Some(state.complaints.iter().cloned().chain(told).collect());
+            let unheard = unheard(&state.unheard());
+            changes.problems = Some(state.complaints.iter().cloned().chain(told).chain(unheard).collect());
         }
         changes
     }

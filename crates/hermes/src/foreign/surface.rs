@@ -149,7 +149,8 @@ impl Runtime {
             };
             Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
         };
-        self.among_plugins(|plugins| plugins.each(of)).concat()
+        self.current();
+        self.foreign().plugins().map(|plugins| plugins.each(of)).unwrap_or_default().concat()
     }
 
     /// Messages that plugins want to be said in the conversation; each is given out once.

@@ -1,8 +1,9 @@
 """An MCP server over HTTP that misbehaves when asked to. Needs nothing but Python.
 
-    faulty_http.py NOTES [PORT]
+    faulty_http.py NOTES [PORT [MANNER]]
 
-Its port is the first line it prints. Every call that is really carried out leaves a line in the file
+Its port is the first line it prints; 0 is any. MANNER is what it says to a question that it does not know:
+`error` of the protocol, `broken` (HTTP 500), `page` (of HTML) or nothing at all (`hang`). Every call that is really carried out leaves a line in the file
 NOTES, so that a test can tell how often something ran.
 """
 
@@ -14,7 +15,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LOCK = threading.Lock()
-TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang"]
+TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang", "slow", "lost"]
+READS = ["look_broken", "look_flood"]
+MANNER = sys.argv[3] if len(sys.argv) > 3 else "error"
 state = {"session": 0}
 
 
@@ -41,7 +44,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         self.answer(405, b"")
 
-    do_DELETE = do_GET
+    def do_DELETE(self):
+        note("deleted")
+        self.answer(200, b"")
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
@@ -58,17 +63,30 @@ class Handler(BaseHTTPRequestHandler):
         if method.startswith("notifications/"):
             return self.answer(202, b"")
         if method not in ("tools/list", "tools/call"):
+            if method == "ping":
+                return self.result(number, {})
+            if MANNER in ("broken", "page"):
+                return self.wrong(MANNER)
+            if MANNER == "hang":
+                time.sleep(60)
             error = {"code": -32601, "message": "no such method"}
             return self.answer(200, json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode())
         if not ours:
             return self.answer(404, b"")
         if method == "tools/list":
-            tools = [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]
+            schema, hints = {"type": "object"}, {"readOnlyHint": True}
+            tools = [{"name": name, "inputSchema": schema} for name in TOOLS]
+            tools += [{"name": name, "inputSchema": schema, "annotations": hints} for name in READS]
             return self.result(number, {"tools": tools})
         self.call(number, params["name"])
 
     def result(self, number, result, headers=()):
         self.answer(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode(), headers=headers)
+
+    def wrong(self, how):
+        if how == "page":
+            return self.answer(200, b"<html>Please log in</html>", "text/html")
+        self.answer(500, b"oh no", "text/plain")
 
     def call(self, number, name):
         note(name)
@@ -85,14 +103,20 @@ class Handler(BaseHTTPRequestHandler):
                 state["session"] += 1
         if name == "garbage":
             return self.answer(200, b'{"jsonrpc": "2.0", "id": ')
-        if name == "page":
-            return self.answer(200, b"<html>Please log in</html>", "text/html")
-        if name == "broken":
-            return self.answer(500, b"oh no", "text/plain")
+        if name in ("page", "broken", "look_broken"):
+            return self.wrong(name)
+        if name == "lost":
+            return self.answer(404, b"")
         if name == "flood":
             return self.result(number, {"content": [{"type": "text", "text": "x" * (40 * 1024 * 1024)}]})
+        if name == "look_flood":
+            result = {"content": [{"type": "text", "text": "x" * (17 * 1024 * 1024)}]}
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
+            return self.answer(200, b"data: " + body + b"\n\n", "text/event-stream")
         if name == "hang":
             time.sleep(30)
+        if name == "slow":
+            time.sleep(2)
         self.result(number, {"content": [{"type": "text", "text": f"{name} done"}]})
 
 

@@ -24,11 +24,11 @@ impl Drop for Faulty {
     }
 }
 
-/// Starts the server, on this port or any; what it listens on.
-fn start(bench: &Bench, port: Option<&str>) -> (Child, String) {
+/// Starts the server, with these words behind the notes; the port that it listens on.
+fn start(bench: &Bench, words: &[&str]) -> (Child, String) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/faulty_http.py");
     let mut command = Command::new("python3");
-    command.arg(script).arg(bench.path("notes")).args(port);
+    command.arg(script).arg(bench.path("notes")).args(words);
     let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -37,8 +37,12 @@ fn start(bench: &Bench, port: Option<&str>) -> (Child, String) {
 
 impl Faulty {
     fn new(more: &Value) -> Self {
+        Self::with(&[], more)
+    }
+
+    fn with(words: &[&str], more: &Value) -> Self {
         let bench = Bench::with(&json!({}));
-        let (process, port) = start(&bench, None);
+        let (process, port) = start(&bench, words);
         let mut server = json!({ "url": format!("http://127.0.0.1:{port}/mcp") });
         for (key, value) in more.as_object().unwrap() {
             server[key] = value.clone();
@@ -70,7 +74,7 @@ fn a_server_that_dies_costs_its_call_and_is_asked_again_when_it_is_back() {
     let died = call(&session, "mcp__s__die", &json!({}));
     faulty.process.wait().unwrap();
     let nobody = call(&session, "mcp__s__act", &json!({}));
-    (faulty.process, _) = start(&faulty.bench, Some(&faulty.port));
+    (faulty.process, _) = start(&faulty.bench, &[&faulty.port]);
     session.new_turn();
     let back = call(&session, "mcp__s__act", &json!({}));
 
@@ -109,6 +113,58 @@ fn answers_that_are_none_cost_their_call_only() {
 
     let standing = runtime.mcp().server("s").unwrap().status();
     assert_eq!(standing, Standing::Connected);
+    assert_eq!(faulty.bench.count("began"), 1, "an answer that is none says nothing about the connection");
+}
+
+#[test]
+fn a_server_that_takes_the_first_question_badly_is_asked_as_it_expects() {
+    for manner in ["broken", "page", "hang"] {
+        let faulty = Faulty::with(&["0", manner], &json!({ "connect_timeout": 9 }));
+        let session = faulty.bench.session();
+
+        assert_eq!(words(&call(&session, "mcp__s__echo", &json!({}))), "echo done", "{manner}");
+    }
+}
+
+#[test]
+fn a_request_that_fails_costs_no_other() {
+    let faulty = Faulty::new(&json!({ "supports_parallel_tool_calls": true }));
+    let session = faulty.bench.session();
+    let calls = ["slow", "broken", "cut"].map(|tool| ToolCall::new(format!("mcp__s__{tool}"), "{}"));
+
+    let outcomes = session.batch_blocking(calls.into());
+
+    assert_eq!(words(&outcomes[0]), "slow done");
+    assert_eq!((outcomes[1].status, outcomes[2].status), (Status::Failed, Status::Failed));
+    assert_eq!((faulty.bench.count("began"), faulty.bench.count("deleted")), (1, 0));
+}
+
+#[test]
+fn what_is_told_of_a_broken_call_is_what_was_done() {
+    let faulty = Faulty::new(&json!({}));
+    let session = faulty.bench.session();
+    let say = |tool: &str| words(&call(&session, &format!("mcp__s__{tool}"), &json!({})));
+
+    let (once, twice, lost) = (say("broken"), say("look_broken"), say("lost"));
+    let (flood, events) = (say("flood"), say("look_flood"));
+
+    assert!(once.contains("it was not asked again"), "{once}");
+    assert!(twice.contains("it was asked twice"), "{twice}");
+    assert!(lost.contains("404") && !lost.contains("may or may not"), "{lost}");
+    assert!(flood.contains("more than 16777216 bytes"), "{flood}");
+    assert!(events.contains("more than 16777216 bytes"), "{events}");
+    let count = |tool: &str| faulty.bench.count(tool);
+    assert_eq!((count("broken"), count("look_broken"), count("flood"), count("look_flood")), (1, 2, 1, 1));
+}
+
+#[test]
+fn the_session_at_the_server_is_ended_with_ours() {
+    let faulty = Faulty::new(&json!({}));
+    let runtime = faulty.bench.runtime();
+
+    runtime.mcp().end_blocking(std::time::Duration::from_secs(10));
+
+    assert_eq!(faulty.bench.count("deleted"), 1);
 }
 
 #[test]

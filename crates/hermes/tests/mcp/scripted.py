@@ -17,7 +17,7 @@ DELAY = float(sys.argv[sys.argv.index("--delay") + 1]) if "--delay" in sys.argv 
 OUT = threading.Lock()
 WAITING = {}
 READS = {"readOnlyHint": True}
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}, "seconds": {"type": "number"}}}
 description = os.environ.get("SCRIPTED_DESCRIPTION", "Say something back.")
 
 
@@ -100,7 +100,7 @@ def call(number, name, arguments, meta):
     elif name == "hang":
         return
     elif name in ("slow", "slow_act"):
-        time.sleep(1)
+        time.sleep(arguments.get("seconds", 1))
     elif name == "flood":
         return answer("x" * (40 * 1024 * 1024))
     elif name == "chatter":
@@ -188,6 +188,7 @@ for line in sys.stdin:
     elif method == "notifications/cancelled":
         note(f"cancelled {params.get('requestId')}")
     elif method == "ping":
+        note("ping")
         send({"id": number, "result": {}})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": "no such method"}})

@@ -56,7 +56,7 @@ impl Pick {
 impl Run for Pick {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
-        runtime.mcp().ready_blocking();
+        runtime.mcp().ready_to_look_blocking();
         let platform = self.platform.as_deref().unwrap_or(USUAL);
         let (snapshot, before) = (runtime.tools(), runtime.platform_lists(platform));
         let judge = |switches: &[Switch]| {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use futures::future::select;
 use hermes_core::cx::ToolCx;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
@@ -12,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
 
-use super::http::{Fate, fate};
+use super::fault::{Fate, fate};
 use super::lane::{self, Ended, Lane};
 use super::pages::{self, Page};
 use super::server::{Inner, Live, Server, Trouble};
@@ -22,6 +24,9 @@ const ROUNDS: usize = 8;
 
 /// How often a person is sent to pages for one request.
 const VISITS: usize = 2;
+
+/// How long it may take to tell a server that nobody waits any more.
+const TELLING: Duration = Duration::from_secs(1);
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,10 +39,16 @@ pub enum CallError {
     Login(String),
     /// The connection broke while the server was at work.
     #[error(
-        "the connection broke before the server answered ({0}). It may or may not have done what was \
-         asked; it was not asked again. Find out before you repeat it"
+        "the connection broke before the server answered ({why}). It may or may not have done what was \
+         asked; it was {}. Find out before you repeat it",
+        if *.twice { "asked twice" } else { "not asked again" }
     )]
-    MayHaveRun(String),
+    MayHaveRun {
+        /// How it broke.
+        why: String,
+        /// Whether it was asked once more, because twice is the same as once, and that broke too.
+        twice: bool,
+    },
     /// The definition is not the one that was agreed to.
     #[error(
         "its definition has changed since it was agreed to; a person can look at the change with \
@@ -131,9 +142,15 @@ impl Server {
         cx: &ToolCx,
         repeat: bool,
     ) -> Result<ServerResult, CallError> {
-        let (mut again, mut visits) = (true, 0);
+        let (mut again, mut visits, mut lost) = (true, 0, None);
         loop {
-            let live = self.inner.live().await?;
+            let live = match (self.inner.live().await, &lost) {
+                (Ok(live), _) => live,
+                (Err(_), Some(why)) => {
+                    return Err(CallError::MayHaveRun { why: String::clone(why), twice: false });
+                }
+                (Err(trouble), None) => return Err(trouble.into()),
+            };
             match self.inner.once(&live, request, cx).await {
                 Ok(result) => {
                     self.inner.answered();
@@ -154,16 +171,21 @@ impl Server {
                     return Err(CallError::Login(why));
                 }
                 Err(Broken::NotSent(why)) => {
-                    self.inner.lost(&live, &why);
+                    self.inner.shaken(&live, &why);
                     if !std::mem::take(&mut again) {
-                        return Err(CallError::Unreachable(why));
+                        // What was sent before may have run, also when this was not.
+                        return Err(match lost {
+                            Some(why) => CallError::MayHaveRun { why, twice: false },
+                            None => CallError::Unreachable(why),
+                        });
                     }
                 }
                 Err(Broken::Lost(why)) => {
-                    self.inner.lost(&live, &why);
+                    self.inner.shaken(&live, &why);
                     if !repeat || !std::mem::take(&mut again) {
-                        return Err(CallError::MayHaveRun(why));
+                        return Err(CallError::MayHaveRun { why, twice: lost.is_some() });
                     }
+                    lost = Some(why);
                 }
             }
         }
@@ -281,13 +303,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(
-        live: &Arc<Live>,
-        id: RequestId,
-        token: ProgressToken,
-        cx: &ToolCx,
-        now: std::time::Duration,
-    ) -> Self {
+    fn new(live: &Arc<Live>, id: RequestId, token: ProgressToken, cx: &ToolCx, now: Duration) -> Self {
         live.busy.fetch_add(1, Ordering::AcqRel);
         *live.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
         live.client.began(token.clone(), cx.clone());
@@ -310,14 +326,18 @@ impl Drop for Waiting {
         if !self.open {
             return;
         }
-        self.live.doubt.notify_one();
         let why = Some("the caller no longer waits for it".to_owned());
         let taken_back =
             CancelledNotification::new(CancelledNotificationParam::new(Some(self.id.clone()), why));
         let peer = self.live.service.peer().clone();
-        let tracker = tokio_util::task::TaskTracker::new();
-        let told = async move { drop(peer.send_notification(taken_back.into()).await) };
-        tracker.spawn_on(told, &self.live.handle);
+        let live = Arc::clone(&self.live);
+        let told = async move {
+            let sent = Box::pin(peer.send_notification(taken_back.into()));
+            // One that reads nothing any more is asked all the same whether it is there.
+            drop(select(sent, live.host.sleep(TELLING)).await);
+            live.doubt.notify_one();
+        };
+        self.live.parting.spawn_on(told, &self.live.handle);
     }
 }
 

@@ -29,9 +29,9 @@ pub struct ServerConfig {
     pub transport: Transport,
     /// Whether it is used at all.
     pub enabled: bool,
-    /// How long one call may take.
+    /// How long one call may take; [`Duration::MAX`] where there is no limit.
     pub timeout: Duration,
-    /// How long it may take to begin to talk.
+    /// How long it may take to begin to talk; [`Duration::MAX`] where there is no limit.
     pub connect_timeout: Duration,
     /// How often it is asked whether it is still there.
     pub keepalive: Duration,
@@ -243,8 +243,8 @@ pub fn one(
         unset: unset(written, variable),
         transport: transport(map)?,
         enabled: flag(map, "enabled", true),
-        timeout: time("timeout").unwrap_or(Duration::from_mins(5)),
-        connect_timeout: time("connect_timeout").unwrap_or(Duration::from_mins(1)),
+        timeout: time("timeout").map_or(Duration::from_mins(5), or_none),
+        connect_timeout: time("connect_timeout").map_or(Duration::from_mins(1), or_none),
         keepalive: time("keepalive_interval").unwrap_or(Duration::from_mins(3)).max(Duration::from_secs(5)),
         idle: time("idle_timeout_seconds").filter(|time| !time.is_zero()),
         lifetime: time("max_lifetime_seconds").filter(|time| !time.is_zero()),
@@ -259,6 +259,11 @@ pub fn one(
         elicitation: flag(&elicitation, "enabled", false)
             .then(|| seconds(&elicitation, "timeout").unwrap_or(Duration::from_mins(5))),
     })
+}
+
+/// A limit as it is written: 0 is none.
+fn or_none(limit: Duration) -> Duration {
+    if limit.is_zero() { Duration::MAX } else { limit }
 }
 
 impl ServerConfig {

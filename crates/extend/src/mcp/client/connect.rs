@@ -1,17 +1,19 @@
 //! From a configuration to a connection, and the questions every server is asked first.
 
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::model::{
-    ClientRequest, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestOptionalParam, ServerResult,
-    SubscriptionFilter, Tool,
+    ClientRequest, ErrorData, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestId,
+    RequestOptionalParam, ServerJsonRpcMessage, ServerResult, SubscriptionFilter, Tool,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError,
     serve_client_with_lifecycle,
 };
+use rmcp::transport::DynamicTransportError;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
@@ -25,7 +27,7 @@ use super::handler::Client;
 use super::known::{Hints, Known, Listed};
 use super::log::Log;
 use super::server::{Inner, Live, Trouble};
-use super::{http, sse, stdio};
+use super::{fault, http, sse, stdio};
 use crate::launch::{Consent, Keeper, Program};
 
 /// Pages of a list that are asked for.
@@ -36,40 +38,57 @@ const MAX_TOOLS: usize = 2000;
 
 type Service = RunningService<RoleClient, Arc<Client>>;
 
-/// Connects, and learns what the server offers.
+/// How long a server has to answer which protocol it speaks; those who do not know the question may say
+/// nothing at all.
+const PROBE: Duration = Duration::from_secs(3);
+
+/// Connects, and learns what the server offers. One that is put off by the first question, which asks for
+/// the newest protocol, is asked again in the way that all servers knew before.
 pub(super) async fn connect(server: &Inner, handle: Handle) -> Result<(Live, Known), Trouble> {
     let mode = lifecycle(server);
-    let probing = mode != ClientLifecycleMode::Initialize;
-    match attempt(server, handle.clone(), mode).await {
-        // Some old servers answer every question, also those they do not know, with something.
-        Err(Failed::Odd(_)) if probing => {
-            attempt(server, handle, ClientLifecycleMode::Initialize).await.map_err(Failed::trouble)
+    let probing = matches!(mode, ClientLifecycleMode::Auto { .. });
+    let again = match attempt(server, handle.clone(), mode).await {
+        Err(Failed::AtFirstWords(_)) if probing => ClientLifecycleMode::Initialize,
+        Err(Failed::OnlyLate(_)) if probing => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
         }
-        done => done.map_err(Failed::trouble),
-    }
+        done => return done.map_err(Failed::trouble),
+    };
+    attempt(server, handle, again).await.map_err(Failed::trouble)
 }
 
 /// Why a connection could not be made.
 enum Failed {
-    /// The answer to the first question makes no sense.
-    Odd(String),
+    /// The first words went wrong; others may do.
+    AtFirstWords(Trouble),
+    /// It was asked in the old way because it took its time, and only knows the new one.
+    OnlyLate(Trouble),
+    /// Other words would not help.
     For(Trouble),
 }
 
 impl Failed {
     fn trouble(self) -> Trouble {
         match self {
-            Self::Odd(why) => Trouble::Unreachable(why),
-            Self::For(trouble) => trouble,
+            Self::AtFirstWords(trouble) | Self::OnlyLate(trouble) | Self::For(trouble) => trouble,
         }
     }
 
-    fn of(error: &ClientInitializeError, said: &str) -> Self {
-        match error {
-            ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_) => {
-                Self::Odd("its answer to the first question makes no sense".to_owned())
+    fn of(error: &ClientInitializeError, said: &str, probe: &Probe) -> Self {
+        let trouble = remote_trouble(error, said);
+        let unreachable =
+            |error: &DynamicTransportError| matches!(fault::fate(error), fault::Fate::NotSent(_));
+        match (&trouble, error) {
+            (Trouble::Login(_), _) => Self::For(trouble),
+            (_, ClientInitializeError::TransportError { error, .. }) if unreachable(error) => {
+                Self::For(trouble)
             }
-            other => Self::For(remote_trouble(other, said)),
+            _ if probe.came_late() => Self::OnlyLate(trouble),
+            // Over the network both ways were tried; a program may have lost its head at the first.
+            (_, ClientInitializeError::LegacyFallbackFailed { .. }) if !probe.of_program => {
+                Self::For(trouble)
+            }
+            _ => Self::AtFirstWords(trouble),
         }
     }
 }
@@ -80,22 +99,60 @@ impl From<Trouble> for Failed {
     }
 }
 
+/// The question which protocol a server speaks: how long its answer is waited for, and whether it may have
+/// come too late.
+#[derive(Clone)]
+pub(super) struct Probe {
+    pub(super) limit: Duration,
+    of_program: bool,
+    late: Arc<AtomicBool>,
+}
+
+impl Probe {
+    fn new(server: &Inner) -> Self {
+        Self {
+            limit: PROBE.min(server.config.connect_timeout / 3),
+            of_program: matches!(server.config.transport, Transport::Stdio(_)),
+            late: Arc::default(),
+        }
+    }
+
+    /// An answer in the new way came, or may yet come, after it was given up.
+    pub(super) fn is_late(&self) {
+        self.late.store(true, Ordering::Release);
+    }
+
+    fn came_late(&self) -> bool {
+        self.late.load(Ordering::Acquire)
+    }
+
+    /// What is told in place of an answer, so that the server is asked in the old way.
+    pub(super) fn unanswered(id: RequestId, why: &str) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::error(ErrorData::invalid_request(why.to_owned(), None), Some(id))
+    }
+}
+
 /// One try, begun in this way.
 async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> Result<(Live, Known), Failed> {
     let gone = CancellationToken::new();
+    let quiet = CancellationToken::new();
     let root = root_of(&server.outside.place.cwd);
     let host = &server.outside.host;
     let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
     let us = Arc::clone(&client);
+    let probe = Probe::new(server);
+    // Only where there is another way to go on with.
+    let asking = matches!(mode, ClientLifecycleMode::Auto { .. }).then(|| probe.clone());
     let mut lane = None;
     let (begun, keeper) = match &server.config.transport {
         Transport::Stdio(program) => {
-            let (pipes, keeper) = launch(server, program, gone.clone(), &handle)?;
+            let (pipes, keeper) = launch(server, program, gone.clone(), &handle, asking)?;
             lane = Some(pipes.lane());
             (serve_client_with_lifecycle(us, pipes, mode).await, Some(keeper))
         }
         Transport::Http(remote) => {
-            (serve_client_with_lifecycle(us, http::transport(server, remote), mode).await, None)
+            let transport = http::transport(server, remote, asking, quiet.clone());
+            (serve_client_with_lifecycle(us, transport, mode).await, None)
         }
         Transport::Sse(remote) => {
             let transport = sse::open(server, remote, gone.clone()).await?;
@@ -103,14 +160,29 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
         }
     };
     let last = keeper.as_ref().map(|_| said(&server.log)).unwrap_or_default();
-    let service = begun.map_err(|error| Failed::of(&error, &last))?;
+    let service = begun.map_err(|error| Failed::of(&error, &last, &probe))?;
     let known = learn(server, &service).await?;
     // Newer requests say more of themselves than a call does, and that is the SDK's affair.
     let lane =
         lane.filter(|_| service.peer_info().is_some_and(|info| info.protocol_version.has_initialize()));
+    let over_http = matches!(server.config.transport, Transport::Http(_));
     let now = host.now();
-    let (since, used, busy, doubt) = (now, Mutex::new(now), AtomicUsize::new(0), Notify::new());
-    Ok((Live { service, client, keeper, lane, gone, doubt, since, used, busy, handle }, known))
+    let live = Live {
+        service,
+        client,
+        keeper,
+        lane,
+        gone,
+        quiet: over_http.then_some(quiet),
+        doubt: Notify::new(),
+        since: now,
+        used: Mutex::new(now),
+        busy: AtomicUsize::new(0),
+        parting: server.parting.clone(),
+        host: Arc::clone(host),
+        handle,
+    };
+    Ok((live, known))
 }
 
 /// How to begin: as it worked the last time, else by asking which way the server knows.
@@ -131,6 +203,7 @@ fn launch(
     program: &Stdio,
     gone: CancellationToken,
     handle: &Handle,
+    probe: Option<Probe>,
 ) -> Result<(stdio::Pipes, Box<dyn Keeper>), Trouble> {
     let unreachable = |why: String| Trouble::Unreachable(why);
     let directory = match &program.cwd {
@@ -150,7 +223,8 @@ fn launch(
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
     let (log, host) = (Arc::clone(&server.log), Arc::clone(&server.outside.host));
     let pipes = stdio::Pipes::new(started.input, started.output, log, gone, handle, host);
-    Ok((pipes.map_err(|error| unreachable(error.to_string()))?, started.keeper))
+    let pipes = pipes.map_err(|error| unreachable(error.to_string()))?;
+    Ok((pipes.probing(probe), started.keeper))
 }
 
 /// Takes what a program complains about until it closes the pipe.
@@ -305,14 +379,17 @@ fn said(log: &Log) -> String {
 /// Why it did not begin, without the machinery.
 fn plain(error: &ClientInitializeError) -> String {
     match error {
+        ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_) => {
+            "its answer to the first question makes no sense".to_owned()
+        }
         ClientInitializeError::ConnectionClosed(_) => "it ended before it said what it is".to_owned(),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => plain(fallback),
         ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
-        ClientInitializeError::TransportError { error, .. } => match http::fate(error) {
-            http::Fate::NotSent(why)
-            | http::Fate::Lost(why)
-            | http::Fate::Login(why)
-            | http::Fate::Refused(why) => why,
+        ClientInitializeError::TransportError { error, .. } => match fault::fate(error) {
+            fault::Fate::NotSent(why)
+            | fault::Fate::Lost(why)
+            | fault::Fate::Login(why)
+            | fault::Fate::Refused(why) => why,
         },
         other => other.to_string(),
     }
@@ -323,7 +400,7 @@ fn remote_trouble(error: &ClientInitializeError, said: &str) -> Trouble {
         return Trouble::Login("it does not know who asks".to_owned());
     }
     if let ClientInitializeError::TransportError { error, .. } = error
-        && let http::Fate::Login(why) = http::fate(error)
+        && let fault::Fate::Login(why) = fault::fate(error)
     {
         return Trouble::Login(why);
     }

@@ -8,23 +8,28 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::{Either, select};
 use futures::stream::{BoxStream, StreamExt as _};
+use hermes_core::host::Host;
 use hermes_net::{
-    Call, HeaderName, HeaderValue, Http, HttpError, Limits, Method, Overlong, Reply, SseDecoder, StatusCode,
-    Url,
+    Call, HeaderName, HeaderValue, Http, Limits, Method, Overlong, Reply, SseDecoder, StatusCode, Url,
 };
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
-use rmcp::transport::DynamicTransportError;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpClientTransport,
     StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::config::Remote;
+use super::connect::Probe;
+use super::fault::{Fate, Fault, NetFault, of_fault};
 use super::output::MAX_MESSAGE;
 use super::server::Inner;
-use crate::mcp::oauth::{Authority, Challenge, OAuthError};
+use crate::mcp::oauth::{Authority, Challenge};
 
 /// Redirects that are followed, all of them within one host.
 const MAX_REDIRECTS: usize = 3;
@@ -35,81 +40,6 @@ const STREAM: Duration = Duration::from_hours(24);
 /// Times a request is sent with another right to ask, when the one before was not enough.
 const MAX_RIGHTS: usize = 3;
 
-type Fault = StreamableHttpError<NetFault>;
-
-/// What went wrong below the protocol.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NetFault {
-    #[error(transparent)]
-    Http(#[from] HttpError),
-    #[error(transparent)]
-    OAuth(#[from] OAuthError),
-    #[error("{0}")]
-    Odd(String),
-}
-
-/// What became of a request that failed.
-pub(crate) enum Fate {
-    /// It never left.
-    NotSent(String),
-    /// It left, and nobody knows more.
-    Lost(String),
-    /// Somebody has to log in.
-    Login(String),
-    /// The server would not take it.
-    Refused(String),
-}
-
-/// What an error of a transport means for the request.
-pub(crate) fn fate(error: &DynamicTransportError) -> Fate {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
-    while let Some(current) = cause {
-        if current.is::<AuthRequiredError>() || current.is::<InsufficientScopeError>() {
-            return Fate::Login("it does not know who asks, or that is not enough".to_owned());
-        }
-        if let Some(fault) = current.downcast_ref::<Fault>() {
-            return of_fault(fault);
-        }
-        if let Some(fault) = current.downcast_ref::<NetFault>() {
-            return of_net(fault);
-        }
-        cause = current.source();
-    }
-    Fate::Lost(error.error.to_string())
-}
-
-fn of_fault(fault: &Fault) -> Fate {
-    match fault {
-        StreamableHttpError::Client(net) => of_net(net),
-        StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => {
-            Fate::Login("it does not know who asks, or that is not enough".to_owned())
-        }
-        StreamableHttpError::HttpStatus(status) if status.status == 429 => {
-            Fate::Refused("it is asked too often (HTTP 429)".to_owned())
-        }
-        StreamableHttpError::HttpStatus(status) => Fate::Lost(format!("HTTP {}", status.status)),
-        StreamableHttpError::UnexpectedServerResponse(text) => {
-            Fate::Refused(text.chars().take(300).collect())
-        }
-        StreamableHttpError::UnexpectedContentType(kind) => Fate::Refused(format!(
-            "it answers with {}, which is not MCP",
-            kind.as_deref().unwrap_or("something")
-        )),
-        other => Fate::Lost(other.to_string()),
-    }
-}
-
-fn of_net(fault: &NetFault) -> Fate {
-    match fault {
-        NetFault::Http(
-            error @ (HttpError::Unreachable { .. } | HttpError::Refused { .. } | HttpError::BadRequest(_)),
-        ) => Fate::NotSent(error.to_string()),
-        NetFault::Http(error) => Fate::Lost(error.to_string()),
-        NetFault::OAuth(error) => Fate::Login(error.to_string()),
-        NetFault::Odd(why) => Fate::Refused(why.clone()),
-    }
-}
-
 /// Asks one server.
 #[derive(Clone)]
 pub(crate) struct Asker(Arc<Parts>);
@@ -119,26 +49,79 @@ struct Parts {
     headers: Vec<(String, String)>,
     authority: Option<Arc<Authority>>,
     limits: Limits,
+    host: Arc<dyn Host>,
+    /// How the question which protocol the server speaks is asked, where there is another way to go on.
+    probe: Option<Probe>,
+    /// Fires when the last request is over.
+    _quiet: Option<DropGuard>,
 }
 
-/// The transport of a server.
-pub(super) fn transport(server: &Inner, remote: &Remote) -> StreamableHttpClientTransport<Asker> {
+/// The transport of a server. `quiet` fires when it has ended, with the session at the server.
+pub(super) fn transport(
+    server: &Inner,
+    remote: &Remote,
+    probe: Option<Probe>,
+    quiet: CancellationToken,
+) -> StreamableHttpClientTransport<Asker> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.clone());
     config.max_sse_event_size = MAX_MESSAGE;
-    StreamableHttpClientTransport::with_client(Asker::new(server, remote), config)
+    let parts = Parts { probe, _quiet: Some(quiet.drop_guard()), ..Parts::new(server, remote) };
+    StreamableHttpClientTransport::with_client(Asker(Arc::new(parts)), config)
+}
+
+impl Parts {
+    fn new(server: &Inner, remote: &Remote) -> Self {
+        let outside = &server.outside;
+        let connect = server.config.connect_timeout.min(Duration::from_secs(30));
+        Self {
+            http: outside.http_to(remote),
+            headers: remote.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            authority: Authority::of(&server.config.name, remote, outside).map(Arc::new),
+            limits: Limits { connect, idle: STREAM, total: STREAM },
+            host: Arc::clone(&outside.host),
+            probe: None,
+            _quiet: None,
+        }
+    }
 }
 
 impl Asker {
     pub(super) fn new(server: &Inner, remote: &Remote) -> Self {
-        let outside = &server.outside;
-        let authority = Authority::of(&server.config.name, remote, outside).map(Arc::new);
-        let connect = server.config.connect_timeout.min(Duration::from_secs(30));
-        Self(Arc::new(Parts {
-            http: outside.http_to(remote),
-            headers: remote.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-            authority,
-            limits: Limits { connect, idle: STREAM, total: STREAM },
-        }))
+        Self(Arc::new(Parts::new(server, remote)))
+    }
+
+    /// Sends a message and takes in what comes back, all within one answer.
+    async fn post(
+        &self,
+        request: &Outgoing,
+        message: &ClientJsonRpcMessage,
+        in_session: bool,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        answer(self.send(request).await?, message, in_session).await
+    }
+
+    /// The same for the question which protocol the server speaks. Whatever one says to it that does not
+    /// know it, or says nothing, it is then asked in the old way.
+    async fn probe(
+        &self,
+        probe: &Probe,
+        request: &Outgoing,
+        message: &ClientJsonRpcMessage,
+        id: &RequestId,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let asked = Box::pin(self.post(request, message, false));
+        let why = match select(asked, self.0.host.sleep(probe.limit)).await {
+            Either::Left((Ok(answer), _)) => return Ok(answer),
+            Either::Left((Err(fault), _)) => match of_fault(&fault) {
+                Fate::Login(_) | Fate::NotSent(_) => return Err(fault),
+                Fate::Lost(why) | Fate::Refused(why) => why,
+            },
+            Either::Right(_) => {
+                probe.is_late();
+                "it does not answer".to_owned()
+            }
+        };
+        Ok(StreamableHttpPostResponse::Json(Probe::unanswered(id.clone(), &why), None))
     }
 
     /// Sends a request with the right to ask, and with a better one if that is not enough.
@@ -240,15 +223,17 @@ impl Outgoing {
     }
 }
 
-/// The events of an answer as they come.
-pub(super) fn events(reply: Reply) -> BoxStream<'static, Result<Sse, SseError>> {
+/// The events of an answer as they come. In place of one that is too long, whoever waits for the answer to
+/// this request is told so.
+pub(super) fn events(reply: Reply, request: Option<RequestId>) -> BoxStream<'static, Result<Sse, SseError>> {
     struct State {
         reply: Reply,
+        request: Option<RequestId>,
         decoder: Option<SseDecoder>,
         ready: std::collections::VecDeque<Sse>,
     }
-    let state =
-        State { reply, decoder: Some(SseDecoder::default()), ready: std::collections::VecDeque::new() };
+    let (decoder, ready) = (Some(SseDecoder::default()), std::collections::VecDeque::new());
+    let state = State { reply, request, decoder, ready };
     let read = |mut state: State| async move {
         loop {
             if let Some(event) = state.ready.pop_front() {
@@ -261,7 +246,12 @@ pub(super) fn events(reply: Reply) -> BoxStream<'static, Result<Sse, SseError>> 
                     let pushed = decoder.push(&bytes, |event| ready.push_back(event_of(event)));
                     if let Err(Overlong) = pushed {
                         state.decoder = None;
-                        return Some((Err(SseError::Body(Box::new(Overlong))), state));
+                        let told =
+                            state.request.take().and_then(|id| serde_json::to_string(&too_long(id)).ok());
+                        let Some(told) = told else {
+                            return Some((Err(SseError::Body(Box::new(Overlong))), state));
+                        };
+                        state.ready.push_back(Sse { data: Some(told), ..Sse::default() });
                     }
                 }
                 Ok(None) => {
@@ -311,8 +301,14 @@ impl StreamableHttpClient for Asker {
         }
         request.body = serde_json::to_vec(&message)?;
         request.once = matches!(&message, JsonRpcMessage::Request(it) if matches!(it.request, ClientRequest::CallToolRequest(_)));
-        let reply = self.send(&request).await?;
-        answer(reply, &message, session_id.is_some()).await
+        match (&message, &self.0.probe) {
+            (JsonRpcMessage::Request(it), Some(probe))
+                if session_id.is_none() && matches!(it.request, ClientRequest::DiscoverRequest(_)) =>
+            {
+                self.probe(probe, &request, &message, &it.id).await
+            }
+            _ => self.post(&request, &message, session_id.is_some()).await,
+        }
     }
 
     async fn delete_session(
@@ -349,7 +345,7 @@ impl StreamableHttpClient for Asker {
         match reply.status {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if !status.is_success() => Err(http_status(&reply, status)),
-            _ if is_kind(&reply, "text/event-stream") => Ok(events(reply)),
+            _ if is_kind(&reply, "text/event-stream") => Ok(events(reply, None)),
             _ => Err(StreamableHttpError::UnexpectedContentType(
                 reply.header("content-type").map(str::to_owned),
             )),
@@ -376,22 +372,27 @@ async fn answer(
         return Err(StreamableHttpError::SessionExpired);
     }
     let session = reply.header("mcp-session-id").map(str::to_owned);
-    let is_request = matches!(message, JsonRpcMessage::Request(_));
+    let request = match message {
+        JsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
     if status.is_success() && is_kind(&reply, "text/event-stream") {
-        return Ok(StreamableHttpPostResponse::Sse(events(reply), session));
+        return Ok(StreamableHttpPostResponse::Sse(events(reply, request), session));
     }
     let is_json = is_kind(&reply, "application/json");
     let kind = reply.header("content-type").map(str::to_owned);
     let failed = http_status(&reply, status);
-    let body = reply.read(MAX_MESSAGE).await.map_err(|error| StreamableHttpError::Client(error.into()))?;
+    let body =
+        reply.read(MAX_MESSAGE + 1).await.map_err(|error| StreamableHttpError::Client(error.into()))?;
     if !status.is_success() {
         return refused(message, in_session, status, &body, failed);
     }
-    if !is_request {
-        return Ok(StreamableHttpPostResponse::Accepted);
-    }
+    let Some(id) = request else { return Ok(StreamableHttpPostResponse::Accepted) };
     if !is_json {
         return Err(StreamableHttpError::UnexpectedContentType(kind));
+    }
+    if body.len() > MAX_MESSAGE {
+        return Ok(StreamableHttpPostResponse::Json(too_long(id), session));
     }
     match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
         Ok(parsed) => Ok(StreamableHttpPostResponse::Json(parsed, session)),
@@ -399,6 +400,12 @@ async fn answer(
             "its answer is not a message: {error}"
         )))),
     }
+}
+
+/// What is told in place of an answer that is too long.
+fn too_long(id: RequestId) -> ServerJsonRpcMessage {
+    let why = format!("the answer has more than {MAX_MESSAGE} bytes, which are the most that is taken");
+    ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
 }
 
 /// An answer with a status that is no success: an error of the protocol where the body is one.
@@ -420,7 +427,7 @@ fn refused(
         let error = match error {
             Some(error) => Some(error),
             // An old server does not know the question; it is then asked in the old way.
-            None if old => Some(rmcp::ErrorData::invalid_request(format!("HTTP {status}"), None)),
+            None if old => Some(ErrorData::invalid_request(format!("HTTP {status}"), None)),
             None => None,
         };
         if let Some(error) = error {

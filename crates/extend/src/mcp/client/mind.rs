@@ -9,10 +9,7 @@ use futures::future::{Either, select};
 
 use super::connect;
 use super::known::Known;
-use super::server::{Inner, Live, OPEN_AFTER};
-
-/// Starts that are tried without anybody asking, after a connection was lost.
-const RESTARTS: u32 = 3;
+use super::server::{Inner, Live};
 
 /// How long a server has to answer whether it is still there.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -37,9 +34,18 @@ impl Inner {
                         self.let_go(&live);
                         return live.close().await;
                     }
+                    // One that does one thing after the other answers when it is done; calls have
+                    // limits of their own.
+                    if live.is_busy() {
+                        continue;
+                    }
                 }
             }
             if !self.answers(&live).await {
+                // Every request over the network has a connection of its own, and may yet be answered.
+                if live.is_remote() && live.is_busy() {
+                    continue;
+                }
                 self.lost(&live, "it no longer answers");
                 break;
             }
@@ -58,7 +64,7 @@ impl Inner {
         self.lost(&live, &format!("{how}{said}"));
         live.close().await;
         drop(live);
-        self.tasks.spawn_on(Arc::clone(&self).bring_back(), &handle);
+        self.come_back(&handle);
     }
 
     /// How long until the next look.
@@ -76,8 +82,7 @@ impl Inner {
         let over = |limit: Option<Duration>, since: Duration| {
             limit.is_some_and(|limit| now.saturating_sub(since) >= limit)
         };
-        live.busy.load(Ordering::Acquire) == 0
-            && (over(self.config.idle, used) || over(self.config.lifetime, live.since))
+        !live.is_busy() && (over(self.config.idle, used) || over(self.config.lifetime, live.since))
     }
 
     /// It is no longer the connection that calls are given.
@@ -113,20 +118,22 @@ impl Inner {
         }
     }
 
-    /// After a lost connection: starts it again, later each time, a few times.
-    async fn bring_back(self: Arc<Self>) {
-        for round in 0..RESTARTS {
-            let wait = Box::pin(self.outside.host.sleep(Duration::from_millis(500 << (2 * round))));
+    /// Starts it again, later each time, until it works or is given up.
+    pub(super) async fn bring_back(self: Arc<Self>) {
+        while let Some(wait) = self.comes_back_in() {
+            let wait = Box::pin(self.outside.host.sleep(wait));
             if let Either::Right(_) = select(wait, Box::pin(self.stop.cancelled())).await {
                 return;
             }
-            let unwanted = {
-                let state = self.life();
-                state.live.is_some() || state.starting.is_some() || state.failures >= OPEN_AFTER
-            };
-            if unwanted || self.live().await.is_ok() {
-                return;
-            }
+            // What went wrong is written down where the start is.
+            drop(self.live().await);
         }
+    }
+}
+
+impl Live {
+    /// Whether calls are on their way.
+    fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire) > 0
     }
 }

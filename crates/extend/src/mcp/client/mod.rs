@@ -21,6 +21,7 @@
 //! | `pages.rs` | pages that somebody has to visit before it answers |
 //! | `plain.rs` | the answers that nearly all are, read quickly |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
+//! | `fault.rs` | what a failed request over the network means |
 //! | `output.rs` | what a program says, taken in by whoever is there first |
 //! | `log.rs` | what it says beside the protocol |
 
@@ -28,6 +29,7 @@ mod call;
 mod config;
 mod connect;
 mod elicit;
+mod fault;
 mod handler;
 mod http;
 mod keep;

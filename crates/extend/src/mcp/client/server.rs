@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
+use hermes_core::host::Host;
 use rmcp::service::{RoleClient, RunningService};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -24,14 +25,25 @@ use super::lane::Lane;
 use super::log::Log;
 use crate::launch::Keeper;
 
-/// Failures in a row after which a server is left alone for a while.
-pub(super) const OPEN_AFTER: u32 = 3;
+/// Failures in a row after which a server is left alone for a while, also by calls.
+const OPEN_AFTER: u32 = 3;
 
-/// How long it is left alone.
+/// Failures in a row after which it is started by calls only.
+const GIVEN_UP_AFTER: u32 = 6;
+
+/// How long it is then left alone, each time.
 const LEFT_ALONE: Duration = Duration::from_mins(1);
+
+/// A server that lasted so long works, also when nobody asked it anything.
+const PROVEN: Duration = Duration::from_mins(1);
 
 /// How long a server has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a server is left alone after so many failures in a row.
+fn pause(failures: u32) -> Duration {
+    if failures >= GIVEN_UP_AFTER { LEFT_ALONE } else { Duration::from_secs(1 << failures.saturating_sub(1)) }
+}
 
 /// A configured server. Clones are the same one; with the last of them it ends.
 #[derive(Clone)]
@@ -50,6 +62,8 @@ pub(super) struct Inner {
     pub(super) generation: AtomicU64,
     life: Mutex<Life>,
     pub(super) tasks: TaskTracker,
+    /// What it is still to be told about calls that nobody waits for any more.
+    pub(super) parting: TaskTracker,
     pub(super) stop: CancellationToken,
 }
 
@@ -57,11 +71,13 @@ pub(super) struct Inner {
 pub(super) struct Life {
     pub(super) live: Option<Arc<Live>>,
     pub(super) starting: Option<Starting>,
-    /// Failures of the connection since it last worked.
-    pub(super) failures: u32,
+    /// Failures of the connection since it last worked: answered a call, or lasted for a while.
+    failures: u32,
     trouble: Option<Trouble>,
     /// Not before this moment is it tried again.
     not_before: Duration,
+    /// Somebody sees to it that it comes back.
+    returning: bool,
 }
 
 type Starting = Shared<BoxFuture<'static, Result<Arc<Live>, Trouble>>>;
@@ -75,11 +91,15 @@ pub(super) struct Live {
     pub(super) lane: Option<Arc<Lane>>,
     /// Fires when the other side is gone.
     pub(super) gone: CancellationToken,
+    /// Fires when nothing is under way over the network any more, where that is how it is asked.
+    pub(super) quiet: Option<CancellationToken>,
     /// A call was given up: perhaps the whole server hangs.
     pub(super) doubt: Notify,
     pub(super) since: Duration,
     pub(super) used: Mutex<Duration>,
     pub(super) busy: AtomicUsize,
+    pub(super) parting: TaskTracker,
+    pub(super) host: Arc<dyn Host>,
     pub(super) handle: Handle,
 }
 
@@ -143,6 +163,7 @@ impl Server {
             generation: AtomicU64::new(1),
             life: Mutex::default(),
             tasks: TaskTracker::new(),
+            parting: TaskTracker::new(),
             stop: stop.clone(),
         };
         Self { inner: Arc::new(inner), _guard: Arc::new(stop.drop_guard()) }
@@ -204,6 +225,14 @@ impl Server {
     /// The process number of the program, while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.inner.life().live.as_ref()?.keeper.as_ref().map(|keeper| keeper.pid())
+    }
+
+    /// Waits until it was told of every call that nobody waits for any more.
+    pub async fn settled(&self) {
+        let parting = &self.inner.parting;
+        parting.close();
+        parting.wait().await;
+        parting.reopen();
     }
 
     /// Lets it go; the next call starts it again.
@@ -286,7 +315,6 @@ impl Inner {
         match made {
             Ok(live) => {
                 state.live = Some(Arc::clone(&live));
-                state.failures = 0;
                 state.trouble = None;
                 drop(state);
                 self.tasks.spawn_on(Arc::clone(&self).mind(Arc::clone(&live)), &handle);
@@ -299,6 +327,10 @@ impl Inner {
                 // One that was not waited for to the end has not failed.
                 if !self.stop.is_cancelled() {
                     self.remember(Some(&trouble));
+                    // What is known of it is offered all the same, and the next call tries again.
+                    if self.known().identity != self.identity && matches!(trouble, Trouble::Unreachable(_)) {
+                        self.come_back(&handle);
+                    }
                 }
                 Err(trouble)
             }
@@ -307,7 +339,7 @@ impl Inner {
 
     fn failed(&self, state: &mut Life, trouble: Trouble) {
         state.failures = state.failures.saturating_add(1);
-        state.not_before = self.outside.host.now() + LEFT_ALONE;
+        state.not_before = self.outside.host.now() + pause(state.failures);
         state.trouble = Some(trouble);
     }
 
@@ -316,9 +348,36 @@ impl Inner {
         let mut state = self.life();
         if state.live.as_ref().is_some_and(|known| Arc::ptr_eq(known, live)) {
             state.live = None;
+            if self.outside.host.now().saturating_sub(live.since) >= PROVEN {
+                state.failures = 0;
+            }
             self.failed(&mut state, Trouble::Unreachable(why.to_owned()));
         }
         live.gone.cancel();
+    }
+
+    /// A request failed below the protocol. A pipe is then of no more use; over the network every request
+    /// has a connection of its own, and whether the others have a chance is found out by asking.
+    pub(super) fn shaken(&self, live: &Arc<Live>, why: &str) {
+        if live.is_remote() { live.doubt.notify_one() } else { self.lost(live, why) }
+    }
+
+    /// Sees to it that it is started again, later each time, a few times.
+    pub(super) fn come_back(self: &Arc<Self>, handle: &Handle) {
+        if !std::mem::replace(&mut self.life().returning, true) {
+            self.tasks.spawn_on(Arc::clone(self).bring_back(), handle);
+        }
+    }
+
+    /// How long until it is started again without anybody asking; nothing when it is not, and then
+    /// nobody sees to it any more.
+    pub(super) fn comes_back_in(&self) -> Option<Duration> {
+        let mut state = self.life();
+        let login = matches!(state.trouble, Some(Trouble::Login(_)));
+        let idle = state.live.is_none() && state.starting.is_none();
+        state.returning = idle && !login && state.failures < GIVEN_UP_AFTER;
+        let wait = state.not_before.saturating_sub(self.outside.host.now());
+        state.returning.then(|| wait.max(Duration::from_millis(100)))
     }
 
     /// Somebody has to log in before it can be asked again.
@@ -331,6 +390,7 @@ impl Inner {
     /// It has answered: whoever had to log in has done so.
     pub(super) fn answered(&self) {
         let mut state = self.life();
+        state.failures = 0;
         if matches!(state.trouble, Some(Trouble::Login(_))) {
             state.trouble = None;
             drop(state);
@@ -340,6 +400,11 @@ impl Inner {
 }
 
 impl Live {
+    /// Whether it is asked over the network.
+    pub(super) fn is_remote(&self) -> bool {
+        self.keeper.is_none()
+    }
+
     /// Whether it can be asked.
     fn is_there(&self) -> bool {
         !self.gone.is_cancelled() && !self.service.is_transport_closed()
@@ -351,6 +416,10 @@ impl Live {
         self.service.cancellation_token().cancel();
         if let Some(keeper) = &self.keeper {
             keeper.stop(GRACE).await;
+        }
+        if let Some(quiet) = &self.quiet {
+            // The session at the server is ended before the connection is.
+            drop(select(Box::pin(quiet.cancelled()), self.host.sleep(GRACE)).await);
         }
     }
 }

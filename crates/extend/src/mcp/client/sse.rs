@@ -13,7 +13,8 @@ use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 
 use super::config::Remote;
-use super::http::{Asker, NetFault, Outgoing, events};
+use super::fault::NetFault;
+use super::http::{Asker, Outgoing, events};
 use super::log::Log;
 use super::server::{Inner, Trouble};
 
@@ -44,7 +45,7 @@ pub(super) async fn open(
     if !reply.status.is_success() {
         return Err(Trouble::Unreachable(format!("HTTP {}", reply.status)));
     }
-    let mut events = events(reply);
+    let mut events = events(reply, None);
     let base = Url::parse(&remote.url)
         .ok_or_else(|| Trouble::Unreachable("its address is no address".to_owned()))?;
     while let Some(event) = events.next().await {

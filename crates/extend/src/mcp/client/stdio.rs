@@ -7,15 +7,17 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use futures::future::{BoxFuture, Either, select};
 use hermes_core::host::Host;
 use rmcp::RoleClient;
-use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
+use super::connect::Probe;
 use super::lane::Lane;
 use super::log::Log;
 use super::output::{MAX_MESSAGE, Piece};
@@ -34,6 +36,10 @@ pub(crate) struct Pipes {
     /// that takes long to start answers it all the same, in the middle of what was said since.
     late: Option<RequestId>,
     probe: Option<RequestId>,
+    /// How long the answer to that question is waited for, where there is another way to go on.
+    asking: Option<Probe>,
+    patience: Option<BoxFuture<'static, ()>>,
+    host: Arc<dyn Host>,
 }
 
 impl Pipes {
@@ -46,8 +52,15 @@ impl Pipes {
         handle: &Handle,
         host: Arc<dyn Host>,
     ) -> io::Result<Self> {
-        let lane = Lane::new(input, output, handle.clone(), host)?;
-        Ok(Self { lane, log, gone, garbage: 0, late: None, probe: None })
+        let lane = Lane::new(input, output, handle.clone(), Arc::clone(&host))?;
+        let (late, probe, asking, patience) = (None, None, None, None);
+        Ok(Self { lane, log, gone, garbage: 0, late, probe, asking, patience, host })
+    }
+
+    /// The first question is one that not every program knows.
+    pub(super) fn probing(mut self, probe: Option<Probe>) -> Self {
+        self.asking = probe;
+        self
     }
 
     /// The short way for calls, over the same pipes.
@@ -68,7 +81,10 @@ impl Pipes {
     fn begin(&mut self, item: &TxJsonRpcMessage<RoleClient>) {
         if let JsonRpcMessage::Request(asked) = item {
             match asked.request {
-                ClientRequest::DiscoverRequest(_) => self.probe = Some(asked.id.clone()),
+                ClientRequest::DiscoverRequest(_) => {
+                    self.probe = Some(asked.id.clone());
+                    self.patience = self.asking.as_ref().map(|probe| self.host.sleep(probe.limit));
+                }
                 ClientRequest::InitializeRequest(_) => self.late = self.probe.take(),
                 _ => {}
             }
@@ -85,11 +101,29 @@ impl Pipes {
         let late = id.is_some() && id == self.late.as_ref();
         if late {
             self.late = None;
+            let known = matches!(message, JsonRpcMessage::Response(it) if matches!(it.result, ServerResult::DiscoverResult(_)));
+            if let Some(probe) = self.asking.as_ref().filter(|_| known) {
+                probe.is_late();
+            }
         } else if id.is_some() {
             // It was answered in time, by whatever came before the rest.
             self.probe = None;
+            self.patience = None;
         }
         late
+    }
+
+    /// What comes next; an error when the first question was not answered in time.
+    async fn next(&mut self) -> Result<Option<Piece>, RequestId> {
+        let Some(patience) = &mut self.patience else { return Ok(self.lane.heard().await) };
+        if let Either::Left((piece, _)) = select(Box::pin(self.lane.heard()), patience).await {
+            return Ok(piece);
+        }
+        self.patience = None;
+        match self.probe.clone() {
+            Some(probe) => Err(probe),
+            None => Ok(self.lane.heard().await),
+        }
     }
 
     fn complain(&mut self, line: &[u8]) {
@@ -118,7 +152,12 @@ impl Transport<RoleClient> for Pipes {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        while let Some(piece) = self.lane.heard().await {
+        loop {
+            let piece = match self.next().await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                Err(probe) => return Some(Probe::unanswered(probe, "it does not answer")),
+            };
             let message = match piece {
                 Piece::Whole(line) => {
                     let read = serde_json::from_slice(&line).ok();

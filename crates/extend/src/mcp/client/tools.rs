@@ -43,17 +43,15 @@ impl Server {
         let name = &config.name;
         let mut scope = Scope::new(Source::Mcp(name.clone())).toolset(DynamicToolset::mcp(name, Vec::new()));
         let mut problems = Vec::new();
-        problems.extend(self.trouble().map(|status| match status {
+        problems.extend(self.trouble().and_then(|status| match status {
             Status::NeedsLogin(why) => {
-                format!("MCP server `{name}` needs a login: {why}; run `hermes mcp login {name}`")
+                Some(format!("MCP server `{name}` needs a login: {why}; run `hermes mcp login {name}`"))
             }
-            Status::Failed(why) => {
-                format!("MCP server `{name}` does not work: {why}; `hermes mcp test {name}` tries again")
-            }
-            _ => format!(
-                "MCP server `{name}` has not said yet what it offers; its tools join when it has \
-                 (`hermes mcp test {name}` waits for it)"
-            ),
+            Status::Failed(why) => Some(format!(
+                "MCP server `{name}` does not work: {why}; `hermes mcp test {name}` tries again"
+            )),
+            // Who has not said yet what it offers is told together with the others.
+            _ => None,
         }));
         if !self.is_known() {
             return (scope, problems);
@@ -98,7 +96,8 @@ impl Server {
         };
         let mut entry = ToolEntry::new(name, toolset(&config.name), definition, handler)
             .emoji("🔌")
-            .timeout(config.timeout);
+            .timeout(config.timeout)
+            .elsewhere();
         if tool.hints.read_only {
             entry = entry.read_only();
         }
