@@ -80,14 +80,17 @@ fn main() -> ExitCode {
         Err(told) => plugin_cli::run(&words, told),
     };
     let done = match (panic::catch_unwind(AssertUnwindSafe(work)), &matches) {
-        (Ok(None), Err(told)) => return told_by_clap(told),
+        (Ok(None), Err(told)) => return told_by_clap(told, &words),
         (Ok(done), _) => Ok(done.unwrap_or(Ok(()))),
         (Err(broken), _) => Err(broken),
     };
     match done {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
-            failure.why().into_iter().for_each(output::complain);
+            if let Some(why) = failure.why() {
+                output::complain(why);
+                answer_with(why, &words);
+            }
             ExitCode::from(failure.exit_code())
         }
         // What broke was told when it broke.
@@ -102,12 +105,25 @@ fn asks_for_version(words: &[OsString]) -> bool {
 }
 
 /// Help and version are answers; everything else is wrong usage.
-fn told_by_clap(told: &clap::Error) -> ExitCode {
+fn told_by_clap(told: &clap::Error, words: &[OsString]) -> ExitCode {
     // Nowhere to write to is no reason to fail differently.
     let _ = told.print();
     match told.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(Failure::USAGE),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ExitCode::from(Failure::USAGE),
+        _ => {
+            let text = told.to_string();
+            answer_with(text.lines().next().unwrap_or_default().trim_start_matches("error: "), words);
+            ExitCode::from(Failure::USAGE)
+        }
+    }
+}
+
+/// A failure for a program that asked for JSON: what reads our output finds one document there.
+fn answer_with(why: &str, words: &[OsString]) {
+    if words.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
+        // Whoever does not read it has the exit code.
+        let _ = output::Output::new(true, true).json(&serde_json::json!({ "error": why }));
     }
 }
 

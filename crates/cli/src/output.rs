@@ -72,6 +72,12 @@ impl Output {
         if text.is_empty() { Ok(()) } else { self.line(text.trim_end_matches('\n')) }
     }
 
+    /// A table of which nothing may be missing: the last column goes on below itself.
+    pub(crate) fn whole_table(&self, head: &[&str], rows: &[Vec<Cell>]) -> Result<(), Failure> {
+        let text = self.look.whole_table(head, rows);
+        if text.is_empty() { Ok(()) } else { self.line(text.trim_end_matches('\n')) }
+    }
+
     /// A remark below an answer, for people only.
     pub(crate) fn remark(&self, text: &str) -> Result<(), Failure> {
         if self.for_a_person() { self.line(&self.paint(text, Tone::Faint)) } else { Ok(()) }

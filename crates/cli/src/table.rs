@@ -1,4 +1,5 @@
-//! Tables for people: columns as wide as their widest cell, the last one cut to the terminal.
+//! Tables for people: columns as wide as their widest cell, the last one cut to the terminal, or going
+//! on below itself where nothing may be missing.
 //!
 //! Pure: cells and a look in, text out. Widths are those of a terminal, where a letter of some
 //! scripts and most pictures take two columns. Nothing in a cell can move the cursor.
@@ -7,6 +8,16 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between two columns.
 const GAP: usize = 2;
+
+/// Least columns that a text which goes on below itself is given; with fewer it goes on further left.
+const NARROWEST: usize = 24;
+
+/// What becomes of a last column that is too wide for the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Overlong {
+    Cut,
+    Below,
+}
 
 /// How a piece of text stands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +86,15 @@ impl Look {
 
     /// The table as lines, each ended; nothing for no rows.
     pub(crate) fn table(self, head: &[&str], rows: &[Vec<Cell>]) -> String {
+        self.lines(head, rows, Overlong::Cut)
+    }
+
+    /// The same, with every word of the last column.
+    pub(crate) fn whole_table(self, head: &[&str], rows: &[Vec<Cell>]) -> String {
+        self.lines(head, rows, Overlong::Below)
+    }
+
+    fn lines(self, head: &[&str], rows: &[Vec<Cell>], overlong: Overlong) -> String {
         let titled = self.columns.is_some() && head.iter().any(|cell| !cell.is_empty());
         let mut widths: Vec<usize> = head.iter().map(|cell| if titled { cell.width() } else { 0 }).collect();
         for row in rows {
@@ -85,21 +105,24 @@ impl Look {
         let mut text = String::new();
         if titled && !rows.is_empty() {
             let head: Vec<Cell> = head.iter().map(|cell| Cell::new(cell).tone(Tone::Faint)).collect();
-            text.push_str(&self.row(&widths, &head));
+            text.push_str(&self.row(&widths, &head, Overlong::Cut));
         }
         for row in rows {
-            text.push_str(&self.row(&widths, row));
+            text.push_str(&self.row(&widths, row, overlong));
         }
         text
     }
 
-    fn row(self, widths: &[usize], row: &[Cell]) -> String {
+    fn row(self, widths: &[usize], row: &[Cell], overlong: Overlong) -> String {
         let (mut line, mut used) = (String::new(), 0);
         let last = row.len().saturating_sub(1);
         for (at, (cell, &wide)) in row.iter().zip(widths).enumerate() {
             let pad = " ".repeat(wide.saturating_sub(cell.width()));
             let text = match self.columns {
-                Some(all) if at == last => cut(&cell.text, all.saturating_sub(used)),
+                Some(all) if at == last && overlong == Overlong::Cut => {
+                    cut(&cell.text, all.saturating_sub(used))
+                }
+                Some(all) if at == last => folded(&cell.text, used, all),
                 _ => cell.text.clone(),
             };
             let painted = self.paint(&text, cell.tone);
@@ -113,9 +136,9 @@ impl Look {
                 used += wide + GAP;
             }
         }
-        line.truncate(line.trim_end_matches(' ').len());
         line.push('\n');
-        line
+        // Where the last cell is empty, or begins on the next line, nothing is left hanging.
+        line.split_inclusive('\n').flat_map(|line| [line.trim_end_matches([' ', '\n']), "\n"]).collect()
     }
 }
 
@@ -128,6 +151,36 @@ pub(crate) fn harmless(text: &str) -> String {
 /// The text as one harmless line.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The text in lines that end before column `all`: the first begins at column `used`, the others below
+/// it, or further left where that would leave them too little room.
+fn folded(text: &str, used: usize, all: usize) -> String {
+    let indent = used.min(all.saturating_sub(NARROWEST));
+    let (mut lines, mut line, mut wide) = (Vec::new(), String::new(), used);
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let gap = usize::from(!line.is_empty());
+        if wide + gap + word.width() > all && (gap == 1 || wide > indent) {
+            lines.push(std::mem::take(&mut line));
+            wide = indent;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+            wide += 1;
+        }
+        // A word without an end, such as a path, is broken where the line is.
+        for c in word.chars() {
+            let room = c.width().unwrap_or(0);
+            if wide + room > all && wide > indent {
+                lines.push(std::mem::take(&mut line));
+                wide = indent;
+            }
+            line.push(c);
+            wide += room;
+        }
+    }
+    lines.push(line);
+    lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
 /// The text, or as much of it as fits with a sign that there is more.
@@ -181,6 +234,28 @@ mod tests {
     }
 
     #[test]
+    fn where_nothing_may_be_missing_the_last_column_goes_on_below_itself() {
+        let rows = [row(&["tools", "needs a key; run hermes setup"]), row(&["home", "fine"])];
+
+        let text = terminal(31).whole_table(&["CHECK", "WHAT"], &rows);
+
+        assert_eq!(text, "CHECK  WHAT\ntools  needs a key; run hermes\n       setup\nhome   fine\n");
+        assert_eq!(
+            PIPED.whole_table(&["", ""], &rows),
+            "tools  needs a key; run hermes setup\nhome   fine\n"
+        );
+    }
+
+    #[test]
+    fn a_long_first_column_leaves_the_lines_below_room_further_left() {
+        let rows = [row(&["a-very-long-name-of-a-command", "what it is for"])];
+
+        let text = terminal(32).whole_table(&["", ""], &rows);
+
+        assert_eq!(text, "a-very-long-name-of-a-command\n        what it is for\n");
+    }
+
+    #[test]
     fn wide_letters_and_pictures_take_two_columns() {
         let rows = [row(&["読む", "a"]), row(&["📖", "b"]), row(&["x", "c"])];
 
@@ -220,6 +295,17 @@ mod tests {
             let rows: Vec<_> = texts.iter().map(|text| row(&["tool", text])).collect();
 
             for line in terminal(columns).table(&["A", "B"], &rows).lines() {
+                prop_assert!(line.width() <= columns, "{line:?}");
+            }
+        }
+
+        #[test]
+        fn no_letter_is_missing_from_a_whole_table(text in "\\PC{0,80}", columns in 12_usize..60) {
+            let whole = terminal(columns).whole_table(&["", ""], &[row(&["tool", &text])]);
+
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(letters(&whole), letters(&format!("tool{text}")));
+            for line in whole.lines() {
                 prop_assert!(line.width() <= columns, "{line:?}");
             }
         }

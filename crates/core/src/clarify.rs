@@ -2,9 +2,12 @@
 //!
 //! Whoever owns a session puts an [`Asker`] into its extensions when there is somebody to ask.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+
+use crate::gate::Gate;
 
 /// How long a person at a terminal has to answer.
 pub const USUAL_PATIENCE: Duration = Duration::from_mins(2);
@@ -18,6 +21,11 @@ pub trait Asker: Send + Sync {
     fn patience(&self) -> Duration {
         USUAL_PATIENCE
     }
+}
+
+/// The gate of a tool that asks: it is there when somebody can be asked.
+pub fn gate() -> Gate {
+    Gate::given::<Arc<dyn Asker>>("somebody who can be asked")
 }
 
 /// A question.

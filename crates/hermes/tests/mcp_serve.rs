@@ -1,4 +1,4 @@
-//! The MCP server of an embedder: tools that come at run time are told to clients who are there.
+//! The MCP server of an embedder, over HTTP: what each client is offered, told and refused.
 
 #![expect(clippy::disallowed_methods, reason = "the test is a client with a socket of its own")]
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
@@ -38,7 +38,11 @@ fn post(address: SocketAddr, session: Option<&str>, message: &Value) -> String {
 }
 
 /// A runtime that serves until the token fires.
-fn serving(
+fn serving(stop: &CancellationToken) -> (Runtime, SocketAddr, thread::JoinHandle<()>) {
+    serving_with(Runtime::builder().cwd("/"), stop)
+}
+
+fn serving_with(
     builder: RuntimeBuilder,
     stop: &CancellationToken,
 ) -> (Runtime, SocketAddr, thread::JoinHandle<()>) {
@@ -53,23 +57,168 @@ fn serving(
     (runtime, wait.recv().unwrap(), thread)
 }
 
-/// Says hello; the id of the session.
-fn greeted(address: SocketAddr) -> String {
-    let hello = json!({
+/// How a client begins a session.
+fn hello() -> Value {
+    let params = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" },
     });
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
-    let answer = post(address, None, &hello).to_lowercase();
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })
+}
+
+/// Begins a session; its id.
+fn session(address: SocketAddr) -> String {
+    let answer = post(address, None, &hello()).to_lowercase();
     answer.split("mcp-session-id: ").nth(1).unwrap().lines().next().unwrap().to_owned()
+}
+
+/// The status of an answer.
+fn status(answer: &str) -> u16 {
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// The answer to a request of the protocol without sessions, by a client that can do these things.
+fn post_sessionless(address: SocketAddr, abilities: &Value, method: &str, mut params: Value) -> String {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": abilities,
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+    });
+    let name = params["name"].as_str().map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: {method}\r\n{name}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn each_client_without_a_session_is_offered_what_it_can_do() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let can = [json!({}), json!({ "elicitation": { "form": {} } }), json!({})];
+    let question = || json!({ "name": "clarify", "arguments": { "question": "Which?" } });
+
+    let listed = can.each_ref().map(|can| post_sessionless(address, can, "tools/list", json!({})));
+    let asked = can.each_ref().map(|can| post_sessionless(address, can, "tools/call", question()));
+
+    assert_eq!(listed.map(|answer| answer.contains("\"clarify\"")), [false, true, false]);
+    assert_eq!(asked.map(|answer| answer.contains("elicitation/create")), [false, true, false]);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_session_that_was_forgotten_makes_room_for_another() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    let is_there = |session: &str| status(&post(address, Some(session), &ping)) == 200;
+    let sessions: Vec<String> = (0..64).map(|_| session(address)).collect();
+
+    // The first is listened to, the second was heard of last, the third is the one that is silent longest.
+    let first = send(address, "GET", Some(&sessions[0]), "");
+    assert!(is_there(&sessions[1]));
+    let newcomer = session(address);
+    let there: Vec<bool> = sessions.iter().take(4).map(|session| is_there(session)).collect();
+    assert_eq!((there, is_there(&newcomer)), (vec![true, true, false, true], true));
+
+    // When somebody listens to every one of them, there is no room, and whoever needs none is served.
+    let rest = sessions.iter().skip(1).filter(|session| **session != sessions[2]).chain([&newcomer]);
+    let mut listening: Vec<_> = rest.map(|session| send(address, "GET", Some(session), "")).collect();
+    listening.push(first);
+    for stream in &mut listening {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        assert!(line.contains("200"), "{line}");
+    }
+    let refused = post(address, None, &hello());
+    assert_eq!(status(&refused), 503);
+    assert!(refused.to_lowercase().contains("retry-after: ") && refused.contains("64 sessions"), "{refused}");
+    assert_eq!(status(&post_sessionless(address, &json!({}), "tools/list", json!({}))), 200);
+
+    drop(listening);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn what_is_no_message_is_a_bad_request_and_an_ended_session_has_no_content() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let session = session(address);
+    let answer = |method: &str, body: &str| {
+        let mut answer = String::new();
+        send(address, method, Some(&session), body).read_to_string(&mut answer).unwrap();
+        answer
+    };
+
+    let broken = answer("POST", "{nope");
+    let batch = answer("POST", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#);
+    let half = answer("POST", r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"\ud83d"}}"#);
+    let ended = answer("DELETE", "");
+
+    assert!(status(&broken) == 400 && broken.contains("-32700"), "{broken}");
+    assert!(status(&batch) == 400 && batch.contains("-32600"), "{batch}");
+    assert!(status(&half) == 200 && half.contains("Unknown tool: \u{fffd}"), "{half}");
+    assert_eq!(status(&ended), 204);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn of_two_requests_with_the_same_id_the_second_is_refused() {
+    let stop = CancellationToken::new();
+    let (runtime, address, thread) = serving(&stop);
+    let definition = Definition { description: "Waits.".to_owned(), parameters: json!({ "type": "object" }) };
+    let (go, held) = (CancellationToken::new(), CancellationToken::new());
+    let (gone, holds) = (go.clone(), held.clone());
+    let slow = ToolEntry::from_fn(
+        "slow",
+        "demo",
+        definition,
+        |_, _| Vec::new(),
+        move |_, _| {
+            holds.cancel();
+            let gone = gone.clone();
+            async move {
+                gone.cancelled().await;
+                Ok(json!({ "was": "first" }))
+            }
+        },
+    );
+    runtime.install(Scope::new(Source::Embedder("test".to_owned())).tool(slow)).unwrap();
+    let session = session(address);
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": "slow" } });
+
+    let mut first = send(address, "POST", Some(&session), &call.to_string());
+    while !held.is_cancelled() {
+        thread::yield_now();
+    }
+    let second = post(address, Some(&session), &call);
+    go.cancel();
+    let mut answer = String::new();
+    first.read_to_string(&mut answer).unwrap();
+
+    assert!(status(&second) == 400 && second.contains("the id 7 is still at work"), "{second}");
+    assert!(answer.contains("first"), "{answer}");
+    stop.cancel();
+    thread.join().unwrap();
 }
 
 #[test]
 fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
     let stop = CancellationToken::new();
-    let (runtime, address, thread) = serving(Runtime::builder().cwd("/"), &stop);
-    let session = greeted(address);
+    let (runtime, address, thread) = serving(&stop);
+    let session = session(address);
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
     let before = post(address, Some(&session), &list);
     let mut events = send(address, "GET", Some(&session), "");
@@ -112,7 +261,7 @@ fn tool_files_that_are_dropped_in_while_clients_are_there_hold_up_nobody() {
     std::fs::create_dir_all(home.tools()).unwrap();
     let variables = std::env::vars().filter(|(name, _)| name == "PATH");
     let builder = Runtime::builder().cwd("/").home(home.clone()).env(variables).mode(Mode::Off);
-    let (_runtime, address, thread) = serving(builder, &stop);
+    let (_runtime, address, thread) = serving_with(builder, &stop);
     let call = |id: u32, tool: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } });
 
     for round in 0..3 {
@@ -122,7 +271,7 @@ fn tool_files_that_are_dropped_in_while_clients_are_there_hold_up_nobody() {
         let clients: Vec<_> = (0..4)
             .map(|_| {
                 let request = call(7, &name);
-                thread::spawn(move || post(address, Some(&greeted(address)), &request))
+                thread::spawn(move || post(address, Some(&session(address)), &request))
             })
             .collect();
         for client in clients {

@@ -15,6 +15,8 @@ pub const DEFAULT_PROFILE: &str = "default";
 
 const PROFILES: &str = "profiles";
 const ACTIVE_PROFILE: &str = "active_profile";
+/// What is written to see whether anything can be.
+const TRIAL: &str = "This file tries whether the folder can be written; it can be deleted.\n";
 /// An `active_profile` file holds one name.
 const MAX_ACTIVE_PROFILE: u64 = 1024;
 const MAX_NAME: usize = 64;
@@ -108,8 +110,10 @@ impl Home {
             return Ok(false);
         }
         let trial = self.path.join(".hermes-trial");
-        disk::write(&trial, "", Mode::Private)?;
+        // On a full disk a file can be made, but nothing be written to it.
+        let written = disk::write(&trial, TRIAL, Mode::Private);
         disk::remove(&trial)?;
+        written?;
         Ok(true)
     }
 
@@ -150,10 +154,19 @@ impl Home {
         match inputs.profile {
             Some(name) => here.existing_profile(name),
             None if inputs.explicit.is_some() || here.profile.is_some() => Ok(here),
-            None => match here.sticky_profile()? {
+            None => match here.sticky_profile().map_err(|wrong| here.blamed(wrong))? {
                 Some(name) => here.existing_profile(&name),
                 None => Ok(here),
             },
+        }
+    }
+
+    /// What is to blame when the home cannot be read: a file where its folder should be, or what was read.
+    fn blamed(&self, wrong: StoreError) -> StoreError {
+        if disk::is_file(&self.root) {
+            no_home(&format!("{} is a file, not a folder; set HERMES_HOME to a folder", self.root.display()))
+        } else {
+            wrong
         }
     }
 

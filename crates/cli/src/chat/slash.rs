@@ -89,9 +89,19 @@ impl Reply {
     /// Rows below a heading.
     pub(crate) fn table(cx: &SlashCx<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Self {
         let look = Look { colour: false, columns: Some(cx.canvas.width) };
-        let mut lines: Vec<Line> = look.table(head, rows).lines().map(Line::plain).collect();
+        Self::below_a_heading(&look.table(head, rows), head)
+    }
+
+    /// The same for rows of which nothing may be missing.
+    pub(crate) fn whole_table(cx: &SlashCx<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Self {
+        let look = Look { colour: false, columns: Some(cx.canvas.width) };
+        Self::below_a_heading(&look.whole_table(head, rows), head)
+    }
+
+    fn below_a_heading(table: &str, head: &[&str]) -> Self {
+        let mut lines: Vec<Line> = table.lines().map(Line::plain).collect();
         if let Some(first) = lines.first_mut().filter(|_| head.iter().any(|cell| !cell.is_empty())) {
-            *first = Line::faint(&head_text(&look.table(head, rows)));
+            *first = Line::faint(table.lines().next().unwrap_or_default());
         }
         Self::lines(lines)
     }
@@ -100,10 +110,6 @@ impl Reply {
         self.after = after;
         self
     }
-}
-
-fn head_text(table: &str) -> String {
-    table.lines().next().unwrap_or_default().to_owned()
 }
 
 /// What a command does.

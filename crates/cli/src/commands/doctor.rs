@@ -39,7 +39,7 @@ impl Run for Doctor {
             shell.out.json(&json!({ "ok": !wrong, "checks": list }))?;
         } else {
             let rows: Vec<Vec<Cell>> = found.iter().map(|(name, finding)| row(name, finding)).collect();
-            shell.out.table(&["CHECK", "", "WHAT"], &rows)?;
+            shell.out.whole_table(&["CHECK", "", "WHAT"], &rows)?;
         }
         if wrong { Err(Failure::Told(Failure::FAILED)) } else { Ok(()) }
     }

@@ -13,6 +13,9 @@ use crate::table::{Cell, Tone};
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Model>("model", "Show which model answers and why, list models, or choose another");
 
+/// Options that people write without their dashes.
+const MEANT: [&str; 2] = ["--list", "--providers"];
+
 /// Show which model answers and why, list models, or choose another.
 ///
 /// Without a name nothing is changed. With one it becomes `model.default` in `config.yaml`.
@@ -48,6 +51,10 @@ impl Run for Model {
             return list(shell, &wish);
         }
         if let Some(name) = &self.name {
+            if let Some(meant) = MEANT.iter().find(|option| option.strip_prefix("--") == Some(name)) {
+                let why = format!("there is no model `{name}`; `hermes model {meant}` lists those there are");
+                return Err(Failure::usage(why));
+            }
             self.choose(shell, name)?;
         }
         show(shell, &if self.name.is_some() { ModelWish::default() } else { wish })

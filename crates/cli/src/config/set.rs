@@ -1,6 +1,7 @@
 //! `hermes config set KEY VALUE`: changes one value of `config.yaml`, or one variable of `.env`.
 
 use hermes::store::config::{KeyKind, KeyPath, Standing, standing};
+use hermes::store::error::Problem;
 use hermes::store::{Config, ConfigFile, Secrets, StoreError};
 use serde_json::{Value, json};
 
@@ -85,10 +86,24 @@ pub(crate) fn set_value(
     };
     if dry_run {
         let mut file = ConfigFile::open(&home)?;
-        edit(&mut file)?;
+        edit(&mut file).map_err(|wrong| refused(wrong, key))?;
         return Ok(file.change());
     }
-    Ok(ConfigFile::update(&home, edit)?)
+    ConfigFile::update(&home, edit).map_err(|wrong| refused(wrong, key))
+}
+
+/// Why a value was not set: of one that cannot be used nothing was written, and the file is fine.
+fn refused(wrong: StoreError, key: &KeyPath) -> Failure {
+    let (key, inner) = (key.to_string(), format!("{key}."));
+    let is_new = |problem: &Problem| problem.key == key || problem.key.starts_with(&inner);
+    match &wrong {
+        StoreError::Config { problems, .. } if problems.iter().all(is_new) => {
+            let told: Vec<String> =
+                problems.iter().map(|problem| format!("`{}` {}", problem.key, problem.what)).collect();
+            Failure::usage(format!("{}; nothing was written", told.join("\n       ")))
+        }
+        _ => wrong.into(),
+    }
 }
 
 /// The value a person means: of the key's type where it is known, otherwise by its looks.

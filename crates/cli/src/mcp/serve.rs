@@ -1,10 +1,11 @@
 //! `hermes mcp serve`: the tools of this program for any MCP client.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hermes::McpServer;
 use hermes::extend::mcp::server::{Access, HttpSettings, Token};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{Failure, Run};
@@ -48,16 +49,16 @@ impl Run for Serve {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let http = self.http_settings(shell)?;
         let runtime = shell.recording_runtime()?;
-        let server = McpServer::new(&runtime, self.choice.selection(&runtime)?)?.record_sessions();
+        let server = McpServer::new(&runtime, self.choice.selection(&runtime)?)?
+            .record_sessions()
+            .trouble(|what| output::warn(what));
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
         let interrupt = Interrupt::watch(move || stopped.cancel()).ok();
         match http {
             None => server.stdio(stop),
-            Some((settings, made)) => {
-                server.http(settings, |address| output::say(&welcome(address, made.as_ref())), stop)
-            }
+            Some((settings, made)) => server.http(settings, |at| greet(shell, at, made.as_ref()), stop),
         }
         .map_err(Failure::failed)?;
         match interrupt.as_ref().and_then(Interrupt::exit_code) {
@@ -73,7 +74,7 @@ impl Serve {
         let Some(address) = &self.http else { return Ok(None) };
         let address = listen_on(address, !self.allow_host.is_empty())?;
         let chosen = match (&self.token_file, &self.token_env) {
-            (Some(file), _) => Some(input::text(&format!("@{}", file.display()), shell.cwd())?),
+            (Some(file), _) => Some(token_in(file, shell)?),
             (None, Some(name)) => {
                 let value = shell.variable(name).filter(|value| !value.is_empty());
                 Some(
@@ -93,6 +94,13 @@ impl Serve {
         let (access, names) = (Access::Token(token), self.allow_host.clone());
         Ok(Some((HttpSettings { address, access, names }, made)))
     }
+}
+
+/// What the file holds, as text.
+fn token_in(file: &Path, shell: &Shell) -> Result<String, Failure> {
+    let name = file.display().to_string();
+    String::from_utf8(input::bytes(&name, shell.cwd())?)
+        .map_err(|_| Failure::usage(format!("cannot read {name}: it is not UTF-8 text")))
 }
 
 /// The address that was meant. Other machines are let in only by somebody who says under which name.
@@ -116,13 +124,27 @@ fn listen_on(text: &str, named: bool) -> Result<SocketAddr, Failure> {
     }
 }
 
+/// Says where the server is: to the person, and to a program that asked for JSON.
+fn greet(shell: &Shell, address: SocketAddr, made: Option<&Token>) {
+    output::say(&welcome(address, made));
+    if shell.out.wants_json() {
+        let token = made.map(Token::reveal);
+        // Whoever does not read it can still reach the server.
+        let _ = shell.out.json(&json!({ "url": url(address), "token": token }));
+    }
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}/mcp")
+}
+
 /// What the person needs to reach the server.
 fn welcome(address: SocketAddr, made: Option<&Token>) -> String {
     let token = match made {
         Some(token) => format!("token (for this run): {}", token.reveal()),
         None => "token: the one that was given".to_owned(),
     };
-    format!("serving MCP at http://{address}/mcp\n{token}\nCtrl-C ends it")
+    format!("serving MCP at {}\n{token}\nCtrl-C ends it", url(address))
 }
 
 #[cfg(test)]

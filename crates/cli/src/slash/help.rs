@@ -20,7 +20,7 @@ fn run(cx: &SlashCx<'_>, _words: &str) -> Reply {
         vec![Cell::new(usage.trim_end()), Cell::new(def.about())]
     };
     let rows: Vec<Vec<Cell>> = COMMANDS.iter().map(row).collect();
-    let mut reply = Reply::table(cx, &["COMMAND", "WHAT IT DOES"], &rows);
+    let mut reply = Reply::whole_table(cx, &["COMMAND", "WHAT IT DOES"], &rows);
     reply.lines.extend(Reply::say(KEYS).lines);
     reply
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::{Home, Said};
 
 /// An address at which nobody answers.
 const NOBODY: &str = "http://127.0.0.1:9/v1";
@@ -124,6 +124,31 @@ fn the_doctor_says_what_is_wrong_and_fails() {
     let said = broken.run(&["doctor", "--offline", "--json"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_eq!(state_of(&said.json(), "config"), "wrong");
+}
+
+#[test]
+fn the_doctor_notices_a_disk_that_takes_no_more() {
+    let home = Home::configured("");
+    let own = home.command(&[]).get_program().to_str().unwrap().to_owned();
+    // A file may be made, but nothing be written to one.
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec {own} doctor --offline --json");
+
+    let found = Said::of(home.program("sh", &["-c", &script]).output().unwrap()).json();
+
+    assert_eq!(state_of(&found, "home"), "wrong", "{found}");
+}
+
+#[test]
+fn listing_models_without_a_provider_says_what_is_missing() {
+    let home = Home::new();
+
+    let nobody = home.run(&["model", "--list"]);
+    let meant = home.run(&["model", "list"]);
+
+    assert_eq!(nobody.code, Some(1), "{nobody:?}");
+    assert!(nobody.err.contains("whose models could be listed; name one with --provider"), "{nobody:?}");
+    let why = "error: there is no model `list`; `hermes model --list` lists those there are\n";
+    assert_eq!((meant.code, meant.err.as_str()), (Some(2), why));
 }
 
 /// Told to whoever starts an agent for a task, and no matter for setup.

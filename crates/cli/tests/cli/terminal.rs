@@ -48,6 +48,18 @@ fn a_person_gets_headings_colours_and_lines_that_fit() {
 }
 
 #[test]
+fn what_helps_is_not_cut_off_by_the_edge_of_the_terminal() {
+    let home = Home::new();
+
+    let shown = on_a_terminal(&home, 60, &["doctor", "--offline"], &[]);
+
+    let said: Vec<&str> = shown.split_whitespace().collect();
+    assert!(said.join(" ").contains("`hermes config set terminal.fence workspace`"), "{shown}");
+    let plain = shown.replace("\u{1b}[2m", "").replace("\u{1b}[0m", "");
+    assert!(plain.lines().all(|line| line.chars().count() <= 60 && !line.ends_with('…')), "{shown}");
+}
+
+#[test]
 fn colours_can_be_refused() {
     let home = Home::new();
     for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {

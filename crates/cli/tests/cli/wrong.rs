@@ -58,10 +58,30 @@ fn an_unknown_tool_is_answered_with_those_that_come_near() {
     assert!(said.err.starts_with(nearest), "{said:?}");
     refuses(&home.run(&["tools", "explain", "todoo"]), 2, "there is no tool `todoo`; did you mean `todo`?");
     refuses(
-        &home.run(&["tools", "schema", "xyzzy", "--json"]),
+        &home.run(&["tools", "schema", "xyzzy"]),
         2,
         "there is no tool `xyzzy`; `hermes tools list` shows all",
     );
+}
+
+#[test]
+fn a_program_that_wants_json_finds_the_failure_on_standard_output() {
+    let home = Home::new();
+
+    for (words, code, why) in [
+        (&["tools", "info", "xyzzy"][..], 2, "there is no tool `xyzzy`"),
+        (&["sessions", "show", "xyzzy"], 2, "no session `xyzzy`"),
+        (&["mcp", "test", "xyzzy"], 2, "there is no MCP server `xyzzy`"),
+        (&["tools", "lst"], 2, "unrecognized subcommand 'lst'"),
+    ] {
+        let said = home.run(&[words, &["--json"]].concat());
+
+        assert_eq!(said.code, Some(code), "{said:?}");
+        let told = said.json();
+        let told = told["error"].as_str().unwrap();
+        assert!(told.starts_with(why) && !told.contains('\n'), "{told}");
+        assert!(said.err.starts_with(&format!("error: {told}")), "{said:?}");
+    }
 }
 
 #[test]
@@ -160,10 +180,8 @@ fn a_home_that_cannot_be_used_is_told() {
         |value: &str| Said::of(home.command(&["tools", "list"]).env("HERMES_HOME", value).output().unwrap());
 
     let blocked = home.project().join("not-a-folder");
-    let said = with(blocked.to_str().unwrap());
-    assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{said:?}");
-    assert!(said.err.contains("not-a-folder") && said.err.contains("Not a directory"), "{said:?}");
-
+    let why = format!("{} is a file, not a folder; set HERMES_HOME to a folder", blocked.display());
+    refuses(&with(blocked.to_str().unwrap()), 2, &format!("no usable Hermes home: {why}"));
     refuses(&with("relative/path"), 2, "no usable Hermes home: relative/path is not an absolute path");
     let said = Said::of(home.command(&["tools", "list"]).env_remove("HOME").output().unwrap());
     assert!(said.code == Some(2) && said.err.contains("set HERMES_HOME to an absolute path"), "{said:?}");

@@ -18,19 +18,40 @@ struct Pipe {
 
 impl Pipe {
     fn open(home: &Home) -> Self {
+        Self::begin(home, "2025-06-18", &json!({})).0
+    }
+
+    /// Opens one for a client of this version that can do these things; also what it is told first.
+    fn begin(home: &Home, version: &str, abilities: &Value) -> (Self, Value) {
         let mut command = home.command(&["mcp", "serve", "--toolsets", "file,terminal,todo"]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut pipe = Self { child, to, from, next: 1 };
         let hello = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
+            "protocolVersion": version,
+            "capabilities": abilities,
             "clientInfo": { "name": "test", "version": "1" },
         });
-        pipe.ask("initialize", &hello);
+        let told = pipe.ask("initialize", &hello);
         pipe.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        pipe
+        (pipe, told)
+    }
+
+    /// Writes a line as it is, and hears what comes of it.
+    fn line(&mut self, line: &str) -> Value {
+        writeln!(self.to, "{line}").unwrap();
+        self.to.flush().unwrap();
+        self.hear()
+    }
+
+    /// Ends it; what it said on standard error.
+    fn end(mut self) -> String {
+        drop(self.to);
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        self.child.wait().unwrap();
+        said
     }
 
     fn tell(&mut self, message: &Value) {
@@ -159,6 +180,121 @@ fn calls_overlap() {
     assert_eq!(quick["result"]["isError"], false);
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "the quick call waited for the slow one");
     assert_eq!(pipe.hear()["id"], slow);
+}
+
+/// The id and the code of an answer that is an error.
+fn refused(answer: &Value) -> (&Value, &Value) {
+    (&answer["id"], &answer["error"]["code"])
+}
+
+#[test]
+fn a_request_that_cannot_be_read_is_answered_and_told_on_standard_error() {
+    let home = Home::new();
+    let mut pipe = Pipe::open(&home);
+    let long = "x".repeat(17 * 1024 * 1024);
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+
+    // Some clients write the id last.
+    let long =
+        pipe.line(&format!(r#"{{"method":"ping","params":{{"x":"{long}"}},"jsonrpc":"2.0","id":71}}"#));
+    let deep = pipe.line(&format!(r#"{{"jsonrpc":"2.0","id":"d","method":"ping","params":{{"x":{deep}}}}}"#));
+    let cut = pipe.line(r#"{"jsonrpc":"2.0","id":72,"method":"tools/call","params":{"name":"todo"}"#);
+    let after = pipe.ask("ping", &json!({}));
+
+    assert_eq!(refused(&long), (&json!(71), &json!(-32600)));
+    assert_eq!(refused(&deep), (&json!("d"), &json!(-32700)));
+    assert_eq!(refused(&cut), (&json!(72), &json!(-32700)));
+    assert_eq!(after["result"], json!({}));
+    let said = pipe.end();
+    assert_eq!(said.matches("a message of the client was refused").count(), 3, "{said}");
+    assert!(said.contains("more than 16 MiB"), "{said}");
+}
+
+#[test]
+fn half_a_letter_in_the_arguments_is_shown_as_one_that_cannot_be_shown() {
+    let home = Home::new();
+    let mut pipe = Pipe::open(&home);
+
+    let answer = pipe.line(
+        r#"{"jsonrpc":"2.0","id":70,"method":"tools/call","params":{"name":"terminal","arguments":{"command":"echo \ud83d"}}}"#,
+    );
+
+    assert_eq!(answer["id"], 70);
+    assert_eq!(answer["result"]["structuredContent"]["output"], "\u{fffd}");
+}
+
+#[test]
+fn parameters_that_do_not_fit_are_told_as_such() {
+    let home = Home::new();
+    let mut pipe = Pipe::open(&home);
+    let mut wrong = |method: &str, params: &Value| {
+        let error = pipe.ask(method, params)["error"].clone();
+        (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned())
+    };
+
+    let (code, why) = wrong("tools/call", &json!({ "name": "todo", "arguments": "x" }));
+    assert_eq!(code, -32602);
+    assert!(why.contains("`arguments` is a string"), "{why}");
+    assert_eq!(wrong("tools/call", &json!({ "arguments": {} })).0, -32602);
+    assert_eq!(wrong("logging/setLevel", &json!({ "level": "loud" })).0, -32602);
+    let unknown = (-32601, "there is no method `tools/clal` here".to_owned());
+    assert_eq!(wrong("tools/clal", &json!({})), unknown);
+}
+
+#[test]
+fn of_two_requests_with_the_same_id_the_second_is_refused() {
+    let home = Home::new();
+    let mut pipe = Pipe::open(&home);
+    let call = |command: &str| {
+        let params = json!({ "name": "terminal", "arguments": { "command": command } });
+        json!({ "jsonrpc": "2.0", "id": 500, "method": "tools/call", "params": params })
+    };
+
+    pipe.tell(&call("sleep 1; echo first"));
+    let second = pipe.line(&call("echo second").to_string());
+    let first = pipe.hear();
+
+    assert_eq!(refused(&second), (&json!(500), &json!(-32600)));
+    assert_eq!(first["result"]["structuredContent"]["output"], "first");
+    pipe.tell(&call("echo third"));
+    assert_eq!(pipe.hear()["result"]["structuredContent"]["output"], "third");
+}
+
+#[test]
+fn a_form_is_taken_back_when_its_question_is_over() {
+    let home = Home::configured("approvals:\n  timeout: 1\n");
+    let (mut pipe, _) = Pipe::begin(&home, "2025-06-18", &json!({ "elicitation": {} }));
+    let call = json!({ "name": "terminal", "arguments": { "command": "rm -rf nothing-of-worth" } });
+    let taken_back = |form: &Value| {
+        let params = json!({ "requestId": form["id"], "reason": "the question is over" });
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
+    };
+
+    // Nobody answers.
+    let id = pipe.send("tools/call", &call);
+    let form = pipe.hear();
+    assert_eq!(form["method"], "elicitation/create");
+    assert_eq!(pipe.hear(), taken_back(&form));
+    let denied = pipe.hear();
+    assert_eq!((&denied["id"], &denied["result"]["isError"]), (&json!(id), &json!(true)));
+
+    // The client takes the call back.
+    let id = pipe.send("tools/call", &call);
+    let form = pipe.hear();
+    let params = json!({ "requestId": id });
+    pipe.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    assert_eq!(pipe.hear(), taken_back(&form));
+}
+
+#[test]
+fn a_version_that_is_not_spoken_is_answered_with_one_that_its_clients_know() {
+    let home = Home::new();
+
+    let (_, old) = Pipe::begin(&home, "2025-03-26", &json!({}));
+    let (_, new) = Pipe::begin(&home, "2025-11-25", &json!({}));
+
+    assert_eq!(old["result"]["protocolVersion"], "2024-11-05");
+    assert_eq!(new["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[test]

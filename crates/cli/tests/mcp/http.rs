@@ -73,6 +73,19 @@ fn a_token_that_nobody_chose_is_made_and_told_on_standard_error() {
 }
 
 #[test]
+fn a_program_that_wants_json_is_told_where_the_server_is() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--json"]);
+    let (url, said) = (served.url.clone(), served.said.clone());
+
+    let (out, _) = served.interrupt();
+
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["url"], url.as_str());
+    assert!(said.contains(told["token"].as_str().unwrap()), "{said}");
+}
+
+#[test]
 fn what_cannot_be_safe_is_wrong_usage() {
     let home = Home::new();
     let fails = |words: &[&str]| {
@@ -83,6 +96,7 @@ fn what_cannot_be_safe_is_wrong_usage() {
 
     assert!(fails(&["--http", "0.0.0.0:0"]).contains("--allow-host"));
     assert!(fails(&["--http", "0", "--token-env", "NOT_SET"]).contains("`NOT_SET` is not set"));
+    assert!(fails(&["--http", "0", "--token-file", "/nope"]).starts_with("error: cannot read /nope: "));
     assert!(fails(&["--toolsets", "no-such-toolset"]).contains("no-such-toolset"));
     assert!(fails(&["--token-env", "MCP_TOKEN"]).contains("--http"));
 }

@@ -166,7 +166,14 @@ pub(crate) async fn list(runtime: &Runtime, wish: &ModelWish) -> Result<Vec<(Str
     let config = wanted(&settings.model, &env);
     let sources = Sources { flags: &flags, config: &config, named: &named, env: &env };
     let http = http(runtime);
-    let chosen = pick::choose(&sources, &http).await.map_err(|wrong| wrong.to_string())?;
+    let chosen = pick::choose(&sources, &http).await.map_err(|wrong| match wrong {
+        SelectError::Nowhere(_) => {
+            "there is no provider, key or server on this machine whose models could be \
+             listed; name one with --provider, or run `hermes setup`"
+                .to_owned()
+        }
+        other => other.to_string(),
+    })?;
     let Some(endpoint) = chosen.endpoint else { return Ok(vec![(OFFLINE_NAME.to_owned(), None)]) };
     let listed = catalog::models(&http, &endpoint).await.map_err(|wrong| wrong.to_string())?;
     Ok(listed.into_iter().map(|model| (model.name, model.context)).collect())

@@ -27,13 +27,17 @@ pub struct McpServer {
     selection: Selection,
     record: bool,
     shelf: Option<Arc<dyn Shelf>>,
+    trouble: Option<Trouble>,
 }
+
+/// Hears what went wrong with a client.
+type Trouble = Box<dyn Fn(&str) + Send + Sync>;
 
 impl McpServer {
     /// All tools, or says which name of the selection is not known.
     pub fn new(runtime: &Runtime, selection: Selection) -> Result<Self, SelectionError> {
         selection.plan(runtime.tools().catalog())?;
-        Ok(Self { runtime: runtime.clone(), selection, record: false, shelf: None })
+        Ok(Self { runtime: runtime.clone(), selection, record: false, shelf: None, trouble: None })
     }
 
     /// Keeps a record of every client's session in the home's store; for runtimes that record calls.
@@ -45,6 +49,12 @@ impl McpServer {
     /// Offers resources and prompts beside the tools.
     pub fn shelf(mut self, shelf: Arc<dyn Shelf>) -> Self {
         self.shelf = Some(shelf);
+        self
+    }
+
+    /// Tells what went wrong with a client that cannot be told itself, in words for a person.
+    pub fn trouble(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.trouble = Some(Box::new(tell));
         self
     }
 
@@ -115,6 +125,12 @@ impl Workshop for McpServer {
              kept in a file, and the answer says where.",
             self.runtime.place().cwd.display()
         )
+    }
+
+    fn trouble(&self, what: &str) {
+        if let Some(tell) = &self.trouble {
+            tell(what);
+        }
     }
 
     fn shelf(&self) -> Option<Arc<dyn Shelf>> {

@@ -6,6 +6,9 @@
 
 use super::fold::{folded, is_spaceless};
 
+/// Most characters of a search that are looked at: the index takes much longer for a longer phrase.
+const MAX_CHARS: usize = 1000;
+
 /// A search: of every list at least one term, of the last none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Query {
@@ -62,7 +65,8 @@ enum Lexeme {
 pub(super) fn parse(text: &str) -> Query {
     let mut query = Query::default();
     let (mut or, mut not) = (false, false);
-    for lexeme in lexemes(text) {
+    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+    for lexeme in lexemes(text.get(..end).unwrap_or(text)) {
         match lexeme {
             Lexeme::Or => or = !query.all.is_empty(),
             Lexeme::Not => not = true,
@@ -129,6 +133,13 @@ mod tests {
     fn all(text: &str) -> Vec<Vec<String>> {
         let query = parse(text);
         query.all.iter().map(|any| any.iter().map(|term| term.text().to_owned()).collect()).collect()
+    }
+
+    #[test]
+    fn only_so_much_of_a_search_is_looked_at() {
+        let long = "é".repeat(60_000);
+
+        assert_eq!(all(&long), [[long.chars().take(MAX_CHARS).collect::<String>()]]);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use hermes_core::clarify::{Answer, Asker, Question};
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
-use hermes_core::gate::Gate;
 use hermes_core::session::Place;
 use hermes_core::tool::{Tool, ToolDef};
 use schemars::JsonSchema;
@@ -22,7 +21,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<Clarify>("clarify", &clarify::TOO
     .alone()
     .timeout(LONGEST_CALL)
     .waits()
-    .gate(|| Gate::given::<Arc<dyn Asker>>("somebody who can be asked"));
+    .gate(hermes_core::clarify::gate);
 
 /// The road's limit; whoever asks has a shorter one.
 const LONGEST_CALL: Duration = Duration::from_hours(25);

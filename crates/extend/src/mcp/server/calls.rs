@@ -50,8 +50,8 @@ pub(super) trait Wire: Send + Sync {
     /// Sends a line for the log.
     fn log(&self, level: Level, data: Value) -> BoxFuture<'_, ()>;
 
-    /// Asks, and waits for the answer.
-    fn ask(&self, ask: Ask) -> BoxFuture<'_, Result<Value, String>>;
+    /// Asks, and waits for the answer until `over`; then the question is taken back.
+    fn ask<'a>(&'a self, ask: Ask, over: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<Value, String>>;
 
     /// Fires when the client takes the request back.
     fn taken_back(&self) -> &CancellationToken;
@@ -94,12 +94,16 @@ impl Running {
     pub(super) async fn follow(mut self, wire: &dyn Wire, host: &Arc<dyn Host>, tool: &str) -> Followed {
         let started = host.now();
         let mut questions = FuturesUnordered::new();
+        let over = CancellationToken::new();
         let mut silent = wire.wants_progress();
         loop {
             let beat = async { if silent { host.sleep(BEAT).await } else { std::future::pending().await } };
             tokio::select! {
                 biased;
-                () = wire.taken_back().cancelled() => return self.wind_up(host).await,
+                () = wire.taken_back().cancelled() => {
+                    take_back(&over, &mut questions).await;
+                    return self.wind_up(host).await;
+                }
                 Some(said) = self.heard.recv() => match said {
                     Said::Progress(progress) => {
                         silent = false;
@@ -109,13 +113,13 @@ impl Running {
                     Said::Question(question) if !wire.asks_at_once() => {
                         return Followed::Asks(self, question);
                     }
-                    Said::Question(Question { ask, answer }) => questions.push(async move {
-                        // Nobody waits any more when the question expired.
-                        let _ = answer.send(wire.ask(ask).await);
-                    }),
+                    Said::Question(question) => questions.push(put(question, wire, over.clone())),
                 },
                 Some(()) = questions.next() => {}
-                done = &mut self.done => return self.ended(done, wire).await,
+                done = &mut self.done => {
+                    take_back(&over, &mut questions).await;
+                    return self.ended(done, wire).await;
+                }
                 () = beat => wire.progress(still_running(tool, host.now().saturating_sub(started))).await,
             }
         }
@@ -147,6 +151,27 @@ impl Running {
             () = host.sleep(WIND_UP) => Followed::Abandoned,
         }
     }
+}
+
+/// Puts a question to the client. It is taken back when nobody waits for its answer any more, because
+/// it expired, or when all is over.
+async fn put(question: Question, wire: &dyn Wire, over: CancellationToken) {
+    let Question { ask, mut answer } = question;
+    let given_up = Box::pin(async {
+        tokio::select! {
+            () = answer.closed() => {}
+            () = over.cancelled() => {}
+        }
+    });
+    let said = wire.ask(ask, given_up).await;
+    // Nobody waits any more when the question expired.
+    let _ = answer.send(said);
+}
+
+/// Takes back what is still asked.
+async fn take_back(over: &CancellationToken, questions: &mut FuturesUnordered<impl Future<Output = ()>>) {
+    over.cancel();
+    while let Some(()) = questions.next().await {}
 }
 
 /// A sign of life.

@@ -4,8 +4,6 @@
 //! so that tools and approvers, which know nothing of MCP, cannot mix two requests up. A call that
 //! no client made has no line: reports go nowhere, and questions are not answered.
 
-use std::sync::Arc;
-
 use futures::future::BoxFuture;
 use hermes_core::clarify::{Answer as Clarified, Asker, Question as ToClarify};
 use serde_json::{Map, Value, json};
@@ -207,11 +205,6 @@ fn question_form(choices: &[String]) -> Map<String, Value> {
     }
     let form = json!({ "type": "object", "properties": { "answer": field }, "required": ["answer"] });
     form.as_object().cloned().unwrap_or_default()
-}
-
-/// The asker for clients that can show forms.
-pub(super) fn asker(abilities: Abilities) -> Option<Arc<dyn Asker>> {
-    abilities.forms.then(|| Arc::new(FormAsker(Client::of_this_call())) as Arc<dyn Asker>)
 }
 
 #[cfg(test)]

@@ -2,25 +2,27 @@
 
 #![expect(deprecated, reason = "logging is on its way out of the protocol, but clients of today use it")]
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hermes_core::clarify::Asker;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeResult, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourcesCapability, ServerCapabilities, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourcesCapability, ServerCapabilities, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use tokio::sync::{OnceCell, OwnedSemaphorePermit};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::approval::FormApprover;
-use super::client::{Client, Level, asker};
+use super::client::{Client, FormAsker, Level};
 use super::connection::Connection;
 use super::seat::{Visitor, Workshop};
 use super::shelf::Shelf;
@@ -28,6 +30,14 @@ use super::wire::{RequestWire, abilities, is_sessionless, log_from};
 
 /// How often is looked whether tools came or went, while a client wants to know.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// The versions of the protocol that are spoken.
+const VERSIONS: [ProtocolVersion; 4] = [
+    ProtocolVersion::V_2024_11_05,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
 
 /// What all clients of one server share.
 pub(super) struct Hub {
@@ -76,11 +86,10 @@ pub(super) struct Server {
     /// Whether it is told about changes already.
     told: Mutex<bool>,
     gone: CancellationToken,
-    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Server {
-    pub(super) fn new(hub: Arc<Hub>, door: Door, place: Option<OwnedSemaphorePermit>) -> Self {
+    pub(super) fn new(hub: Arc<Hub>, door: Door) -> Self {
         let gone = hub.stopped.child_token();
         Self {
             hub,
@@ -89,7 +98,6 @@ impl Server {
             log_from: Mutex::new(Level::Info),
             told: Mutex::new(false),
             gone,
-            _place: place,
         }
     }
 
@@ -99,9 +107,12 @@ impl Server {
         let place = if shared { &self.hub.sessionless } else { &self.own };
         let open = || async {
             let client = Client::of_this_call();
+            // Where every request says itself what its client can do, there is somebody to ask if any
+            // of them can; a call whose client cannot is told so by its own line.
+            let can_ask = is_sessionless(context) || abilities(context).forms;
             let visitor = Visitor {
                 approver: Arc::new(FormApprover(client)),
-                asker: asker(abilities(context)),
+                asker: can_ask.then(|| Arc::new(FormAsker(client)) as Arc<dyn Asker>),
                 client,
                 name: context.client_info().map(|client| client.name),
             };
@@ -174,6 +185,25 @@ impl ServerHandler for Server {
         info
     }
 
+    /// The version of 2025-03-26 wants batches of messages to be taken, which no other does and hardly
+    /// anybody sends. It is not offered; its clients speak the one before.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(&VERSIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut info = self.negotiate_initialize(&request)?;
+        if request.protocol_version == ProtocolVersion::V_2025_03_26 {
+            info.protocol_version = ProtocolVersion::V_2024_11_05;
+        }
+        context.peer.set_peer_info(request);
+        Ok(info)
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -181,10 +211,11 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let connection = self.connection(&context).await?;
         let toolbox = connection.bench.tools().await;
+        let client = abilities(&context);
         if !is_sessionless(&context) {
             self.tell_changes(&connection, context.peer);
         }
-        Ok(ListToolsResult::with_all_items(super::listing::tools(&toolbox)))
+        Ok(ListToolsResult::with_all_items(super::listing::tools(&toolbox, client)))
     }
 
     async fn call_tool(
@@ -196,6 +227,14 @@ impl ServerHandler for Server {
         let log_from = *self.log_from.lock().unwrap_or_else(PoisonError::into_inner);
         let abilities = abilities(&context);
         connection.call(request, abilities, &RequestWire::new(context, log_from)).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(super::requests::not_understood(&request))
     }
 
     async fn set_level(

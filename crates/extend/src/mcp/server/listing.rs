@@ -2,14 +2,20 @@
 
 use std::sync::Arc;
 
+use hermes_core::clarify;
 use hermes_core::definitions::{Offered, Toolbox};
 use hermes_core::tool::{ToolEntry, Trust};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-/// Every tool of the box, with the names and schemas that models get.
-pub(super) fn tools(toolbox: &Toolbox) -> Vec<Tool> {
-    toolbox.offered().iter().chain(toolbox.deferred()).map(tool).collect()
+use super::client::Abilities;
+
+/// Every tool of the box that this client has a use for, with the names and schemas that models get.
+/// Who cannot show forms is offered nothing that asks.
+pub(super) fn tools(toolbox: &Toolbox, client: Abilities) -> Vec<Tool> {
+    let asks = clarify::gate();
+    let of_use = |offered: &&Offered| client.forms || *offered.entry().gate_value() != asks;
+    toolbox.offered().iter().chain(toolbox.deferred()).filter(of_use).map(tool).collect()
 }
 
 fn tool(offered: &Offered) -> Tool {

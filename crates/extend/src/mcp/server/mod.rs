@@ -3,6 +3,9 @@
 //! | file | what |
 //! |---|---|
 //! | `seat.rs` | what is served: a [`Workshop`] opens a [`Bench`] for every client |
+//! | `pipe.rs` | standard input and output: a message is a line |
+//! | `message.rs`, `requests.rs` | a message that cannot be served: what is wrong, and who is told |
+//! | `flight.rs` | which requests of a client are under way |
 //! | `handler.rs` | the requests of a client |
 //! | `connection.rs` | a client and its session, with the calls that wait for an answer |
 //! | `calls.rs`, `wire.rs` | a running call, and the open request it serves |
@@ -20,9 +23,13 @@ mod calls;
 mod client;
 mod connection;
 mod content;
+mod flight;
 mod handler;
 mod http;
 mod listing;
+mod message;
+mod pipe;
+mod requests;
 mod seat;
 mod shelf;
 mod wire;
@@ -43,6 +50,7 @@ pub use seat::{Bench, Visitor, Workshop};
 pub use shelf::Shelf;
 
 use handler::{Door, Hub, Server};
+use pipe::Pipe;
 
 /// How long calls may take to wind up when the server ends.
 const WIND_UP: Duration = Duration::from_secs(5);
@@ -71,9 +79,10 @@ pub enum ServeError {
 /// `stop` fires. Must be called inside of an async runtime.
 pub async fn serve_stdio(workshop: Arc<dyn Workshop>, stop: CancellationToken) -> Result<(), ServeError> {
     let host = workshop.host();
-    let hub = Arc::new(Hub::new(workshop));
-    let server = Server::new(Arc::clone(&hub), Door::Pipe, None);
-    let ended = match server.serve_with_ct(stdio_pipes(), stop).await {
+    let hub = Arc::new(Hub::new(Arc::clone(&workshop)));
+    let server = Server::new(Arc::clone(&hub), Door::Pipe);
+    let pipe = Pipe::new(stdio_pipes(), hub.tasks.clone(), workshop);
+    let ended = match server.serve_with_ct(pipe, stop).await {
         Ok(running) => {
             running.waiting().await.map(drop).map_err(|wrong| ServeError::Broken(wrong.to_string()))
         }

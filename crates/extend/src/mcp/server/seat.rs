@@ -25,6 +25,9 @@ pub trait Workshop: Send + Sync + 'static {
     /// What clients are told about these tools as a whole.
     fn instructions(&self) -> String;
 
+    /// Hears what went wrong with a client that cannot be told, or may not tell its person.
+    fn trouble(&self, _what: &str) {}
+
     /// Resources and prompts beside the tools, if there are any.
     fn shelf(&self) -> Option<Arc<dyn Shelf>> {
         None

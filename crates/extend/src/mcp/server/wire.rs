@@ -10,14 +10,17 @@ use rmcp::RoleServer;
 use rmcp::model::{
     CreateMessageRequest, CreateMessageRequestParams, ElicitRequest, ElicitRequestParams, ElicitationSchema,
     InputRequest, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion,
+    ProtocolVersion, ServerRequest,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::Wire;
 use super::client::{Abilities, Ask, Level, Progress};
+
+/// What a client hears about a question that is taken back.
+const TAKEN_BACK: &str = "the question is over";
 
 /// An open request.
 pub(super) struct RequestWire {
@@ -76,18 +79,34 @@ impl Wire for RequestWire {
         })
     }
 
-    fn ask(&self, ask: Ask) -> BoxFuture<'_, Result<Value, String>> {
+    fn ask<'a>(&'a self, ask: Ask, over: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
             let peer = &self.context.peer;
-            let failed = |why: &dyn std::fmt::Display| why.to_string();
-            match ask {
+            let request = match ask {
                 Ask::Form(message, schema) => {
-                    let result = peer.create_elicitation(form(message, schema)?).await;
-                    serde_json::to_value(result.map_err(|why| failed(&why))?).map_err(|why| failed(&why))
+                    ServerRequest::ElicitRequest(ElicitRequest::new(form(message, schema)?))
                 }
                 Ask::Sample(parameters) => {
-                    let result = peer.create_message(sample(parameters)?).await;
-                    serde_json::to_value(result.map_err(|why| failed(&why))?).map_err(|why| failed(&why))
+                    let parameters = sample(parameters)?;
+                    let uses_tools = parameters.tools.is_some() || parameters.tool_choice.is_some();
+                    if uses_tools && !peer.supports_sampling_tools() {
+                        return Err("the client's model cannot be given tools".to_owned());
+                    }
+                    parameters.validate()?;
+                    ServerRequest::CreateMessageRequest(CreateMessageRequest::new(parameters))
+                }
+            };
+            let asked = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+            let mut asked = asked.map_err(|why| why.to_string())?;
+            tokio::select! {
+                said = &mut asked.rx => {
+                    let said = said.map_err(|_| "the client is gone".to_owned())?;
+                    serde_json::to_value(said.map_err(|why| why.to_string())?).map_err(|why| why.to_string())
+                }
+                () = over => {
+                    // A client that is gone shows no form either.
+                    let _ = asked.cancel(Some(TAKEN_BACK.to_owned())).await;
+                    Err(TAKEN_BACK.to_owned())
                 }
             }
         })

@@ -1,9 +1,11 @@
 //! Streamable HTTP: the protocol over a socket, for clients that did not start the server.
 //!
-//! `visitors.rs` decides who comes in, `token.rs` knows the secret; both are pure. Here the socket is
-//! served, with a limit for everything: connections, sessions, bytes of a request, time to send its
-//! head.
+//! `visitors.rs` decides who comes in, `token.rs` knows the secret; both are pure. `sessions.rs` keeps
+//! the sessions and makes room. Here the socket is served, with a limit for everything: connections,
+//! sessions, bytes of a request, time to send its head.
 
+mod answers;
+mod sessions;
 mod token;
 mod visitors;
 
@@ -14,41 +16,36 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hermes_net::Listener;
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use hyper::header::CONTENT_TYPE;
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::flight::same_id;
 use super::handler::{Door, Hub, Server};
+use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
 use super::{ServeError, wind_up};
+use answers::Answer;
+use sessions::Sessions;
 use visitors::Visitors;
 
 pub use token::{SHORTEST, Token, TokenError};
 pub use visitors::Access;
 
-/// Most bytes of one request.
-const MAX_REQUEST: usize = 16 * 1024 * 1024;
-
 /// Connections at once; one more waits.
 const MAX_CONNECTIONS: usize = 128;
 
-/// Sessions at once; one more is refused.
-const MAX_SESSIONS: usize = 64;
-
 /// How long a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(20);
-
-/// A session that nothing was heard of for so long is over.
-const IDLE: Duration = Duration::from_hours(1);
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
@@ -61,8 +58,15 @@ pub struct HttpSettings {
     pub names: Vec<String>,
 }
 
-type Served = StreamableHttpService<Server, LocalSessionManager>;
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+/// The header that says which session a request belongs to.
+const SESSION: &str = "mcp-session-id";
+
+/// What is behind the door.
+struct Inside {
+    visitors: Visitors,
+    sessions: Arc<Sessions>,
+    service: StreamableHttpService<Server, Sessions>,
+}
 
 /// Serves clients over HTTP until `stop` fires; `ready` is told where. Must be called inside of an
 /// async runtime.
@@ -79,17 +83,19 @@ pub async fn serve_http(
     ready(listener.address());
     let host = workshop.host();
     let hub = Arc::new(Hub::new(workshop));
-    let visitors = Arc::new(Visitors { access, names });
-    let service = service(&hub, &visitors.names, &stop);
+    let inside = Arc::new(Inside::new(&hub, Visitors { access, names }, &stop));
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await else {
             break;
         };
         let Some(stream) = stop.run_until_cancelled(listener.accept()).await else { break };
-        let (service, visitors, stop) = (service.clone(), Arc::clone(&visitors), stop.clone());
+        let (inside, stop) = (Arc::clone(&inside), stop.clone());
         hub.tasks.spawn(async move {
-            let answer = service_fn(move |request| answer(service.clone(), Arc::clone(&visitors), request));
+            let answer = service_fn(move |request| {
+                let inside = Arc::clone(&inside);
+                async move { Ok::<_, Infallible>(inside.answer(request).await) }
+            });
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
             let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), answer));
@@ -108,41 +114,74 @@ pub async fn serve_http(
     Ok(())
 }
 
-/// The protocol behind the door.
-fn service(hub: &Arc<Hub>, names: &[String], stop: &CancellationToken) -> Served {
-    let (hub, places) = (Arc::clone(hub), Arc::new(Semaphore::new(MAX_SESSIONS)));
-    let newcomer = move || {
-        let place = Arc::clone(&places).try_acquire_owned();
-        let place = place.map_err(|_| std::io::Error::other("too many sessions are open"))?;
-        Ok(Server::new(Arc::clone(&hub), Door::Http, Some(place)))
-    };
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE);
-    // The door has looked at names already; this looks again where the protocol is read.
-    let hosts = ["localhost", "127.0.0.1", "::1"].into_iter().chain(names.iter().map(String::as_str));
-    let config = StreamableHttpServerConfig::default()
-        .with_cancellation_token(stop.child_token())
-        .with_max_request_body_bytes(MAX_REQUEST)
-        .with_allowed_hosts(hosts);
-    StreamableHttpService::new(newcomer, Arc::new(sessions), config)
-}
+impl Inside {
+    fn new(hub: &Arc<Hub>, visitors: Visitors, stop: &CancellationToken) -> Self {
+        let sessions = Arc::new(Sessions::new(hub.workshop.host()));
+        // The door has looked at names already; this looks again where the protocol is read.
+        let names = visitors.names.iter().map(String::as_str);
+        let config = StreamableHttpServerConfig::default()
+            .with_cancellation_token(stop.child_token())
+            .with_max_request_body_bytes(MAX_MESSAGE)
+            .with_allowed_hosts(["localhost", "127.0.0.1", "::1"].into_iter().chain(names));
+        let hub = Arc::clone(hub);
+        let newcomer = move || Ok(Server::new(Arc::clone(&hub), Door::Http));
+        let service = StreamableHttpService::new(newcomer, Arc::clone(&sessions), config);
+        Self { visitors, sessions, service }
+    }
 
-async fn answer(
-    service: Served,
-    visitors: Arc<Visitors>,
-    request: Request<Incoming>,
-) -> Result<Answer, Infallible> {
-    match visitors.check(request.uri(), request.headers()) {
-        Ok(()) => Ok(service.handle(request).await),
-        Err(refused) => {
-            let mut answer = Response::new(Full::new(Bytes::from_static(refused.why().as_bytes())).boxed());
-            *answer.status_mut() = refused.status();
-            answer.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("text/plain"));
-            if refused == visitors::Refused::Token {
-                let realm = hyper::header::HeaderValue::from_static("Bearer realm=\"hermes\"");
-                answer.headers_mut().insert(WWW_AUTHENTICATE, realm);
-            }
-            Ok(answer)
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if let Err(refused) = self.visitors.check(request.uri(), request.headers()) {
+            return answers::refused(refused);
+        }
+        match *request.method() {
+            Method::POST if has_json(request.headers()) => self.message(request).await,
+            Method::DELETE => match self.service.handle(request).await {
+                // Clients take this for a failure.
+                ended if ended.status() == StatusCode::ACCEPTED => answers::ended(),
+                other => other,
+            },
+            _ => self.service.handle(request).await,
         }
     }
+
+    /// Answers a message, after a look at what nobody behind the door can say.
+    async fn message(&self, request: Request<Incoming>) -> Answer {
+        let (parts, body) = request.into_parts();
+        let body = match Limited::new(body, MAX_MESSAGE).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(wrong) if wrong.is::<LengthLimitError>() => return answers::too_large(),
+            Err(_) => return answers::cut_off(),
+        };
+        let text = message::mended(&body).into_owned();
+        match message::read(&text) {
+            Read::Wrong(wrong) => answers::wrong(wrong),
+            Read::Message(message) => self.serve(parts, &message, text).await,
+        }
+    }
+
+    async fn serve(&self, parts: Parts, message: &ClientJsonRpcMessage, text: Vec<u8>) -> Answer {
+        let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        if session.is_none() && message::begins(message) && self.sessions.make_room().await.is_err() {
+            return answers::full();
+        }
+        let begun = session.as_deref().zip(message::request_id(message));
+        if let Some((session, id)) = begun
+            && !self.sessions.begins(session, id)
+        {
+            return answers::wrong(Wrong { error: same_id(id), waits: Waits::Request(id.clone()) });
+        }
+        let answer = self.service.handle(Request::from_parts(parts, Full::new(Bytes::from(text)))).await;
+        if let Some((session, id)) = begun
+            && answer.status() != StatusCode::OK
+        {
+            self.sessions.ends(session, id);
+        }
+        answer
+    }
+}
+
+/// Whether the body says that it is JSON.
+fn has_json(headers: &hyper::HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/json"))
 }

@@ -1,0 +1,64 @@
+//! Which requests of a client are under way, by their ids.
+//!
+//! Two with the same id cannot be told apart when they are answered, so the second is refused while
+//! the first is at work.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+
+/// The requests of one client that are not answered yet.
+#[derive(Debug, Default)]
+pub(super) struct Flight(Mutex<HashSet<RequestId>>);
+
+impl Flight {
+    /// Notes that a request begins; false when one with its id is under way.
+    pub(super) fn begins(&self, id: &RequestId) -> bool {
+        self.ids().insert(id.clone())
+    }
+
+    /// Notes that it is over.
+    pub(super) fn ends(&self, id: &RequestId) {
+        self.ids().remove(id);
+    }
+
+    /// Notes what the client says: a request that it takes back is not answered any more.
+    pub(super) fn heard(&self, message: &ClientJsonRpcMessage) {
+        if let JsonRpcMessage::Notification(notification) = message
+            && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+            && let Some(id) = &cancelled.params.request_id
+        {
+            self.ends(id);
+        }
+    }
+
+    /// Notes what the client is told.
+    pub(super) fn told(&self, message: &ServerJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Response(response) => self.ends(&response.id),
+            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.ends(id)),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+        }
+    }
+
+    /// Whether nothing is under way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids().is_empty()
+    }
+
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the second of two requests with the same id is told.
+pub(super) fn same_id(id: &RequestId) -> ErrorData {
+    ErrorData::invalid_request(
+        format!("a request with the id {id} is still at work; this one was not run"),
+        None,
+    )
+}

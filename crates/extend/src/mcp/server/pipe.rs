@@ -1,0 +1,164 @@
+//! The pipe to a client: a message is a line.
+//!
+//! No request is dropped without a word: what is too long, or is no JSON, is answered by the id that
+//! can still be read of it, and told to the person at the other end of standard error.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, Empty};
+use tokio_util::task::TaskTracker;
+
+use super::flight::{Flight, same_id};
+use super::message::{self, MAX_MESSAGE, Read, Skim, Waits, Wrong};
+use super::seat::Workshop;
+
+/// Both ends of the pipe.
+pub(super) struct Pipe<R, W: AsyncWrite> {
+    read: BufReader<R>,
+    /// What has come of the next line, as long as it is not too long.
+    line: Vec<u8>,
+    /// What was seen of a line that is too long, until its end.
+    skim: Option<Skim>,
+    write: AsyncRwTransport<RoleServer, Empty, W>,
+    flight: Flight,
+    tasks: TaskTracker,
+    workshop: Arc<dyn Workshop>,
+}
+
+impl<R, W> Pipe<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(super) fn new((read, write): (R, W), tasks: TaskTracker, workshop: Arc<dyn Workshop>) -> Self {
+        Self {
+            read: BufReader::new(read),
+            line: Vec::new(),
+            skim: None,
+            write: AsyncRwTransport::new(tokio::io::empty(), write),
+            flight: Flight::default(),
+            tasks,
+            workshop,
+        }
+    }
+
+    /// Reads until a line is whole; nothing when the client is gone. What was read is kept when this is
+    /// given up in between.
+    async fn whole_line(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let piece = self.read.fill_buf().await?;
+            if piece.is_empty() {
+                return Ok(None);
+            }
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let (taken, used) = match end {
+                Some(end) => (piece.get(..end).unwrap_or_default(), end + 1),
+                None => (piece, piece.len()),
+            };
+            match &mut self.skim {
+                Some(skim) => skim.feed(taken),
+                None if self.line.len() + taken.len() > MAX_MESSAGE => {
+                    let skim = self.skim.insert(Skim::default());
+                    skim.feed(&std::mem::take(&mut self.line));
+                    skim.feed(taken);
+                }
+                None => self.line.extend_from_slice(taken),
+            }
+            self.read.consume(used);
+            if end.is_some() {
+                return Ok(Some(match self.skim.take() {
+                    Some(skim) => Line::TooLong(skim),
+                    None => Line::Whole,
+                }));
+            }
+        }
+    }
+
+    /// The message on the line that is whole, if there is one that can be served.
+    fn understood(&mut self) -> Option<ClientJsonRpcMessage> {
+        let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line).trim_ascii();
+        let read = (!line.is_empty()).then(|| message::read(&message::mended(line)));
+        self.line.clear();
+        let message = match read? {
+            Read::Message(message) => *message,
+            Read::Wrong(wrong) => {
+                self.refuse(&wrong);
+                return None;
+            }
+        };
+        self.flight.heard(&message);
+        match message::request_id(&message) {
+            Some(id) if !self.flight.begins(id) => {
+                let (error, waits) = (same_id(id), Waits::Request(id.clone()));
+                self.refuse(&Wrong { error, waits });
+                None
+            }
+            _ => Some(message),
+        }
+    }
+
+    /// Answers a message that cannot be served, and says so to the person.
+    fn refuse(&mut self, wrong: &Wrong) {
+        let unanswered = match wrong.waits {
+            Waits::Nobody => "; it was ignored",
+            Waits::Request(_) | Waits::Somebody => "",
+        };
+        self.workshop
+            .trouble(&format!("a message of the client was refused: {}{unanswered}", wrong.error.message));
+        if let Some(answer) = message::answer(wrong) {
+            let sent = self.write.send(answer);
+            self.tasks.spawn(async move {
+                // A client that is gone has no use for it.
+                let _ = sent.await;
+            });
+        }
+    }
+}
+
+/// A line that has come to its end.
+enum Line {
+    /// It is at hand.
+    Whole,
+    /// It was too long to be kept.
+    TooLong(Skim),
+}
+
+impl<R, W> Transport<RoleServer> for Pipe<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.flight.told(&message);
+        self.write.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            match self.whole_line().await {
+                Ok(Some(Line::Whole)) => {
+                    if let Some(message) = self.understood() {
+                        return Some(message);
+                    }
+                }
+                Ok(Some(Line::TooLong(skim))) => self.refuse(&message::too_long(&skim)),
+                // Whoever cannot be read any more is gone.
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.write.close().await
+    }
+}
