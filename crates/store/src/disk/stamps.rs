@@ -3,6 +3,10 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// How long a file must have lain still for its stamp to stand for its content.
+const SETTLED: Duration = Duration::from_secs(3);
 
 /// Changes when a file does: dates, size and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +23,16 @@ impl Stamp {
         let ((day, of_day), (change, of_change)) = (self.modified, self.changed);
         let [a, b, c, d] = [day, of_day, change, of_change].map(i64::cast_unsigned);
         [a, b, c, d, self.bytes, self.number]
+    }
+}
+
+impl Stamp {
+    /// Whether the file had lain still for a while at this time. One that was changed a moment ago may be
+    /// changed again within the same tick of the clock that stamps it.
+    pub(crate) fn had_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let changed = u64::try_from(self.changed.0).unwrap_or_default();
+        Duration::from_secs(changed) + SETTLED < now
     }
 }
 
