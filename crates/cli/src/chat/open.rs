@@ -14,6 +14,7 @@ use hermes::core::toolset::Selection;
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::args::ChatArgs;
+use crate::chat::consent;
 use crate::chat::talk::{SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 use crate::command::Failure;
 use crate::output;
@@ -47,6 +48,8 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     if args.accept_hooks {
         runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
     }
+    // Whoever wants nothing but the answer is told nothing else.
+    let problems = if args.oneshot.is_some() { Vec::new() } else { consent::look(shell, &runtime) };
     if args.yolo {
         runtime.run_unasked(true);
     }
@@ -79,7 +82,10 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     for warning in chat.model().warnings {
         output::warn(&warning);
     }
-    Ok(Box::new(Agent { runtime, chat }))
+    for problem in &problems {
+        output::warn(problem);
+    }
+    Ok(Box::new(Agent { runtime, chat, problems }))
 }
 
 fn opening(args: &ChatArgs) -> Opening {
@@ -121,9 +127,19 @@ impl From<OpenError> for Failure {
 struct Agent {
     runtime: Runtime,
     chat: Chat,
+    /// What is wrong with its hooks from the beginning.
+    problems: Vec<String>,
 }
 
 impl Talk for Agent {
+    fn problems(&self) -> Vec<String> {
+        self.problems.clone()
+    }
+
+    fn close(self: Box<Self>) -> Vec<String> {
+        self.chat.close()
+    }
+
     fn has_plugin_command(&self, name: &str) -> bool {
         self.runtime.plugin_commands().iter().any(|command| command.name == name)
     }
