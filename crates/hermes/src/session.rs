@@ -38,8 +38,7 @@ impl SessionBuilder {
     pub(crate) fn new(runtime: Runtime) -> Self {
         let place = runtime.place().clone();
         let settings = runtime.definition_settings();
-        let nobody: Arc<dyn Approver> = Arc::new(Nobody);
-        let approver = hooks::approver(&runtime, &nobody);
+        let approver = hooks::approver(&runtime, Arc::new(Nobody));
         Self {
             runtime,
             id: None,
@@ -83,7 +82,7 @@ impl SessionBuilder {
 
     /// Who answers when policy asks; the default is nobody, which means no. Hooks are told about it.
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.approver = hooks::approver(&self.runtime, &approver);
+        self.approver = hooks::approver(&self.runtime, approver);
         self
     }
 

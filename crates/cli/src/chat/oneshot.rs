@@ -72,7 +72,9 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs, question: String) -> Result<()
     let ended = wait(ask(talk.as_ref(), parts, &writer, cancel));
     let wrong = talk.close();
     if aside != Aside::Nothing {
-        wrong.iter().for_each(|wrong| output::warn(wrong));
+        for wrong in &wrong {
+            output::warn(wrong);
+        }
     }
     let end = ended?;
     match exit_code(&end, interrupt.as_ref().and_then(Interrupt::exit_code)) {

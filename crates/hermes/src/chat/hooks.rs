@@ -271,8 +271,8 @@ fn role(task: &Task) -> &'static str {
 }
 
 /// The same approver; hooks are told about its questions and answers.
-pub(crate) fn approver(runtime: &Runtime, inner: &Arc<dyn Approver>) -> Arc<dyn Approver> {
-    Arc::new(ToldApprover { runtime: runtime.clone(), inner: Arc::clone(inner) })
+pub(crate) fn approver(runtime: &Runtime, inner: Arc<dyn Approver>) -> Arc<dyn Approver> {
+    Arc::new(ToldApprover { runtime: runtime.clone(), inner })
 }
 
 /// The same models; hooks are told about requests of this session, and may change its answers.
@@ -288,6 +288,16 @@ pub(super) fn models(
         Arc::new(told) as Arc<dyn Model>
     };
     list.iter().map(one).collect()
+}
+
+/// An address without what may be a key: nothing before the host, nothing behind the path.
+fn bare(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let path = if path.is_empty() { String::new() } else { format!("/{path}") };
+    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }
 
 /// An approver about whom hooks are told.
@@ -400,6 +410,10 @@ impl Model for ToldModel {
         self.inner.price()
     }
 
+    fn address(&self) -> Option<(&str, &'static str)> {
+        self.inner.address()
+    }
+
     fn ask<'a>(
         &'a self,
         request: &'a ModelRequest,
@@ -407,9 +421,13 @@ impl Model for ToldModel {
     ) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         Box::pin(async move {
             let session = request.session.as_deref().unwrap_or_default();
+            // What was said of an earlier answer does not hold for this one.
+            self.withheld.set(None);
             let number = self.session.state().new_request();
+            let address = self.address();
             let facts = || {
                 json!({
+                    "base_url": address.map(|(url, _)| bare(url)), "api_mode": address.map(|(_, mode)| mode),
                     "task_id": session, "turn_id": turn_of(&self.session),
                     "api_request_id": request_id(session, number), "api_call_count": number,
                     "model": self.name(), "provider": self.provider(), "platform": "cli",
@@ -451,5 +469,16 @@ impl Model for ToldModel {
             }
             reply
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bare;
+
+    #[test]
+    fn an_address_is_told_without_keys() {
+        assert_eq!(bare("https://me:secret@host.test:8/v1?key=secret"), "https://host.test:8/v1");
+        assert_eq!(bare("http://host.test"), "http://host.test");
     }
 }

@@ -1,5 +1,6 @@
 //! Hooks that have a say in a turn: what follows when they fail, hang, or come one after the other.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -16,15 +17,15 @@ use crate::{config, open, runtime, said, told};
 fn hooked(server: &ModelServer, accepted: bool, hooks: &[(&str, &str, &str)]) -> TempHome {
     let home = TempHome::new();
     let mut text = config(&server.url(), "chat_completions");
-    text += &format!("hooks_auto_accept: {accepted}\nhooks:\n");
+    let _ = write!(text, "hooks_auto_accept: {accepted}\nhooks:\n");
     let mut events: Vec<&str> = hooks.iter().map(|(event, ..)| *event).collect();
     events.dedup();
     for event in events {
-        text += &format!("  {event}:\n");
+        let _ = writeln!(text, "  {event}:");
         for (at, (_, script, more)) in hooks.iter().enumerate().filter(|(_, hook)| hook.0 == event) {
             let script = script.replace("{dir}", &home.path().display().to_string());
             let file = home.write(&format!("hook{at}.sh"), &script);
-            text += &format!("    - command: sh {}\n{more}", file.display());
+            let _ = write!(text, "    - command: sh {}\n{more}", file.display());
         }
     }
     home.write("config.yaml", &text);
@@ -216,6 +217,8 @@ fn everything_of_a_turn_carries_its_name_and_a_request_is_timed_without_hooks() 
         assert!(told.iter().all(|told| told["extra"]["turn_id"] == turn), "{event}: {told:?}");
     }
     assert_eq!(of("pre_tool_call")[0]["extra"]["api_request_id"], json!(format!("{id}.request-1")));
+    let asked = &of("pre_api_request")[0]["extra"];
+    assert_eq!((&asked["base_url"], &asked["api_mode"]), (&json!(server.url()), &json!("chat_completions")));
     let mut requests: Vec<Value> =
         of("post_api_request").iter().map(|told| told["extra"]["api_request_id"].clone()).collect();
     requests.sort_by_key(ToString::to_string);
