@@ -43,6 +43,9 @@ impl Watcher for EventWatcher {
             seconds: outcome.took.as_secs_f64(),
             result: outcome.body.clone(),
         });
+        for note in &outcome.notes {
+            (self.0)(Event::Notice { text: note.clone() });
+        }
     }
 }
 
@@ -74,7 +77,7 @@ mod tests {
             body: "{}".to_owned(),
             spilled: None,
             attachments: vec![],
-            notes: vec![],
+            notes: vec!["hook h: it panicked".to_owned()],
             took: Duration::from_millis(1500),
         });
 
@@ -88,6 +91,7 @@ mod tests {
                 seconds: 1.5,
                 result: "{}".to_owned(),
             },
+            Event::Notice { text: "hook h: it panicked".to_owned() },
         ];
         assert_eq!(*seen.lock().unwrap(), expected);
     }

@@ -161,6 +161,12 @@ impl Shell {
         self.variable(OF_AN_AGENT).is_some()
     }
 
+    /// Whether somebody sits at the terminal this process was started from.
+    #[expect(clippy::unused_self, reason = "what this process was started with is asked here")]
+    pub(crate) fn has_person(&self) -> bool {
+        has_person()
+    }
+
     /// Whether colours are wanted, where there is a terminal to show them.
     pub(crate) fn colour(&self) -> bool {
         self.colour

@@ -16,7 +16,7 @@ use crate::outcome::Status;
 
 pub mod event;
 
-pub use event::{EventKind, HookEvent, Reaction, tell};
+pub use event::{Denial, EventKind, Heard, HookEvent, Reaction, tell};
 
 /// Told about calls; may block, rewrite or ask before, and transform after.
 pub trait Hook: Send + Sync {
@@ -28,7 +28,7 @@ pub trait Hook: Send + Sync {
         0
     }
 
-    /// Whether a failure of this hook denies the call.
+    /// Whether a failure of this hook denies the call, or whatever else it has a say in.
     fn is_policy(&self) -> bool {
         false
     }
@@ -88,6 +88,32 @@ pub struct CallView {
     pub arguments: Map<String, Value>,
     /// The running call that made this one, such as a script's; calls of the model have none.
     pub within: Option<CallId>,
+    /// Which turn of its session it belongs to, counted from 1; 0 outside of turns.
+    pub turn: u64,
+    /// Which request of its session to a model it came from, counted from 1; 0 when it came from none.
+    pub request: u64,
+}
+
+impl CallView {
+    /// A name of its turn, the same for everything that happens in it; empty outside of turns.
+    pub fn turn_id(&self) -> String {
+        turn_id(&self.session, self.turn)
+    }
+
+    /// A name of the request it came from; empty when it came from none.
+    pub fn request_id(&self) -> String {
+        request_id(&self.session, self.request)
+    }
+}
+
+/// What hooks are told as the name of a turn.
+pub fn turn_id(session: &str, turn: u64) -> String {
+    if turn == 0 { String::new() } else { format!("{session}.turn-{turn}") }
+}
+
+/// What hooks are told as the name of a request to a model.
+pub fn request_id(session: &str, request: u64) -> String {
+    if request == 0 { String::new() } else { format!("{session}.request-{request}") }
 }
 
 /// How a call ended, as hooks see it.

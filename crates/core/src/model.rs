@@ -231,6 +231,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Where it is asked, and the name of the language spoken there; one inside of this program is nowhere.
+    fn address(&self) -> Option<(&str, &'static str)> {
+        None
+    }
+
     /// Asks once, without trying again; dropping the future takes the request back.
     fn ask<'a>(
         &'a self,

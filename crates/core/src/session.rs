@@ -41,6 +41,7 @@ struct Inner {
     slots: Option<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
     calls: AtomicU64,
     turns: AtomicU64,
+    requests: AtomicU64,
     cancel: CancellationToken,
     approver: Arc<dyn Approver>,
     extensions: Extensions,
@@ -110,6 +111,7 @@ impl Session {
             slots,
             calls: AtomicU64::new(0),
             turns: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             cancel: CancellationToken::new(),
             approver: spec.approver,
             extensions: spec.extensions,
@@ -209,6 +211,16 @@ impl Session {
     /// How many turns there were before this one.
     pub fn turn(&self) -> u64 {
         self.0.turns.load(Ordering::Relaxed)
+    }
+
+    /// A model is about to be asked; says how often that was, with this one.
+    pub fn new_request(&self) -> u64 {
+        self.0.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// How often a model was asked.
+    pub fn requests(&self) -> u64 {
+        self.0.requests.load(Ordering::Relaxed)
     }
 
     /// Looks at, or adds to, what was repeated in this turn.

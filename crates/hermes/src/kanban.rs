@@ -8,6 +8,7 @@ use hermes_core::kanban::{
     NewTask, Task, TaskRef, TaskView,
 };
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::runtime::{Runtime, WeakRuntime};
 use hermes_core::wait::wait;
@@ -81,8 +82,11 @@ impl Runtime {
         if let (Some(fields), Some((key, value))) = (facts.as_object_mut(), more) {
             fields.insert(key.to_owned(), json!(value));
         }
-        // Whoever only takes note has nobody to tell that it failed.
-        let _ = tell(snapshot.hooks(), &self.host(), &HookEvent::new(kind, session, facts)).await;
+        // Whoever only takes note is not waited for.
+        let (event, never) = (HookEvent::new(kind, session, facts), CancellationToken::new());
+        for note in tell(snapshot.hooks(), &self.host(), event, &never).await.notes {
+            self.note_of_hook(note);
+        }
     }
 
     /// The same for code that just waits and moves tasks by itself.

@@ -18,6 +18,7 @@ use hermes_core::wait::wait;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::chat::hooks;
 use crate::runtime::Runtime;
 use crate::settings;
 
@@ -37,13 +38,14 @@ impl SessionBuilder {
     pub(crate) fn new(runtime: Runtime) -> Self {
         let place = runtime.place().clone();
         let settings = runtime.definition_settings();
+        let approver = hooks::approver(&runtime, Arc::new(Nobody));
         Self {
             runtime,
             id: None,
             place,
             selection: Selection::everything(),
             settings,
-            approver: Arc::new(Nobody),
+            approver,
             extensions: Extensions::default(),
             context_tokens: None,
         }
@@ -78,9 +80,9 @@ impl SessionBuilder {
         self
     }
 
-    /// Who answers when policy asks; the default is nobody, which means no.
+    /// Who answers when policy asks; the default is nobody, which means no. Hooks are told about it.
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.approver = approver;
+        self.approver = hooks::approver(&self.runtime, approver);
         self
     }
 

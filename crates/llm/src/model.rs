@@ -275,6 +275,10 @@ impl Model for HttpModel {
         self.endpoint.price
     }
 
+    fn address(&self) -> Option<(&str, &'static str)> {
+        Some((&self.endpoint.base_url, self.endpoint.wire.mode()))
+    }
+
     fn ask<'a>(
         &'a self,
         request: &'a ModelRequest,

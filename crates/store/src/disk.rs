@@ -15,6 +15,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use sha2::{Digest, Sha256};
+
 use crate::error::StoreError;
 
 pub(crate) use locks::{Lock, lock, try_lock};
@@ -83,6 +85,36 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Sto
         return Err(StoreError::TooLarge { path: path.to_owned(), limit });
     }
     Ok(Some(bytes))
+}
+
+/// The SHA-256 of a file, read piece by piece; `None` if there is none, an error if it is too large.
+pub(crate) fn sha256(path: &Path, limit: u64) -> Result<Option<[u8; 32]>, StoreError> {
+    let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
+    // Asked before opening: opening a named pipe would wait for its other end.
+    match fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(e)),
+        Ok(meta) if !meta.is_file() => {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
+        }
+        Ok(_) => {}
+    }
+    let mut file = File::open(path).map_err(failed)?.take(limit.saturating_add(1));
+    let (mut sum, mut piece, mut length) = (Sha256::new(), vec![0_u8; 256 * 1024], 0_u64);
+    loop {
+        let count = match file.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(failed(e)),
+        };
+        length += count as u64;
+        sum.update(piece.get(..count).unwrap_or_default());
+    }
+    if length > limit {
+        return Err(StoreError::TooLarge { path: path.to_owned(), limit });
+    }
+    Ok(Some(sum.finalize().into()))
 }
 
 /// Adds to the end of a file that only its owner reads; a planted link is not followed.

@@ -1,7 +1,8 @@
 //! Which shell hooks somebody agreed to, in `shell-hooks-allowlist.json`.
 //!
-//! An entry has the original's fields and one more: the digest of the command's words and of every
-//! file among them. A changed script, or a changed command, has lost its consent.
+//! An entry has the original's fields and two more: the digest of the command's words, of the program they
+//! start and of every file among them; and a stamp of those files, so that nothing is read again that has
+//! not been touched since. A changed script, program or command has lost its consent.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -17,8 +18,8 @@ use crate::sessions::Moment;
 
 /// Largest list of consents.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Largest script that can be agreed to.
-const MAX_SCRIPT: u64 = 16 * 1024 * 1024;
+/// Largest file that can be agreed to: programs are among them.
+const MAX_FILE: u64 = 1024 * 1024 * 1024;
 
 /// A command at a place: what a consent is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct HookCommand<'a> {
     pub command: &'a str,
     /// Its words.
     pub words: &'a [String],
+    /// The file that the first word starts, as it is found on the search path; nothing when there is none.
+    pub program: Option<&'a Path>,
     /// Where it runs.
     pub cwd: &'a Path,
 }
@@ -72,18 +75,23 @@ impl HooksConsent {
         let Some(accepted) = entry.get("digest").and_then(Value::as_str) else {
             return Ok(ConsentState::Unbound);
         };
-        let digest = digest(command)?;
-        if digest != accepted {
+        let untouched = entry.get("stamp").and_then(Value::as_str);
+        if untouched.is_none_or(|known| known != stamp(command)) && digest(command)? != accepted {
             return Ok(ConsentState::Changed);
         }
         let at = entry.get("approved_at").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(ConsentState::Accepted { at, digest })
+        Ok(ConsentState::Accepted { at, digest: accepted.to_owned() })
     }
 
     /// Agrees to a command as it is now; gives its digest.
     pub fn accept(&self, command: &HookCommand<'_>, now: SystemTime) -> Result<String, StoreError> {
+        // Stamped before they are read: what changes in between is seen the next time.
+        let files = files(command);
+        let settled = files.iter().all(|(_, path)| disk::stamp(path).is_some_and(|it| it.had_settled(now)));
+        let stamp = settled.then(|| stamp(command));
         let digest = digest(command)?;
-        let modified = scripts(command).iter().filter_map(|path| disk::modified(path)).max();
+        let scripts = files.iter().filter(|(at, _)| *at > 0 || files.len() == 1);
+        let modified = scripts.filter_map(|(_, path)| disk::modified(path)).max();
         self.change(|entries| {
             entries.retain(|entry| !is_for(entry, command));
             entries.push(json!({
@@ -92,6 +100,7 @@ impl HooksConsent {
                 "approved_at": Moment::from(now).to_string(),
                 "script_mtime_at_approval": modified.map(|at| Moment::from(at).to_string()),
                 "digest": digest,
+                "stamp": stamp,
             }));
         })?;
         Ok(digest)
@@ -141,28 +150,62 @@ fn is_for(entry: &Value, command: &HookCommand<'_>) -> bool {
     is("event", command.event) && is("command", command.command)
 }
 
-/// The files among the words of a command: the script, and whatever it is handed.
-fn scripts(command: &HookCommand<'_>) -> Vec<PathBuf> {
-    let path = |word: &String| lexical(word, command.cwd, None);
-    command.words.iter().map(path).filter(|path| disk::is_file(path)).collect()
+/// The files of a command, by the place of their words: the program, and whatever it is handed.
+fn files(command: &HookCommand<'_>) -> Vec<(usize, PathBuf)> {
+    let program = command.program.map(Path::to_path_buf);
+    let handed = command.words.iter().enumerate().skip(1);
+    let handed = handed.map(|(at, word)| (at, lexical(word, command.cwd, None)));
+    program.map(|path| (0, path)).into_iter().chain(handed).filter(|(_, path)| disk::is_file(path)).collect()
 }
 
-/// The digest of a command's words and of the files among them, as they are now.
+/// A sum of things that no other things have.
+#[derive(Default)]
+struct Sum(Sha256);
+
+impl Sum {
+    /// The sum of a command's words and of where its program is.
+    fn of(command: &HookCommand<'_>) -> Self {
+        let mut sum = Self::default();
+        sum.add(command.event.as_bytes());
+        sum.add(&command.words.len().to_le_bytes());
+        for word in command.words {
+            sum.add(word.as_bytes());
+        }
+        sum.add(command.program.map(Path::as_os_str).unwrap_or_default().as_encoded_bytes());
+        sum
+    }
+
+    /// Lengths stand before what they measure, so that no two commands look alike.
+    fn add(&mut self, bytes: &[u8]) {
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+/// The digest of a command's words, of its program and of the files among its words, as they are now.
 fn digest(command: &HookCommand<'_>) -> Result<String, StoreError> {
-    let mut sum = Sha256::new();
-    let mut add = |bytes: &[u8]| {
-        // Lengths stand before what they measure, so that no two commands look alike.
-        sum.update((bytes.len() as u64).to_le_bytes());
-        sum.update(bytes);
-    };
-    add(command.event.as_bytes());
-    for word in command.words {
-        add(word.as_bytes());
+    let mut sum = Sum::of(command);
+    for (at, path) in files(command) {
+        sum.add(&at.to_le_bytes());
+        sum.add(&disk::sha256(&path, MAX_FILE)?.unwrap_or_default());
     }
-    for script in scripts(command) {
-        add(&disk::read_bytes(&script, MAX_SCRIPT)?.unwrap_or_default());
+    Ok(sum.finish())
+}
+
+/// The same by what the files look like from outside: dates, sizes and numbers.
+fn stamp(command: &HookCommand<'_>) -> String {
+    let mut sum = Sum::of(command);
+    for (at, path) in files(command) {
+        sum.add(&at.to_le_bytes());
+        for word in disk::stamp(&path).iter().flat_map(disk::Stamp::words) {
+            sum.add(&word.to_le_bytes());
+        }
     }
-    Ok(hex(&sum.finalize()))
+    sum.finish()
 }
 
 /// Bytes as hexadecimal digits.
@@ -185,7 +228,9 @@ mod tests {
         let consents = HooksConsent::new(&Home::at(&dir.path().join("home")));
         let words = [script.display().to_string(), "--fast".to_owned()];
         let text = words.join(" ");
-        let command = HookCommand { event: "pre_tool_call", command: &text, words: &words, cwd: dir.path() };
+        let program = Some(script.as_path());
+        let command =
+            HookCommand { event: "pre_tool_call", command: &text, words: &words, program, cwd: dir.path() };
 
         assert_eq!(consents.state(&command).unwrap(), ConsentState::Unknown);
         let digest = consents.accept(&command, SystemTime::UNIX_EPOCH).unwrap();
@@ -209,7 +254,8 @@ mod tests {
         std::fs::write(home.hooks_allowlist(), list.to_string()).unwrap();
         let consents = HooksConsent::new(&home);
         let words = ["x".to_owned()];
-        let command = HookCommand { event: "pre_tool_call", command: "x", words: &words, cwd: dir.path() };
+        let cwd = dir.path();
+        let command = HookCommand { event: "pre_tool_call", command: "x", words: &words, program: None, cwd };
 
         assert_eq!(consents.state(&command).unwrap(), ConsentState::Unbound);
         consents.accept(&command, SystemTime::UNIX_EPOCH).unwrap();
@@ -225,10 +271,57 @@ mod tests {
         std::fs::write(home.hooks_allowlist(), "[oops").unwrap();
         let consents = HooksConsent::new(&home);
         let words = ["x".to_owned()];
-        let command = HookCommand { event: "pre_tool_call", command: "x", words: &words, cwd: dir.path() };
+        let cwd = dir.path();
+        let command = HookCommand { event: "pre_tool_call", command: "x", words: &words, program: None, cwd };
 
         assert!(consents.state(&command).is_err());
         assert!(consents.accept(&command, SystemTime::UNIX_EPOCH).is_err());
         assert_eq!(std::fs::read_to_string(home.hooks_allowlist()).unwrap(), "[oops");
+    }
+
+    /// A command whose program is found on the search path.
+    fn on_path<'a>(words: &'a [String], program: &'a Path, cwd: &'a Path) -> HookCommand<'a> {
+        HookCommand { event: "pre_tool_call", command: "it", words, program: Some(program), cwd }
+    }
+
+    #[test]
+    fn a_consent_holds_for_the_program_on_the_search_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let (program, other) = (dir.path().join("bin-myhook"), dir.path().join("other-myhook"));
+        for path in [&program, &other] {
+            std::fs::write(path, "one").unwrap();
+        }
+        let consents = HooksConsent::new(&Home::at(&dir.path().join("home")));
+        let words = ["myhook".to_owned()];
+        let command = on_path(&words, &program, dir.path());
+        consents.accept(&command, SystemTime::UNIX_EPOCH).unwrap();
+
+        // A file of the folder that happens to have the program's name is not what runs.
+        std::fs::write(dir.path().join("myhook"), "mine").unwrap();
+        assert!(matches!(consents.state(&command).unwrap(), ConsentState::Accepted { .. }));
+        let elsewhere = on_path(&words, &other, dir.path());
+        assert_eq!(consents.state(&elsewhere).unwrap(), ConsentState::Changed);
+        std::fs::write(&program, "two").unwrap();
+        assert_eq!(consents.state(&command).unwrap(), ConsentState::Changed);
+    }
+
+    #[test]
+    fn a_large_program_can_be_agreed_to_and_is_not_read_again_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("node");
+        std::fs::File::create(&program).unwrap().set_len(20 * 1024 * 1024).unwrap();
+        let home = Home::at(&dir.path().join("home"));
+        let consents = HooksConsent::new(&home);
+        let words = ["node".to_owned()];
+        let command = on_path(&words, &program, dir.path());
+        let stamped = || std::fs::read_to_string(home.hooks_allowlist()).unwrap().contains("\"stamp\": \"");
+
+        consents.accept(&command, SystemTime::now()).unwrap();
+        assert!(!stamped(), "what was changed a moment ago may change again unseen");
+        consents.accept(&command, SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+        assert!(stamped());
+        assert!(matches!(consents.state(&command).unwrap(), ConsentState::Accepted { .. }));
+        std::fs::File::options().write(true).open(&program).unwrap().set_len(20 * 1024 * 1024 + 1).unwrap();
+        assert_eq!(consents.state(&command).unwrap(), ConsentState::Changed);
     }
 }

@@ -10,12 +10,14 @@
 //! | `markdown`, `wrap`, `text` | words as lines; the one gate to the terminal |
 //! | `editor`, `keys` | what is typed |
 //! | `ask` | questions before something risky runs |
+//! | `consent` | hooks that nobody accepted, before it begins |
 //! | `slash`, `record` | what a slash command is; its files are in `crate::slash` |
 //! | `screen`, `happening` | the one writer, the one queue |
 //! | `terminal`, `files`, `settings` | the doors: keyboard, named files, `config.yaml` |
 
 pub(crate) mod args;
 mod ask;
+mod consent;
 mod editor;
 pub(crate) mod entry;
 pub(crate) mod files;

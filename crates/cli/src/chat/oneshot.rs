@@ -27,6 +27,7 @@ use crate::chat::talk::Talk;
 use crate::chat::text::{Line, clean};
 use crate::command::Failure;
 use crate::interrupt::Interrupt;
+use crate::output;
 use crate::shell::Shell;
 
 /// Version of the JSON forms: fields are added, never changed.
@@ -68,7 +69,14 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs, question: String) -> Result<()
         closed: AtomicBool::new(false),
         cancel: cancel.clone(),
     };
-    let end = wait(ask(talk.as_ref(), parts, &writer, cancel))?;
+    let ended = wait(ask(talk.as_ref(), parts, &writer, cancel));
+    let wrong = talk.close();
+    if aside != Aside::Nothing {
+        for wrong in &wrong {
+            output::warn(wrong);
+        }
+    }
+    let end = ended?;
     match exit_code(&end, interrupt.as_ref().and_then(Interrupt::exit_code)) {
         0 => Ok(()),
         code => Err(Failure::Told(code)),
@@ -128,6 +136,9 @@ impl<O: Write, E: Write> Writer<O, E> {
                 "context_tokens": talk.context_tokens(),
                 "tools": tools,
             }));
+            for text in talk.problems() {
+                self.json(&json!(Event::Notice { text }));
+            }
         }
     }
 

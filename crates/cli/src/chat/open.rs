@@ -15,6 +15,7 @@ use hermes::core::toolset::Selection;
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::args::ChatArgs;
+use crate::chat::consent;
 use crate::chat::talk::{SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 use crate::command::Failure;
 use crate::output;
@@ -49,6 +50,8 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     if args.accept_hooks {
         runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
     }
+    // Whoever wants nothing but the answer is told nothing else.
+    let problems = if args.oneshot.is_some() { Vec::new() } else { consent::look(shell, &runtime) };
     if args.yolo {
         runtime.run_unasked(true);
     }
@@ -87,7 +90,11 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     {
         shell.out.aside(&news);
     }
-    Ok(Box::new(Agent { runtime, chat }))
+    for problem in &problems {
+        output::warn(problem);
+    }
+    let servers = Servers(runtime.clone());
+    Ok(Box::new(Agent { runtime, chat, problems, _servers: servers }))
 }
 
 fn opening(args: &ChatArgs) -> Opening {
@@ -129,16 +136,30 @@ impl From<OpenError> for Failure {
 struct Agent {
     runtime: Runtime,
     chat: Chat,
+    /// What is wrong with its hooks from the beginning.
+    problems: Vec<String>,
+    /// Goes last.
+    _servers: Servers,
 }
 
-impl Drop for Agent {
+/// The program ends with the chat, and servers over the network are told.
+struct Servers(Runtime);
+
+impl Drop for Servers {
     fn drop(&mut self) {
-        // The program ends with the chat; servers over the network are told.
-        self.runtime.mcp().end_blocking(SERVERS_AT_THE_END);
+        self.0.mcp().end_blocking(SERVERS_AT_THE_END);
     }
 }
 
 impl Talk for Agent {
+    fn problems(&self) -> Vec<String> {
+        self.problems.clone()
+    }
+
+    fn close(self: Box<Self>) -> Vec<String> {
+        self.chat.close()
+    }
+
     fn has_plugin_command(&self, name: &str) -> bool {
         self.runtime.plugin_commands().iter().any(|command| command.name == name)
     }

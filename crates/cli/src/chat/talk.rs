@@ -17,6 +17,16 @@ pub(crate) trait Talk: Send + Sync {
     /// The session's id.
     fn session_id(&self) -> String;
 
+    /// What was wrong from the beginning, and was told on standard error.
+    fn problems(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Leaves it, and says what went wrong at its end.
+    fn close(self: Box<Self>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// `provider/model`.
     fn model_name(&self) -> String;
 

@@ -7,9 +7,9 @@ use hermes::{HookStanding, Runtime};
 use serde_json::{Value, json};
 
 use crate::command::{CommandDef, Failure, Run};
-use crate::input;
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
+use crate::{input, output};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Command>("hooks", "List, try, accept and revoke shell hooks");
@@ -57,7 +57,7 @@ enum Action {
         /// The command as it stands in config.yaml
         command: String,
     },
-    /// Run every hook that would run with a sample, and tell what is wrong
+    /// Run each hook that would run once with a sample that it is for, and tell what is wrong
     Doctor,
 }
 
@@ -113,8 +113,9 @@ fn unknown(event: &str) -> Failure {
 fn word(hook: &HookStanding) -> &'static str {
     match &hook.consent {
         _ if !hook.event.is_told() => "never told",
+        _ if hook.broken.is_some() => "broken",
         Ok(ConsentState::Accepted { .. }) => "accepted",
-        Ok(_) if hook.unasked => "accepted unseen",
+        _ if hook.unasked => "accepted unseen",
         Ok(ConsentState::Changed) => "changed",
         Ok(ConsentState::Unbound) => "unbound",
         Ok(ConsentState::Unknown) => "not accepted",
@@ -126,7 +127,7 @@ fn described(hook: &HookStanding) -> Value {
     json!({
         "event": hook.event.name(), "command": hook.command, "matcher": hook.matcher,
         "timeout": hook.timeout.as_secs_f64(), "policy": hook.policy, "state": word(hook), "runs": hook.runs(),
-        "problem": hook.consent.as_ref().err(),
+        "problem": hook.broken.as_ref().or(hook.consent.as_ref().err()), "odd": hook.odd,
     })
 }
 
@@ -149,7 +150,16 @@ fn list(runtime: &Runtime, shell: &Shell) -> Result<(), Failure> {
         ]
     };
     let rows: Vec<Vec<Cell>> = hooks.iter().map(row).collect();
-    shell.out.table(&["EVENT", "STATE", "KIND", "MATCHER", "COMMAND"], &rows)
+    shell.out.table(&["EVENT", "STATE", "KIND", "MATCHER", "COMMAND"], &rows)?;
+    hooks.iter().for_each(warn_of_oddities);
+    Ok(())
+}
+
+/// Says what is odd about a hook that may run all the same.
+fn warn_of_oddities(hook: &HookStanding) {
+    for odd in &hook.odd {
+        output::warn(&format!("hooks.{}: `{}`: {odd}", hook.event.name(), hook.command));
+    }
 }
 
 fn test(
@@ -206,52 +216,92 @@ fn accept(runtime: &Runtime, command: Option<&str>, shell: &Shell) -> Result<(),
             "config.yaml has no hook `{command}`; `hermes hooks list` shows all"
         )));
     }
+    let (mut accepted, mut failed) = (Vec::new(), Vec::new());
     for command in &commands {
-        runtime.accept_hook(command).map_err(Failure::failed)?;
+        if let Err(why) = runtime.accept_hook(command) {
+            output::warn(&format!("{command}: not accepted: {why}"));
+            failed.push(json!({ "command": command, "problem": why }));
+            continue;
+        }
+        accepted.push(command);
         if !shell.out.wants_json() {
             shell.out.text(&format!("{command}: accepted as it is now"))?;
         }
     }
-    if shell.out.wants_json() { shell.out.json(&json!({ "accepted": commands })) } else { Ok(()) }
+    let hooks = runtime.hooks();
+    hooks.iter().filter(|hook| accepted.contains(&&hook.command)).for_each(warn_of_oddities);
+    if shell.out.wants_json() {
+        shell.out.json(&json!({ "accepted": accepted, "failed": failed }))?;
+    }
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Told(Failure::FAILED)) }
+}
+
+/// What came of looking at a hook.
+struct Looked {
+    hook: HookStanding,
+    /// Why it was not run.
+    untried: Option<String>,
+    problem: Option<String>,
+}
+
+impl Looked {
+    fn state(&self) -> (&'static str, Tone) {
+        match (&self.problem, &self.untried) {
+            (Some(_), _) => ("problem", Tone::Bad),
+            (None, Some(_)) => ("not tried", Tone::Plain),
+            (None, None) => ("ok", Tone::Good),
+        }
+    }
+
+    fn why(&self) -> &str {
+        self.problem.as_deref().or(self.untried.as_deref()).unwrap_or_default()
+    }
+}
+
+/// Runs a hook once if it would run, and for nothing but what it is for.
+fn looked_at(runtime: &Runtime, at: usize, hook: HookStanding) -> Looked {
+    if !hook.runs() {
+        let why = hook.broken.as_ref().or(hook.consent.as_ref().err()).cloned();
+        let why = why.unwrap_or_else(|| word(&hook).to_owned());
+        return Looked { problem: Some(format!("{why}; not tried")), untried: Some(why), hook };
+    }
+    let odd = hook.odd.first().cloned();
+    let (problem, untried) = match runtime.try_hook(at) {
+        None => (odd, Some("no tool that is here fits its matcher; not tried".to_owned())),
+        Some(Err(why)) => (Some(why), None),
+        Some(Ok(tried)) if !tried.ran.well => (Some(tried.ran.ended), None),
+        Some(Ok(tried)) => (tried.meaning.err().or(odd), None),
+    };
+    Looked { hook, untried, problem }
 }
 
 fn doctor(runtime: &Runtime, shell: &Shell) -> Result<(), Failure> {
-    let mut found = Vec::new();
-    for hook in runtime.hooks() {
-        let problem = if hook.runs() {
-            let tried = runtime.try_hooks(hook.event, None, None);
-            let own = tried.into_iter().find(|(command, _)| *command == hook.command);
-            match own.map(|(_, result)| result) {
-                None => None,
-                Some(Err(why)) => Some(why),
-                Some(Ok(tried)) if !tried.ran.well => Some(tried.ran.ended),
-                Some(Ok(tried)) => tried.meaning.err(),
-            }
-        } else {
-            Some(hook.consent.as_ref().err().cloned().unwrap_or_else(|| word(&hook).to_owned()))
-        };
-        found.push((hook, problem));
-    }
+    let hooks = runtime.hooks().into_iter().enumerate();
+    let found: Vec<Looked> = hooks.map(|(at, hook)| looked_at(runtime, at, hook)).collect();
     if shell.out.wants_json() {
-        let one = |(hook, problem): &(HookStanding, Option<String>)| json!({ "event": hook.event.name(), "command": hook.command, "problem": problem });
+        let one = |looked: &Looked| {
+            json!({
+                "event": looked.hook.event.name(), "command": looked.hook.command, "problem": looked.problem,
+                "state": looked.state().0, "not_tried": looked.untried,
+            })
+        };
         shell.out.json(&found.iter().map(one).collect::<Vec<Value>>())?;
     } else if found.is_empty() {
         shell.out.nothing(NO_HOOKS)?;
     } else {
-        let row = |(hook, problem): &(HookStanding, Option<String>)| {
-            let (state, tone) = if problem.is_none() { ("ok", Tone::Good) } else { ("problem", Tone::Bad) };
-            let why = problem.as_deref().unwrap_or_default();
+        let row = |looked: &Looked| {
+            let (state, tone) = looked.state();
             vec![
-                Cell::new(hook.event.name()),
+                Cell::new(looked.hook.event.name()),
                 Cell::new(state).tone(tone),
-                Cell::new(&hook.command),
-                Cell::new(why),
+                Cell::new(&looked.hook.command),
+                Cell::new(looked.why()),
             ]
         };
         let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
         shell.out.table(&["EVENT", "STATE", "COMMAND", "WHY"], &rows)?;
     }
-    if found.iter().any(|(_, problem)| problem.is_some()) {
+    if found.iter().any(|looked| looked.problem.is_some()) {
         Err(Failure::Told(Failure::FAILED))
     } else {
         Ok(())

@@ -5,7 +5,7 @@ use hermes::store::{Config, StoreError};
 use serde_json::{Value, json};
 
 use crate::command::{Failure, Run};
-use crate::config::read;
+use crate::config::{odd_hooks, read};
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
@@ -98,6 +98,10 @@ fn odd(config: &Config) -> Vec<Found> {
             hint: problem.hint.clone(),
         })
         .collect();
+    found.extend(odd_hooks(config).into_iter().map(|(key, line, what)| {
+        let level = Level::Warning;
+        Found { line, key, level, what, hint: None }
+    }));
     let mut unused = Vec::new();
     walk(&mut Vec::new(), config.values(), &mut unused);
     for path in unused {

@@ -9,6 +9,7 @@ pub(crate) mod set;
 pub(crate) mod show;
 pub(crate) mod unset;
 
+use hermes::extend::hooks::wrong_pattern;
 use hermes::store::config::KeyPath;
 use hermes::store::{Config, EnvView, Secrets};
 use serde_json::Value;
@@ -24,6 +25,23 @@ pub(crate) fn read(shell: &Shell) -> Result<Config, Failure> {
     let home = shell.home()?;
     let env = EnvView::new(Secrets::read(&home)?, shell.variables().clone());
     Ok(Config::read(&home, &env.lookup())?)
+}
+
+/// What is odd about the hooks of a configuration, each with its key and its line.
+pub(crate) fn odd_hooks(config: &Config) -> Vec<(String, Option<u64>, String)> {
+    let mut odd = Vec::new();
+    let mut before: Vec<&str> = Vec::new();
+    for hook in &config.settings.hooks {
+        let event = hook.event.as_str();
+        let at = before.iter().filter(|known| **known == event).count().to_string();
+        before.push(event);
+        let wrong = hook.matcher.as_deref().and_then(|text| wrong_pattern(text, hook.policy));
+        if let Some(wrong) = wrong {
+            let line = KeyPath::new(["hooks", event, &at, "matcher"]).and_then(|path| config.line(&path));
+            odd.push((format!("hooks.{event}.{at}.matcher"), line, wrong));
+        }
+    }
+    odd
 }
 
 /// A dotted path on the command line.

@@ -1,6 +1,6 @@
 //! Does `config.yaml` say something that can be used?
 
-use crate::config::read;
+use crate::config::{odd_hooks, read};
 use crate::doctor::Finding;
 use crate::shell::Shell;
 
@@ -10,9 +10,14 @@ pub(crate) fn look(shell: &Shell) -> Vec<Finding> {
             let why = wrong.why().unwrap_or_default().to_owned();
             vec![Finding::wrong(why).helps("`hermes config edit` opens the file")]
         }
-        Ok(config) if config.warnings.is_empty() => {
-            vec![Finding::fine(format!("{} is fine", config.path().display()))]
+        Ok(config) => {
+            let hooks = odd_hooks(&config).into_iter().map(|(key, _, what)| format!("{key}: {what}"));
+            let odd: Vec<Finding> =
+                config.warnings.iter().map(Finding::note).chain(hooks.map(Finding::note)).collect();
+            if odd.is_empty() {
+                return vec![Finding::fine(format!("{} is fine", config.path().display()))];
+            }
+            odd
         }
-        Ok(config) => config.warnings.iter().map(Finding::note).collect(),
     }
 }

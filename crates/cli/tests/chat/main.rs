@@ -7,6 +7,7 @@
 //! | `answers` | what is written where, in three forms, and how a session is gone on with |
 //! | `cron` | work that the clock starts: made, run, killed, served |
 //! | `endings` | every exit code; nobody is waited for who is not there |
+//! | `hooks` | what is told about hooks that fail, and who is asked about new ones |
 //! | `kill` | a kill at any instant loses nothing and repeats nothing; eight at once |
 //! | `picker` | `hermes tools` in a terminal: toolsets are switched with the keyboard |
 //! | `real_model` | a real model answers, streamed |
@@ -33,6 +34,7 @@ mod endings;
 #[path = "../cli/home.rs"]
 #[expect(dead_code, reason = "shared with the other tests, which use more of it")]
 mod home;
+mod hooks;
 mod kill;
 mod picker;
 mod real_model;

@@ -250,3 +250,137 @@ fn a_hook_that_leaves_something_running_is_not_waited_for() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(began.elapsed() < Duration::from_secs(10));
 }
+
+#[test]
+fn a_matcher_may_look_ahead_and_one_that_is_no_pattern_is_told_about() {
+    let config = "hooks:\n  pre_tool_call:\n    - command: '{dir}/block.sh'\n      matcher: (?!todo).*\n";
+    let scene = Scene::new(config, &[("block.sh", BLOCK)]);
+    scene.accept();
+    assert_eq!(scene.read(&notes()).code, Some(1));
+    assert_eq!(scene.0.run(&["tools", "call", "todo"]).code, Some(0));
+
+    for (policy, code) in [(false, 0), (true, 1)] {
+        let config = format!(
+            "hooks:\n  pre_tool_call:\n    - command: '{{dir}}/block.sh'\n      matcher: '*'\n      policy: {policy}\n"
+        );
+        let scene = Scene::new(&config, &[("block.sh", BLOCK)]);
+        scene.0.run(&["hooks", "accept", "--all"]);
+
+        assert_eq!(scene.0.run(&["tools", "call", "todo"]).code, Some(code), "policy: {policy}");
+        let told = "the matcher `*` is not a pattern";
+        for words in [&["hooks", "list"][..], &["hooks", "doctor"], &["config", "check"], &["doctor"]] {
+            let said = scene.0.run(words);
+            assert!(format!("{}{}", said.out, said.err).contains(told), "{words:?}: {said:?}");
+        }
+        assert_eq!(scene.0.json(&["config", "check"])["found"][0]["line"], json!(4));
+    }
+}
+
+#[test]
+fn a_plain_hook_that_crashes_or_is_not_there_is_passed_over_with_a_word() {
+    let config = "hooks:\n  pre_tool_call:\n    - command: '{dir}/crash.sh'\n    - command: '{dir}/nowhere.sh'\n    - command: no-such-hook-here\n    - command: '{dir}/says.sh'\n";
+    let says = "echo '{\"action\": \"allow\"}'; exit 5";
+    let scene = Scene::new(config, &[("crash.sh", "echo broken >&2; exit 3"), ("says.sh", says)]);
+    let scene = Scene(scene.0.file("notes.txt", "milk\n"));
+
+    let accepted = scene.0.run(&["hooks", "accept", "--all"]);
+    assert!(accepted.err.contains("nowhere.sh` that can be run"), "{accepted:?}");
+    assert!(accepted.err.contains("there is no program `no-such-hook-here`"), "{accepted:?}");
+    let said = scene.read(&notes());
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for wanted in ["exit code 3 (broken)", "exit code 127", "it is not installed", "exit code 5"] {
+        assert!(said.err.contains(wanted), "{wanted}: {said:?}");
+    }
+}
+
+#[test]
+fn the_doctor_runs_each_accepted_hook_once_with_a_tool_it_is_for() {
+    let config = "hooks:\n  pre_tool_call:\n    - command: '{dir}/one.sh'\n      matcher: read_file\n    - command: '{dir}/two.sh'\n    - command: '{dir}/none.sh'\n      matcher: no_such_tool\n    - command: '{dir}/new.sh'\n";
+    let script = "cat >> \"$0.seen\"; echo >> \"$0.seen\"";
+    let names = ["one.sh", "two.sh", "none.sh", "new.sh"];
+    let scene = Scene::new(config, &names.map(|name| (name, script)));
+    for name in &names[..3] {
+        scene.0.json(&["hooks", "accept", &scene.dir().join(name).display().to_string()]);
+    }
+
+    let said = scene.0.run(&["hooks", "doctor", "--json"]);
+
+    let states: Vec<Value> = said.json().as_array().unwrap().iter().map(|one| one["state"].clone()).collect();
+    assert_eq!(states, ["ok", "ok", "not tried", "problem"]);
+    assert_eq!(said.code, Some(1), "one waits to be accepted: {said:?}");
+    let runs = |name: &str| {
+        let text = std::fs::read_to_string(scene.dir().join(format!("{name}.seen"))).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["tool_name"].clone()).collect()
+    };
+    let seen: [Vec<Value>; 4] = names.map(runs);
+    assert_eq!(seen, [vec![json!("read_file")], vec![json!("terminal")], vec![], vec![]]);
+}
+
+#[test]
+fn a_program_on_the_search_path_is_accepted_as_it_is() {
+    let scene = Scene::new("hooks:\n  pre_tool_call:\n    - command: myhook\n", &[("myhook", BLOCK)]);
+    let scene = Scene(scene.0.file("notes.txt", "milk\n").file("myhook", "not what runs"));
+    let run = |words: &[&str]| {
+        let path = format!("{}:/usr/bin:/bin", scene.dir().display());
+        Said::of(scene.0.command(words).env("PATH", path).output().unwrap())
+    };
+    let call = ["tools", "call", "read_file", r#"{"path": "notes.txt"}"#];
+    assert_eq!(run(&["hooks", "accept", "myhook"]).code, Some(0));
+    assert_eq!(run(&call).code, Some(1), "it blocks");
+
+    std::fs::write(scene.0.project().join("myhook"), "changed, and still not what runs").unwrap();
+    assert_eq!(run(&call).code, Some(1));
+    scene.script("myhook", "true");
+
+    let said = run(&call);
+    assert!(said.code == Some(0) && said.err.contains("changed since it was accepted"), "{said:?}");
+}
+
+#[test]
+fn a_large_interpreter_can_be_accepted_and_a_failure_stops_nothing_else() {
+    let config = "hooks:\n  pre_tool_call:\n    - command: 'broken \"quote'\n    - command: '{dir}/large hook'\n    - command: '{dir}/block.sh'\n";
+    let scene = Scene::new(config, &[("block.sh", BLOCK), ("large", "exit 0")]);
+    let large = std::fs::File::options().append(true).open(scene.dir().join("large")).unwrap();
+    large.set_len(40 * 1024 * 1024).unwrap();
+
+    let said = scene.0.run(&["hooks", "accept", "--all"]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("a quote is not closed"), "{said:?}");
+    let states: Vec<Value> =
+        scene.0.json(&["hooks", "list"]).as_array().unwrap().iter().map(|one| one["state"].clone()).collect();
+    assert_eq!(states, ["broken", "accepted", "accepted"]);
+}
+
+#[test]
+fn a_hook_is_told_about_questions_outside_of_a_chat_too() {
+    let config = "approvals:\n  mode: manual\nhooks:\n  pre_approval_request:\n    - command: '{dir}/before.sh'\n  post_approval_response:\n    - command: '{dir}/after.sh'\n";
+    let script = "cat > \"$0.seen\"";
+    let scene = Scene::new(config, &[("before.sh", script), ("after.sh", script)]);
+    scene.accept();
+
+    scene.0.run(&["tools", "call", "terminal", r#"{"command": "pkill no-such-process-zz"}"#]);
+
+    let (asked, answered) = (scene.seen("before.sh.seen").unwrap(), scene.seen("after.sh.seen").unwrap());
+    assert_eq!(asked["extra"]["command"], json!("pkill no-such-process-zz"));
+    assert_eq!(answered["extra"]["choice"], json!("deny"));
+}
+
+#[test]
+fn what_is_listed_is_what_happens() {
+    let config = "hooks_auto_accept: true\nhooks:\n  pre_tool_call:\n    - command: '{dir}/block.sh'\n";
+    let scene = Scene::new(config, &[("block.sh", BLOCK)]);
+    std::fs::write(scene.0.state().join("shell-hooks-allowlist.json"), "[oops").unwrap();
+
+    let listed = scene.0.json(&["hooks", "list"]);
+
+    assert_eq!((&listed[0]["state"], &listed[0]["runs"]), (&json!("accepted unseen"), &json!(true)));
+    assert_eq!(scene.read(&notes()).code, Some(1), "it runs");
+    let odd = r#"echo '{"action": 5}'"#;
+    let policy = "hooks:\n  pre_tool_call:\n    - command: '{dir}/odd.sh'\n      policy: true\n";
+    let scene = Scene::new(policy, &[("odd.sh", odd)]);
+    scene.accept();
+    let said = scene.read(&notes());
+    assert!(said.json()["error"].as_str().unwrap().contains("is not a word"), "{said:?}");
+}

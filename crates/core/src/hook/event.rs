@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::{Either, select};
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::{Hook, HookFailure};
 use crate::host::Host;
@@ -165,6 +166,9 @@ impl HookEvent {
     }
 }
 
+/// The fact that is the answer of a model.
+const ANSWER: &str = "response_text";
+
 /// What a hook makes of something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reaction {
@@ -197,29 +201,72 @@ impl Reaction {
     }
 }
 
-/// Tells every hook that wants to hear it, in order, each under its own deadline and panic guard.
-/// What comes back are their reactions, and what went wrong.
+/// What came of telling hooks about something.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// What they make of it, in their order. Of answers each was made from the one before.
+    pub reactions: Vec<Reaction>,
+    /// What went wrong and changes nothing.
+    pub notes: Vec<String>,
+    /// A policy hook had a say in this and could not answer: what it decides about is denied.
+    pub denied: Option<Denial>,
+}
+
+/// A no, because somebody who had to be heard could not be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the policy hook {by} failed ({why})")]
+pub struct Denial {
+    /// Which hook.
+    pub by: String,
+    /// What was wrong with it.
+    pub why: String,
+}
+
+/// Tells every hook that wants to hear it, in order, each under its own deadline and panic guard,
+/// until `cancel` fires. After a policy hook that fails nobody else is asked.
 pub async fn tell(
     hooks: &[Arc<dyn Hook>],
     host: &Arc<dyn Host>,
-    event: &HookEvent,
-) -> (Vec<Reaction>, Vec<String>) {
-    let (mut reactions, mut notes) = (Vec::new(), Vec::new());
+    mut event: HookEvent,
+    cancel: &CancellationToken,
+) -> Heard {
+    let mut heard = Heard::default();
     for hook in hooks.iter().filter(|hook| hook.hears(event.kind)) {
-        let asked = std::panic::AssertUnwindSafe(hook.told(event)).catch_unwind();
-        let answer = match select(Box::pin(asked), host.sleep(hook.deadline())).await {
-            Either::Left((Ok(answer), _)) => answer,
-            Either::Left((Err(_), _)) => Err(HookFailure("it panicked".to_owned())),
-            Either::Right(_) => {
-                Err(HookFailure(format!("no answer within {} s", hook.deadline().as_secs_f64())))
-            }
+        let asked = asked(hook, host, &event);
+        let answer = match select(Box::pin(asked), Box::pin(cancel.cancelled())).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => Err(HookFailure("it was stopped".to_owned())),
         };
         match answer {
-            Ok(reaction) => reactions.extend(reaction),
-            Err(failure) => notes.push(format!("hook {}: {failure}", hook.name())),
+            Ok(None) => {}
+            Ok(Some(reaction)) => {
+                if let Reaction::Answer(text) = &reaction {
+                    event.facts.insert(ANSWER.to_owned(), Value::String(text.clone()));
+                }
+                heard.reactions.push(reaction);
+            }
+            Err(HookFailure(why)) if hook.is_policy() && !event.kind.is_observed() => {
+                heard.denied = Some(Denial { by: hook.name().to_owned(), why });
+                return heard;
+            }
+            Err(failure) => heard.notes.push(format!("hook {}: {failure}", hook.name())),
         }
     }
-    (reactions, notes)
+    heard
+}
+
+/// One answer of a hook.
+async fn asked(
+    hook: &Arc<dyn Hook>,
+    host: &Arc<dyn Host>,
+    event: &HookEvent,
+) -> Result<Option<Reaction>, HookFailure> {
+    let asked = std::panic::AssertUnwindSafe(async { hook.told(event).await }).catch_unwind();
+    match select(Box::pin(asked), host.sleep(hook.deadline())).await {
+        Either::Left((Ok(answer), _)) => answer,
+        Either::Left((Err(_), _)) => Err(HookFailure("it panicked".to_owned())),
+        Either::Right(_) => Err(HookFailure(format!("no answer within {} s", hook.deadline().as_secs_f64()))),
+    }
 }
 
 #[cfg(test)]

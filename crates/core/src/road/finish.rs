@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
 use crate::definitions::Toolbox;
@@ -41,6 +42,7 @@ impl Road {
         toolbox: &Toolbox,
         ran: Ran,
         end: Result<Reply, ToolError>,
+        cancel: &CancellationToken,
     ) -> Outcome {
         let trust = match &end {
             Err(error) if error.is_ours() => Trust::Trusted,
@@ -57,7 +59,7 @@ impl Road {
         let mut shaped = if toolbox.hooks().is_empty() {
             shaped
         } else {
-            self.through_hooks(session, toolbox, (&view, &entry), &mut end, shaped, &mut notes).await
+            self.through_hooks(session, toolbox, (&view, &entry, cancel), &mut end, shaped, &mut notes).await
         };
         // The mark comes last: whatever is inside it, nothing stands outside.
         if trust == Trust::Untrusted {
@@ -102,13 +104,13 @@ impl Road {
         &self,
         session: &Session,
         toolbox: &Toolbox,
-        (view, entry): (&CallView, &Arc<ToolEntry>),
+        (view, entry, cancel): (&CallView, &Arc<ToolEntry>, &CancellationToken),
         end: &mut CallEnd,
         mut shaped: Shaped,
         notes: &mut Vec<String>,
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
-        if self.transform(toolbox, view, end, notes).await {
+        if self.transform(toolbox, view, end, notes, cancel).await {
             let changed = std::mem::take(&mut end.result);
             shaped = self.shape(session, &view.id, entry, changed).await;
             end.result = std::mem::take(&mut shaped.value);

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either, select};
@@ -14,6 +15,9 @@ use crate::hook::{Before, CallEnd, CallView, Hook, HookFailure};
 use crate::policy::Reason;
 use crate::road::intake::Taken;
 use crate::road::{Refusal, Road};
+
+/// How long a hook may still change the result of a call that was stopped.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 impl Road {
     /// Asks every hook; the answer is what somebody still has to agree to, if anything.
@@ -53,17 +57,26 @@ impl Road {
         Ok(ask)
     }
 
-    /// Lets hooks change what the model reads; each sees what the one before it made.
+    /// Lets hooks change what the model reads; each sees what the one before it made. Once `cancel` has
+    /// fired they have to be quick.
     pub(super) async fn transform(
         &self,
         toolbox: &Toolbox,
         view: &CallView,
         end: &mut CallEnd,
         notes: &mut Vec<String>,
+        cancel: &CancellationToken,
     ) -> bool {
         let mut changed = false;
         for hook in interested(toolbox, &view.tool) {
-            match self.guarded(hook, || hook.transform(view, end)).await {
+            let answer = {
+                let asked = Box::pin(self.guarded(hook, || hook.transform(view, end)));
+                match select(asked, Box::pin(self.stopped(cancel))).await {
+                    Either::Left((answer, _)) => answer,
+                    Either::Right(_) => Err(HookFailure("it was stopped".to_owned())),
+                }
+            };
+            match answer {
                 Ok(None) => {}
                 Ok(Some(result)) => {
                     end.result = result;
@@ -77,6 +90,12 @@ impl Road {
             }
         }
         changed
+    }
+
+    /// Somebody has stopped the call, and a hook that cleans its result has had time to.
+    async fn stopped(&self, cancel: &CancellationToken) {
+        cancel.cancelled().await;
+        self.services.host.sleep(LAST_WORD).await;
     }
 
     /// Tells the observers.

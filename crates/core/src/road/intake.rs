@@ -71,6 +71,8 @@ pub(super) fn take_in<'t>(
                 tool: Arc::clone(found.offered.name()),
                 arguments: found.arguments,
                 within: within.map(|cx| cx.call().clone()),
+                turn: session.turn(),
+                request: session.requests(),
             };
             let mut taken = Taken {
                 view,

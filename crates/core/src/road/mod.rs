@@ -250,6 +250,6 @@ impl Road {
         left: Duration,
     ) -> Outcome {
         let (ran, end) = self.run(session, toolbox, ready, cancel, left).await;
-        self.finish(session, toolbox, ran, end).await
+        self.finish(session, toolbox, ran, end, cancel).await
     }
 }

@@ -8,10 +8,6 @@ use serde_json::{Map, Value};
 
 /// Longest message that is passed on.
 const MAX_MESSAGE: usize = 2_000;
-/// Longest context that is passed on whole; of a longer one both ends are.
-const MAX_CONTEXT: usize = 10_000;
-/// How much of each end.
-const END: usize = 500;
 
 /// The answer as an object; nothing when there was no answer.
 fn object(said: &str) -> Result<Option<Map<String, Value>>, String> {
@@ -36,12 +32,21 @@ fn message(fields: &Map<String, Value>, otherwise: &str) -> String {
     said.unwrap_or(otherwise).chars().take(MAX_MESSAGE).collect()
 }
 
+/// What it decides, as a word; an error when what stands in its place is none.
+fn decision(fields: &Map<String, Value>) -> Result<Option<String>, String> {
+    let keys = ["action", "decision", "permissionDecision"];
+    match keys.iter().find_map(|key| Some((key, fields.get(*key).filter(|value| !value.is_null())?))) {
+        None => Ok(None),
+        Some((_, Value::String(word))) => Ok(Some(word.trim().to_lowercase())),
+        Some((key, _)) => Err(format!("`{key}` in its answer is not a word")),
+    }
+}
+
 /// What is to become of a call.
 pub(super) fn before(said: &str) -> Result<Before, String> {
     let Some(fields) = object(said)? else { return Ok(Before::Continue) };
     let arguments = ["args", "tool_input", "arguments"].iter().find_map(|key| fields.get(*key));
-    let what = word(&fields, &["action", "decision", "permissionDecision"]).map(str::to_lowercase);
-    match what.as_deref() {
+    match decision(&fields)?.as_deref() {
         Some("block" | "deny") => {
             Ok(Before::Block { message: message(&fields, "a hook has blocked this call") })
         }
@@ -85,21 +90,25 @@ pub(super) fn reaction(kind: EventKind, said: &str) -> Result<Option<Reaction>, 
         Ok(Value::String(text)) => Value::String(text),
         _ => object(said)?.map(Value::Object).unwrap_or_default(),
     };
+    if let Value::Object(fields) = &answer {
+        if kind == EventKind::PreVerify {
+            decision(fields)?;
+        }
+        let texts: &[&str] = match kind {
+            EventKind::PreLlmCall => &["context", "additionalContext"],
+            EventKind::TransformLlmOutput => &["response_text", "output", "text"],
+            _ => &[],
+        };
+        let odd = |key: &&&str| fields.get(**key).is_some_and(|value| !value.is_string() && !value.is_null());
+        if let Some(key) = texts.iter().find(odd) {
+            return Err(format!("`{key}` in its answer is not a text"));
+        }
+    }
     Ok(Reaction::of(kind, &answer).map(|reaction| match reaction {
-        Reaction::Context(text) => Reaction::Context(bounded(text.trim())),
+        Reaction::Context(text) => Reaction::Context(text.trim().to_owned()),
         Reaction::GoOn(text) => Reaction::GoOn(text.chars().take(MAX_MESSAGE).collect()),
         answer @ Reaction::Answer(_) => answer,
     }))
-}
-
-fn bounded(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= MAX_CONTEXT {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(END).collect();
-    let end: String = text.chars().skip(length - END).collect();
-    format!("{start}\n[… {} characters of this hook's context left out …]\n{end}", length - 2 * END)
 }
 
 #[cfg(test)]
@@ -137,10 +146,21 @@ mod tests {
 
     #[test]
     fn garbage_is_told_as_such() {
-        for garbage in ["oops", "[1]", r#"{"action": "explode"}"#, r#"{"action": "rewrite", "args": 3}"#, "{"]
-        {
+        for garbage in [
+            "oops",
+            "[1]",
+            "{",
+            r#"{"action": "explode"}"#,
+            r#"{"action": "rewrite", "args": 3}"#,
+            r#"{"action": 5}"#,
+            r#"{"decision": ["block"]}"#,
+            r#"{"action": " "}"#,
+        ] {
             assert!(before(garbage).is_err(), "{garbage}");
         }
+        assert!(reaction(EventKind::PreVerify, r#"{"action": 5}"#).is_err());
+        assert!(reaction(EventKind::PreLlmCall, r#"{"context": 5}"#).is_err());
+        assert!(reaction(EventKind::TransformLlmOutput, r#"{"output": {}}"#).is_err());
     }
 
     #[test]
@@ -155,7 +175,6 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(context(r#"{"context": " it rains "}"#), "it rains");
-        assert!(context(&json!({ "context": "x".repeat(20_000) }).to_string()).len() < 1_200);
         assert_eq!(reaction(EventKind::PreLlmCall, ""), Ok(None));
         assert!(reaction(EventKind::PreVerify, "oops").is_err());
     }

@@ -5,17 +5,20 @@
 //! | `words.rs` | a command as words, without a shell |
 //! | `payload.rs` | what a program is told |
 //! | `answer.rs` | what its answer means |
+//! | `matcher.rs` | which tools it is for |
 //! | `run.rs` | one program, from start to end |
 //! | `observers.rs` | programs that nobody waits for |
 //! | `shell.rs` | the hook itself |
 
 mod answer;
+mod matcher;
 mod observers;
 mod payload;
 mod run;
 mod shell;
 mod words;
 
+pub use matcher::wrong_pattern;
 pub use observers::Observers;
 pub use payload::sample;
 pub use run::{Ran, run};

@@ -1,4 +1,5 @@
-//! What nobody waits for, programs and plugins alike: a short queue, a few at a time, and a count of what did not fit.
+//! What nobody waits for, programs and plugins alike: a short queue, a few at a time, and a count of what did
+//! not fit. What went wrong with hooks is kept here until somebody asks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -44,11 +45,7 @@ impl Observers {
         let own = Self(Arc::clone(&self.0));
         let job: Job = Box::new(move || {
             if let Err(why) = work() {
-                let mut state = own.lock();
-                if state.failures.len() == MAX_WAITING {
-                    state.failures.pop_front();
-                }
-                state.failures.push_back(why);
+                own.note(why);
             }
         });
         let mut state = self.lock();
@@ -66,12 +63,21 @@ impl Observers {
         true
     }
 
+    /// Keeps what went wrong with a hook, for whoever asks.
+    pub fn note(&self, why: String) {
+        let mut state = self.lock();
+        if state.failures.len() == MAX_WAITING {
+            state.failures.pop_front();
+        }
+        state.failures.push_back(why);
+    }
+
     /// How many were dropped because too much waited.
     pub fn dropped(&self) -> u64 {
         self.lock().dropped
     }
 
-    /// Why some failed, since this was last asked.
+    /// What went wrong since this was last asked.
     pub fn failures(&self) -> Vec<String> {
         self.lock().failures.drain(..).collect()
     }

@@ -35,6 +35,8 @@ pub(super) fn of_call(kind: EventKind, call: &CallView, end: Option<&CallEnd>, c
     add("tool_call_id", json!(call.given_id));
     add("call_id", json!(call.id.as_str()));
     add("task_id", json!(call.session.as_ref()));
+    add("turn_id", json!(call.turn_id()));
+    add("api_request_id", json!(call.request_id()));
     if let Some(within) = &call.within {
         add("within", json!(within.as_str()));
     }
@@ -52,10 +54,11 @@ pub(super) fn of_call(kind: EventKind, call: &CallView, end: Option<&CallEnd>, c
 
 /// What a command printed.
 pub(super) fn of_output(call: &CallView, end: &CallEnd, cwd: &str) -> Value {
-    let extra: [(&str, Value); 3] = [
+    let extra: [(&str, Value); 4] = [
         ("command", call.arguments.get("command").cloned().unwrap_or_default()),
         ("output", end.result.get("output").cloned().unwrap_or_default()),
         ("returncode", end.result.get("exit_code").cloned().unwrap_or_default()),
+        ("task_id", json!(call.session.as_ref())),
     ];
     let extra = extra.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let kind = EventKind::TransformTerminalOutput;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use hermes_core::host::Host;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio_util::sync::CancellationToken;
 
 use crate::launch::{Launch, Program};
 
@@ -21,6 +22,9 @@ const MAX_COMPLAINED: usize = 4 * 1024;
 const SLICE: Duration = Duration::from_millis(25);
 /// How long a program may take to end by itself after it was told to.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// Why there is no answer when nobody wants one any more.
+const STOPPED: &str = "it was stopped";
 
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,15 +52,20 @@ struct Pipes {
     complained: Vec<u8>,
 }
 
-/// Runs a program; an error says in words why there is no answer.
+/// Runs a program until it ends, its time is over or `stop` fires; an error says in words why there is no
+/// answer.
 pub fn run(
     launcher: &dyn Launch,
     program: &Program,
     told: Vec<u8>,
     limit: Duration,
     host: &Arc<dyn Host>,
+    stop: &CancellationToken,
 ) -> Result<Ran, String> {
     let began = host.now();
+    if stop.is_cancelled() {
+        return Err(STOPPED.to_owned());
+    }
     let running = launcher.launch(program).map_err(|wrong| wrong.to_string())?;
     let file = |end: OwnedFd| Some(File::from(end));
     let mut pipes = Pipes {
@@ -71,10 +80,11 @@ pub fn run(
     let ended = running.keeper.ended().shared();
     loop {
         let left = limit.saturating_sub(host.now().saturating_sub(began));
-        if left.is_zero() {
+        if left.is_zero() || stop.is_cancelled() {
             // Dropping the keeper stops it too; this way it is gone before anybody goes on.
             futures::executor::block_on(running.keeper.stop(GRACE));
-            return Err(format!("it took longer than {} s and was stopped", limit.as_secs_f64()));
+            let late = || format!("it took longer than {} s and was stopped", limit.as_secs_f64());
+            return Err(if left.is_zero() { late() } else { STOPPED.to_owned() });
         }
         // Looked at before reading: what was said before its end is read after it.
         let over = ended.clone().now_or_never();

@@ -7,9 +7,10 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hermes_core::hook::{Before, CallEnd, CallView, EventKind, Hook, HookEvent, HookFailure, Reaction};
 use hermes_core::host::{Host, blocking};
-use regex::Regex;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
+use super::matcher::Matcher;
 use super::observers::Observers;
 use super::run::{Ran, run};
 use super::{answer, payload};
@@ -49,7 +50,7 @@ pub struct ShellHookSpec {
 pub struct ShellHook {
     name: String,
     spec: Arc<ShellHookSpec>,
-    matcher: Option<Regex>,
+    matcher: Matcher,
     doors: Doors,
     observers: Observers,
 }
@@ -80,12 +81,7 @@ impl ShellHook {
         observers: &Observers,
         host: &Arc<dyn Host>,
     ) -> Self {
-        // What is no pattern is the name itself.
-        let pattern = |text: &String| {
-            let whole = |inner: &str| Regex::new(&format!("^(?:{inner})$"));
-            whole(text).or_else(|_| whole(&regex::escape(text))).ok()
-        };
-        let matcher = spec.matcher.as_ref().and_then(pattern);
+        let matcher = Matcher::new(spec.matcher.as_deref(), spec.policy);
         let doors =
             Doors { launcher: Arc::clone(launcher), consents: Arc::clone(consents), host: Arc::clone(host) };
         let name = format!("{} hook `{}`", spec.event.name(), spec.command);
@@ -96,7 +92,7 @@ impl ShellHook {
     pub fn try_out(&self, told: &Value) -> Result<Tried, String> {
         let words = self.spec.words.as_ref().map_err(Clone::clone)?;
         let consent = Consent::Configured(format!("hooks.{}", self.spec.event.name()));
-        let ran = launch(&self.doors, &self.spec, words, consent, told)?;
+        let ran = launch(&self.doors, &self.spec, words, consent, told, &CancellationToken::new())?;
         let said = &ran.said;
         let meaning = match self.spec.event {
             EventKind::PreToolCall => answer::before(said).map(|before| match before {
@@ -130,16 +126,26 @@ impl ShellHook {
         matches!(self.spec.event, PreToolCall | PostToolCall | TransformToolResult | TransformTerminalOutput)
     }
 
-    /// What it answers to this document.
+    /// What it answers to this document. The program ends with the wish for an answer.
     async fn asked(&self, told: Value) -> Result<Ran, HookFailure> {
         let (doors, spec) = (self.doors.clone(), Arc::clone(&self.spec));
-        let done = blocking(&self.doors.host, move || consented(&doors, &spec, &told)).await;
+        let stop = CancellationToken::new();
+        let _wanted = stop.clone().drop_guard();
+        let done = blocking(&self.doors.host, move || consented(&doors, &spec, &told, &stop)).await;
         let ran = done.map_err(|lost| HookFailure(lost.to_string()))?.map_err(HookFailure)?;
-        // Of a plain hook the answer counts however it ended; a policy hook that did not end well has
-        // not answered, unless it said no.
-        if self.spec.policy && !ran.well && !matches!(answer::before(&ran.said), Ok(Before::Block { .. })) {
-            return Err(HookFailure(format!("{}{}", ran.ended, complaint(&ran))));
+        if ran.well {
+            return Ok(ran);
         }
+        let ended = format!("{}{}", ran.ended, complaint(&ran));
+        // A no is a no. Else a policy hook that did not end well has not answered; of a plain one the answer
+        // counts however it ended.
+        if matches!(answer::before(&ran.said), Ok(Before::Block { .. })) {
+            return Ok(ran);
+        }
+        if self.spec.policy || ran.said.is_empty() {
+            return Err(HookFailure(ended));
+        }
+        self.observers.note(format!("hook {}: {ended}", self.name));
         Ok(ran)
     }
 
@@ -148,7 +154,8 @@ impl ShellHook {
         let (doors, spec, name) = (self.doors.clone(), Arc::clone(&self.spec), self.name.clone());
         // What does not fit is counted there.
         let _ = self.observers.add(move || {
-            let ran = consented(&doors, &spec, &told).map_err(|why| format!("{name}: {why}"))?;
+            let ran = consented(&doors, &spec, &told, &CancellationToken::new())
+                .map_err(|why| format!("{name}: {why}"))?;
             if ran.well { Ok(()) } else { Err(format!("{name}: {}{}", ran.ended, complaint(&ran))) }
         });
     }
@@ -163,10 +170,15 @@ impl ShellHook {
 }
 
 /// Runs it if it was accepted as it is now.
-fn consented(doors: &Doors, spec: &ShellHookSpec, told: &Value) -> Result<Ran, String> {
+fn consented(
+    doors: &Doors,
+    spec: &ShellHookSpec,
+    told: &Value,
+    stop: &CancellationToken,
+) -> Result<Ran, String> {
     let words = spec.words.as_ref().map_err(Clone::clone)?;
     let digest = doors.consents.allowed(spec.event, &spec.command, words)?;
-    launch(doors, spec, words, Consent::Accepted { what: spec.command.clone(), digest }, told)
+    launch(doors, spec, words, Consent::Accepted { what: spec.command.clone(), digest }, told, stop)
 }
 
 fn launch(
@@ -175,6 +187,7 @@ fn launch(
     words: &[String],
     consent: Consent,
     told: &Value,
+    stop: &CancellationToken,
 ) -> Result<Ran, String> {
     let (program, arguments) = words.split_first().ok_or_else(|| "there is no command".to_owned())?;
     let program = Program {
@@ -184,7 +197,7 @@ fn launch(
         directory: Some(spec.cwd.clone()),
         consent,
     };
-    run(doors.launcher.as_ref(), &program, told.to_string().into_bytes(), spec.timeout, &doors.host)
+    run(doors.launcher.as_ref(), &program, told.to_string().into_bytes(), spec.timeout, &doors.host, stop)
 }
 
 fn complaint(ran: &Ran) -> String {
@@ -214,7 +227,7 @@ impl Hook for ShellHook {
     fn wants(&self, tool: &str) -> bool {
         match self.spec.event {
             EventKind::PreToolCall | EventKind::PostToolCall | EventKind::TransformToolResult => {
-                self.matcher.as_ref().is_none_or(|matcher| matcher.is_match(tool))
+                self.matcher.fits(tool)
             }
             EventKind::TransformTerminalOutput => tool == "terminal",
             _ => false,

@@ -163,8 +163,8 @@ fn payload(call: &CallView) -> Map<String, Value> {
         "task_id": session,
         "session_id": session,
         "tool_call_id": call.given_id,
-        "turn_id": "",
-        "api_request_id": "",
+        "turn_id": call.turn_id(),
+        "api_request_id": call.request_id(),
         "middleware_trace": [],
         "telemetry_schema_version": VERSION,
     });

@@ -12,13 +12,14 @@ use hermes_agent::{Event, Learnt, Steering, TurnEnd, TurnStatus};
 use hermes_core::delegate::{Delegates, End, EndStatus, Giver, Limits, Role, Step, Task};
 use hermes_core::model::{Part, Usage};
 use hermes_core::policy::{Answer, ApprovalRequest, Approver, Grant};
-use hermes_store::sessions::Link;
+use hermes_store::sessions::{Link, fresh_id};
 use tokio_util::sync::CancellationToken;
 
 use super::hooks;
 use super::models::{self, ModelWish, Models};
 use super::open::{self, Opening, Terms};
 use super::relay::Relay;
+use crate::host::Machine;
 use crate::runtime::Runtime;
 
 /// What a child never gets: it has nobody to ask, and what it learns is its parent's to keep.
@@ -88,8 +89,9 @@ impl Children {
         let host = self.runtime.host();
         let began = host.now();
         let cancel = from.cancel.child_token();
-        hooks::task_began(&self.runtime, from.session, task).await;
-        let work = AssertUnwindSafe(self.work(at, task, from.session, &cancel)).catch_unwind();
+        let child = fresh_id(Machine::wall(), Machine::chance());
+        hooks::task_began(&self.runtime, from.session, &child, task).await;
+        let work = AssertUnwindSafe(self.work(at, task, from.session, &child, &cancel)).catch_unwind();
         let limit = self.runtime.settings().delegation.child_timeout;
         let patience = async {
             match limit {
@@ -116,6 +118,7 @@ impl Children {
         at: usize,
         task: &Task,
         parent: &str,
+        child: &str,
         cancel: &CancellationToken,
     ) -> Result<End, String> {
         let settings = self.runtime.settings().delegation;
@@ -129,7 +132,8 @@ impl Children {
         };
         let (relay, trace) = (Relay::default(), Arc::new(Mutex::new(Vec::new())));
         let terms = self.terms_of_child(task, parent);
-        let seat = open::seat(&self.runtime, &terms, Opening::New, models, &relay, &self.learnt);
+        let seat =
+            open::seat(&self.runtime, &terms, Opening::Named(child.to_owned()), models, &relay, &self.learnt);
         let seat = seat.await.map_err(|wrong| wrong.to_string())?;
         let (steps, outside) = (Arc::clone(&trace), self.relay.clone());
         let follower = Arc::new(move |event: Event| {
@@ -141,9 +145,14 @@ impl Children {
                 }
                 outside.tell(Event::Notice { text: format!("task {}: {tool}", at + 1) });
             }
+            // What went wrong beside the call.
+            if matches!(event, Event::Notice { .. }) {
+                outside.tell(event);
+            }
         });
         let _following = relay.follow(follower);
         let end = seat.driver.turn(&seat.id, vec![prompt(task)], &Steering::default(), &|_| {}, cancel).await;
+        let end = seat.withheld.judged(end);
         let trace = std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(told(end, trace, usize::try_from(settings.max_summary_chars).unwrap_or(usize::MAX)))
     }

@@ -16,7 +16,7 @@
 mod children;
 mod conversation;
 mod facts;
-mod hooks;
+pub(crate) mod hooks;
 pub(crate) mod models;
 mod open;
 mod references;
@@ -28,14 +28,14 @@ mod tools;
 mod verify;
 mod wording;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::BoxFuture;
 use hermes_agent::context::tokens;
 use hermes_agent::title::title;
-use hermes_agent::{EventSink, Learnt, Steering, TurnEnd};
-use hermes_core::model::{Message, Part};
+use hermes_agent::{Event, EventSink, Learnt, Steering, TurnEnd};
+use hermes_core::model::{Message, Part, Usage};
 use hermes_store::sessions::{Listing, SessionError, SessionRecord, Sessions, Spender, Tokens};
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +45,7 @@ use crate::runtime::Runtime;
 pub use models::{ModelChoice, ModelError, ModelWish};
 pub use open::{ChatBuilder, OpenError, Opening};
 
+use hooks::Notes;
 use open::Terms;
 use relay::{Queue, Relay, Told};
 use seat::Seat;
@@ -58,6 +59,10 @@ pub struct Chat {
     steering: Steering,
     learnt: Arc<Learnt>,
     seat: RwLock<Arc<Seat>>,
+    /// What was said about hooks already.
+    notes: Notes,
+    /// Whether hooks know that it was left.
+    left: AtomicBool,
 }
 
 /// What a session used so far.
@@ -106,28 +111,62 @@ impl Chat {
         let queue = Queue::default();
         let (from_calls, from_turn) = (queue.clone(), queue.clone());
         let changed = hooks::verifies(&self.runtime).then(Changed::default);
-        let heard = changed.clone();
+        let (heard, notes) = (changed.clone(), self.notes.clone());
         let _following = self.relay.follow(Arc::new(move |event| {
             if let Some(changed) = &heard {
                 changed.hear(&event);
             }
-            from_calls.push(event);
+            if !notes.knows(&event) {
+                from_calls.push(event);
+            }
         }));
-        let events = move |event| from_turn.push(event);
-        seat.session.new_turn();
-        let input =
-            hooks::before_turn(&self.runtime, &seat, seat.untitled.load(Ordering::Relaxed), input).await;
-        let turn: BoxFuture<'_, TurnEnd> = match &changed {
-            Some(changed) => Box::pin(self.until_agreed(&seat, input, changed, &events, cancel)),
-            None => Box::pin(seat.driver.turn(&seat.id, input, &self.steering, &events, cancel)),
+        let events = |event| match event {
+            Event::TurnEnded(end) => {
+                self.tell_notes(&from_turn);
+                from_turn.push(Event::TurnEnded(seat.withheld.judged(end)));
+            }
+            other => from_turn.push(other),
         };
-        let work = Box::pin(self.inside(turn));
-        let end = Told { work, queue, sink }.await;
+        seat.session.new_turn();
+        let turn = async {
+            let first = seat.untitled.load(Ordering::Relaxed);
+            let input = hooks::before_turn(&self.runtime, &seat, first, input, cancel).await;
+            self.tell_notes(&from_turn);
+            match (input, &changed) {
+                (Err(no), _) => not_begun(&seat, no, &events),
+                (Ok(input), Some(changed)) => self.until_agreed(&seat, input, changed, &events, cancel).await,
+                (Ok(input), None) => seat.driver.turn(&seat.id, input, &self.steering, &events, cancel).await,
+            }
+        };
+        let work = Box::pin(self.inside(Box::pin(turn)));
+        let end = seat.withheld.judged(Told { work, queue: queue.clone(), sink }.await);
         hooks::after_turn(&self.runtime, &seat, &asked, &end).await;
         if seat.untitled.swap(false, Ordering::Relaxed) {
             self.give_title(&seat.id, &asked, &end.text).await;
         }
         end
+    }
+
+    /// Says what went wrong with hooks, each thing once in a conversation.
+    fn tell_notes(&self, queue: &Queue) {
+        for text in self.runtime.hook_notes() {
+            let notice = Event::Notice { text };
+            if !self.notes.knows(&notice) {
+                queue.push(notice);
+            }
+        }
+    }
+
+    /// Leaves the conversation, and says what went wrong with hooks at its end.
+    pub fn close(self) -> Vec<String> {
+        self.leave();
+        self.runtime.settle(hooks::AT_THE_END)
+    }
+
+    fn leave(&self) {
+        if !self.left.swap(true, Ordering::Relaxed) {
+            hooks::left_at_once(&self.runtime, &self.seat());
+        }
     }
 
     /// A message with what it points at (`@file:path`, `@folder:path`, `@diff`, …) behind it, read by the
@@ -286,8 +325,30 @@ impl Chat {
 
 impl Drop for Chat {
     fn drop(&mut self) {
-        hooks::left_at_once(&self.runtime, &self.seat());
+        self.leave();
     }
+}
+
+/// A turn that does not begin.
+fn not_begun(seat: &Seat, no: hooks::No, events: EventSink<'_>) -> TurnEnd {
+    let model = seat.driver.models.first().map(|model| model.name().to_owned()).unwrap_or_default();
+    let session = seat.id.clone();
+    events(Event::TurnBegan { session: session.clone(), model: model.clone() });
+    let end = TurnEnd {
+        status: no.status,
+        text: String::new(),
+        error: Some(no.why),
+        session,
+        model,
+        model_calls: 0,
+        tool_calls: 0,
+        denied: 0,
+        usage: Usage::default(),
+        cost_usd: None,
+        seconds: 0.0,
+    };
+    events(Event::TurnEnded(end.clone()));
+    end
 }
 
 /// The words among what a person sends.

@@ -19,7 +19,7 @@ use super::models::{self, ModelError, ModelWish, Models};
 use super::relay::Relay;
 use super::sampler::ModelSampler;
 use super::seat::Seat;
-use super::{Chat, children, facts, hooks, inside};
+use super::{Chat, children, facts, inside};
 use crate::host::Machine;
 use crate::policy::GrantsOf;
 use crate::runtime::Runtime;
@@ -189,7 +189,8 @@ impl ChatBuilder {
         };
         let seat = inside(&runtime, Box::pin(opened)).await?;
         let (steering, seat) = (Steering::default(), RwLock::new(Arc::new(seat)));
-        Ok(Chat { runtime, terms, relay, steering, learnt, seat })
+        let (notes, left) = Default::default();
+        Ok(Chat { runtime, terms, relay, steering, learnt, seat, notes, left })
     }
 
     /// The same, from code that just waits.
@@ -287,7 +288,7 @@ fn session(
         .session()
         .id(id)
         .select(terms.selection.clone())
-        .approver(hooks::approver(runtime, &terms.approver))
+        .approver(Arc::clone(&terms.approver))
         .extension(watcher);
     if let Some(risk) = models.risk() {
         builder = builder.risk_model(Arc::new(risk));

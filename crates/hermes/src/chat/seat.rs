@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hermes_agent::{AgentSettings, Driver, Learnt};
 use hermes_core::conversation::Conversation;
 
-use super::hooks;
+use super::hooks::{self, Withheld};
 use super::models::Models;
 use super::open::Terms;
 use super::tools::SessionTools;
@@ -22,6 +22,8 @@ pub(crate) struct Seat {
     pub(crate) driver: Driver,
     /// Whether the session is new and has no title yet.
     pub(crate) untitled: AtomicBool,
+    /// Why the answer is not what the model said, if a hook that had to look at it could not.
+    pub(crate) withheld: Withheld,
     runtime: Runtime,
     system: Arc<str>,
 }
@@ -38,9 +40,10 @@ impl Seat {
         system: Arc<str>,
         learnt: &Arc<Learnt>,
     ) -> Self {
+        let withheld = Withheld::default();
         let driver = Driver {
             host: runtime.host(),
-            models: hooks::models(runtime, &models.list),
+            models: hooks::models(runtime, &session, &models.list, &withheld),
             summary_model: models.summary.clone(),
             tools: Arc::new(SessionTools(Arc::clone(&session))),
             log: Arc::clone(&log),
@@ -49,7 +52,7 @@ impl Seat {
             learnt: Arc::clone(learnt),
         };
         let untitled = AtomicBool::new(false);
-        Self { id, session, log, models, driver, untitled, runtime: runtime.clone(), system }
+        Self { id, session, log, models, driver, untitled, withheld, runtime: runtime.clone(), system }
     }
 
     /// It is new: it gets a title when something was said.

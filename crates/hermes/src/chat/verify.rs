@@ -92,8 +92,16 @@ impl Chat {
             if end.status != TurnStatus::Answered {
                 break;
             }
-            let wish = hooks::still_to_do(&self.runtime, seat, attempt, &end, &changed.paths()).await;
-            let Some(text) = wish else { break };
+            let paths = changed.paths();
+            let wish = hooks::still_to_do(&self.runtime, seat, attempt, &end, &paths, cancel).await;
+            let text = match wish {
+                Ok(Some(text)) => text,
+                Ok(None) => break,
+                Err(no) => {
+                    (end.status, end.error) = (no.status, Some(no.why));
+                    break;
+                }
+            };
             events(Event::Notice { text: format!("a hook wants more before this is the end: {text}") });
             let further = |event| {
                 if !matches!(event, Event::TurnBegan { .. }) {

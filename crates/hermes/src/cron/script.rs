@@ -7,6 +7,7 @@ use hermes_core::cron::Job;
 use hermes_core::host::blocking;
 use hermes_extend::hooks;
 use hermes_extend::launch::{Consent, Program};
+use tokio_util::sync::CancellationToken;
 
 use super::Cron;
 
@@ -26,8 +27,12 @@ pub(super) async fn printed(cron: &Cron, job: &Job) -> Result<Option<String>, St
     let (launcher, host) = (Arc::clone(runtime.foreign().launcher()), runtime.host());
     let limit = runtime.settings().cron.script_timeout;
     let running = Arc::clone(&host);
+    // A script ends with the wish to know what it says.
+    let stop = CancellationToken::new();
+    let _wanted = stop.clone().drop_guard();
     let ran =
-        blocking(&host, move || hooks::run(launcher.as_ref(), &program, Vec::new(), limit, &running)).await;
+        blocking(&host, move || hooks::run(launcher.as_ref(), &program, Vec::new(), limit, &running, &stop));
+    let ran = ran.await;
     let ran = ran.map_err(|lost| lost.to_string())?.map_err(|why| format!("the script: {why}"))?;
     if ran.well {
         return Ok(Some(ran.said));

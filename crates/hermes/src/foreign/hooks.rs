@@ -4,16 +4,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
+use hermes_core::effect::lexical;
 use hermes_core::hook::{EventKind, Hook};
 use hermes_core::host::Host;
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
-use hermes_extend::hooks::{Consents, Observers, ShellHook, ShellHookSpec, Tried, sample, words};
+use hermes_env::probe::program_on_path;
+use hermes_extend::hooks::{
+    Consents, Observers, ShellHook, ShellHookSpec, Tried, sample, words, wrong_pattern,
+};
 use hermes_extend::launch::Launch;
 use hermes_store::config::HookSettings;
 use hermes_store::hooks_consent::{ConsentState, HookCommand, HooksConsent};
 use serde_json::Value;
 
+use super::launcher::{found, search_path};
 use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::world::World;
@@ -45,8 +50,12 @@ pub struct HookStanding {
     pub timeout: Duration,
     /// Whether a call is not run when the hook fails.
     pub policy: bool,
-    /// Why it does not run, if so; an error is why it cannot be told.
+    /// Whether somebody agreed to it; an error is why that cannot be told.
     pub consent: Result<ConsentState, String>,
+    /// Why it cannot run, whoever agrees.
+    pub broken: Option<String>,
+    /// What is odd about it, though it may run.
+    pub odd: Vec<String>,
     /// Whether everything is accepted without looking.
     pub unasked: bool,
 }
@@ -55,11 +64,8 @@ impl HookStanding {
     /// Whether it runs as things stand.
     pub fn runs(&self) -> bool {
         self.event.is_told()
-            && match &self.consent {
-                Ok(ConsentState::Accepted { .. }) => true,
-                Ok(_) => self.unasked,
-                Err(_) => false,
-            }
+            && self.broken.is_none()
+            && (self.unasked || matches!(self.consent, Ok(ConsentState::Accepted { .. })))
     }
 }
 
@@ -74,6 +80,7 @@ impl Hooks {
         let consents = HomeConsents {
             list: world.home().map(HooksConsent::new),
             cwd: place.cwd.clone(),
+            path: search_path(world),
             world: OnceLock::new(),
         };
         Self {
@@ -101,16 +108,16 @@ impl Hooks {
     pub(crate) fn standing(&self, world: &World) -> Vec<HookStanding> {
         let one = |settings: &HookSettings| {
             let spec = self.spec(settings);
+            let words = spec.words.as_deref().unwrap_or_default();
             HookStanding {
                 event: spec.event,
                 command: spec.command.clone(),
                 matcher: spec.matcher.clone(),
                 timeout: spec.timeout,
                 policy: spec.policy,
-                consent: spec
-                    .words
-                    .clone()
-                    .and_then(|words| self.consents.state(spec.event, &spec.command, &words)),
+                consent: self.consents.state(spec.event, &spec.command, words),
+                broken: spec.words.as_ref().err().cloned(),
+                odd: self.odd(&spec, words),
                 unasked: unasked(world),
             }
         };
@@ -124,9 +131,9 @@ impl Hooks {
         for settings in world.hooks().iter().filter(|settings| settings.command == command) {
             let spec = self.spec(settings);
             let words = spec.words.clone()?;
-            let (event, cwd) = (spec.event.name(), self.place.cwd.as_path());
-            let command = HookCommand { event, command: &spec.command, words: &words, cwd };
-            list.accept(&command, Machine::wall()).map_err(|wrong| wrong.to_string())?;
+            let accept = |command: &HookCommand<'_>| list.accept(command, Machine::wall());
+            let accepted = self.consents.about(spec.event, &spec.command, &words, accept);
+            accepted.map_err(|wrong| wrong.to_string())?;
             count += 1;
         }
         Ok(count)
@@ -136,6 +143,31 @@ impl Hooks {
     pub(crate) fn revoke(&self, command: &str) -> Result<usize, String> {
         let list = self.consents.list.as_ref().ok_or_else(|| "there is no home".to_owned())?;
         list.revoke(command).map_err(|wrong| wrong.to_string())
+    }
+
+    /// What is odd about a hook that may run all the same.
+    fn odd(&self, spec: &ShellHookSpec, words: &[String]) -> Vec<String> {
+        let pattern = spec.matcher.as_deref().and_then(|text| wrong_pattern(text, spec.policy));
+        let there = self.consents.program(words);
+        let there = there.is_some_and(|path| program_on_path(&path.to_string_lossy(), "".as_ref()).is_some());
+        let missing = words.first().filter(|_| !there);
+        let missing = missing.map(|name| format!("there is no program `{name}` that can be run"));
+        pattern.into_iter().chain(missing).collect()
+    }
+
+    /// Runs one hook, by its place in the configuration, with a sample about one of these tools that it is
+    /// for; nothing when it is for none of them.
+    pub(crate) fn try_one<'a>(
+        &self,
+        world: &World,
+        at: usize,
+        tools: impl Iterator<Item = &'a str>,
+    ) -> Option<Result<Tried, String>> {
+        let settings = world.hooks().get(at)?;
+        let (hook, event) = (self.hook(settings), EventKind::named(&settings.event)?);
+        let mut tools = ["terminal"].into_iter().chain(tools);
+        let tool = if hook.is_about_calls() { Some(tools.find(|name| hook.wants(name))?) } else { None };
+        Some(hook.try_out(&sample(event, tool, &self.place.cwd.to_string_lossy())))
     }
 
     /// Runs the hooks of an event once, whether or not they were agreed to.
@@ -184,7 +216,7 @@ impl Kind for Hooks {
         }
         let hooks = settings.iter().map(|settings| Arc::new(self.hook(settings)) as Arc<dyn Hook>);
         let scope = hooks.fold(Scope::new(Source::Embedder(SCOPE.to_owned())), Scope::hook);
-        let problems = self.standing(world).iter().filter_map(problem).collect();
+        let problems = self.standing(world).iter().flat_map(problems).collect();
         *made_from = Some(settings.to_vec());
         Changes {
             removed: Vec::new(),
@@ -195,22 +227,29 @@ impl Kind for Hooks {
     }
 }
 
-/// Why a hook does not do what it is there for, in words.
-fn problem(hook: &HookStanding) -> Option<String> {
+/// Why a hook does not do what it is there for, or does it oddly, in words.
+pub(crate) fn problems(hook: &HookStanding) -> Vec<String> {
     let HookStanding { event, command, .. } = hook;
     let name = event.name();
     if !event.is_told() {
-        return Some(format!("hooks.{name}: nothing tells about this event here; `{command}` never runs"));
+        return vec![format!("hooks.{name}: nothing tells about this event here; `{command}` never runs")];
     }
+    let odd = hook.odd.iter().map(|odd| format!("hooks.{name}: `{command}`: {odd}"));
     let why = match &hook.consent {
-        _ if hook.runs() => return None,
+        _ if hook.runs() => return odd.collect(),
+        _ if hook.broken.is_some() => hook.broken.clone().unwrap_or_default(),
         Ok(ConsentState::Changed) => "it has changed since it was accepted".to_owned(),
         Ok(ConsentState::Unbound) => "its consent does not say what the script was".to_owned(),
         Ok(_) => "nobody has accepted it".to_owned(),
         Err(why) => why.clone(),
     };
-    let then = if hook.policy { "calls that it decides about are denied" } else { "it does not run" };
-    Some(format!("hooks.{name}: `{command}`: {why}; {then} (see `hermes hooks list`)"))
+    let then = if hook.policy && !event.is_observed() {
+        "what it decides about is denied"
+    } else {
+        "it does not run"
+    };
+    let why = format!("hooks.{name}: `{command}`: {why}; {then} (see `hermes hooks list`)");
+    std::iter::once(why).chain(odd).collect()
 }
 
 /// Whether everything is accepted without looking: by the configuration, a variable or a flag.
@@ -224,14 +263,34 @@ fn unasked(world: &World) -> bool {
 struct HomeConsents {
     list: Option<HooksConsent>,
     cwd: PathBuf,
+    /// Where programs are looked for.
+    path: String,
     world: OnceLock<Weak<RwLock<World>>>,
 }
 
 impl HomeConsents {
     fn state(&self, event: EventKind, command: &str, words: &[String]) -> Result<ConsentState, String> {
         let Some(list) = &self.list else { return Ok(ConsentState::Unknown) };
-        let command = HookCommand { event: event.name(), command, words, cwd: &self.cwd };
-        list.state(&command).map_err(|wrong| wrong.to_string())
+        self.about(event, command, words, |command| list.state(command)).map_err(|wrong| wrong.to_string())
+    }
+
+    /// The file that a command starts, found as it is when it is started.
+    fn program(&self, words: &[String]) -> Option<PathBuf> {
+        let found = found(words.first()?, &self.path)?;
+        Some(lexical(&found.to_string_lossy(), &self.cwd, None))
+    }
+
+    /// A command as consents are about it.
+    fn about<T>(
+        &self,
+        event: EventKind,
+        command: &str,
+        words: &[String],
+        look: impl FnOnce(&HookCommand<'_>) -> T,
+    ) -> T {
+        let program = self.program(words);
+        let (event, program) = (event.name(), program.as_deref());
+        look(&HookCommand { event, command, words, program, cwd: &self.cwd })
     }
 
     fn unasked(&self) -> bool {

@@ -51,7 +51,7 @@ impl Launcher {
         let mut usual: Vec<_> =
             USUAL.iter().filter_map(|name| Some(((*name).to_owned(), process.get(*name)?.clone()))).collect();
         if !process.contains_key("PATH") {
-            usual.push(("PATH".to_owned(), USUAL_PATH.to_owned()));
+            usual.push(("PATH".to_owned(), search_path(world)));
         }
         Self { peers: Peers::new(host), usual }
     }
@@ -81,8 +81,13 @@ impl Launch for Launcher {
     }
 }
 
+/// Where foreign programs are looked for.
+pub(crate) fn search_path(world: &World) -> String {
+    world.process().get("PATH").map_or(USUAL_PATH, String::as_str).to_owned()
+}
+
 /// Where the program is: a path as it stands, a name on the search path.
-fn found(program: &str, path: &str) -> Option<PathBuf> {
+pub(crate) fn found(program: &str, path: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(Path::new(program).to_path_buf());
     }

@@ -72,6 +72,7 @@ fn desk(home: &Home) -> Arc<Desk> {
 }
 
 pub use hooks::HookStanding;
+pub(crate) use hooks::problems as hook_problems;
 
 /// One kind of foreign tools.
 pub(crate) trait Kind: Send + Sync {

@@ -122,6 +122,8 @@ fn hooks_are_told_about_agents_that_work_for_another_and_about_requests_that_fai
     assert_eq!((began.len(), ended.len()), (1, 1), "{began:?} {ended:?}");
     assert_eq!(began[0]["extra"]["child_goal"], "look at PEARS");
     assert_eq!(began[0]["extra"]["parent_session_id"], json!(id));
+    assert!(began[0]["extra"]["child_session_id"].is_string(), "{began:?}");
+    assert_eq!(began[0]["extra"]["child_session_id"], ended[0]["extra"]["child_session_id"]);
     assert_eq!(
         (&ended[0]["extra"]["child_status"], &ended[0]["extra"]["completed"]),
         (&json!("failed"), &json!(false))

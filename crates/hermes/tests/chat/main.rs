@@ -6,6 +6,7 @@
 //! | `cron` | scheduled work, by a clock in the hands of the test |
 //! | `weather` | a tool of one's own is used, over every wire and without any |
 //! | `going_on` | what is the same in the next question, the next turn and the next process |
+//! | `deciding` | hooks that have a say, and what follows when they fail |
 //! | `hooks` | what hooks are told beside calls, and which skills the prompt names |
 //! | `trouble` | models that fail, tools that are stopped, little room |
 //! | `wishes` | how hard to think, and what a message points at |
@@ -20,6 +21,7 @@
 )]
 
 mod cron;
+mod deciding;
 mod going_on;
 mod hooks;
 mod trouble;

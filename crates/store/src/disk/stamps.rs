@@ -3,6 +3,10 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// How long a file must have lain still for its stamp to stand for its content.
+const SETTLED: Duration = Duration::from_secs(3);
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +54,16 @@ impl From<[u64; 6]> for Stamp {
 
 fn nanos((seconds, rest): (i64, i64)) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(rest)
+}
+
+impl Stamp {
+    /// Whether the file had lain still for a while at this time. One that was changed a moment ago may be
+    /// changed again within the same tick of the clock that stamps it.
+    pub(crate) fn had_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let changed = u64::try_from(self.changed.0).unwrap_or_default();
+        Duration::from_secs(changed) + SETTLED < now
+    }
 }
 
 /// The stamp of a regular file, or of one behind a link; `None` if there is none.

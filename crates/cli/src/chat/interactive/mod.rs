@@ -71,7 +71,11 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
     let code = wait(chat.run());
     let goodbye = chat.goodbye();
     let left = chat.screen.leave(&goodbye);
+    drop(chat);
     drop(terminal);
+    for wrong in talk.close() {
+        output::warn(&wrong);
+    }
     left?;
     match code? {
         0 => Ok(()),
