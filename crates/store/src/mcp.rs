@@ -87,7 +87,7 @@ impl McpHome {
 
     /// Changes when something else is kept of any server.
     pub fn stamp_of_all(&self, file: McpFile) -> Option<Stamp> {
-        disk::folder_stamp(&self.folder(file))
+        disk::any_stamp(&self.folder(file))
     }
 
     /// Forgets it.
