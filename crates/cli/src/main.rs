@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Err(told) => plugin_cli::run(&words, told),
     };
     let done = match (panic::catch_unwind(AssertUnwindSafe(work)), &matches) {
-        (Ok(None), Err(told)) => return told_by_clap(told),
+        (Ok(None), Err(told)) => return told_by_clap(told, &words),
         (Ok(done), _) => Ok(done.unwrap_or(Ok(()))),
         (Err(broken), _) => Err(broken),
     };
@@ -102,9 +102,12 @@ fn asks_for_version(words: &[OsString]) -> bool {
 }
 
 /// Help and version are answers; everything else is wrong usage.
-fn told_by_clap(told: &clap::Error) -> ExitCode {
+fn told_by_clap(told: &clap::Error, words: &[OsString]) -> ExitCode {
     // Nowhere to write to is no reason to fail differently.
     let _ = told.print();
+    if let Some(more) = plugin_cli::help(words, told) {
+        let _ = write!(std::io::stdout(), "{more}");
+    }
     match told.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(Failure::USAGE),
