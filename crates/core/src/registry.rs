@@ -407,29 +407,28 @@ impl Next {
         }
         let mut scope = Arc::new(scope);
         let place = self.scopes.iter().position(|known| known.source == scope.source);
-        while let Err((name, wrong)) = self.refuse(&scope, place) {
+        while let Some(owner) = self.clashing(&scope, place) {
+            let wrong = taken(&owner, &scope.source);
             if !scope.in_parts {
                 return Err(wrong);
             }
             refused.push(wrong);
-            scope = Arc::new(scope.without(&name));
+            scope = Arc::new(scope.without(owner.entry.name()));
         }
         self.put(&scope, place);
         Ok((scope, refused))
     }
 
-    /// The name for which a scope cannot be taken as it is, and why.
-    fn refuse(&self, scope: &Arc<Scope>, place: Option<usize>) -> Result<(), (Arc<str>, RegisterError)> {
-        let refused = |owner: &Registered| (Arc::clone(owner.entry.name()), taken(owner, &scope.source));
+    /// The other tool for which a scope cannot be taken as it is.
+    fn clashing(&self, scope: &Arc<Scope>, place: Option<usize>) -> Option<Registered> {
         if let Some(at) = place {
-            let other = clash(&self.with(scope, at), &scope.source);
-            return other.map_or(Ok(()), |other| Err(refused(&other)));
+            return clash(&self.with(scope, at), &scope.source);
         }
         // The last in the row can only clash with those before it.
         let owner = |entry: &Arc<ToolEntry>| {
             self.tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source))
         };
-        scope.tools.iter().find_map(owner).map_or(Ok(()), |owner| Err(refused(owner)))
+        scope.tools.iter().find_map(owner).cloned()
     }
 
     fn put(&mut self, scope: &Arc<Scope>, place: Option<usize>) {

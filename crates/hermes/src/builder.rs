@@ -350,8 +350,7 @@ impl RuntimeBuilder {
         });
         // Set once, here.
         let _ = later.set(runtime.downgrade());
-        runtime.open_to_hooks();
-        Ok(runtime)
+        Ok(runtime.open_to_hooks())
     }
 }
 

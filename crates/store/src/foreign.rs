@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_of_a_folder_changes_with_every_name_and_byte_but_not_with_compiled_files() {
+    fn a_digest_of_a_folder_changes_with_every_name_and_byte_and_links_stay_inside() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = dir.path().join(name);

@@ -177,10 +177,11 @@ impl Runtime {
     }
 
     /// Lets the hooks of plugins make calls.
-    pub(crate) fn open_to_hooks(&self) {
+    pub(crate) fn open_to_hooks(self) -> Self {
         if let Some(plugins) = self.foreign().plugins() {
             plugins.desk().open(Arc::new(Front(self.downgrade())));
         }
+        self
     }
 }
 

@@ -266,10 +266,13 @@ impl Plugins {
             // Every file of it counts when the program starts, and while it runs those that every plugin has.
             (Code::Folder(folder), _) => Some(foreign::tree_stamp(folder, Some(&FRONT), witnesses)),
             (Code::EntryPoint(target), _) => {
-                let stamp = found.place.as_ref().map(|place| match foreign::is_folder(place) {
-                    true => foreign::tree_stamp(place, Some(&FRONT), witnesses),
-                    false => format!("{:?}", witnesses.see(place)),
-                });
+                let stamp = |place: &PathBuf| {
+                    if foreign::is_folder(place) {
+                        return foreign::tree_stamp(place, Some(&FRONT), witnesses);
+                    }
+                    format!("{:?}", witnesses.see(place))
+                };
+                let stamp = found.place.as_ref().map(stamp);
                 Some(format!("{target} {:?} {}", found.manifest, stamp.unwrap_or_default()))
             }
         }

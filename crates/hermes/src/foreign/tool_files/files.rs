@@ -1,5 +1,6 @@
 //! The files of a folder, read: which of them are tool files and may run, and what each is remembered by.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use hermes_extend::python::scan::{Registration, registrations, variables};
@@ -41,6 +42,8 @@ pub(super) struct File {
     /// What it is remembered by: changes with its content and with what that depends on.
     pub(super) identity: String,
     pub(super) found: Result<Vec<Registration>, String>,
+    /// Whether it may import what lies beside it.
+    pub(super) imports: bool,
     /// Variables it reads by name.
     pub(super) reads: Vec<String>,
     /// What it offers; nothing while it is being asked.
@@ -54,8 +57,8 @@ impl File {
             return Ok(None);
         };
         let (found, reads, digest) = (registrations(&text), variables(&text), foreign::digest(&text));
-        let identity = digest.clone();
-        Ok(Some(Self { seen: seen.clone(), text, digest, identity, found, reads, offer: None }))
+        let (identity, imports) = (digest.clone(), imports_beside(&text));
+        Ok(Some(Self { seen: seen.clone(), text, digest, identity, found, imports, reads, offer: None }))
     }
 }
 
@@ -84,51 +87,53 @@ impl Sorted {
 }
 
 /// What lies beside a file, and may be part of what it offers.
-pub(super) struct Around {
-    /// The names that can be imported, sorted.
-    names: Vec<String>,
+pub(super) struct Around<'a> {
+    folder: &'a Folder,
+    seen: &'a [Seen],
     /// Changes with anything that lies there.
-    stamp: String,
+    stamp: OnceCell<String>,
 }
 
-impl Around {
-    pub(super) fn of(folder: &Folder, seen: &[Seen]) -> Self {
-        let inner = if seen.is_empty() { Vec::new() } else { foreign::folders(&folder.path) };
-        let stamps: Vec<String> =
-            inner.iter().map(|it| foreign::tree_stamp(it, Some(&[]), &mut Witnesses::default())).collect();
-        let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let paths = seen.iter().map(|it| it.path.as_path()).chain(inner.iter().map(PathBuf::as_path));
-        let names = paths.filter(|path| !is_reserved(path)).map(name).collect();
-        Self { names, stamp: foreign::digest(&format!("{} {stamps:?}", generation(seen))) }
+impl<'a> Around<'a> {
+    pub(super) fn of(folder: &'a Folder, seen: &'a [Seen]) -> Self {
+        Self { folder, seen, stamp: OnceCell::new() }
     }
 
-    /// What a file is remembered by. One that names another of its folder depends on all of them, and one that
-    /// names variables on whether they are set.
+    /// What a file is remembered by. One that imports another of its folder depends on all of them, and one
+    /// that names variables on whether they are set.
     pub(super) fn identity(&self, file: &File, world: &World) -> String {
-        let own = file.seen.path.file_stem().unwrap_or_default().to_string_lossy();
-        let names_other = self.names.iter().any(|name| **name != *own && mentions(&file.text, name));
         let written = file.found.iter().flatten().flat_map(|it| it.requires_env.iter());
         let mut set: Vec<&String> = written.chain(&file.reads).collect();
         set.sort();
         set.dedup();
         set.retain(|name| world.variable(name).is_some());
-        match (names_other, set.as_slice()) {
+        match (file.imports, set.as_slice()) {
             (false, []) => file.digest.clone(),
             (false, set) => format!("{} {set:?}", file.digest),
-            (true, set) => format!("{} {set:?} {}", file.digest, self.stamp),
+            (true, set) => format!("{} {set:?} {}", file.digest, self.stamp()),
         }
+    }
+
+    fn stamp(&self) -> &str {
+        self.stamp.get_or_init(|| {
+            let inner = foreign::folders(&self.folder.path);
+            let stamp = |it: &PathBuf| foreign::tree_stamp(it, Some(&[]), &mut Witnesses::default());
+            let stamps: Vec<String> = inner.iter().map(stamp).collect();
+            foreign::digest(&format!("{} {stamps:?}", generation(self.seen)))
+        })
     }
 }
 
-/// Whether a word stands in a text behind `tools.`, `import` or a dot, as names of modules do.
-fn mentions(text: &str, name: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at + name.len()..));
-        let whole = !before.ends_with(is_word) && !behind.unwrap_or_default().starts_with(is_word);
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        whole && (line.contains("import") || line.contains("tools.") || line.trim_start().starts_with("from"))
-    })
+/// Whether a text may import what lies beside it: as `tools.<name>`, or by a dot.
+fn imports_beside(text: &str) -> bool {
+    let beside = |(at, word): (usize, &str)| {
+        let rest = text.get(at + word.len()..).unwrap_or_default();
+        match rest.strip_prefix('.') {
+            Some(name) => !name.starts_with("registry"),
+            None => rest.trim_start().starts_with("import"),
+        }
+    };
+    text.match_indices("tools").any(beside) || text.contains("from .")
 }
 
 /// Whether something else is imported by this name.
@@ -164,4 +169,21 @@ pub(super) fn needs(file: &File) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_imported_from_beside_is_told_from_the_registry() {
+        for beside in
+            ["from tools.shared import X", "from tools import shared", "import tools.a", "from . import b"]
+        {
+            assert!(imports_beside(beside), "{beside}");
+        }
+        for not in ["from tools.registry import registry", "import json\nx = 'my tools'", "toolset='tools'"] {
+            assert!(!imports_beside(not), "{not}");
+        }
+    }
 }
