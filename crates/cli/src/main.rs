@@ -108,6 +108,9 @@ fn asks_for_version(words: &[OsString]) -> bool {
 fn told_by_clap(told: &clap::Error, words: &[OsString]) -> ExitCode {
     // Nowhere to write to is no reason to fail differently.
     let _ = told.print();
+    if let Some(more) = plugin_cli::help(words, told) {
+        let _ = write!(std::io::stdout(), "{more}");
+    }
     match told.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ExitCode::from(Failure::USAGE),

@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
+use hermes::store::Config;
+use hermes::store::config::KeyPath;
 
 use crate::command::Failure;
 use crate::shell::Shell;
@@ -15,8 +18,11 @@ pub(crate) fn run(words: &[OsString], told: &clap::Error) -> Option<Result<(), F
         return None;
     }
     let Words { json, profile, name, rest } = Words::of(words)?;
-    let runtime = Shell::of_this_process(json, profile).runtime().ok()?;
-    let said = match runtime.run_plugin_cli(&name, &rest)? {
+    let shell = Shell::of_this_process(json, profile);
+    let runtime = shell.runtime().ok()?;
+    // What it calls is called as if the person had typed it.
+    let session = Arc::new(runtime.session().approver(shell.approver(&runtime)).open().ok()?);
+    let said = match runtime.run_plugin_cli(&name, &rest, session)? {
         Ok(said) => said,
         Err(why) => return Some(Err(Failure::failed(why))),
     };
@@ -24,6 +30,22 @@ pub(crate) fn run(words: &[OsString], told: &clap::Error) -> Option<Result<(), F
     let _ = std::io::stdout().write_all(said.out.as_bytes());
     let _ = std::io::stderr().write_all(said.err.as_bytes());
     Some(if said.code == 0 { Ok(()) } else { Err(Failure::Told(said.code)) })
+}
+
+/// The commands of plugins, for the help that names all commands; nothing when none is switched on, which is
+/// found out without looking at any.
+pub(crate) fn help(words: &[OsString], told: &clap::Error) -> Option<String> {
+    let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
+    let for_all = words.iter().skip(1).all(|word| ["--help", "-h", "help"].iter().any(|it| word == it));
+    if !asked.contains(&told.kind()) || !for_all {
+        return None;
+    }
+    let shell = Shell::of_this_process(false, None);
+    let enabled = KeyPath::new(["plugins", "enabled"])?;
+    Config::read(&shell.home().ok()?, &|_| None).ok()?.get(&enabled)?;
+    let commands = shell.runtime().ok()?.plugin_cli();
+    let lines: Vec<String> = commands.iter().map(|it| format!("  {:<12}  {}", it.name, it.help)).collect();
+    (!lines.is_empty()).then(|| format!("\nCommands of plugins:\n{}\n", lines.join("\n")))
 }
 
 /// What was typed: our options, the command, and what is the command's own.

@@ -1,7 +1,8 @@
 //! The registry: an immutable snapshot of all tools, behind an atomic pointer.
 //!
 //! Every source (the built-ins, a plugin, an MCP server, an embedder) owns one scope, installed
-//! whole or not at all. A reader takes the snapshot and keeps it; a writer makes the next one.
+//! whole or not at all; one that may come in parts goes without the tools that are refused, and what
+//! else is in it stays. A reader takes the snapshot and keeps it; a writer makes the next one.
 //! When a scope goes, what it had overridden comes back.
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ pub enum Source {
 }
 
 /// Everything one source contributes.
+#[derive(Clone)]
 pub struct Scope {
     source: Source,
     tools: Vec<Arc<ToolEntry>>,
@@ -37,6 +39,7 @@ pub struct Scope {
     dynamic_toolsets: Vec<DynamicToolset>,
     platforms: Vec<Arc<str>>,
     hooks: Vec<Arc<dyn Hook>>,
+    in_parts: bool,
 }
 
 /// All tools at one moment.
@@ -77,7 +80,7 @@ pub struct Installed {
     pub replaced: Vec<(String, Source)>,
 }
 
-/// Why a scope was refused. Nothing of it was installed.
+/// Why a scope was refused. Nothing of it was installed, but for one that comes in parts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -120,6 +123,13 @@ pub enum RegisterError {
         /// The toolset it is in.
         owner_toolset: String,
     },
+    /// Some tools of a scope that may come in parts were refused. The rest of it is installed.
+    #[error("{}", listed(.0))]
+    InPart(Vec<RegisterError>),
+}
+
+fn listed(refused: &[RegisterError]) -> String {
+    refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl Scope {
@@ -133,6 +143,7 @@ impl Scope {
             dynamic_toolsets: Vec::new(),
             platforms: Vec::new(),
             hooks: Vec::new(),
+            in_parts: false,
         }
     }
 
@@ -170,27 +181,61 @@ impl Scope {
         self
     }
 
+    /// Lets it come without the tools that are refused, instead of not at all: the hooks of a plugin must
+    /// not go because of a name.
+    pub fn in_parts(mut self) -> Self {
+        self.in_parts = true;
+        self
+    }
+
     fn check(&self) -> Result<(), RegisterError> {
         let mut seen: Vec<&str> = Vec::with_capacity(self.tools.len());
         for tool in &self.tools {
-            let name = tool.name().as_ref();
-            let source_name = self.source.clone();
-            if !is_tool_name(name) {
-                return Err(RegisterError::BadName { name: name.to_owned(), source_name });
-            }
-            if crate::bridge::is_bridge(name) {
-                return Err(RegisterError::Reserved { name: name.to_owned(), source_name });
-            }
-            seen.push(name);
+            self.check_name(tool.name())?;
+            seen.push(tool.name());
         }
         seen.sort_unstable();
         match seen.windows(2).find(|pair| pair.first() == pair.last()) {
-            Some(pair) => Err(RegisterError::Twice {
-                name: pair.first().copied().unwrap_or_default().to_owned(),
-                source_name: self.source.clone(),
-            }),
+            Some(pair) => Err(self.twice(pair.first().copied().unwrap_or_default())),
             None => Ok(()),
         }
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), RegisterError> {
+        let source_name = self.source.clone();
+        if !is_tool_name(name) {
+            return Err(RegisterError::BadName { name: name.to_owned(), source_name });
+        }
+        if crate::bridge::is_bridge(name) {
+            return Err(RegisterError::Reserved { name: name.to_owned(), source_name });
+        }
+        Ok(())
+    }
+
+    /// The same without the tool of this name.
+    fn without(&self, name: &str) -> Self {
+        let tools = self.tools.iter().filter(|tool| &**tool.name() != name).cloned().collect();
+        Self { tools, ..self.clone() }
+    }
+
+    fn twice(&self, name: &str) -> RegisterError {
+        RegisterError::Twice { name: name.to_owned(), source_name: self.source.clone() }
+    }
+
+    /// Takes out the tools whose names cannot be used, or are used by an earlier one of them.
+    fn drop_unusable(&mut self) -> Vec<RegisterError> {
+        let (mut kept, mut refused) = (Vec::<Arc<ToolEntry>>::new(), Vec::new());
+        for tool in std::mem::take(&mut self.tools) {
+            match self.check_name(tool.name()) {
+                Err(wrong) => refused.push(wrong),
+                Ok(()) if kept.iter().any(|other| other.name() == tool.name()) => {
+                    refused.push(self.twice(tool.name()));
+                }
+                Ok(()) => kept.push(tool),
+            }
+        }
+        self.tools = kept;
+        refused
     }
 }
 
@@ -294,13 +339,15 @@ impl Registry {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
         let mut next = Next::after(&before, &[]);
-        let scope = next.join(scope)?;
+        let (scope, refused) = next.join(scope)?;
         let after = self.swap(&before, next);
+        in_full(refused)?;
         Ok(report(&before, &after, &scope))
     }
 
-    /// Takes sources away and installs scopes, each whole or not at all, as one change: who looks sees
-    /// all of it or nothing. Says of each scope whether it was refused.
+    /// Takes sources away and installs scopes, each whole or not at all unless it comes in parts, as one
+    /// change: who looks sees all of it or nothing. Says of each scope whether anything of it was
+    /// refused.
     pub fn change(&self, gone: &[Source], new: Vec<Scope>) -> Vec<Result<(), RegisterError>> {
         if gone.is_empty() && new.is_empty() {
             return Vec::new();
@@ -308,9 +355,9 @@ impl Registry {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
         let mut next = Next::after(&before, gone);
-        let joined: Vec<_> = new.into_iter().map(|scope| next.join(scope).map(drop)).collect();
+        let joined: Vec<_> = new.into_iter().map(|scope| next.join(scope)).collect();
         self.swap(&before, next);
-        joined
+        joined.into_iter().map(|done| done.and_then(|(_, refused)| in_full(refused))).collect()
     }
 
     /// Takes a source's scope away; `false` when it had none.
@@ -348,47 +395,77 @@ impl Next {
     }
 
     /// Adds a scope, or puts it in place of the one its source had. A scope that is refused leaves
-    /// nothing behind.
-    fn join(&mut self, scope: Scope) -> Result<Arc<Scope>, RegisterError> {
-        scope.check()?;
-        let scope = Arc::new(scope);
-        if let Some(at) = self.scopes.iter().position(|known| known.source == scope.source) {
-            let mut scopes = self.scopes.clone();
-            if let Some(known) = scopes.get_mut(at) {
-                *known = Arc::clone(&scope);
+    /// nothing behind; one that comes in parts is never refused, but some of its tools may be.
+    fn join(&mut self, mut scope: Scope) -> Result<(Arc<Scope>, Vec<RegisterError>), RegisterError> {
+        let mut refused = Vec::new();
+        if scope.in_parts {
+            refused = scope.drop_unusable();
+        } else {
+            scope.check()?;
+        }
+        let mut scope = Arc::new(scope);
+        let place = self.scopes.iter().position(|known| known.source == scope.source);
+        while let Some(owner) = self.clashing(&scope, place) {
+            let wrong = taken(&owner, &scope.source);
+            if !scope.in_parts {
+                return Err(wrong);
             }
-            refuse_clashes(&scopes, &scope.source)?;
-            (self.tools, _) = Snapshot::owners(&scopes);
-            self.scopes = scopes;
-            return Ok(scope);
+            refused.push(wrong);
+            scope = Arc::new(scope.without(owner.entry.name()));
+        }
+        self.put(&scope, place);
+        Ok((scope, refused))
+    }
+
+    /// The other tool for which a scope cannot be taken as it is.
+    fn clashing(&self, scope: &Arc<Scope>, place: Option<usize>) -> Option<Registered> {
+        if let Some(at) = place {
+            return clash(&self.with(scope, at), &scope.source);
         }
         // The last in the row can only clash with those before it.
-        for entry in &scope.tools {
-            if let Some(owner) = self.tools.get(entry.name())
-                && !may_replace(owner, entry, &scope.source)
-            {
-                return Err(taken(owner, &scope.source));
-            }
+        let owner = |entry: &Arc<ToolEntry>| {
+            self.tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source))
+        };
+        scope.tools.iter().find_map(owner).cloned()
+    }
+
+    fn put(&mut self, scope: &Arc<Scope>, place: Option<usize>) {
+        if let Some(at) = place {
+            self.scopes = self.with(scope, at);
+            (self.tools, _) = Snapshot::owners(&self.scopes);
+            return;
         }
         for entry in &scope.tools {
             let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
             self.tools.insert(Arc::clone(entry.name()), registered);
         }
-        self.scopes.push(Arc::clone(&scope));
-        Ok(scope)
+        self.scopes.push(Arc::clone(scope));
+    }
+
+    /// The scopes with another one at this place.
+    fn with(&self, scope: &Arc<Scope>, at: usize) -> Vec<Arc<Scope>> {
+        let mut scopes = self.scopes.clone();
+        if let Some(known) = scopes.get_mut(at) {
+            *known = Arc::clone(scope);
+        }
+        scopes
     }
 }
 
-/// Whether a newcomer would take a name from somebody, or somebody a name from it, unasked. Clashes
-/// between others are not its fault: one can appear when a source goes on which another stood.
-fn refuse_clashes(scopes: &[Arc<Scope>], newcomer: &Source) -> Result<(), RegisterError> {
+/// Whether all of a scope was taken.
+fn in_full(refused: Vec<RegisterError>) -> Result<(), RegisterError> {
+    if refused.is_empty() { Ok(()) } else { Err(RegisterError::InPart(refused)) }
+}
+
+/// From whom a newcomer would take a name unasked, or who would take one from it. Clashes between
+/// others are not its fault: one can appear when a source goes on which another stood.
+fn clash(scopes: &[Arc<Scope>], newcomer: &Source) -> Option<Registered> {
     let (_, clashes) = Snapshot::owners(scopes);
-    let other = clashes.into_iter().find_map(|(owner, later)| match newcomer {
+    clashes.into_iter().find_map(|(owner, later)| match newcomer {
         source if *source == later.source => Some(owner),
         source if *source == owner.source => Some(later),
         _ => None,
-    });
-    other.map_or(Ok(()), |other| Err(taken(&other, newcomer)))
+    })
 }
 
 fn taken(owner: &Registered, newcomer: &Source) -> RegisterError {

@@ -45,6 +45,7 @@ pub struct Worker {
     doors: Doors,
     callee: Arc<dyn Callee>,
     state: Mutex<State>,
+    turn: futures::lock::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -68,7 +69,24 @@ pub struct Live {
 impl Worker {
     /// Nothing is started yet. `hello` is what `initialize` will say.
     pub fn new(program: Program, hello: Value, doors: Doors, callee: Arc<dyn Callee>) -> Arc<Self> {
-        Arc::new(Self { program, hello, doors, callee, state: Mutex::default() })
+        Arc::new(Self {
+            program,
+            hello,
+            doors,
+            callee,
+            state: Mutex::default(),
+            turn: futures::lock::Mutex::default(),
+        })
+    }
+
+    /// Waits so long.
+    pub(crate) fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.doors.host.sleep(time)
+    }
+
+    /// A turn of one's own among those who take turns.
+    pub async fn alone(&self) -> futures::lock::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// The process at this moment, started if there is none.

@@ -350,7 +350,7 @@ impl RuntimeBuilder {
         });
         // Set once, here.
         let _ = later.set(runtime.downgrade());
-        Ok(runtime)
+        Ok(runtime.open_to_hooks())
     }
 }
 

@@ -43,6 +43,9 @@ def nap(args, **kw):
     time.sleep(args["seconds"])
     return json.dumps({"slept": args["seconds"]})
 
+async def ablock(args, **kw):
+    time.sleep(1000)
+
 async def anap(args, **kw):
     import asyncio
     await asyncio.sleep(args["seconds"])
@@ -65,6 +68,7 @@ registry.register("hang", "faults", {"name": "hang", "parameters": PARAMETERS}, 
 registry.register("spin", "faults", {"name": "spin", "parameters": PARAMETERS}, spin)
 registry.register("wedge", "faults", {"name": "wedge", "parameters": PARAMETERS}, wedge)
 registry.register("nap", "faults", {"name": "nap", "parameters": PARAMETERS}, nap)
+registry.register("ablock", "faults", {"name": "ablock", "parameters": PARAMETERS}, ablock, is_async=True)
 registry.register("anap", "faults", {"name": "anap", "parameters": PARAMETERS}, anap, is_async=True)
 registry.register("pid", "faults", {"name": "pid", "parameters": PARAMETERS}, pid)
 registry.register("number", "faults", {"name": "number", "parameters": PARAMETERS}, number)
@@ -184,6 +188,26 @@ fn calls_overlap_whether_they_block_or_wait() {
 }
 
 #[test]
+fn a_coroutine_that_blocks_is_in_the_way_of_no_other() {
+    let (_home, runtime) = faults(Duration::from_secs(5));
+    call(&runtime, "pid", &json!({}));
+    let began = Instant::now();
+
+    let stuck = runtime.call(ToolCall::new("ablock", "{}"));
+    let quick = async {
+        // The one that blocks is on its way by now.
+        let first = runtime.call(ToolCall::new("nap", r#"{"seconds": 0.5}"#)).await;
+        let second = runtime.call(ToolCall::new("anap", r#"{"seconds": 0.1}"#)).await;
+        (first, second, began.elapsed())
+    };
+    let (stuck, (first, second, took)) = block_on(futures::future::join(stuck, quick));
+
+    assert!(first.status.is_ok() && second.status.is_ok(), "{first:?} {second:?}");
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert_eq!(stuck.status, Status::TimedOut, "{stuck:?}");
+}
+
+#[test]
 fn what_handlers_do_wrong_is_told_as_it_is() {
     let (_home, runtime) = faults(LONG);
 
@@ -269,6 +293,259 @@ fn a_policy_hook_that_fails_denies_and_another_is_passed_over() {
 
         assert_eq!(outcome.status == Status::Denied, denied, "{outcome:?}");
     }
+}
+
+#[test]
+fn a_name_that_is_refused_costs_a_plugin_that_tool_and_nothing_else() {
+    for name in ["taken", "no name"] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        home.write("home/tools/taken.py", &file_with("taken", ""));
+        let body = format!(
+            "{}{}    ctx.register_hook('pre_tool_call', lambda **kw: {{'action': 'block', 'message': 'shut'}})\n",
+            tool_lines(name),
+            tool_lines("kept")
+        );
+        plugin_with(&home, "guard", "policy: true\n", &body);
+        let runtime = runtime(&home, LONG);
+
+        let denied = call(&runtime, "todo", &json!({}));
+
+        assert!(denied.status == Status::Denied && denied.body.contains("shut"), "{denied:?}");
+        assert!(runtime.tools().tool("kept").is_some());
+        let told = runtime.foreign_problems().concat();
+        assert!(told.contains(&format!("`{name}`")) && told.contains("plugin `guard`"), "{told}");
+    }
+}
+
+#[test]
+fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
+    for (policy, second, denied) in [
+        ("true", "{'note': 'seen'}", true),
+        ("'yes'", "{'note': 'seen'}", true),
+        ("false", "{'note': 'seen'}", false),
+    ] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        let body = format!(
+            "    ctx.register_hook('pre_tool_call', lambda **kw: 1 / 0)\n    \
+             ctx.register_hook('pre_tool_call', lambda **kw: {second})\n"
+        );
+        plugin_with(&home, "guard", &format!("policy: {policy}\n"), &body);
+        let runtime = runtime(&home, LONG);
+
+        let outcome = call(&runtime, "todo", &json!({}));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{policy}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_read_denies_if_it_claims_a_say_and_else_costs_its_plugin() {
+    for (text, denied) in
+        [("policy: true\n: : [", true), ("policy: strict\n", true), ("kind: x\n: : [", false)]
+    {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        // The folder is called otherwise.
+        home.write("home/plugins/other/plugin.yaml", &format!("name: guard\n{text}"));
+        home.write("home/plugins/other/__init__.py", "def register(ctx): pass\n");
+        let runtime = runtime(&home, LONG);
+
+        let outcome = call(&runtime, "todo", &json!({}));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{text}: {outcome:?}");
+        assert!(runtime.foreign_problems().concat().contains("plugin guard: plugin.yaml"), "{text}");
+        home.write("home/plugins/other/plugin.yaml", "name: guard\n# mended\n");
+        assert!(call(&runtime, "todo", &json!({})).status != Status::Denied, "{text}");
+    }
+}
+
+/// A plugin whose tools, hooks and commands read a file through the road.
+fn reader(home: &TempHome, body: &str) {
+    home.write("home/config.yaml", "plugins:\n  enabled: [reader]\n");
+    home.write("project/notes.txt", "buy milk\n");
+    let file = home.path().join("project/notes.txt");
+    let read = format!(
+        "    def read():\n        return ctx.dispatch_tool('read_file', {{'path': '{}'}})\n",
+        file.display()
+    );
+    plugin_with(home, "reader", "", &format!("{read}{body}"));
+}
+
+#[test]
+fn a_plugin_calls_tools_from_coroutines_and_threads_of_a_handler() {
+    let home = TempHome::new();
+    let tool = |name: &str| {
+        format!(
+            "    ctx.register_tool(name='{name}', toolset='r', schema={{'name': '{name}', 'parameters': \
+             {{'type': 'object', 'properties': {{}}}}}}, handler={name})\n"
+        )
+    };
+    let body = format!(
+        "    import threading\n    from concurrent.futures import ThreadPoolExecutor\n    \
+         pool = ThreadPoolExecutor(1)\n    async def waits(args, **kw):\n        return read()\n    \
+         def threads(args, **kw):\n        said = []\n        \
+         thread = threading.Thread(target=lambda: said.append(read()))\n        thread.start()\n        \
+         thread.join()\n        return said[0]\n    \
+         def pools(args, **kw):\n        return pool.submit(read).result()\n{}{}{}",
+        tool("waits"),
+        tool("threads"),
+        tool("pools")
+    );
+    reader(&home, &body);
+    let runtime = runtime(&home, LONG);
+
+    for tool in ["waits", "threads", "pools", "pools"] {
+        let read = call(&runtime, tool, &json!({}));
+        assert!(read.body.contains("buy milk"), "{tool}: {read:?}");
+    }
+}
+
+#[test]
+fn commands_and_hooks_of_plugins_call_tools_and_hooks_do_so_without_end() {
+    let home = TempHome::new();
+    let body = "    ctx.register_command('notes', lambda words: read())\n    \
+                ctx.register_cli_command('notes', handler_fn=lambda args: print(read()))\n    \
+                def before(tool_name, **kw):\n        if tool_name == 'todo':\n            \
+                return {'action': 'block', 'message': read()}\n        if tool_name == 'read_file':\n            \
+                read()\n    ctx.register_hook('pre_tool_call', before)\n";
+    reader(&home, body);
+    let runtime = runtime(&home, LONG);
+    let session = || std::sync::Arc::new(runtime.session().open().unwrap());
+
+    let command = block_on(runtime.run_plugin_command("notes", "", session())).unwrap();
+    let cli = runtime.run_plugin_cli("notes", &[], session()).unwrap().unwrap();
+    let hook = call(&runtime, "todo", &json!({}));
+
+    assert!(command.as_ref().is_ok_and(|said| said.contains("buy milk")), "{command:?}");
+    assert!(cli.out.contains("buy milk"), "{cli:?}");
+    assert!(hook.status == Status::Denied && hook.body.contains("buy milk"), "{hook:?}");
+}
+
+#[test]
+fn numbers_and_names_that_json_does_not_have_hold_nobody_up() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [odd]\n");
+    let body = format!(
+        "{}    ctx.register_hook('pre_tool_call', lambda **kw: {{('t', 1): 2, 'n': float('nan')}})\n",
+        tool_lines("plugged")
+    );
+    plugin_with(&home, "odd", "", &body);
+    let file = file_with("large", "")
+        .replace("lambda args", "max_result_size_chars=float('inf'), handler=lambda args");
+    let file =
+        file.replace("'properties': {}", "'properties': {'n': {'type': 'number', 'maximum': float('inf')}}");
+    home.write("home/tools/large.py", &file);
+    let began = Instant::now();
+    let runtime = runtime(&home, LONG);
+    runtime.wait_for_tool("large");
+
+    let large = call(&runtime, "large", &json!({ "n": 1 }));
+    let plugged = call(&runtime, "plugged", &json!({}));
+
+    assert!(large.status.is_ok() && plugged.status.is_ok(), "{large:?} {plugged:?}");
+    assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_check_that_ends_the_process_costs_its_own_tool() {
+    let home = TempHome::new();
+    let checked = |tool: &str, check: &str| {
+        file_with(tool, &format!("def check():\n    {check}\n"))
+            .replace("'mine', ", "'mine', check_fn=check, schema=")
+            .replace("}, lambda args", "}, handler=lambda args")
+    };
+    home.write("home/tools/deadly.py", &checked("deadly", "os._exit(3)"));
+    for name in ["one", "two", "three"] {
+        home.write(&format!("home/tools/{name}.py"), &checked(name, "time.sleep(0.2); return True"));
+    }
+    let runtime = runtime(&home, LONG);
+    for name in ["deadly", "one", "two", "three"] {
+        runtime.wait_for_tool(name);
+    }
+    let session = runtime.session().open().unwrap();
+
+    let offered = session.toolbox_blocking();
+
+    let json = offered.json();
+    assert!(["one", "two", "three"].iter().all(|name| json.contains(&format!("\"{name}\""))), "{json}");
+    let why = offered.unavailable().iter().find(|it| &*it.name == "deadly").map(|it| it.why.to_string());
+    assert!(why.as_ref().is_some_and(|why| why.contains("it ends the process")), "{why:?}");
+}
+
+#[test]
+fn a_check_that_hangs_is_waited_for_once() {
+    let home = TempHome::new();
+    let file = file_with("stuck", "def check():\n    time.sleep(100)\n")
+        .replace("'mine', ", "'mine', check_fn=check, schema=")
+        .replace("}, lambda args", "}, handler=lambda args");
+    home.write("home/tools/stuck.py", &file);
+    let why = || {
+        let runtime = runtime(&home, LONG);
+        runtime.wait_for_tool("stuck");
+        let session = runtime.session().open().unwrap();
+        let offered = session.toolbox_blocking();
+        offered.unavailable().iter().find(|it| &*it.name == "stuck").map(|it| it.why.to_string()).unwrap()
+    };
+    assert!(why().contains("its check does not answer"));
+    let began = Instant::now();
+
+    let second = why();
+
+    assert!(second.contains("did not answer a while ago"), "{second}");
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_was_learnt_is_asked_again_when_what_it_depends_on_changes() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [keyed]\n");
+    let body = format!("    if os.environ.get('KEYED'):\n    {}", tool_lines("keyed"));
+    plugin_with(&home, "keyed", "requires_env: [KEYED]\n", &body);
+    home.write(
+        "home/tools/uses.py",
+        &file_with("uses", "from tools.shared import WORD").replace("'from': 'uses'", "'from': WORD"),
+    );
+    home.write("home/tools/shared.py", "WORD = 'first'\nTOOL = 'first'\n");
+    home.write(
+        "home/tools/named.py",
+        "import json\nfrom tools import shared\nfrom tools.registry import registry\n\
+         registry.register(shared.TOOL, 'mine', {'name': shared.TOOL, 'parameters': {'type': 'object'}}, \
+         lambda args, **kw: json.dumps({}))\n",
+    );
+    let first = runtime(&home, LONG);
+    first.wait_for_tool("first");
+    assert!(first.tools().tool("first").is_some() && first.tools().tool("keyed").is_none());
+
+    home.write("home/tools/shared.py", "WORD = 'second, which is longer'\nTOOL = 'second'\n");
+    home.write("home/.env", "KEYED=1\n");
+    let second = runtime(&home, LONG);
+    second.wait_for_tool("second");
+    second.wait_for_tool("keyed");
+
+    let tools = second.tools();
+    assert!(
+        tools.tool("second").is_some() && tools.tool("first").is_none(),
+        "{:?}",
+        second.foreign_problems()
+    );
+    assert!(tools.tool("keyed").is_some(), "{:?}", second.foreign_problems());
+    assert!(call(&second, "uses", &json!({})).body.contains("second"));
+}
+
+#[test]
+fn what_a_plugin_needs_its_tools_need() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [needy]\n");
+    plugin_with(&home, "needy", "requires_env: [NEEDY_KEY]\n", &tool_lines("needy"));
+    let runtime = runtime(&home, LONG);
+    let session = runtime.session().open().unwrap();
+
+    let offered = session.toolbox_blocking();
+
+    let why = offered.unavailable().iter().find(|it| &*it.name == "needy").map(|it| it.why.to_string());
+    assert_eq!(why.as_deref(), Some("needs NEEDY_KEY"));
 }
 
 /// A tool file with one tool, after these lines.

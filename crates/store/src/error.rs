@@ -76,6 +76,18 @@ pub enum StoreError {
         /// The lock file.
         path: PathBuf,
     },
+    /// A link in a folder that was to be accepted as it is leads out of it.
+    #[error(
+        "{} is a link to {}, which is not in the folder: what lies there could change unnoticed; \
+         put a copy in its place",
+        path.display(), target.display()
+    )]
+    LeadsOut {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
     /// A link stands where a folder or file of ours should be.
     #[error("{} is a symbolic link; refusing to write through it", path.display())]
     Link {

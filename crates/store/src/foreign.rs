@@ -8,7 +8,7 @@
 //! | `logs/<name>` | what they printed; the older half goes when it gets long |
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
@@ -94,6 +94,12 @@ pub fn text(path: &Path) -> Result<Option<String>, StoreError> {
     disk::read(path, MAX_SOURCE)
 }
 
+/// The same of something that is not quite text; nothing when it cannot be read.
+pub fn text_of_any(path: &Path) -> Option<String> {
+    let bytes = disk::read_bytes(path, MAX_SOURCE).ok().flatten()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The digest of a text.
 pub fn digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
@@ -122,7 +128,9 @@ impl Walk<'_> {
         paths.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
         for (path, kind) in paths {
             let name = path.file_name().unwrap_or_default();
-            if name == "__pycache__" || name == ".git" || self.left == 0 || depth > MAX_DEPTH {
+            // Of what was accepted as it is everything counts; elsewhere what comes and goes does not.
+            let passing = self.near.is_some() && (name == "__pycache__" || name == ".git");
+            if passing || self.left == 0 || depth > MAX_DEPTH {
                 continue;
             }
             self.left -= 1;
@@ -153,52 +161,81 @@ pub fn yaml(text: &str) -> Result<serde_json::Value, String> {
     serde_saphyr::from_str(text).map_err(|wrong| wrong.to_string())
 }
 
-/// The digest of everything in a folder: names and contents, links by where they lead. Compiled Python
-/// is left out, because it comes and goes.
+/// The digest of everything in a folder: names and contents. A link counts with where it leads, which must
+/// be in the folder too: what lies elsewhere could change unnoticed.
 pub fn tree_digest(folder: &Path) -> Result<String, StoreError> {
-    let (mut hash, mut left) = (Sha256::new(), (MAX_TREE_FILES, MAX_TREE_BYTES));
-    add_tree(&mut hash, folder, folder, &mut left, 0)?;
-    Ok(hex(&hash.finalize()))
+    let root = disk::real(folder);
+    let mut tree = Tree { hash: Sha256::new(), root: &root, files: MAX_TREE_FILES, bytes: MAX_TREE_BYTES };
+    tree.add(&root, 0)?;
+    Ok(hex(&tree.hash.finalize()))
 }
 
-fn add_tree(
-    hash: &mut Sha256,
-    root: &Path,
-    at: &Path,
-    left: &mut (usize, u64),
-    depth: usize,
-) -> Result<(), StoreError> {
-    let too_large = || StoreError::TooLarge { path: root.to_owned(), limit: MAX_TREE_BYTES };
-    if depth > MAX_DEPTH {
-        return Err(too_large());
-    }
-    let mut entries = disk::list(at)?;
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
-    for entry in entries {
-        if entry.path.file_name().is_some_and(|name| name == "__pycache__" || name == ".git") {
-            continue;
+/// A folder that is being read.
+struct Tree<'a> {
+    hash: Sha256,
+    root: &'a Path,
+    /// How many files, and how many bytes, there may still be.
+    files: usize,
+    bytes: u64,
+}
+
+impl Tree<'_> {
+    fn add(&mut self, at: &Path, depth: usize) -> Result<(), StoreError> {
+        if depth > MAX_DEPTH {
+            return Err(self.too_large());
         }
-        let name = entry.path.strip_prefix(root).unwrap_or(&entry.path).to_string_lossy().into_owned();
-        left.0 = left.0.checked_sub(1).ok_or_else(too_large)?;
-        hash.update(name.len().to_le_bytes());
-        hash.update(name.as_bytes());
-        match entry.kind {
-            Kind::Folder => add_tree(hash, root, &entry.path, left, depth + 1)?,
-            Kind::File | Kind::Other => {
-                let bytes = match disk::link(&entry.path) {
-                    Some(target) => target.to_string_lossy().into_owned().into_bytes(),
-                    None if entry.kind == Kind::File => {
-                        disk::read_bytes(&entry.path, left.1)?.unwrap_or_default()
-                    }
-                    None => Vec::new(),
-                };
-                left.1 = left.1.checked_sub(bytes.len() as u64).ok_or_else(too_large)?;
-                hash.update(bytes.len().to_le_bytes());
-                hash.update(&bytes);
+        let mut entries = disk::list(at)?;
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        for entry in entries {
+            let path = &entry.path;
+            let name = path.strip_prefix(self.root).unwrap_or(path).as_os_str().as_encoded_bytes();
+            self.files = self.files.checked_sub(1).ok_or_else(|| self.too_large())?;
+            self.put(name);
+            match (entry.kind, disk::link(path)) {
+                (Kind::Folder, _) => self.add(path, depth + 1)?,
+                (_, Some(target)) => {
+                    self.inside(path, &target)?;
+                    self.put(target.as_os_str().as_encoded_bytes());
+                }
+                (Kind::File, None) => {
+                    let bytes = disk::read_bytes(path, self.bytes)?.unwrap_or_default();
+                    self.bytes =
+                        self.bytes.checked_sub(bytes.len() as u64).ok_or_else(|| self.too_large())?;
+                    self.put(&bytes);
+                }
+                (Kind::Other, None) => self.put(b""),
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes.len().to_le_bytes());
+        self.hash.update(bytes);
+    }
+
+    /// Where a link leads has to lie in the folder, by its words as well as in truth: what is there is
+    /// read by its own name.
+    fn inside(&self, link: &Path, target: &Path) -> Result<(), StoreError> {
+        let mut at = link.parent().unwrap_or(self.root).to_owned();
+        for part in target.components() {
+            match part {
+                Component::ParentDir => drop(at.pop()),
+                Component::CurDir => {}
+                part => at.push(part),
+            }
+        }
+        // One that leads nowhere yet stays as it is given, and leads nowhere we have read.
+        let real = disk::real(link);
+        if at.starts_with(self.root) && real.starts_with(self.root) && real != link {
+            return Ok(());
+        }
+        Err(StoreError::LeadsOut { path: link.to_owned(), target: target.to_owned() })
+    }
+
+    fn too_large(&self) -> StoreError {
+        StoreError::TooLarge { path: self.root.to_owned(), limit: MAX_TREE_BYTES }
+    }
 }
 
 /// Something that was learnt before and kept under this name; nothing when it is not there or cannot
@@ -238,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_of_a_folder_changes_with_every_name_and_byte_but_not_with_compiled_files() {
+    fn a_digest_of_a_folder_changes_with_every_name_and_byte_and_links_stay_inside() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = dir.path().join(name);
@@ -248,13 +285,27 @@ mod tests {
         };
         let first = write("a.py", "1");
 
-        assert_eq!(write("__pycache__/a.pyc", "x"), first);
         let second = write("sub/b.py", "2");
+        for name in ["__pycache__/a.pyc", ".git/start"] {
+            assert_ne!(write(name, "x"), second, "{name}");
+            std::fs::remove_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+        }
         assert_ne!(second, first);
         assert_ne!(write("sub/b.py", "3"), second);
         assert_eq!(write("sub/b.py", "2"), second);
-        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link")).unwrap();
-        assert_ne!(tree_digest(dir.path()).unwrap(), second);
+        let link = |target: &str| {
+            let path = dir.path().join("link");
+            let _ = std::fs::remove_file(&path);
+            std::os::unix::fs::symlink(target, path).unwrap();
+            tree_digest(dir.path())
+        };
+        let third = link("sub").unwrap();
+        assert_ne!(third, second);
+        assert_ne!(link("sub/b.py").unwrap(), third);
+        let name = dir.path().file_name().unwrap().to_str().unwrap();
+        for out in ["/etc/passwd", "../x", "nowhere", &format!("../{name}/../x"), "sub/../../x"] {
+            assert!(matches!(link(out), Err(StoreError::LeadsOut { .. })), "{out}");
+        }
     }
 
     #[test]
@@ -277,7 +328,8 @@ mod tests {
         assert_eq!(same, first);
 
         write("__pycache__/other.pyc", "x");
-        assert_eq!(stamped(None).0, first, "compiled Python does not count");
+        assert_ne!(stamped(None).0, first, "of what was accepted everything counts");
+        assert_eq!(stamped(Some(&[])).0, first, "elsewhere compiled Python does not");
         let (_, front_again) = stamped(Some(&["plugin.yaml", "__init__.py"]));
         write("sub/__init__.py", "longer than before");
         assert_ne!(stamped(None).0, first);

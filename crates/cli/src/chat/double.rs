@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::record::text_of;
-use crate::chat::talk::{SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
+use crate::chat::talk::{PluginLine, SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 
 /// What the agent does next.
 #[derive(Debug, Clone)]
@@ -82,6 +82,11 @@ pub(crate) fn ended(id: &str, tool: &str, status: &'static str, result: &Value) 
 }
 
 impl Talk for Double {
+    fn plugin_commands(&self) -> Vec<PluginLine> {
+        let (name, usage, about) = ("greet".to_owned(), "NAME".to_owned(), "Greet somebody".to_owned());
+        vec![PluginLine { name, usage, about }]
+    }
+
     fn session_id(&self) -> String {
         "20260101_120000_abcdef".to_owned()
     }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::chat::args::ChatArgs;
 use crate::chat::consent;
-use crate::chat::talk::{SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
+use crate::chat::talk::{PluginLine, SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 use crate::command::Failure;
 use crate::output;
 use crate::shell::Shell;
@@ -160,13 +160,14 @@ impl Talk for Agent {
         self.chat.close()
     }
 
-    fn has_plugin_command(&self, name: &str) -> bool {
-        self.runtime.plugin_commands().iter().any(|command| command.name == name)
+    fn plugin_commands(&self) -> Vec<PluginLine> {
+        let commands = self.runtime.plugin_commands().into_iter();
+        commands.map(|it| PluginLine { name: it.name, usage: it.usage, about: it.description }).collect()
     }
 
     fn plugin_command(&self, name: String, words: String) -> BoxFuture<'_, Told> {
         Box::pin(async move {
-            let said = self.runtime.run_plugin_command(&name, &words).await;
+            let said = self.runtime.run_plugin_command(&name, &words, self.chat.session()).await;
             said.unwrap_or_else(|| Err(format!("no plugin has /{name} any more")))
         })
     }

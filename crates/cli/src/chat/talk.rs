@@ -90,9 +90,9 @@ pub(crate) trait Talk: Send + Sync {
     /// The conversation so far.
     fn history(&self) -> BoxFuture<'_, Vec<Message>>;
 
-    /// Whether a plugin brought this slash command.
-    fn has_plugin_command(&self, _name: &str) -> bool {
-        false
+    /// The slash commands that plugins brought.
+    fn plugin_commands(&self) -> Vec<PluginLine> {
+        Vec::new()
     }
 
     /// Runs a slash command that a plugin brought.
@@ -124,6 +124,15 @@ pub(crate) struct SessionLine {
     /// When it was last used, in words.
     pub(crate) when: String,
     pub(crate) messages: u64,
+}
+
+/// One slash command of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PluginLine {
+    pub(crate) name: String,
+    /// What may follow its name.
+    pub(crate) usage: String,
+    pub(crate) about: String,
 }
 
 /// One toolset in a list.

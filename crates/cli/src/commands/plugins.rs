@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use hermes::core::suggest::suggest;
+use hermes::extend::plugins::manifest::Manifest;
 use hermes::extend::plugins::offer::Offer;
 use hermes::store::config::KeyPath;
-use hermes::store::{ConfigFile, Trust, foreign};
+use hermes::store::{Config, ConfigFile, Home, Trust, foreign};
 use hermes::{PluginState, PluginView};
 use serde_json::{Value, json};
 
@@ -187,8 +188,13 @@ fn find<'a>(views: &'a [PluginView], name: &str) -> Result<&'a PluginView, Failu
 
 fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
     let (home, views) = (shell.home()?, shell.runtime()?.plugins());
-    let keys: Vec<String> =
-        names.iter().map(|name| find(&views, name).map(|view| view.key.clone())).collect::<Result<_, _>>()?;
+    let named = |name: &String| match find(&views, name) {
+        Ok(view) => Ok(view.key.clone()),
+        // What is not there any more can still be taken from the list.
+        Err(_) if !on && is_enabled(&home, name) => Ok(name.clone()),
+        Err(unknown) => Err(unknown),
+    };
+    let keys: Vec<String> = names.iter().map(named).collect::<Result<_, _>>()?;
     let list = |name: &str| KeyPath::new(["plugins", name]).ok_or_else(|| Failure::failed("no such key"));
     let (to, from) = if on { ("enabled", "disabled") } else { ("disabled", "enabled") };
     let (to, from) = (list(to)?, list(from)?);
@@ -220,8 +226,22 @@ fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
             shell.out.text(&format!("{}: {}", view.key, word(&view.state).0))?;
             tell_what_is_missing(view, on);
         }
+        for gone in keys.iter().filter(|key| !changed.iter().any(|view| view.key == **key)) {
+            shell.out.text(&format!("{gone}: off, and not there"))?;
+        }
     }
     if failed { Err(Failure::Told(Failure::FAILED)) } else { Ok(()) }
+}
+
+/// Whether the configuration names it as switched on.
+fn is_enabled(home: &Home, name: &str) -> bool {
+    let list = KeyPath::new(["plugins", "enabled"]);
+    let config = Config::read(home, &|_| None).ok();
+    let value = list.zip(config).and_then(|(list, config)| config.get(&list).cloned());
+    value.is_some_and(|value| match value {
+        Value::Array(items) => items.iter().any(|it| it == name),
+        other => other == name,
+    })
 }
 
 fn tell_what_is_missing(view: &PluginView, on: bool) {
@@ -238,13 +258,37 @@ fn tell_what_is_missing(view: &PluginView, on: bool) {
 /// The digest of what lies there.
 fn digest(path: &Path) -> Result<String, Failure> {
     if foreign::stamp(path).is_some() {
+        if path.extension().is_none_or(|end| end != "py") {
+            return Err(Failure::usage(format!(
+                "{} is neither a Python file nor the folder of a plugin",
+                path.display()
+            )));
+        }
         let text = foreign::text(path)?.unwrap_or_default();
         return Ok(foreign::digest(&text));
     }
     if foreign::is_folder(path) {
+        check_manifest(path)?;
         return Ok(foreign::tree_digest(path)?);
     }
     Err(Failure::usage(format!("there is nothing at {}", path.display())))
+}
+
+/// Whether a folder is that of a plugin which can be accepted at all.
+fn check_manifest(folder: &Path) -> Result<(), Failure> {
+    let read = |name: &str| foreign::text(&folder.join(name)).ok().flatten();
+    let Some(text) = read("plugin.yaml").or_else(|| read("plugin.yml")) else {
+        return Err(Failure::usage(format!("{} has no plugin.yaml", folder.display())));
+    };
+    let manifest = foreign::yaml(&text).and_then(|said| Manifest::read(&said, ""));
+    let manifest = manifest.map_err(|wrong| Failure::failed(format!("plugin.yaml: {wrong}")))?;
+    match manifest.leads_out() {
+        Some(word) => Err(Failure::failed(format!(
+            "`run` says `{word}`, which is not in the folder and could change unnoticed; programs of the \
+             system are named without a path"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn accept(shell: &Shell, path: &Path) -> Result<(), Failure> {

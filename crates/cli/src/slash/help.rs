@@ -1,6 +1,7 @@
 //! `/help`: every command and key.
 
 use crate::chat::slash::{Act, Reply, SlashCx, SlashDef};
+use crate::chat::talk::PluginLine;
 use crate::slash::COMMANDS;
 use crate::table::Cell;
 
@@ -19,7 +20,12 @@ fn run(cx: &SlashCx<'_>, _words: &str) -> Reply {
         let usage = format!("/{}{} {}", def.name(), others.concat(), def.usage());
         vec![Cell::new(usage.trim_end()), Cell::new(def.about())]
     };
-    let rows: Vec<Vec<Cell>> = COMMANDS.iter().map(row).collect();
+    let of_plugin = |command: PluginLine| {
+        let usage = format!("/{} {}", command.name, command.usage);
+        vec![Cell::new(usage.trim_end()), Cell::new(command.about)]
+    };
+    let mut rows: Vec<Vec<Cell>> = COMMANDS.iter().map(row).collect();
+    rows.extend(cx.talk.plugin_commands().into_iter().map(of_plugin));
     let mut reply = Reply::whole_table(cx, &["COMMAND", "WHAT IT DOES"], &rows);
     reply.lines.extend(Reply::say(KEYS).lines);
     reply

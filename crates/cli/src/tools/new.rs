@@ -45,7 +45,9 @@ impl Run for New {
 
 /// A name that is good for a tool and for a Python module.
 fn is_name(name: &str) -> bool {
-    name.len() <= 64
+    // What files import to register themselves.
+    name != "registry"
+        && name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
@@ -57,7 +59,7 @@ mod tests {
     #[test]
     fn a_name_is_a_module_and_a_tool_at_once() {
         assert!(is_name("weather") && is_name("a1_b"));
-        for bad in ["", "1a", "a-b", "A", "a.b", "../a", &"a".repeat(65)] {
+        for bad in ["", "1a", "registry", "a-b", "A", "a.b", "../a", &"a".repeat(65)] {
             assert!(!is_name(bad), "{bad}");
         }
     }

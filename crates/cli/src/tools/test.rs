@@ -61,6 +61,8 @@ struct Tried {
     missing: Option<String>,
     arguments: String,
     called: Option<(Status, String)>,
+    /// Where its handler raised, if it did.
+    trace: Option<String>,
 }
 
 impl Tried {
@@ -81,6 +83,7 @@ impl Tried {
             missing: closed.map(|closed| closed.why.to_string()),
             arguments,
             called: None,
+            trace: None,
         };
         if tried.missing.is_none() && !no_call {
             let session = runtime.session().approver(shell.approver(runtime)).open();
@@ -88,6 +91,7 @@ impl Tried {
                 let outcome = session.call_blocking(ToolCall::new(&tool.name, tried.arguments.clone()));
                 (outcome.status, outcome.body)
             });
+            tried.trace = runtime.last_trace();
         }
         tried
     }
@@ -107,6 +111,7 @@ impl Tried {
             "available": self.missing.is_none(),
             "reason": self.missing,
             "call": result,
+            "trace": self.trace,
         })
     }
 
@@ -124,7 +129,8 @@ impl Tried {
         match &self.called {
             None => Ok(()),
             Some((_, body)) => {
-                shell.out.text(&format!("  called with {}\n  answered    {body}", self.arguments))
+                shell.out.text(&format!("  called with {}\n  answered    {body}", self.arguments))?;
+                self.trace.iter().try_for_each(|trace| shell.out.text(trace.trim_end()))
             }
         }
     }

@@ -159,6 +159,113 @@ fn a_plugin_of_a_project_runs_only_as_it_was_accepted() {
 }
 
 #[test]
+fn what_lies_outside_of_a_project_plugin_cannot_be_accepted_with_it() {
+    let home = Home::new()
+        .file(".hermes/plugins/one/plugin.yaml", "name: one\n")
+        .file(".hermes/plugins/run/plugin.yaml", "name: run\nrun: [sh, ../../../start.sh]\n")
+        .file("elsewhere.py", saying("one", "1"));
+    let (one, run) = (home.project().join(".hermes/plugins/one"), home.project().join(".hermes/plugins/run"));
+    std::os::unix::fs::symlink(home.project().join("elsewhere.py"), one.join("__init__.py")).unwrap();
+
+    let linked = home.run(&["plugins", "trust", one.to_str().unwrap()]);
+    let started = home.run(&["plugins", "trust", run.to_str().unwrap()]);
+    let strange = home.run(&["plugins", "trust", "/etc/passwd"]);
+
+    assert!(linked.code == Some(1) && linked.err.contains("is a link to"), "{linked:?}");
+    assert!(started.code == Some(1) && started.err.contains("`run` says `../../../start.sh`"), "{started:?}");
+    assert!(strange.code == Some(2) && strange.err.contains("neither a Python file nor"), "{strange:?}");
+}
+
+#[test]
+fn everything_in_a_project_plugin_counts_also_what_was_compiled() {
+    let home = Home::new()
+        .file(".hermes/plugins/one/plugin.yaml", "name: one\n")
+        .file(".hermes/plugins/one/__init__.py", saying("one", "1"));
+    let folder = home.project().join(".hermes/plugins/one");
+    home.say(&["plugins", "trust", folder.to_str().unwrap()]);
+    home.say(&["plugins", "enable", "one"]);
+    assert_eq!(home.call("one", "{}").json(), json!({ "said": "1" }));
+    assert!(!folder.join("__pycache__").exists());
+
+    std::fs::create_dir(folder.join("__pycache__")).unwrap();
+    std::fs::write(folder.join("__pycache__/start"), "#!/bin/sh\n").unwrap();
+
+    assert_eq!(home.call("one", "{}").code, Some(2));
+    assert_eq!(home.json(&["plugins", "list"])[0]["state"], "not accepted");
+}
+
+#[test]
+fn enabling_asks_a_plugin_again_that_was_heard_before() {
+    let home = Home::new();
+    let lines = "import os, json\n\ndef register(ctx):\n    with open(os.environ['HERMES_HOME'] + '/word') as file:\n        \
+                 word = file.read()\n    ctx.register_command(word, lambda words: word)\n    \
+                 ctx.register_cli_command(word + '-cli', help='Says ' + word, handler_fn=lambda args: print(word))\n";
+    home.plugin("words", lines);
+    std::fs::write(home.state().join("word"), "first").unwrap();
+    let enable = || home.json(&["plugins", "enable", "words"])[0]["commands"].clone();
+    assert_eq!(enable(), json!(["first"]));
+    let help = home.say(&["--help"]);
+    assert!(help.contains("Commands of plugins:") && help.contains("Says first"), "{help}");
+
+    std::fs::write(home.state().join("word"), "second").unwrap();
+
+    assert_eq!(home.json(&["plugins", "list"])[0]["commands"], json!(["first"]));
+    assert_eq!(enable(), json!(["second"]));
+    assert_eq!(home.json(&["plugins", "list"])[0]["commands"], json!(["second"]));
+}
+
+#[test]
+fn what_the_configuration_says_of_plugins_is_understood_or_told() {
+    let home = Home::configured("plugins:\n  enabled: [ghost]\n");
+    // By then Python has said where packages are.
+    home.say(&["plugins", "list"]);
+
+    let listed = home.run(&["tools", "list"]);
+    let check = home.run(&["config", "check"]);
+    let explained = home.say(&["config", "explain", "plugins.enabled"]);
+    let disabled = home.run(&["plugins", "disable", "ghost"]);
+
+    assert!(listed.err.contains("plugin ghost: it is switched on, and is not there"), "{listed:?}");
+    assert!(!check.out.contains("not used") && !explained.contains("not used"), "{check:?} {explained}");
+    assert_eq!(disabled.code, Some(0), "{disabled:?}");
+    assert_eq!(home.run(&["tools", "list"]).err, "");
+    let odd = Home::configured("plugins:\n  enabled: {a: 1}\n");
+    let listed = odd.run(&["tools", "list"]);
+    assert!(listed.err.contains("`plugins.enabled` in config.yaml is a list of names"), "{listed:?}");
+    let one = Home::configured("plugins:\n  enabled: one\n");
+    one.plugin("one", &saying("one", "1"));
+    assert_eq!(one.call("one", "{}").json(), json!({ "said": "1" }));
+}
+
+#[test]
+fn a_plugin_is_told_what_its_manifest_says() {
+    let home = Home::new();
+    let lines =
+        "def register(ctx):\n    ctx.register_command(ctx.manifest.provides_tools[0], lambda words: '')\n";
+    let folder = home.plugin("told", lines);
+    std::fs::write(folder.join("plugin.yaml"), "name: told\nprovides_tools: [it-brings]\n").unwrap();
+
+    assert_eq!(home.json(&["plugins", "enable", "told"])[0]["commands"], json!(["it-brings"]));
+}
+
+#[test]
+fn a_program_that_is_not_there_or_cannot_be_run_is_told_as_such() {
+    let home = Home::new();
+    for (name, run) in [("gone", "./nothing"), ("plain", "./start")] {
+        let folder = home.state().join("plugins").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("plugin.yaml"), format!("name: {name}\nrun: {run}\n")).unwrap();
+        std::fs::write(folder.join("start"), "#!/bin/sh\n").unwrap();
+    }
+
+    let gone = home.run(&["plugins", "enable", "gone"]);
+    let plain = home.run(&["plugins", "enable", "plain"]);
+
+    assert!(gone.err.contains("there is no such file"), "{gone:?}");
+    assert!(plain.err.contains("it is not executable"), "{plain:?}");
+}
+
+#[test]
 fn an_installed_package_can_be_a_plugin() {
     let home = Home::new();
     let site = home.path().join("site");
@@ -188,6 +295,8 @@ fn an_installed_package_can_be_a_plugin() {
     assert_eq!(said.json(), json!({ "said": "here" }), "{said:?}");
     let info = run(&["plugins", "info", "pack", "--json"]).json();
     assert_eq!((&info["source"], &info["version"]), (&json!("package"), &json!("1.2")));
+    std::fs::write(site.join("pack_plugin.py"), saying("packed_anew", "there, and more of it")).unwrap();
+    assert_eq!(run(&["tools", "call", "packed_anew"]).json(), json!({ "said": "there, and more of it" }));
 }
 
 #[test]

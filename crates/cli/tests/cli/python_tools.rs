@@ -219,6 +219,66 @@ fn files_of_a_project_count_once_they_are_accepted_and_until_they_change() {
 }
 
 #[test]
+fn a_file_of_a_project_imports_only_what_was_accepted_with_it() {
+    let tool = TASK_ID.replace("from tools.registry", "from tools.helper import SKY\nfrom tools.registry");
+    let tool = tool.replace("\"drizzle\"", "SKY");
+    let home =
+        Home::new().file(".hermes/tools/weather.py", &tool).file(".hermes/tools/helper.py", "SKY = 'mild'\n");
+    let folder = home.project().join(".hermes/tools");
+    let trust = |name: &str| home.say(&["plugins", "trust", folder.join(name).to_str().unwrap()]);
+    trust("weather.py");
+    let said = home.run(&["tools", "list"]);
+    assert!(said.err.contains("helper.py is not accepted; `hermes plugins trust"), "{said:?}");
+
+    trust("helper.py");
+    assert_eq!(home.weather().json()["sky"], "mild");
+
+    std::fs::write(folder.join("helper.py"), "SKY = 'evil'\n").unwrap();
+    let said = home.weather();
+    assert!(!said.out.contains("evil") && said.code != Some(0), "{said:?}");
+    trust("helper.py");
+    assert_eq!(home.weather().json()["sky"], "evil");
+}
+
+#[test]
+fn files_that_cannot_be_called_so_and_odd_bytes_cost_nobody_else() {
+    let home = Home::new().tool("registry.py", TASK_ID).tool("weather.py", &format!("\u{feff}{TASK_ID}"));
+
+    let said = home.run(&["tools", "list"]);
+
+    assert!(said.err.contains("a tool file cannot be called registry.py"), "{said:?}");
+    assert_eq!(home.weather().json()["sky"], "drizzle");
+    assert_eq!(home.run(&["tools", "new", "registry"]).code, Some(2));
+}
+
+#[test]
+fn why_a_tool_is_missing_is_told_of_files_that_are_not_even_run() {
+    let home = Home::new()
+        .tool("unclosed.py", "from tools.registry import registry\nregistry.register(\n")
+        .file(".hermes/tools/weather.py", TASK_ID);
+
+    let broken = home.say(&["tools", "explain", "unclosed"]);
+    let strange = home.say(&["tools", "explain", "weather"]);
+
+    assert!(broken.contains("this bracket is never closed"), "{broken}");
+    assert!(strange.contains("is not accepted; `hermes plugins trust"), "{strange}");
+}
+
+#[test]
+fn where_a_handler_raised_is_shown_by_a_test_and_kept_in_the_log() {
+    let home = Home::new()
+        .tool("weather.py", &TASK_ID.replace("    task_id = kw", "    kw['nothing']\n    task_id = kw"));
+    let path = home.state().join("tools/weather.py");
+
+    let said = home.run(&["tools", "test", path.to_str().unwrap(), "--args", r#"{"location": "x"}"#]);
+
+    let line = "kw['nothing']";
+    assert!(said.code == Some(1) && said.out.contains("Traceback") && said.out.contains(line), "{said:?}");
+    let log = std::fs::read_to_string(home.state().join("logs/tools.log")).unwrap();
+    assert!(log.contains(line), "{log}");
+}
+
+#[test]
 fn a_name_that_is_taken_is_not_taken_away() {
     let home = Home::new().tool("mine.py", &TASK_ID.replace("name=\"weather\"", "name=\"read_file\""));
 

@@ -71,6 +71,34 @@ fn a_scope_with_one_bad_tool_leaves_nothing_behind_and_stops_nobody() {
 }
 
 #[test]
+fn a_scope_that_comes_in_parts_goes_without_the_tools_that_are_refused() {
+    let registry = registry();
+    registry.install(Scope::new(plugin("other")).tool(entry("theirs", "other"))).unwrap();
+    let scope = || {
+        ["fine", "terminal", "no name", "theirs", "fine"]
+            .into_iter()
+            .fold(Scope::new(plugin("p")).in_parts(), |scope, name| scope.tool(entry(name, "p")))
+            .hook(Arc::new(RecordingHook::named("h")))
+    };
+
+    let first = registry.install(scope()).unwrap_err().to_string();
+    let again = registry.change(&[], vec![scope()]).pop().unwrap().unwrap_err().to_string();
+
+    for told in [first, again] {
+        let words = ["`no name`", "`fine` twice", "`terminal` of plugin `p`", "`theirs` of plugin `p`"];
+        assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    }
+    assert_eq!(names(&registry.snapshot()), ["fine", "read_file", "terminal", "theirs"]);
+    assert_eq!(toolset_of(&registry, "theirs"), "other");
+    assert_eq!(registry.snapshot().hooks().len(), 1);
+    // In its place, before the one that took a name meanwhile.
+    registry.install(Scope::new(plugin("late")).tool(entry("wanted", "late"))).unwrap();
+    let more = registry.install(scope().tool(entry("wanted", "p"))).unwrap_err().to_string();
+    assert!(more.contains("`wanted` of plugin `p`"), "{more}");
+    assert_eq!((toolset_of(&registry, "wanted"), registry.snapshot().hooks().len()), ("late".to_owned(), 1));
+}
+
+#[test]
 fn many_scopes_are_one_change_and_one_that_is_refused_stops_nobody() {
     let registry = registry();
     registry.install(Scope::new(plugin("old")).tool(entry("one", "old"))).unwrap();

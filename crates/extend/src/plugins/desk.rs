@@ -1,13 +1,14 @@
-//! What foreign programs may ask of us: calls on the road from within a running call, and messages for
-//! the conversation. Everything else they say goes to a log.
+//! What foreign programs may ask of us: calls on the road from within what they are asked, and messages
+//! for the conversation. Everything else they say goes to a log.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures::future::BoxFuture;
 use hermes_core::call::ToolCall;
 use hermes_core::cx::ToolCx;
+use hermes_core::outcome::Outcome;
 use serde_json::{Value, json};
 
 use crate::rpc::Callee;
@@ -17,6 +18,30 @@ const MAX_MESSAGES: usize = 100;
 
 /// Takes lines for the log: who said it, and what.
 pub type Log = dyn Fn(&str, &str) + Send + Sync;
+
+/// Makes calls for a program that was asked something beside calls.
+pub trait Calls: Send + Sync {
+    /// Takes one call all the way.
+    fn call(&self, call: ToolCall) -> BoxFuture<'static, Outcome>;
+}
+
+/// Opens the way for a hook to make calls.
+pub trait Reception: Send + Sync {
+    /// The way for a hook that was told of something in this session; nothing for what happens because of
+    /// a hook itself, which would have no end.
+    fn calls(&self, session: &str) -> Option<Arc<dyn Calls>>;
+}
+
+/// On whose behalf a program makes calls.
+#[derive(Clone)]
+enum Behalf {
+    /// A running call.
+    Call(ToolCx),
+    /// A person who typed a command.
+    Person(Arc<dyn Calls>),
+    /// A hook that was told of something in this session.
+    Hook(Arc<str>),
+}
 
 /// A message that a plugin wants to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,14 +58,29 @@ pub struct Injected {
 pub struct Desk {
     log: Arc<Log>,
     next: AtomicU64,
-    running: Mutex<BTreeMap<u64, ToolCx>>,
+    running: Mutex<BTreeMap<u64, Behalf>>,
     messages: Mutex<VecDeque<Injected>>,
+    reception: OnceLock<Arc<dyn Reception>>,
+    trace: Mutex<Option<String>>,
 }
 
 impl Desk {
     /// A desk that writes to this log.
     pub fn new(log: Arc<Log>) -> Arc<Self> {
-        Arc::new(Self { log, next: AtomicU64::new(1), running: Mutex::default(), messages: Mutex::default() })
+        Arc::new(Self {
+            log,
+            next: AtomicU64::new(1),
+            running: Mutex::default(),
+            messages: Mutex::default(),
+            reception: OnceLock::new(),
+            trace: Mutex::default(),
+        })
+    }
+
+    /// Lets hooks make calls. Said once.
+    pub fn open(&self, reception: Arc<dyn Reception>) {
+        // Whoever came first stays.
+        let _ = self.reception.set(reception);
     }
 
     /// The desk as one program sees it.
@@ -50,9 +90,49 @@ impl Desk {
 
     /// Lets a program make calls from within this one until the token is dropped.
     pub fn admit(self: &Arc<Self>, cx: &ToolCx) -> Admitted {
+        self.enter(Behalf::Call(cx.clone()))
+    }
+
+    /// The same for a command that a person typed.
+    pub fn admit_person(self: &Arc<Self>, calls: Arc<dyn Calls>) -> Admitted {
+        self.enter(Behalf::Person(calls))
+    }
+
+    /// The same for a hook that is told of something in this session.
+    pub fn admit_hook(self: &Arc<Self>, session: &str) -> Admitted {
+        self.enter(Behalf::Hook(session.into()))
+    }
+
+    fn enter(self: &Arc<Self>, behalf: Behalf) -> Admitted {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.running).insert(number, cx.clone());
+        lock(&self.running).insert(number, behalf);
         Admitted { desk: Arc::clone(self), number }
+    }
+
+    /// Takes note of where a handler raised.
+    pub(crate) fn raised(&self, trace: String) {
+        *lock(&self.trace) = Some(trace);
+    }
+
+    /// Where the last handler that raised did so, line by line; given out once.
+    pub fn trace(&self) -> Option<String> {
+        lock(&self.trace).take()
+    }
+
+    /// Takes a call on somebody's behalf.
+    async fn call(&self, behalf: Option<Behalf>, call: ToolCall) -> Result<Outcome, &'static str> {
+        let calls = match behalf.ok_or("nothing is being answered that could make this call")? {
+            Behalf::Call(cx) => {
+                let caller = cx.caller().ok_or("a call that was made so itself cannot make any")?;
+                return Ok(caller.call(call, &caller.child_token()).await);
+            }
+            Behalf::Person(calls) => calls,
+            Behalf::Hook(session) => {
+                let reception = self.reception.get().ok_or("hooks cannot make calls here")?;
+                reception.calls(&session).ok_or("a hook cannot make calls because of its own")?
+            }
+        };
+        Ok(calls.call(call).await)
     }
 
     /// Messages that plugins want to be said, oldest first; each is given out once.
@@ -96,14 +176,12 @@ impl Callee for Seat {
             return Box::pin(std::future::ready(Err(why)));
         }
         let within = params.get("within").and_then(Value::as_u64);
-        let cx = within.and_then(|number| lock(&self.desk.running).get(&number).cloned());
+        let behalf = within.and_then(|number| lock(&self.desk.running).get(&number).cloned());
+        let desk = Arc::clone(&self.desk);
         Box::pin(async move {
-            let caller =
-                cx.and_then(|cx| cx.caller()).ok_or("no call is running that could make this one")?;
             let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
             let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
-            let outcome =
-                caller.call(ToolCall::new(name, arguments.to_string()), &caller.child_token()).await;
+            let outcome = desk.call(behalf, ToolCall::new(name, arguments.to_string())).await?;
             Ok(Value::String(outcome.body))
         })
     }

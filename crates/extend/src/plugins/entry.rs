@@ -23,6 +23,15 @@ use crate::rpc::RpcError;
 /// The one state that tools in foreign programs share: their calls never overlap within a batch.
 const STATE: &str = "state in foreign tools";
 
+/// Remembers checks that did not answer.
+pub trait Checks: Send + Sync {
+    /// Whether this one did not, a while ago.
+    fn hung_lately(&self, check: &str) -> bool;
+
+    /// This one did not.
+    fn hung(&self, check: &str);
+}
+
 /// Who a tool belongs to, and what it may.
 #[derive(Clone)]
 pub struct Owner {
@@ -36,16 +45,20 @@ pub struct Owner {
     pub may_override: bool,
     /// Variables that its code reads: what is missing of them is told when its own check says no.
     pub reads: Vec<String>,
+    /// Where checks that did not answer are remembered, and by what: nowhere when they are to be asked in any
+    /// case.
+    pub checks: Option<(Arc<dyn Checks>, String)>,
 }
 
-/// The tools of one source, and the toolsets they are in.
+/// The tools of one source, and the toolsets they are in. A name that cannot be had costs that tool and
+/// nothing else.
 pub fn scope(source: Source, tools: &[OfferedTool], owner: &Owner) -> Scope {
     let entries: Vec<ToolEntry> = tools.iter().map(|tool| entry(tool, owner)).collect();
     let mut names: Vec<Arc<str>> = entries.iter().map(|entry| Arc::clone(entry.toolset())).collect();
     names.sort();
     names.dedup();
     let toolsets = names.into_iter().map(|name| DynamicToolset { name, ..DynamicToolset::default() });
-    let scope = toolsets.fold(Scope::new(source), Scope::toolset);
+    let scope = toolsets.fold(Scope::new(source).in_parts(), Scope::toolset);
     entries.into_iter().fold(scope, Scope::tool)
 }
 
@@ -95,16 +108,25 @@ fn gate(tool: &OfferedTool, owner: &Owner) -> Gate {
     }
     let words = format!("the check of `{}` in {} agrees", tool.name, subject.name());
     let (subject, name) = (Arc::clone(subject), tool.name.clone());
+    let memory = owner.checks.clone().map(|(checks, of)| (checks, format!("{of} {name}")));
     Gate::check(words, move |probe| {
         let missing: Vec<String> =
             needs.iter().filter(|name| !probe.env(name)).map(|name| format!("needs {name}")).collect();
         let unset: Vec<String> = reads.iter().filter(|name| !probe.env(name)).cloned().collect();
-        let (subject, name) = (Arc::clone(&subject), name.clone());
+        let (subject, name, memory) = (Arc::clone(&subject), name.clone(), memory.clone());
         async move {
             if !missing.is_empty() {
                 return Err(missing.join("; "));
             }
-            let said = subject.ask_soon("tool.check", json!({ "name": name })).await;
+            if memory.as_ref().is_some_and(|(checks, check)| checks.hung_lately(check)) {
+                return Err("its check did not answer a while ago, and is asked again later".to_owned());
+            }
+            let Some(said) = subject.check(&name).await else {
+                if let Some((checks, check)) = memory {
+                    checks.hung(&check);
+                }
+                return Err("its check does not answer".to_owned());
+            };
             let said = said.map_err(|wrong| format!("its check failed: {wrong}"))?;
             match said.get("available").and_then(Value::as_bool) {
                 Some(true) => Ok(()),
@@ -144,7 +166,12 @@ async fn call(
         },
     });
     match subject.ask("tool.call", params).await {
-        Ok(said) => reply(said, &name),
+        Ok(said) => {
+            if let Some(trace) = said.get("trace").and_then(Value::as_str) {
+                desk.raised(trace.to_owned());
+            }
+            reply(said, &name)
+        }
         Err(RpcError::Answered { message, .. }) => Err(ToolError::Broken(message)),
         Err(RpcError::NotSent(why)) => Err(ToolError::Failed(format!(
             "`{name}` did not run: {} cannot be used now ({why})",

@@ -10,6 +10,7 @@ use hermes_core::hook::{Before, CallEnd, CallView, EventKind, Hook, HookEvent, H
 use hermes_core::outcome::Status;
 use serde_json::{Map, Value, json};
 
+use super::desk::Desk;
 use super::subject::Subject;
 use crate::hooks::Observers;
 use crate::worker::Doors;
@@ -65,6 +66,7 @@ pub struct PluginHook {
     events: Vec<EventKind>,
     policy: bool,
     subject: Arc<Subject>,
+    desk: Arc<Desk>,
     around: Around,
     unheard: Arc<Unheard>,
 }
@@ -72,19 +74,26 @@ pub struct PluginHook {
 /// What happened and was not told yet: in its order, one at a time.
 #[derive(Default)]
 struct Unheard {
-    waiting: Mutex<VecDeque<Value>>,
+    waiting: Mutex<VecDeque<Told>>,
     telling: Mutex<()>,
 }
 
+/// Something that happened: in which session, and what is said of it.
+type Told = (Arc<str>, Value);
+
 impl Unheard {
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Value>> {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Told>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells what has waited longest; why that failed.
-    fn tell(&self, subject: &Subject) -> Result<(), String> {
+    fn tell(&self, subject: &Subject, desk: &Arc<Desk>) -> Result<(), String> {
         let _turn = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(told) = self.waiting().pop_front() else { return Ok(()) };
+        let Some((session, mut told)) = self.waiting().pop_front() else { return Ok(()) };
+        let admitted = desk.admit_hook(&session);
+        if let Some(fields) = told.as_object_mut() {
+            fields.insert("within".to_owned(), json!(admitted.number()));
+        }
         let said = block_on(subject.ask_soon("hook", told)).map_err(|wrong| wrong.to_string())?;
         let errors = said.get("errors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let errors: Vec<&str> = errors.iter().filter_map(Value::as_str).collect();
@@ -99,6 +108,7 @@ impl PluginHook {
         events: &[String],
         policy: bool,
         subject: &Arc<Subject>,
+        desk: &Arc<Desk>,
         around: &Around,
     ) -> Option<Arc<dyn Hook>> {
         let events: Vec<EventKind> = events.iter().filter_map(|name| event(name)).collect();
@@ -111,6 +121,7 @@ impl PluginHook {
             events,
             policy,
             subject: Arc::clone(subject),
+            desk: Arc::clone(desk),
             around: around.clone(),
             unheard: Arc::default(),
         }))
@@ -121,30 +132,42 @@ impl PluginHook {
     }
 
     /// Tells its callbacks by and by.
-    fn observe(&self, event: EventKind, payload: &Value) {
+    fn observe(&self, event: EventKind, session: &str, payload: &Value) {
         let told = json!({ "event": event.name(), "payload": payload });
-        self.unheard.waiting().push_back(told);
-        let (subject, unheard, name) =
-            (Arc::clone(&self.subject), Arc::clone(&self.unheard), self.name.clone());
-        let job = move || unheard.tell(&subject).map_err(|why| format!("{name}: {why}"));
+        self.unheard.waiting().push_back((session.into(), told));
+        let (subject, desk) = (Arc::clone(&self.subject), Arc::clone(&self.desk));
+        let (unheard, name) = (Arc::clone(&self.unheard), self.name.clone());
+        let job = move || unheard.tell(&subject, &desk).map_err(|why| format!("{name}: {why}"));
         if !self.around.observers.add(job) {
             self.unheard.waiting().pop_back();
         }
     }
 
-    /// What its callbacks say, in their order.
-    async fn ask(&self, event: EventKind, payload: Value) -> Result<Vec<Value>, HookFailure> {
-        self.around.crew.wake(&self.around.doors);
-        let said = self.subject.ask("hook", json!({ "event": event.name(), "payload": payload })).await;
-        let mut said = said.map_err(|wrong| HookFailure(wrong.to_string()))?;
-        let errors: Vec<String> =
-            list(&mut said, "errors").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        let answers = list(&mut said, "answers");
-        if answers.is_empty() && !errors.is_empty() {
+    /// What its callbacks say, in their order. Of one with a say in what may run all have to answer.
+    async fn ask(&self, event: EventKind, session: &str, payload: Value) -> Result<Vec<Value>, HookFailure> {
+        let Said { answers, errors } = self.hear(event, session, payload).await?;
+        if !errors.is_empty() && (self.policy || answers.is_empty()) {
             return Err(HookFailure(errors.join("; ")));
         }
         Ok(answers)
     }
+
+    /// What its callbacks say, and what became of those that could not.
+    async fn hear(&self, event: EventKind, session: &str, payload: Value) -> Result<Said, HookFailure> {
+        self.around.crew.wake(&self.around.doors);
+        let admitted = self.desk.admit_hook(session);
+        let asked = json!({ "event": event.name(), "payload": payload, "within": admitted.number() });
+        let said = self.subject.ask("hook", asked).await;
+        let mut said = said.map_err(|wrong| HookFailure(wrong.to_string()))?;
+        let errors = list(&mut said, "errors").iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Ok(Said { answers: list(&mut said, "answers"), errors })
+    }
+}
+
+/// What came back from the callbacks of one event.
+struct Said {
+    answers: Vec<Value>,
+    errors: Vec<String>,
 }
 
 fn list(said: &mut Value, key: &str) -> Vec<Value> {
@@ -194,15 +217,53 @@ fn ended(call: &CallView, end: &CallEnd) -> Value {
     Value::Object(fields)
 }
 
-/// What an answer means; `None` for one that means nothing.
-fn action(answer: &Value) -> Option<Before> {
-    let message = answer.get("message").and_then(Value::as_str).filter(|text| !text.is_empty());
-    match answer.get("action").and_then(Value::as_str)? {
+/// What all callbacks together want: a block counts whatever the others say; then, of a plugin with a say
+/// in what may run, whatever went wrong; then the first who wants anything.
+fn verdict(said: &Said, policy: bool) -> Result<Before, HookFailure> {
+    let (mut wanted, mut wrong) = (None, said.errors.clone());
+    for answer in &said.answers {
+        match action(answer, policy) {
+            Ok(Some(block @ Before::Block { .. })) => return Ok(block),
+            Ok(other) => wanted = wanted.or(other),
+            Err(unclear) => wrong.push(unclear),
+        }
+    }
+    match wanted {
+        _ if policy && !wrong.is_empty() => Err(HookFailure(wrong.join("; "))),
+        Some(wanted) => Ok(wanted),
+        None if wrong.is_empty() => Ok(Before::Continue),
+        None => Err(HookFailure(wrong.join("; "))),
+    }
+}
+
+/// What an answer means, in either spelling of the original: `{action, message}` or `{decision, reason}`.
+/// `None` for one that wants nothing.
+fn action(answer: &Value, policy: bool) -> Result<Option<Before>, String> {
+    let Some(fields) = answer.as_object() else {
+        // The original passes over what is no mapping; whoever has a say must not be misunderstood.
+        let unclear = policy && !answer.is_null();
+        return if unclear { Err(format!("{answer} is not an answer that is known")) } else { Ok(None) };
+    };
+    let text = |keys: &[&str]| {
+        let said = keys.iter().find_map(|key| fields.get(*key)?.as_str());
+        said.map(str::trim).filter(|text| !text.is_empty())
+    };
+    let message = |otherwise: &str| text(&["message", "reason"]).unwrap_or(otherwise).to_owned();
+    let Some(word) = text(&["action", "decision"]) else { return Ok(None) };
+    match word.to_lowercase().as_str() {
         // In the original a block without a message is passed over; a block is a block here.
-        "block" => Some(Before::Block { message: message.unwrap_or("blocked without a reason").to_owned() }),
-        "approve" => Some(Before::Ask { message: message.unwrap_or("a plugin wants to be sure").to_owned() }),
-        "rewrite" => Some(Before::Rewrite(answer.get("args").and_then(Value::as_object)?.clone())),
-        _ => None,
+        "block" | "deny" => Ok(Some(Before::Block { message: message("blocked without a reason") })),
+        "ask" => Ok(Some(Before::Ask { message: message("a plugin wants to be sure") })),
+        // By `action` the call is handed to a person; as a decision, the word is a yes.
+        "approve" if fields.contains_key("action") => {
+            Ok(Some(Before::Ask { message: message("a plugin wants to be sure") }))
+        }
+        "rewrite" | "modify" => match fields.get("args").and_then(Value::as_object) {
+            Some(arguments) => Ok(Some(Before::Rewrite(arguments.clone()))),
+            None => Err("it wants to rewrite the arguments and gives none".to_owned()),
+        },
+        "allow" | "approve" | "continue" | "pass" => Ok(None),
+        other => Err(format!("`{other}` is not an answer that is known")),
     }
 }
 
@@ -220,8 +281,8 @@ impl Hook for PluginHook {
             return Box::pin(std::future::ready(Ok(Before::Continue)));
         }
         Box::pin(async move {
-            let answers = self.ask(EventKind::PreToolCall, Value::Object(payload(call))).await?;
-            Ok(answers.iter().find_map(action).unwrap_or(Before::Continue))
+            let said = self.hear(EventKind::PreToolCall, &call.session, Value::Object(payload(call))).await?;
+            verdict(&said, self.policy)
         })
     }
 
@@ -238,14 +299,16 @@ impl Hook for PluginHook {
         Box::pin(async move {
             let (mut end, mut changed) = (end.clone(), false);
             if prints {
-                let text = self.ask(printed, output(call, &end)).await?.into_iter().find_map(text);
+                let text =
+                    self.ask(printed, &call.session, output(call, &end)).await?.into_iter().find_map(text);
                 if let (Some(text), Some(fields)) = (text, end.result.as_object_mut()) {
                     fields.insert("output".to_owned(), Value::String(text));
                     changed = true;
                 }
             }
             if self.is_for(result) {
-                let text = self.ask(result, ended(call, &end)).await?.into_iter().find_map(text);
+                let text =
+                    self.ask(result, &call.session, ended(call, &end)).await?.into_iter().find_map(text);
                 if let Some(text) = text {
                     end.result = serde_json::from_str(&text).unwrap_or(Value::String(text));
                     changed = true;
@@ -257,7 +320,7 @@ impl Hook for PluginHook {
 
     fn after<'a>(&'a self, call: &'a CallView, end: &'a CallEnd) -> BoxFuture<'a, ()> {
         if self.is_for(EventKind::PostToolCall) {
-            self.observe(EventKind::PostToolCall, &ended(call, end));
+            self.observe(EventKind::PostToolCall, &call.session, &ended(call, end));
         }
         Box::pin(std::future::ready(()))
     }
@@ -272,14 +335,24 @@ impl Hook for PluginHook {
         payload.insert("telemetry_schema_version".to_owned(), json!(VERSION));
         let payload = Value::Object(payload);
         if event.kind.is_observed() {
-            self.observe(event.kind, &payload);
+            self.observe(event.kind, &event.session, &payload);
             return Box::pin(std::future::ready(Ok(None)));
         }
         Box::pin(async move {
-            let answers = self.ask(event.kind, payload).await?;
-            Ok(answers.iter().find_map(|answer| Reaction::of(event.kind, answer)))
+            let answers = self.ask(event.kind, &event.session, payload).await?;
+            Ok(reaction(event.kind, &answers))
         })
     }
+}
+
+/// What comes of all answers: what they want to have told is told together, of all else the first counts.
+fn reaction(kind: EventKind, answers: &[Value]) -> Option<Reaction> {
+    let mut reactions = answers.iter().filter_map(|answer| Reaction::of(kind, answer));
+    let first = reactions.next()?;
+    Some(reactions.fold(first, |told, next| match (told, next) {
+        (Reaction::Context(told), Reaction::Context(next)) => Reaction::Context(format!("{told}\n\n{next}")),
+        (told, _) => told,
+    }))
 }
 
 /// A text, if that is what a callback said.
@@ -303,14 +376,51 @@ fn output(call: &CallView, end: &CallEnd) -> Value {
 mod tests {
     use super::*;
 
-    #[test]
-    fn answers_of_callbacks_are_understood_or_passed_over() {
-        let block = json!({ "action": "block", "message": "no" });
+    fn block(message: &str) -> Before {
+        Before::Block { message: message.to_owned() }
+    }
 
-        assert_eq!(action(&block), Some(Before::Block { message: "no".to_owned() }));
-        assert!(matches!(action(&json!({ "action": "block" })), Some(Before::Block { .. })));
-        assert!(matches!(action(&json!({ "action": "approve" })), Some(Before::Ask { .. })));
-        assert_eq!(action(&json!({ "action": "dance" })), None);
-        assert_eq!(action(&json!("block")), None);
+    #[test]
+    fn answers_of_callbacks_are_understood_in_both_spellings() {
+        let of = |answer: Value| action(&answer, false);
+
+        assert_eq!(of(json!({ "action": "block", "message": "no" })), Ok(Some(block("no"))));
+        assert_eq!(of(json!({ "decision": "Block", "reason": "no" })), Ok(Some(block("no"))));
+        assert!(matches!(of(json!({ "action": "deny" })), Ok(Some(Before::Block { .. }))));
+        assert!(matches!(of(json!({ "action": "approve" })), Ok(Some(Before::Ask { .. }))));
+        for passed in [json!({ "decision": "approve" }), json!({ "action": "allow" }), json!({ "note": 1 })] {
+            assert_eq!(of(passed.clone()), Ok(None), "{passed}");
+        }
+        assert!(of(json!({ "action": "dance" })).is_err() && of(json!({ "action": "rewrite" })).is_err());
+        assert_eq!((of(json!("block")), of(Value::Null)), (Ok(None), Ok(None)));
+        assert!(action(&json!("block"), true).is_err());
+    }
+
+    #[test]
+    fn whoever_has_a_say_denies_when_a_callback_of_it_cannot_answer_or_is_not_understood() {
+        let said = |answers: &[Value], errors: &[&str]| Said {
+            answers: answers.to_vec(),
+            errors: errors.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let note = json!({ "note": "seen" });
+        let ask = json!({ "action": "approve" });
+        let stop = json!({ "action": "block", "message": "no" });
+
+        assert!(verdict(&said(std::slice::from_ref(&note), &["down"]), true).is_err());
+        assert!(verdict(&said(&[ask.clone(), json!({ "action": "dance" })], &[]), true).is_err());
+        assert_eq!(verdict(&said(&[ask.clone(), stop], &["down"]), true), Ok(block("no")));
+        assert_eq!(verdict(&said(&[note], &[]), true), Ok(Before::Continue));
+        assert!(matches!(verdict(&said(&[ask], &["down"]), false), Ok(Before::Ask { .. })));
+        assert!(verdict(&said(&[json!({ "action": "dance" })], &[]), false).is_err(), "it is noted");
+    }
+
+    #[test]
+    fn contexts_of_one_plugin_are_told_together() {
+        let answers = [json!("one"), Value::Null, json!({ "context": "two" })];
+
+        let told = Some(Reaction::Context("one\n\ntwo".to_owned()));
+        assert_eq!(reaction(EventKind::PreLlmCall, &answers), told);
+        let first = Some(Reaction::Answer("one".to_owned()));
+        assert_eq!(reaction(EventKind::TransformLlmOutput, &answers[..2]), first);
     }
 }

@@ -30,6 +30,10 @@ pub struct Manifest {
     /// How an executable is started; nothing for Python.
     #[serde(skip_serializing_if = "is_default")]
     pub run: Vec<String>,
+    /// The tools it says it brings; told to itself.
+    pub provides_tools: Vec<String>,
+    /// The hooks it says it brings; told to itself.
+    pub provides_hooks: Vec<String>,
     /// Whether a failure of its hooks denies the call.
     #[serde(skip_serializing_if = "is_default")]
     pub policy: bool,
@@ -88,9 +92,31 @@ impl Manifest {
             kind,
             requires_env: variables(fields.get("requires_env")),
             run,
-            policy: fields.get("policy").and_then(Value::as_bool).unwrap_or_default(),
+            provides_tools: names(fields.get("provides_tools")),
+            provides_hooks: names(fields.get("provides_hooks").or_else(|| fields.get("hooks"))),
+            policy: match fields.get("policy") {
+                None | Some(Value::Null) => false,
+                Some(said) => flag(said).ok_or_else(|| format!("`policy` is yes or no, and not {said}"))?,
+            },
             odd,
         })
+    }
+
+    /// Whether a text that is no manifest would have had a say in what may run, as far as that can be told.
+    pub fn claims_policy(text: &str) -> bool {
+        let values = text.lines().flat_map(|line| written(line, "policy"));
+        values.map(|value| flag(&json!(value))).any(|said| said != Some(false))
+    }
+
+    /// The name in a text that is no manifest, as far as that can be told.
+    pub fn claimed_name(text: &str) -> Option<&str> {
+        let at_margin = |line: &&str| line.starts_with(['n', '"', '\'']);
+        text.lines().filter(at_margin).flat_map(|line| written(line, "name")).find(|name| !name.is_empty())
+    }
+
+    /// The word of `run` that leads out of the plugin's folder, if one does.
+    pub fn leads_out(&self) -> Option<&str> {
+        self.run.iter().map(String::as_str).find(|word| leads_out(word))
     }
 
     /// As the plugin itself is told it.
@@ -102,6 +128,8 @@ impl Manifest {
             "description": self.description,
             "author": self.author,
             "requires_env": self.requires_env,
+            "provides_tools": self.provides_tools,
+            "provides_hooks": self.provides_hooks,
         })
     }
 }
@@ -113,6 +141,47 @@ fn text(value: Option<&Value>) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// Yes or no, in the words of YAML 1.1 too.
+fn flag(value: &Value) -> Option<bool> {
+    let word = match value {
+        Value::Bool(said) => return Some(*said),
+        other => text(Some(other))?.trim().to_lowercase(),
+    };
+    match word.as_str() {
+        "true" | "yes" | "y" | "on" | "1" => Some(true),
+        "false" | "no" | "n" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// What stands behind `key:` on a line, wherever that is on it.
+fn written<'a>(line: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
+    let line = line.split(" #").next().unwrap_or_default();
+    let line = if line.trim_start().starts_with('#') { "" } else { line };
+    line.match_indices(key).filter_map(move |(at, _)| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let (before, behind) = (line.get(..at)?, line.get(at + key.len()..)?);
+        let value = behind.trim_start_matches(['"', '\'', ' ', '\t']).strip_prefix(':')?;
+        let value = value.split([',', '}']).next().unwrap_or_default();
+        (!before.ends_with(is_word)).then(|| value.trim().trim_matches(['"', '\'']))
+    })
+}
+
+/// Whether a word of a command, or a part of it, is a path that leads out of where it is used.
+fn leads_out(word: &str) -> bool {
+    let is_path = |c: char| c.is_alphanumeric() || "/._-~+@%".contains(c);
+    // `-I/path` is an option and its value in one.
+    let value = |part: &str| part.strip_prefix('-').and_then(|rest| rest.get(1..)).map(str::to_owned);
+    let is_far = |part: &str| part.starts_with(['/', '~']) || part.split('/').any(|it| it == "..");
+    word.split(|c: char| !is_path(c)).any(|part| is_far(part) || value(part).is_some_and(|it| is_far(&it)))
+}
+
+/// Names in a list.
+fn names(value: Option<&Value>) -> Vec<String> {
+    let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|item| text(Some(item))).collect()
 }
 
 /// Names, or mappings that hold one.
@@ -141,6 +210,53 @@ mod tests {
         );
         assert!(read.policy && read.odd.is_empty());
         assert_eq!(Manifest::read(&json!({}), "folder").unwrap().name, "folder");
+    }
+
+    #[test]
+    fn a_say_is_claimed_in_any_words_and_what_is_neither_yes_nor_no_is_an_error() {
+        let policy = |value: Value| Manifest::read(&json!({ "policy": value }), "x").map(|it| it.policy);
+
+        for yes in [json!(true), json!("true"), json!("Yes"), json!(1), json!("on")] {
+            assert_eq!(policy(yes.clone()), Ok(true), "{yes}");
+        }
+        for no in [json!(false), json!("no"), json!(0), json!(null)] {
+            assert_eq!(policy(no.clone()), Ok(false), "{no}");
+        }
+        assert!(
+            policy(json!("strict")).is_err() && policy(json!([true])).is_err() && policy(json!(2)).is_err()
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_no_manifest_still_tells_its_name_and_whether_it_claims_a_say() {
+        for claims in
+            ["name: x\npolicy: true\n: [", "{name: x, \"policy\" : yes", "policy:", "policy: strict"]
+        {
+            assert!(Manifest::claims_policy(claims), "{claims}");
+        }
+        for none in ["name: x\n: [", "# policy: true\n[", "policy: false\n: [", "my_policy: true\n["] {
+            assert!(!Manifest::claims_policy(none), "{none}");
+        }
+        assert_eq!(Manifest::claimed_name("version: 1\nname: 'guard' # it\n: ["), Some("guard"));
+        assert_eq!(Manifest::claimed_name("  name: inner\n: ["), None);
+    }
+
+    #[test]
+    fn words_of_a_command_that_lead_out_of_the_folder_are_found() {
+        let leads = |words: &[&str]| {
+            let read = Manifest::read(&json!({ "run": words }), "x").unwrap();
+            read.leads_out().map(str::to_owned)
+        };
+
+        for fine in [&["./start"][..], &["python3", "-u", "lib/main.py"], &["node", "--opt=a/b", "x..y"]] {
+            assert_eq!(leads(fine), None, "{fine:?}");
+        }
+        for word in
+            ["../start", "/usr/bin/python3", "--lib=../../x", "~/start", "sh ../x", "a/../../b", "-I/x"]
+        {
+            let found = leads(&["sh", word]);
+            assert_eq!(found.as_deref(), Some(word));
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::desk::Desk;
 use super::manifest::Manifest;
 use super::subject::{Living, Subject};
 use crate::launch::{Consent, Program};
-use crate::python::python;
+use crate::python::{python, surroundings};
 use crate::worker::{Doors, Worker};
 
 /// What is needed to start a plugin.
@@ -57,12 +57,13 @@ fn living(plugin: &Plugin, doors: Doors, desk: &Arc<Desk>) -> Living {
     let callee = desk.seat(key);
     match code {
         Code::Folder(folder) if !manifest.run.is_empty() => {
-            let own = ("HERMES_HOME".to_owned(), home.display().to_string());
+            // Also a program may be Python, and what it compiled before is not what was accepted.
+            let own = surroundings(home);
             let mut words = manifest.run.iter().cloned();
             let program = Program {
                 program: words.next().map(|word| found(&word, folder)).unwrap_or_default(),
                 arguments: words.map(Into::into).collect(),
-                variables: std::iter::once(own).chain(variables.iter().cloned()).collect(),
+                variables: own.into_iter().chain(variables.iter().cloned()).collect(),
                 directory: Some(folder.clone()),
                 consent: consent.clone(),
             };

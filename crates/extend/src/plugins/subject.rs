@@ -1,9 +1,10 @@
 //! One file or plugin inside of a worker: loaded when it is first needed, called, asked, described.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::future::{BoxFuture, FutureExt as _, Shared};
+use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
 use serde_json::{Value, json};
 
 use super::offer::Offer;
@@ -16,6 +17,9 @@ const LOAD: Duration = Duration::from_secs(20);
 /// How long a question beside the calls may take.
 const ANSWER: Duration = Duration::from_mins(1);
 
+/// How long a check may take: less than whoever asks for it waits.
+const CHECK: Duration = Duration::from_millis(4_500);
+
 /// What is loaded and called.
 pub struct Subject {
     name: String,
@@ -23,6 +27,8 @@ pub struct Subject {
     /// what they offer.
     living: LazyLock<Living, Box<dyn FnOnce() -> Living + Send>>,
     loaded: Mutex<Option<(Arc<Value>, Shared<Loading>)>>,
+    /// Tools whose checks end the process they run in.
+    deadly: Mutex<BTreeSet<String>>,
 }
 
 /// Where something lives.
@@ -66,7 +72,8 @@ impl Subject {
     /// The same for something that is put together when it is first needed.
     pub(crate) fn late(name: &str, living: impl FnOnce() -> Living + Send + 'static) -> Arc<Self> {
         let living: Box<dyn FnOnce() -> Living + Send> = Box::new(living);
-        Arc::new(Self { name: name.to_owned(), living: LazyLock::new(living), loaded: Mutex::default() })
+        let (name, living) = (name.to_owned(), LazyLock::new(living));
+        Arc::new(Self { name, living, loaded: Mutex::default(), deadly: Mutex::default() })
     }
 
     /// What it is called in messages.
@@ -120,6 +127,37 @@ impl Subject {
             fields.insert("key".to_owned(), json!(self.living.key));
         }
         self.living.worker.request_within(&live, method, params, ANSWER).await
+    }
+
+    /// Whether a tool of it is available. Checks of one process run beside each other; when one of them
+    /// ends it, each is asked again by itself, so that only the one whose fault it is has none. Nothing when
+    /// it does not answer.
+    pub async fn check(&self, tool: &str) -> Option<Result<Value, RpcError>> {
+        match select(Box::pin(self.checked(tool)), self.living.worker.sleep(CHECK)).await {
+            Either::Left((said, _)) => Some(said),
+            Either::Right(_) => None,
+        }
+    }
+
+    async fn checked(&self, tool: &str) -> Result<Value, RpcError> {
+        let deadly = || self.deadly.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = || RpcError::Ended("it ends the process".to_owned());
+        if deadly().contains(tool) {
+            return Err(ended());
+        }
+        let asked = json!({ "name": tool });
+        match self.ask_soon("tool.check", asked.clone()).await {
+            // It ended while it answered, or before it was asked.
+            Err(RpcError::Ended(_) | RpcError::NotSent(_)) => {}
+            said => return said,
+        }
+        let _turn = self.living.worker.alone().await;
+        let said = self.ask_soon("tool.check", asked).await;
+        if let Err(RpcError::Ended(_)) = said {
+            deadly().insert(tool.to_owned());
+            return Err(ended());
+        }
+        said
     }
 
     /// Gets it ready before it is asked anything. What goes wrong is told to whoever asks.

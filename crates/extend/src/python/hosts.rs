@@ -30,6 +30,17 @@ pub struct Root {
     pub folder: PathBuf,
     /// Why what is in it may run.
     pub consent: Consent,
+    /// What its files may import of each other.
+    pub imports: Imports,
+}
+
+/// What files of a folder may import of it, as `tools.<name>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Imports {
+    /// Whatever lies there when it is asked for.
+    Folder,
+    /// These, with the text they were accepted with.
+    Only(Arc<Vec<(PathBuf, String)>>),
 }
 
 /// What makes two files share a process.
@@ -92,7 +103,10 @@ impl Hosts {
 
     /// Lets go of the processes of a folder that belong to another generation of it.
     pub fn forget_others(&self, root: &Root, generation: &str) {
-        self.lock().retain(|kept| kept.key.root != *root || kept.key.generation == generation);
+        let stays = |key: &HostKey| {
+            key.root.folder != root.folder || (key.root == *root && key.generation == generation)
+        };
+        self.lock().retain(|kept| stays(&kept.key));
     }
 
     /// Whether any process runs.
@@ -101,7 +115,15 @@ impl Hosts {
     }
 
     fn worker(&self, key: &HostKey) -> Arc<Worker> {
-        let hello = json!({ "protocol": 1, "folders": [key.root.folder], "paths": [] });
+        let Root { folder, imports, .. } = &key.root;
+        let hello = match imports {
+            Imports::Folder => json!({ "protocol": 1, "folders": [folder], "paths": [] }),
+            Imports::Only(files) => {
+                let module = |(path, source): &(PathBuf, String)| json!({ "path": path, "source": source });
+                let files: Vec<_> = files.iter().map(module).collect();
+                json!({ "protocol": 1, "folders": [], "paths": [], "from": folder, "only": files })
+            }
+        };
         let program = python(key.root.consent.clone(), &self.home, &key.variables);
         Worker::new(program, hello, self.doors.clone(), self.desk.seat("tools"))
     }
@@ -111,16 +133,20 @@ impl Hosts {
     }
 }
 
+/// What every foreign process is told: where the home is, and that compiled Python goes where it can be thrown
+/// away, and comes from there, instead of lying beside what was accepted.
+pub(crate) fn surroundings(home: &std::path::Path) -> [(String, String); 2] {
+    let compiled = home.join("cache/pycache");
+    [("HERMES_HOME", home), ("PYTHONPYCACHEPREFIX", &compiled)]
+        .map(|(name, path)| (name.to_owned(), path.display().to_string()))
+}
+
 /// The Python process, with these variables beyond the usual ones.
 pub(crate) fn python(consent: Consent, home: &std::path::Path, variables: &[(String, String)]) -> Program {
-    let own = ("HERMES_HOME".to_owned(), home.display().to_string());
-    // Compiled files go where they can be thrown away, not beside what was accepted.
-    let compiled = home.join("cache/pycache").display().to_string();
-    let quiet = ("PYTHONPYCACHEPREFIX".to_owned(), compiled);
     Program {
         program: "python3".to_owned(),
         arguments: ["-u", "-c", HOST].map(Into::into).to_vec(),
-        variables: [own, quiet].into_iter().chain(variables.iter().cloned()).collect(),
+        variables: surroundings(home).into_iter().chain(variables.iter().cloned()).collect(),
         directory: None,
         consent,
     }

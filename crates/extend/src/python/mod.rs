@@ -10,5 +10,5 @@ mod hosts;
 mod lex;
 pub mod scan;
 
-pub(crate) use hosts::python;
-pub use hosts::{HostKey, Hosts, Root, paths};
+pub use hosts::{HostKey, Hosts, Imports, Root, paths};
+pub(crate) use hosts::{python, surroundings};

@@ -11,7 +11,7 @@
 //! | failed: it cannot, and says why | the same; what was missing may be there by then |
 //! | hung: silent after 15 s | when its content changes, or a person asks for it |
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -108,6 +108,8 @@ struct State {
     busy: usize,
     /// Whoever waits for an answer, by what is being asked or queued.
     under_way: BTreeMap<String, Vec<oneshot::Sender<()>>>,
+    /// What was heard since this program began.
+    lately: BTreeSet<String>,
     /// Counts what was heard.
     heard: u64,
     /// What is heard now is written down together, later.
@@ -155,6 +157,11 @@ impl Asking {
     /// Whether it is being asked, or about to be.
     pub(crate) fn is_under_way(&self, digest: &str) -> bool {
         self.lock().under_way.contains_key(digest)
+    }
+
+    /// Whether it was heard since this program began, and not only by an earlier one.
+    pub(crate) fn heard_lately(&self, digest: &str) -> bool {
+        self.lock().lately.contains(digest)
     }
 
     /// Changes whenever something is heard.
@@ -245,6 +252,7 @@ impl Asking {
         if !state.gathering {
             self.learnt(&mut state).keep(&self.0.home, self.0.kept);
         }
+        state.lately.insert(digest.to_owned());
         state.heard += 1;
         for tell in state.under_way.remove(digest).into_iter().flatten() {
             // Whoever waited may have gone.

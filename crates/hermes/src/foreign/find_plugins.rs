@@ -47,7 +47,20 @@ pub(crate) struct Found {
     pub(crate) key: String,
     pub(crate) origin: Origin,
     pub(crate) code: Code,
-    pub(crate) manifest: Result<Manifest, String>,
+    /// Where the module of an installed package lies, as far as that can be told.
+    pub(crate) place: Option<PathBuf>,
+    pub(crate) manifest: Result<Manifest, Broken>,
+}
+
+/// Why a plugin cannot even be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Broken {
+    /// In words.
+    pub(crate) why: String,
+    /// Whether it is meant to have a say in what may run, so that nothing runs without it.
+    pub(crate) policy: bool,
+    /// What it calls itself, as far as that can be told.
+    pub(crate) name: Option<String>,
 }
 
 impl Found {
@@ -58,7 +71,7 @@ impl Found {
 }
 
 /// Manifests that were read before, with the dates of their files.
-pub(crate) type Manifests = BTreeMap<PathBuf, (Stamp, Result<Manifest, String>)>;
+pub(crate) type Manifests = BTreeMap<PathBuf, (Stamp, Result<Manifest, Broken>)>;
 
 /// The plugins of a folder: `<name>/plugin.yaml`, or `<category>/<name>/plugin.yaml`.
 pub(crate) fn in_folder(
@@ -74,15 +87,16 @@ pub(crate) fn in_folder(
         // What a folder is depends on the names in it.
         witnesses.see(&folder);
         if let Some(manifest) = manifest(&folder, &name(&folder), known, witnesses) {
-            let key = manifest.as_ref().map_or_else(|_| name(&folder), |manifest| manifest.name.clone());
-            found.push(Found { key, origin, code: Code::Folder(folder), manifest });
+            let named = |broken: &Broken| broken.name.clone().unwrap_or_else(|| name(&folder));
+            let key = manifest.as_ref().map_or_else(named, |manifest| manifest.name.clone());
+            found.push(Found { key, origin, code: Code::Folder(folder), place: None, manifest });
             continue;
         }
         for inner in foreign::folders(&folder) {
             witnesses.see(&inner);
             if let Some(manifest) = manifest(&inner, &name(&inner), known, witnesses) {
                 let key = format!("{}/{}", name(&folder), name(&inner));
-                found.push(Found { key, origin, code: Code::Folder(inner), manifest });
+                found.push(Found { key, origin, code: Code::Folder(inner), place: None, manifest });
             }
         }
     }
@@ -95,7 +109,7 @@ fn manifest(
     name: &str,
     known: &mut Manifests,
     witnesses: &mut Witnesses,
-) -> Option<Result<Manifest, String>> {
+) -> Option<Result<Manifest, Broken>> {
     let stamped = |file: &&str| {
         let path = folder.join(file);
         Some((foreign::stamp(&path)?, path))
@@ -108,9 +122,20 @@ fn manifest(
     let text = foreign::text(&path).transpose()?;
     let said = text.map_err(|wrong| wrong.to_string()).and_then(|text| foreign::yaml(&text));
     let manifest = said.and_then(|value| Manifest::read(&value, name));
-    let manifest = manifest.map_err(|wrong| format!("plugin.yaml: {wrong}"));
+    let manifest = manifest.map_err(|wrong| broken(&path, &wrong));
     known.insert(path, (stamp, manifest.clone()));
     Some(manifest)
+}
+
+/// What can be told of a manifest that cannot be read. Of one that nobody can look into the worst is
+/// assumed: that it has a say in what may run.
+fn broken(path: &Path, wrong: &str) -> Broken {
+    let text = foreign::text_of_any(path);
+    Broken {
+        why: format!("plugin.yaml: {wrong}"),
+        policy: text.as_deref().is_none_or(Manifest::claims_policy),
+        name: text.as_deref().and_then(Manifest::claimed_name).map(str::to_owned),
+    }
 }
 
 /// The plugins among the packages in these places.
@@ -142,6 +167,7 @@ fn package(folder: &Path) -> Vec<Found> {
     let found = |(name, target): (String, String)| Found {
         key: name.clone(),
         origin: Origin::Package,
+        place: module_of(&target, folder),
         code: Code::EntryPoint(target),
         manifest: Ok(Manifest {
             name,
@@ -151,6 +177,14 @@ fn package(folder: &Path) -> Vec<Found> {
         }),
     };
     entry_points(&text).into_iter().map(found).collect()
+}
+
+/// The module of `module.inner:attribute`, beside the folder that tells about its package.
+fn module_of(target: &str, about: &Path) -> Option<PathBuf> {
+    let module = target.split([':', '.']).next().filter(|name| !name.is_empty())?;
+    let place = about.parent()?;
+    let folder = place.join(module);
+    Some(if foreign::is_folder(&folder) { folder } else { place.join(format!("{module}.py")) })
 }
 
 /// Name and target of every entry point of our group.

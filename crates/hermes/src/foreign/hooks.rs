@@ -276,7 +276,7 @@ impl HomeConsents {
 
     /// The file that a command starts, found as it is when it is started.
     fn program(&self, words: &[String]) -> Option<PathBuf> {
-        let found = found(words.first()?, &self.path)?;
+        let found = found(words.first()?, &self.path).ok()?;
         Some(lexical(&found.to_string_lossy(), &self.cwd, None))
     }
 

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use hermes_core::environment::End;
 use hermes_core::host::Host;
 use hermes_env::peers::{PeerKeeper, PeerProgram, Peers};
-use hermes_env::probe::program_on_path;
+use hermes_env::probe::{file_exists, program_on_path};
 use hermes_extend::launch::{Keeper, Launch, LaunchError, Launched, Program};
 
 use crate::host::Machine;
@@ -68,7 +68,7 @@ impl Launch for Launcher {
         let failed = |why: String| LaunchError { program: program.program.clone(), why };
         let variables = self.variables(program);
         let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
-        let found = found(&program.program, path).ok_or_else(|| failed("it is not installed".to_owned()))?;
+        let found = found(&program.program, path).map_err(|why| failed(why.to_owned()))?;
         let peer = PeerProgram {
             program: found,
             arguments: program.arguments.iter().map(ToString::to_string).collect(),
@@ -87,11 +87,13 @@ pub(crate) fn search_path(world: &World) -> String {
 }
 
 /// Where the program is: a path as it stands, a name on the search path.
-pub(crate) fn found(program: &str, path: &str) -> Option<PathBuf> {
-    if program.contains('/') {
-        return Some(Path::new(program).to_path_buf());
+pub(crate) fn found(program: &str, path: &str) -> Result<PathBuf, &'static str> {
+    match program_on_path(program, path.as_ref()) {
+        Some(found) => Ok(found),
+        None if !program.contains('/') => Err("it is not installed"),
+        None if file_exists(Path::new(program)) => Err("it is not executable; `chmod +x` makes it so"),
+        None => Err("there is no such file"),
     }
-    program_on_path(program, path.as_ref())
 }
 
 struct Kept(PeerKeeper);

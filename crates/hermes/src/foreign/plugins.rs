@@ -9,9 +9,11 @@
 //! | `choose.rs` | which plugins run |
 //! | `roster.rs` | that, kept from one start to the next |
 //! | `load.rs` | what becomes of each |
+//! | `hung.rs` | checks that did not answer, remembered for a while; of tool files too |
 //! | `views.rs` | plugins as they are shown |
 
 mod choose;
+pub(super) mod hung;
 mod load;
 mod roster;
 mod views;
@@ -31,12 +33,13 @@ use hermes_store::Home;
 use serde_json::Value;
 
 use super::asking::{Asking, Thing, Unheard};
-use super::find_plugins::{Manifests, Origin};
+use super::find_plugins::{Broken, Manifests, Origin};
 use super::tool_files::SAFE_MODE;
 use super::{Changes, Kind};
 use crate::world::World;
 use choose::{Chosen, Survey, Wanted};
-use load::{Fresh, needs, values};
+use hung::HungChecks;
+use load::{Fresh, known_by, needs, shut_out, values};
 
 pub use views::{PluginState, PluginView};
 
@@ -45,6 +48,9 @@ const AT_ONCE: usize = 8;
 
 /// Where what was learnt is kept.
 const KEPT: &str = "plugins.jsonl";
+
+/// Where checks that did not answer are kept.
+const HUNG: &str = "hung-plugin-checks.json";
 
 /// All plugins.
 pub(crate) struct Plugins {
@@ -57,6 +63,7 @@ pub(crate) struct Plugins {
     one_moment: bool,
     state: Mutex<State>,
     known: Mutex<Known>,
+    checks: Arc<HungChecks>,
 }
 
 /// What was read before, with the dates it was read at.
@@ -78,7 +85,7 @@ struct State {
     /// Those that did not say what they offer.
     unheard: Vec<(Fresh, Unheard)>,
     /// Those that cannot even be asked, and why.
-    failed: Vec<(String, Origin, String)>,
+    failed: Vec<(Arc<Chosen>, Broken)>,
     /// What the configuration says, and the revision of the world that it was read at.
     wanted: Option<(u64, Arc<Wanted>)>,
 }
@@ -119,6 +126,7 @@ pub(crate) struct Running {
     pub(crate) offer: Arc<Offer>,
     variables: Vec<(String, String)>,
     overrides: bool,
+    known_by: String,
 }
 
 impl Running {
@@ -143,7 +151,8 @@ impl Plugins {
         let project = place.cwd.join(".hermes/plugins");
         let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
-        Self { home, project, desk, around, asking, one_moment, state, known }
+        let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
+        Self { home, project, desk, around, asking, one_moment, state, known, checks }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -157,7 +166,7 @@ impl Kind for Plugins {
         let safe = world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"));
         let wanted = if safe { Arc::default() } else { state.wanted(world) };
         let nothing = state.running.is_empty() && state.failed.is_empty() && state.unheard.is_empty();
-        if wanted.enabled.is_empty() && nothing {
+        if wanted.enabled.is_empty() && wanted.odd.is_empty() && nothing {
             return Changes::default();
         }
         let survey = self.survey(&mut state, &wanted);
@@ -165,8 +174,9 @@ impl Kind for Plugins {
         if state.last.as_ref().is_some_and(|last| last.is(&seen)) {
             return Changes::default();
         }
-        let changes = self.change(&mut state, &seen.survey.chosen, world);
-        self.keep_roster(&seen.survey);
+        let mut changes = self.change(&mut state, &seen.survey.chosen, world);
+        changes.problems.get_or_insert_default().extend(absent(&seen.survey));
+        self.keep_roster(&seen.survey, &state.running);
         state.last = Some(seen);
         changes
     }
@@ -178,13 +188,17 @@ impl Plugins {
         let mut changes = Changes::default();
         let (mut before, mut kept, mut fresh) = (std::mem::take(running), Vec::new(), Vec::new());
         let shut = std::mem::take(unheard).into_iter().filter(|(it, _)| it.is_policy());
-        let shut: Vec<String> = shut.map(|(it, _)| it.key().to_owned()).collect();
-        failed.clear();
+        let mut shut: Vec<String> = shut.map(|(it, _)| it.key().to_owned()).collect();
+        let broken = std::mem::take(failed).into_iter().filter(|(_, broken)| broken.policy);
+        shut.extend(broken.map(|(it, _)| it.found.key.clone()));
         let entries = world.config("plugins.entries").unwrap_or_default();
         for chosen in chosen {
             match asked(chosen, &before, &entries, world) {
-                Err(why) => failed.push((chosen.found.key.clone(), chosen.found.origin, why)),
-                Ok(asked) => match before.iter().position(|it| asked.is(it)) {
+                Err(broken) => {
+                    changes.installed.extend(shut_out(&chosen.found.key, &broken));
+                    failed.push((Arc::clone(chosen), broken));
+                }
+                Ok(asked) => match before.iter().position(|it| asked.is(it) && self.says_so_still(it)) {
                     Some(at) => kept.push(before.swap_remove(at)),
                     None => fresh.push(asked),
                 },
@@ -195,7 +209,7 @@ impl Plugins {
             changes.pending.push(self.asking.ask(new));
         }
         for it in fresh {
-            match self.asking.standing(&it.chosen.identity).unwrap_or(Err(Unheard::Late)) {
+            match self.asking.standing(&it.known_by).unwrap_or(Err(Unheard::Late)) {
                 Ok(offer) => {
                     let loaded = self.loaded(it, offer, world);
                     changes.installed.push(self.scope(&loaded));
@@ -209,16 +223,24 @@ impl Plugins {
         }
         let stays = |key: &str| {
             let shut = |(it, _): &(Fresh, Unheard)| it.key() == key && it.is_policy();
-            kept.iter().any(|it| it.key() == key) || unheard.iter().any(shut)
+            let broken = |(it, broken): &(Arc<Chosen>, Broken)| it.found.key == key && broken.policy;
+            kept.iter().any(|it| it.key() == key) || unheard.iter().any(shut) || failed.iter().any(broken)
         };
         let gone = before.into_iter().map(|it| it.key().to_owned()).chain(shut).filter(|key| !stays(key));
         changes.removed.extend(gone.map(Source::Plugin));
         let mut problems: Vec<String> = kept.iter().flat_map(notes).collect();
         problems.extend(unheard.iter().map(|(it, why)| format!("plugin {}: {}", it.key(), told(it, why))));
-        problems.extend(failed.iter().map(|(key, _, why)| format!("plugin {key}: {why}")));
+        problems.extend(failed.iter().map(|(it, broken)| format!("plugin {}: {}", it.found.key, broken.why)));
         *running = kept;
         changes.problems = Some(problems);
         changes
+    }
+}
+
+impl Plugins {
+    /// Whether a plugin that runs offers what it did: somebody may have asked it again.
+    fn says_so_still(&self, running: &Running) -> bool {
+        matches!(self.asking.standing(&running.known_by), Some(Ok(offer)) if *offer == *running.offer)
     }
 }
 
@@ -231,15 +253,24 @@ fn told(fresh: &Fresh, why: &Unheard) -> String {
 }
 
 /// What is to run for a plugin that is switched on, or why it cannot.
-fn asked(chosen: &Arc<Chosen>, before: &[Running], entries: &Value, world: &World) -> Result<Fresh, String> {
+fn asked(chosen: &Arc<Chosen>, before: &[Running], entries: &Value, world: &World) -> Result<Fresh, Broken> {
     let found = &chosen.found;
     let manifest = found.manifest.as_ref().map_err(Clone::clone)?;
     if let PluginKind::Other(kind) = &manifest.kind {
-        return Err(format!("plugins of kind `{kind}` are not run"));
+        let why = format!("plugins of kind `{kind}` are not run");
+        return Err(Broken { why, policy: false, name: None });
+    }
+    if let Some(word) = manifest.leads_out().filter(|_| found.origin == Origin::Project) {
+        let why = format!(
+            "`run` says `{word}`, which is not in the plugin's folder and could change unnoticed; programs \
+             of the system are named without a path"
+        );
+        return Err(Broken { why, policy: manifest.policy, name: None });
     }
     let overrides = entries.get(&found.key).and_then(|entry| entry.get("allow_tool_override")?.as_bool());
     Ok(Fresh {
         variables: values(&needs(found, before), world),
+        known_by: known_by(chosen, manifest, world),
         chosen: Arc::clone(chosen),
         overrides: overrides.unwrap_or_default(),
     })
@@ -248,13 +279,18 @@ fn asked(chosen: &Arc<Chosen>, before: &[Running], entries: &Value, world: &Worl
 impl Fresh {
     /// Whether it is what runs already.
     fn is(&self, running: &Running) -> bool {
-        let (now, before) = (&self.chosen, &running.chosen);
-        now.found.key == before.found.key
-            && now.found.origin == before.found.origin
-            && now.identity == before.identity
+        self.chosen.is(&running.chosen)
+            && running.known_by == self.known_by
             && running.variables == self.variables
             && running.overrides == self.overrides
     }
+}
+
+/// What the configuration says of plugins that comes to nothing.
+fn absent(survey: &Survey) -> Vec<String> {
+    let missing = survey.missing.iter();
+    let missing = missing.map(|name| format!("plugin {name}: it is switched on, and is not there"));
+    survey.wanted().odd.iter().cloned().chain(missing).collect()
 }
 
 /// What a plugin asked for and does not get, and what is odd about it.

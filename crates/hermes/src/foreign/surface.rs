@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
+use hermes_core::call::ToolCall;
+use hermes_core::outcome::Outcome;
 use hermes_core::wait::wait;
 use hermes_extend::mcp::client::{Server, one};
-use hermes_extend::plugins::desk::Injected;
+use hermes_extend::plugins::desk::{Calls, Desk, Injected, Reception};
 use hermes_extend::plugins::offer::{Offer, OfferedCli, OfferedCommand};
 use hermes_extend::plugins::subject::Subject;
 use hermes_extend::python::scan::Registration;
@@ -17,7 +19,8 @@ use serde_json::{Value, json};
 use super::asking::{Pending, Unheard};
 use super::mcp_memory::Memory;
 use super::plugins::{PluginView, Plugins};
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, WeakRuntime};
+use crate::session::Session;
 
 /// A tool file that was tried.
 #[derive(Debug, Clone)]
@@ -81,7 +84,7 @@ impl Runtime {
     pub fn try_plugins(&self, keys: &[String]) {
         self.tools();
         let Some(plugins) = self.foreign().plugins() else { return };
-        plugins.asking().ask(plugins.again(|key, _| keys.iter().any(|it| it == key))).wait();
+        plugins.asking().ask(plugins.anew(keys)).wait();
     }
 
     /// Why a tool that nobody knows may be missing: the file that registers it, or plugins that were
@@ -112,10 +115,18 @@ impl Runtime {
         self.among_plugins(|plugins| plugins.each(|running| Some(running.offer.commands.clone()))).concat()
     }
 
-    /// Runs a slash command of a plugin; nothing when no plugin has it.
-    pub async fn run_plugin_command(&self, name: &str, words: &str) -> Option<Result<String, String>> {
-        let subject = self.owner(|offer| offer.commands.iter().any(|it| it.name == name))?;
-        let said = subject.ask("command.run", json!({ "name": name, "arguments": words })).await;
+    /// Runs a slash command of a plugin; nothing when no plugin has it. The calls it makes are calls of
+    /// this session.
+    pub async fn run_plugin_command(
+        &self,
+        name: &str,
+        words: &str,
+        session: Arc<Session>,
+    ) -> Option<Result<String, String>> {
+        let (subject, desk) = self.owner(|offer| offer.commands.iter().any(|it| it.name == name))?;
+        let admitted = desk.admit_person(Arc::new(SessionCalls(session)));
+        let asked = json!({ "name": name, "arguments": words, "within": admitted.number() });
+        let said = subject.ask("command.run", asked).await;
         Some(match said {
             Ok(said) => Ok(said.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()),
             Err(wrong) => Err(wrong.to_string()),
@@ -127,10 +138,18 @@ impl Runtime {
         self.among_plugins(|plugins| plugins.each(|running| Some(running.offer.cli.clone()))).concat()
     }
 
-    /// Runs such a command, and waits for it; nothing when no plugin has it.
-    pub fn run_plugin_cli(&self, name: &str, words: &[String]) -> Option<Result<CliSaid, String>> {
-        let subject = self.owner(|offer| offer.cli.iter().any(|it| it.name == name))?;
-        let said = wait(subject.ask("cli.run", json!({ "name": name, "arguments": words })));
+    /// Runs such a command, and waits for it; nothing when no plugin has it. The calls it makes are calls of
+    /// this session.
+    pub fn run_plugin_cli(
+        &self,
+        name: &str,
+        words: &[String],
+        session: Arc<Session>,
+    ) -> Option<Result<CliSaid, String>> {
+        let (subject, desk) = self.owner(|offer| offer.cli.iter().any(|it| it.name == name))?;
+        let admitted = desk.admit_person(Arc::new(SessionCalls(session)));
+        let asked = json!({ "name": name, "arguments": words, "within": admitted.number() });
+        let said = wait(subject.ask("cli.run", asked));
         Some(said.map(|said| CliSaid::of(&said)).map_err(|wrong| wrong.to_string()))
     }
 
@@ -164,11 +183,53 @@ impl Runtime {
     }
 
     /// The plugin that offers something.
-    fn owner(&self, has: impl Fn(&Offer) -> bool) -> Option<Arc<Subject>> {
+    fn owner(&self, has: impl Fn(&Offer) -> bool) -> Option<(Arc<Subject>, Arc<Desk>)> {
         let owners = self.among_plugins(|plugins| {
-            plugins.each(|running| has(&running.offer).then(|| Arc::clone(&running.subject)))
+            let desk = plugins.desk();
+            plugins
+                .each(|running| has(&running.offer).then(|| (Arc::clone(&running.subject), Arc::clone(desk))))
         });
         owners.into_iter().next()
+    }
+
+    /// Where the last handler of a tool file that raised did so, line by line; given out once.
+    pub fn last_trace(&self) -> Option<String> {
+        self.foreign().tool_files().and_then(|files| files.desk().trace())
+    }
+
+    /// Lets the hooks of plugins make calls.
+    pub(crate) fn open_to_hooks(self) -> Self {
+        if let Some(plugins) = self.foreign().plugins() {
+            plugins.desk().open(Arc::new(Front(self.downgrade())));
+        }
+        self
+    }
+}
+
+/// Calls as a session makes them.
+struct SessionCalls(Arc<Session>);
+
+impl Calls for SessionCalls {
+    fn call(&self, call: ToolCall) -> BoxFuture<'static, Outcome> {
+        let session = Arc::clone(&self.0);
+        Box::pin(async move { session.call(call).await })
+    }
+}
+
+/// How the sessions are called that hooks make calls in: nobody is there to be asked, and hooks that are
+/// told of those calls make none.
+const OF_HOOKS: &str = "hook of ";
+
+/// Opens sessions for hooks.
+struct Front(WeakRuntime);
+
+impl Reception for Front {
+    fn calls(&self, session: &str) -> Option<Arc<dyn Calls>> {
+        if session.starts_with(OF_HOOKS) {
+            return None;
+        }
+        let session = self.0.upgrade()?.session().id(format!("{OF_HOOKS}{session}")).open().ok()?;
+        Some(Arc::new(SessionCalls(Arc::new(session))))
     }
 }
 

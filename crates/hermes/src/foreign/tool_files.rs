@@ -4,26 +4,38 @@
 //! before is run, to hear what it offers. That happens in a process apart, so that a file which hangs
 //! there is in the way of nobody's calls.
 
+mod files;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
 use hermes_extend::launch::Consent;
+use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::offer::Offer;
-use hermes_extend::python::scan::{Registration, registrations, variables};
-use hermes_extend::python::{HostKey, Hosts, Root};
+use hermes_extend::python::scan::Registration;
+use hermes_extend::python::{HostKey, Hosts, Imports, Root};
 use hermes_store::foreign::{self, Seen, Stamp};
 use hermes_store::{Home, Trust};
 
-use super::asking::{Asking, Standing, Thing, Unheard};
+use super::asking::{Asking, Thing, Unheard};
+use super::plugins::hung::HungChecks;
 use super::surface::TriedFile;
 use super::{Changes, Kind};
 use crate::world::World;
+pub(super) use files::names;
+use files::{Around, File, LeftOut, Sorted, generation, is_reserved, needs, reserved};
 
 /// Where what was learnt is kept.
 pub(super) const KEPT: &str = "tool-files.jsonl";
+
+/// Where checks that did not answer are kept.
+const HUNG: &str = "hung-file-checks.json";
+
+/// Of which generation a file is that somebody tries.
+const TEST: &str = "test";
 
 /// How many files are asked at once; they share a process.
 pub(super) const AT_ONCE: usize = 64;
@@ -40,6 +52,7 @@ pub(crate) struct ToolFiles {
     /// Whether files are looked at once.
     one_moment: bool,
     state: Mutex<Vec<Known>>,
+    checks: Arc<HungChecks>,
 }
 
 /// A folder with tool files.
@@ -60,21 +73,12 @@ struct Known {
     variables: Vec<(String, Option<String>)>,
     installed: Vec<Source>,
     files: Vec<File>,
+    /// What its files may import of it.
+    imports: Option<Imports>,
+    /// Files that register tools and are left out, and why.
+    left_out: Vec<LeftOut>,
     /// How much had been heard.
     heard: u64,
-}
-
-/// A file that was read.
-#[derive(Clone)]
-struct File {
-    seen: Seen,
-    text: String,
-    digest: String,
-    found: Result<Vec<Registration>, String>,
-    /// Variables it reads by name.
-    reads: Vec<String>,
-    /// What it offers; nothing while it is being asked.
-    offer: Option<Standing>,
 }
 
 impl ToolFiles {
@@ -85,7 +89,8 @@ impl ToolFiles {
         let project = Folder { path: place.cwd.join(".hermes/tools"), is_project: true };
         // Whoever stands in their own home folder has no project there.
         let folders = if project.path == own.path { vec![own] } else { vec![own, project] };
-        Self { home, hosts, asking, folders, one_moment, state: Mutex::default() }
+        let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
+        Self { home, hosts, asking, folders, one_moment, state: Mutex::default(), checks }
     }
 
     /// Loads a file from anywhere, and says what it offers.
@@ -100,19 +105,22 @@ impl ToolFiles {
                 "{shown} has no `registry.register(...)` at its top level, so nobody would find it"
             ));
         }
+        if is_reserved(path) {
+            return Err(format!("{shown}: {}", reserved(path)));
+        }
         let path = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let root =
-            Root { folder: path.clone(), consent: Consent::Configured("hermes tools test".to_owned()) };
+        let consent = Consent::Configured("hermes tools test".to_owned());
+        let root = Root { folder: path.clone(), consent, imports: Imports::Folder };
         let folder = Folder { path, is_project: false };
         // Whatever was learnt before: the point is to run it.
-        self.asking.ask(self.things(&root, "test", &[&file], world)).wait();
-        file.offer = self.asking.standing(&file.digest);
+        self.asking.ask(self.things(&root, TEST, &[&file], world)).wait();
+        file.offer = self.asking.standing(&file.identity);
         let offer = match &file.offer {
             Some(Ok(offer)) => Offer::clone(offer),
             Some(Err(unheard)) => return Err(unheard.words()),
             None => return Err(Unheard::Hung.words()),
         };
-        let scope = self.scope(&folder, &root, "test", &file, world).ok_or("it offers nothing")?;
+        let scope = self.scope(&folder, &root, TEST, &file, world).ok_or("it offers nothing")?;
         Ok((TriedFile { registrations, offer }, scope))
     }
 
@@ -131,13 +139,14 @@ impl ToolFiles {
     }
 
     /// Reads what changed; what did not is as it was.
-    fn read(&self, folder: &Folder, seen: &[Seen], before: &[File], problems: &mut Vec<String>) -> Vec<File> {
+    fn read(&self, folder: &Folder, seen: &[Seen], before: &[File], world: &World) -> Sorted {
+        let mut sorted = Sorted::default();
         let trust = if folder.is_project { Trust::read(&self.home) } else { Ok(Trust::default()) };
         let trust = trust.unwrap_or_else(|wrong| {
-            problems.push(wrong.to_string());
+            sorted.problems.push(wrong.to_string());
             Trust::default()
         });
-        let mut files = Vec::new();
+        let around = Around::of(folder, seen);
         for seen in seen {
             let file = match before.iter().find(|file| file.seen == *seen) {
                 Some(file) => file.clone(),
@@ -145,29 +154,15 @@ impl ToolFiles {
                     Ok(Some(file)) => file,
                     Ok(None) => continue,
                     Err(why) => {
-                        problems.push(why);
+                        sorted.problems.push(why);
                         continue;
                     }
                 },
             };
-            let shown = seen.path.display();
-            match &file.found {
-                Err(why) => problems.push(format!("{shown}: {why}")),
-                Ok(found) if found.is_empty() => {}
-                Ok(_) if folder.is_project && !trust.accepts(&seen.path, &file.digest) => {
-                    let what = if trust.knew(&seen.path) {
-                        "changed since it was accepted"
-                    } else {
-                        "is not accepted"
-                    };
-                    problems.push(format!(
-                        "{shown} {what}; `hermes plugins trust {shown}` accepts it as it is now"
-                    ));
-                }
-                Ok(_) => files.push(file),
-            }
+            let identity = around.identity(&file, world);
+            sorted.add(File { identity, ..file }, folder, &trust);
         }
-        files
+        sorted
     }
 
     /// These files, to be asked what they offer.
@@ -177,9 +172,9 @@ impl ToolFiles {
             self.hosts.file(&key, &file.seen.path, &file.text)
         };
         let thing = |file: &&File| Thing {
-            digest: file.digest.clone(),
+            digest: file.identity.clone(),
             subject: subject(file, "asked"),
-            alone: (files.len() > 1).then(|| subject(file, &file.digest)),
+            alone: (files.len() > 1).then(|| subject(file, &file.identity)),
         };
         files.iter().map(thing).collect()
     }
@@ -199,11 +194,17 @@ impl ToolFiles {
                 _ => false,
             };
             let files: Vec<&File> = known.files.iter().filter(is_meant).collect();
-            let (root, generation) = (root(folder, &known.files), generation(&known.seen));
+            let imports = known.imports.clone().unwrap_or(Imports::Only(Arc::default()));
+            let (root, generation) = (root(folder, &known.files, imports), generation(&known.seen));
             things.extend(self.things(&root, &generation, &files, world));
             self.hosts.forget_others(&root, &generation);
         }
         things
+    }
+
+    /// Where files ask for more.
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        self.hosts.desk()
     }
 
     /// Where these are asked.
@@ -214,11 +215,13 @@ impl ToolFiles {
     /// Why a tool that a file registers is not there.
     pub(crate) fn why_missing(&self, tool: &str) -> Vec<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = |file: &&File| names(file.found.as_deref().unwrap_or_default(), tool);
         let files = state.iter().flat_map(|known| known.files.iter());
-        files
-            .filter(|file| names(file.found.as_deref().unwrap_or_default(), tool))
-            .flat_map(complaints)
-            .collect()
+        let read = files.filter(named).flat_map(complaints);
+        // What a file registers that is not even Python cannot be told: it may be this.
+        let may_have = |it: &&LeftOut| it.found.is_empty() || names(&it.found, tool);
+        let left_out = state.iter().flat_map(|known| known.left_out.iter()).filter(may_have);
+        read.chain(left_out.map(|it| it.why.clone())).collect()
     }
 
     /// The scope of one file.
@@ -240,6 +243,8 @@ impl ToolFiles {
             // The person's own file may stand in for a built-in tool; one that came with a project may not.
             may_override: !folder.is_project,
             reads: file.reads.clone(),
+            // Whoever tries a file wants to know what its check says now.
+            checks: (generation != TEST).then(|| (self.checks.clone() as _, file.identity.clone())),
         };
         Some(scope(source(folder, file), &offer.tools, &owner))
     }
@@ -263,14 +268,18 @@ impl Kind for ToolFiles {
         let mut problems = Vec::new();
         for ((folder, known), fresh) in self.folders.iter().zip(known.iter_mut()).zip(fresh) {
             let (seen, trust) = fresh.unwrap_or_else(|| (known.seen.clone(), known.trust));
-            let mut files = self.read(folder, &seen, &known.files, &mut problems);
-            let root = root(folder, &files);
+            let Sorted { mut files, left_out, problems: wrong, accepted } =
+                self.read(folder, &seen, &known.files, world);
+            problems.extend(wrong);
+            problems.extend(left_out.iter().map(|it| it.why.clone()));
+            let imports = if folder.is_project { Imports::Only(Arc::new(accepted)) } else { Imports::Folder };
+            let root = root(folder, &files, imports.clone());
             let generation = generation(&seen);
             let heard = self.asking.heard();
             for file in &mut files {
-                file.offer = self.asking.standing(&file.digest);
+                file.offer = self.asking.standing(&file.identity);
             }
-            let is_new = |file: &&File| file.offer.is_none() && !self.asking.is_under_way(&file.digest);
+            let is_new = |file: &&File| file.offer.is_none() && !self.asking.is_under_way(&file.identity);
             let new: Vec<&File> = files.iter().filter(is_new).collect();
             if !new.is_empty() {
                 changes.pending.push(self.asking.ask(self.things(&root, &generation, &new, world)));
@@ -289,21 +298,12 @@ impl Kind for ToolFiles {
             let names = files.iter().flat_map(needs);
             let variables = names.map(|name| (world.variable(&name).map(str::to_owned), name));
             let variables = variables.map(|(value, name)| (name, value)).collect();
-            *known = Known { looked: true, seen, trust, variables, installed, files, heard };
+            let imports = Some(imports);
+            *known =
+                Known { looked: true, seen, trust, variables, installed, files, imports, left_out, heard };
         }
         changes.problems = Some(problems);
         changes
-    }
-}
-
-impl File {
-    /// Reads a file; nothing if it went away meanwhile.
-    fn read(seen: &Seen) -> Result<Option<Self>, String> {
-        let Some(text) = foreign::text(&seen.path).map_err(|wrong| wrong.to_string())? else {
-            return Ok(None);
-        };
-        let (found, reads, digest) = (registrations(&text), variables(&text), foreign::digest(&text));
-        Ok(Some(Self { seen: seen.clone(), text, digest, found, reads, offer: None }))
     }
 }
 
@@ -320,45 +320,20 @@ fn complaints(file: &File) -> Vec<String> {
     }
 }
 
-/// The variables a file asks for, sorted.
-fn needs(file: &File) -> Vec<String> {
-    let written = file.found.iter().flatten().flat_map(|it| it.requires_env.iter());
-    let said = file
-        .offer
-        .iter()
-        .flatten()
-        .flat_map(|offer| offer.tools.iter())
-        .flat_map(|it| it.requires_env.iter());
-    let mut names: Vec<String> = written.chain(said).chain(&file.reads).cloned().collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// Whether one of these registers the tool, or may: not every name is written as a plain string.
-pub(super) fn names(found: &[Registration], tool: &str) -> bool {
-    found.iter().any(|it| it.name.as_deref().is_none_or(|name| name == tool))
-}
-
-/// Changes with any file of the folder.
-fn generation(seen: &[Seen]) -> String {
-    foreign::digest(&format!("{seen:?}"))
-}
-
 fn key(root: &Root, generation: &str, file: &File, world: &World) -> HostKey {
     let values = needs(file).into_iter().filter_map(|name| Some((world.variable(&name)?.to_owned(), name)));
     let variables = values.map(|(value, name)| (name, value)).collect();
     HostKey { root: root.clone(), variables, generation: generation.to_owned() }
 }
 
-fn root(folder: &Folder, files: &[File]) -> Root {
+fn root(folder: &Folder, files: &[File], imports: Imports) -> Root {
     let consent = if folder.is_project {
         let digests: String = files.iter().map(|file| file.digest.as_str()).collect();
         Consent::Accepted { what: folder.path.display().to_string(), digest: foreign::digest(&digests) }
     } else {
         Consent::Home(folder.path.clone())
     };
-    Root { folder: folder.path.clone(), consent }
+    Root { folder: folder.path.clone(), consent, imports }
 }
 
 /// The name a file's tools are registered under.

@@ -118,7 +118,7 @@ impl<W: Write> Chat<'_, W> {
         let typed = text.strip_prefix('/').unwrap_or(text);
         let (name, words) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
         let (name, words, talk) = (name.to_lowercase(), words.trim().to_owned(), self.talk);
-        if !talk.has_plugin_command(&name) {
+        if !talk.plugin_commands().iter().any(|command| command.name == name) {
             return Ok(Reply::wrong(unknown));
         }
         if turn.is_some() {

@@ -62,7 +62,8 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs) -> Result<(), Failure> {
     let terminal = Terminal::hold(&queue)
         .map_err(|wrong| Failure::failed(format!("the terminal cannot be used: {wrong}")))?;
     let screen = Screen::new(io::stdout(), terminal.size(), shell.colour());
-    let outside = Outside { shell, place, kept };
+    let of_plugins = of_plugins(talk.as_ref());
+    let outside = Outside { shell, place, kept, of_plugins };
     let mail = Mail { queue, inbox };
     let mut chat =
         Chat::new(talk.as_ref(), &terminal, outside, screen, mail, settings, lines.unwrap_or_default());
@@ -88,11 +89,19 @@ pub(crate) struct Outside<'a> {
     shell: &'a Shell,
     place: Place,
     kept: Option<hermes::store::History>,
+    /// Commands of plugins, as they were when the chat began, and what each does.
+    of_plugins: Vec<(String, String)>,
+}
+
+/// The commands of plugins, and what each does.
+fn of_plugins(talk: &dyn Talk) -> Vec<(String, String)> {
+    talk.plugin_commands().into_iter().map(|it| (it.name, it.about)).collect()
 }
 
 impl Offers for Outside<'_> {
     fn commands(&self) -> Vec<(String, String)> {
-        COMMANDS.iter().map(|def| (def.name().to_owned(), def.about().to_owned())).collect()
+        let own = COMMANDS.iter().map(|def| (def.name().to_owned(), def.about().to_owned()));
+        own.chain(self.of_plugins.iter().cloned()).collect()
     }
 
     fn words(&self, command: &str) -> Vec<String> {

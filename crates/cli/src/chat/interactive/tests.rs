@@ -53,6 +53,7 @@ fn typed(talk: &Double, settings: Settings, keys: &[&str], mail: Mail) -> (Vec<S
             "^C" => vec![Key::Ctrl('c')],
             "^D" => vec![Key::Ctrl('d')],
             "^O" => vec![Key::Ctrl('o')],
+            "TAB" => vec![Key::Tab],
             "ENTER" => vec![Key::Enter],
             "ESC" => vec![Key::Escape],
             text => text.chars().map(Key::Char).collect(),
@@ -62,7 +63,7 @@ fn typed(talk: &Double, settings: Settings, keys: &[&str], mail: Mail) -> (Vec<S
         }
     }
     let screen = Screen::new(Paper::new(70), desk.size(), false);
-    let outside = Outside { shell: &shell, place, kept: None };
+    let outside = Outside { shell: &shell, place, kept: None, of_plugins: of_plugins(talk) };
     let mut chat = Chat::new(talk, &desk, outside, screen, mail, settings, vec![]);
     let code = block_on(chat.run()).unwrap();
     let goodbye = chat.goodbye();
@@ -243,6 +244,15 @@ fn every_slash_command_answers_without_words_and_with_odd_ones() {
 }
 
 #[test]
+fn commands_of_plugins_are_in_the_help_and_are_completed() {
+    let paper = shown(&Double::new(), &["/help", "ENTER", "/gre", "TAB", "ENTER", "^D"]);
+
+    let greet = |line: &String| line.contains("/greet NAME") && line.contains("Greet somebody");
+    assert!(paper.iter().any(greet), "{paper:#?}");
+    assert!(!paper.iter().any(|line| line.starts_with("There is no command")), "{paper:#?}");
+}
+
+#[test]
 fn the_last_result_is_shown_on_request() {
     let acts = vec![ended("1", "terminal", "ok", &json!({ "output": "a\nb" }))];
     let talk = Double::new().turn(acts, TurnStatus::Answered, "");
@@ -264,7 +274,7 @@ fn the_chat_at_a_real_terminal() {
     let terminal = Terminal::hold(&mail.queue).unwrap();
     let screen = Screen::new(io::stdout(), terminal.size(), true);
     let place = Place { cwd: shell.cwd().to_owned(), user_home: None };
-    let outside = Outside { shell: &shell, place, kept: None };
+    let outside = Outside { shell: &shell, place, kept: None, of_plugins: Vec::new() };
     let mut chat =
         Chat::new(&talk, &terminal, outside, screen, mail, SETTINGS, vec!["older line".to_owned()]);
 

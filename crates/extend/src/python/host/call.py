@@ -21,46 +21,28 @@ def _accepted(handler, offered):
     return {name: value for name, value in offered.items() if name in names}
 
 
-class _Loop:
-    """One event loop for all coroutines, started with the first."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.loop = None
-
-    def get(self):
-        with self.lock:
-            if self.loop is None:
-                import asyncio
-
-                self.loop = asyncio.new_event_loop()
-                threading.Thread(target=self._run, daemon=True, name="coroutines").start()
-            return self.loop
-
-    def _run(self):
-        import asyncio
-
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
-
-
-_coroutines = _Loop()
-
-
 def _await(value, job):
-    """The value of a coroutine, waited for on the loop."""
+    """The value of a coroutine, on the event loop of this thread: one that blocks is in nobody's way."""
     import asyncio
 
-    loop = _coroutines.get()
+    loop = getattr(_here, "loop", None)
+    if loop is None or loop.is_closed():
+        loop = _here.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
 
     async def run():
         return await value
 
-    future = asyncio.run_coroutine_threadsafe(run(), loop)
-    job.future = future
-    if job.cancelled:
-        future.cancel()
-    return future.result()
+    task = loop.create_task(run())
+    with job.lock:
+        job.task = (loop, task)
+        if job.cancelled:
+            task.cancel()
+    try:
+        return loop.run_until_complete(task)
+    finally:
+        with job.lock:
+            job.task = None
 
 
 def _value(function, job, *args, **kwargs):
@@ -79,7 +61,6 @@ def _find(params):
 
 def _tool_call(params, job):
     entry = _find(params).tools[params["name"]]
-    _here.call = params.get("within")
     context = _accepted(entry.handler, params.get("context") or {})
     value = _value(entry.handler, job, params.get("arguments") or {}, **context)
     if isinstance(value, str):
@@ -98,7 +79,6 @@ def _tool_check(params, job):
 
 
 def _hook(params, job):
-    _here.call = params.get("within")
     answers, notes = [], []
     for event, callback in _find(params).hooks:
         if event != params["event"]:
@@ -126,7 +106,6 @@ def _accepted_all(callback, payload):
 
 def _command(params, job):
     entry = _find(params).commands[params["name"]]
-    _here.call = params.get("within")
     value = _value(entry.handler, job, params.get("arguments") or "")
     return {"text": "" if value is None else str(value)}
 
@@ -140,7 +119,6 @@ def _cli(params, job):
     import io
 
     entry = _find(params).cli[params["name"]]
-    _here.call = params.get("within")
     parser = argparse.ArgumentParser(prog="hermes " + params["name"], description=entry.description or entry.help)
     out, err, code = io.StringIO(), io.StringIO(), 0
     # Standard output is one for the whole process.

@@ -26,7 +26,7 @@ def _load_file(path, source):
     module = ModuleType(name)
     module.__file__ = path
     module.__package__ = "tools"
-    code = compile(source, path, "exec", dont_inherit=True)
+    code = compile(source.lstrip("\ufeff"), path, "exec", dont_inherit=True)
     sys.modules[name] = module
     try:
         exec(code, module.__dict__)

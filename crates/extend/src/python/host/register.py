@@ -2,6 +2,10 @@
 
 _here = threading.local()
 
+# What is being answered: where this code runs, and in all of this process.
+_call = contextvars.ContextVar("call", default=None)
+_answering = []
+
 
 class _Entry:
     def __init__(self, **fields):
@@ -68,7 +72,7 @@ class Registry:
             is_async=bool(is_async),
             description=str(description or schema.get("description", "") or ""),
             emoji=str(emoji or ""),
-            max_result_size_chars=max_result_size_chars,
+            max_result_size_chars=_size(max_result_size_chars),
             override=bool(override),
         )
 
@@ -97,6 +101,13 @@ class Registry:
         return _dispatch(name, args or {})
 
 
+def _size(chars):
+    """How large results may be; no end of it is a number that is large enough."""
+    if not isinstance(chars, (int, float)) or chars != chars:
+        return None
+    return min(max(chars, 0), 1e18)
+
+
 def tool_error(message, **extra):
     """A JSON text that says what went wrong."""
     return _dumps(dict({"error": str(message)}, **extra))
@@ -108,7 +119,10 @@ def tool_result(data=None, **fields):
 
 
 def _dispatch(name, args):
-    call = getattr(_here, "call", None)
+    call = _call.get()
+    if call not in _answering:
+        # A thread that outlived what it was started for, or of which nobody knows what for.
+        call = _answering[0] if len(_answering) == 1 else None
     if call is None:
         raise HermesError("tools can be called only while a call, a hook or a command is being answered")
     return _ask("tool.dispatch", {"within": call, "name": name, "arguments": args})
@@ -127,9 +141,41 @@ def _home():
     return Path(os.environ.get("HERMES_HOME") or os.path.join(os.path.expanduser("~"), ".hermes"))
 
 
+class _Accepted:
+    """Finds the modules of a project that were accepted, as they were then, and no others."""
+
+    def __init__(self, files, folder):
+        self.files = {"tools." + os.path.splitext(os.path.basename(it["path"]))[0]: it for it in files}
+        self.folder = folder
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("tools."):
+            return None
+        import importlib.util
+
+        file = self.files.get(name)
+        if file is None:
+            place = os.path.join(self.folder, *name.split(".")[1:])
+            for there in (place + ".py", place):
+                if os.path.exists(there):
+                    raise ImportError("%s is not accepted; `hermes plugins trust %s` accepts it" % (there, there))
+            return None
+        return importlib.util.spec_from_file_location(name, file["path"], loader=self)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        file = self.files[module.__name__]
+        source = file["source"].lstrip("\ufeff")
+        exec(compile(source, file["path"], "exec", dont_inherit=True), module.__dict__)
+
+
 def _set_up(params):
     registry = Registry()
     package = _module("tools", __path__=list(params.get("folders") or []))
+    if params.get("only") is not None:
+        sys.meta_path.insert(0, _Accepted(params["only"], params.get("from") or ""))
     package.registry = _module(
         "tools.registry",
         registry=registry,

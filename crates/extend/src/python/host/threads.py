@@ -11,7 +11,7 @@ class _Job:
         self.method = method
         self.params = params
         self.cancelled = False
-        self.future = None
+        self.task = None
         self.thread = None
         self.lock = threading.Lock()
 
@@ -28,28 +28,47 @@ def _run(job):
             _answer(job, error="taken back")
             return
         job.thread = threading.get_ident()
+    within = job.params.get("within")
+    _call.set(within)
+    if within is not None:
+        _answering.append(within)
     try:
         result, error = _METHODS[job.method](job.params, job), None
     except BaseException as raised:
-        if job.method != "tool.call" and not isinstance(raised, _Taken):
-            import traceback
-
-            traceback.print_exc()
         result, error = None, _words(raised)
-        if job.method == "tool.call" and not isinstance(raised, _Taken):
-            result, error = {"raised": error}, None
+        if not isinstance(raised, _Taken):
+            trace = _trace(raised)
+            print(trace, file=sys.stderr)
+            if job.method == "tool.call":
+                result, error = {"raised": error, "trace": trace}, None
+    finally:
+        _call.set(None)
+        if within is not None:
+            _answering.remove(within)
     with job.lock:
         job.thread = None
-    _here.call = None
     _answer(job, result, error)
+
+
+def _trace(error):
+    """Where it was raised, without the part that is ours."""
+    import traceback
+
+    at = error.__traceback__
+    while at is not None and at.tb_frame.f_code.co_filename == "<string>":
+        at = at.tb_next
+    return "".join(traceback.format_exception(type(error), error, at)).rstrip()
 
 
 def _answer(job, result=None, error=None):
     _jobs.pop(job.number, None)
     if error is None:
-        _send({"jsonrpc": "2.0", "id": job.number, "result": result})
-    else:
-        _send({"jsonrpc": "2.0", "id": job.number, "error": {"code": -32000, "message": error}})
+        try:
+            _send({"jsonrpc": "2.0", "id": job.number, "result": result})
+            return
+        except Exception as wrong:
+            error = "its answer cannot be written as JSON: " + _words(wrong)
+    _send({"jsonrpc": "2.0", "id": job.number, "error": {"code": -32000, "message": error}})
 
 
 def _work():
@@ -62,6 +81,8 @@ def _work():
             _answer(job, error="taken back")
         if job.cancelled:
             # What was thrown into this thread may still be on its way.
+            if getattr(_here, "loop", None) is not None:
+                _here.loop.close()
             return
         with _idle_lock:
             _idle += 1
@@ -86,12 +107,37 @@ def _cancel(number):
         return
     with job.lock:
         job.cancelled = True
-        if job.future is not None:
-            job.future.cancel()
-        elif job.thread is not None:
-            import ctypes
+        if job.task is None:
+            _throw(job)
+            return
+        loop, task = job.task
+        loop.call_soon_threadsafe(task.cancel)
+    # A coroutine that does not let go of its loop hears of nothing.
+    late = threading.Timer(1, _throw_late, [job])
+    late.daemon = True
+    late.start()
 
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(job.thread), ctypes.py_object(_Taken))
+
+def _throw_late(job):
+    with job.lock:
+        _throw(job)
+
+
+def _throw(job):
+    if job.thread is not None:
+        import ctypes
+
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(job.thread), ctypes.py_object(_Taken))
+
+
+def _start_within(thread, _start=threading.Thread.start):
+    """A thread belongs to what is being answered where it is started."""
+    run, context = thread.run, contextvars.copy_context()
+    thread.run = lambda: context.run(run)
+    return _start(thread)
+
+
+threading.Thread.start = _start_within
 
 
 def _take(line):

@@ -3,9 +3,10 @@
 It speaks newline-delimited JSON-RPC on what were its standard input and output when it started; what
 tools print goes to standard error, which is a log. Needs Python 3.9 and nothing beyond it.
 
-Handlers run on threads of their own, coroutines on one event loop. Heavy modules (asyncio, inspect,
-importlib) are imported when somebody needs them, because most starts do not.
+Handlers run on threads of their own, coroutines on an event loop of that thread. Heavy modules (asyncio,
+inspect, importlib) are imported when somebody needs them, because most starts do not.
 """
+import contextvars
 import json
 import os
 import sys
@@ -24,11 +25,29 @@ _write_lock = threading.Lock()
 
 
 def _send(message):
-    data = (json.dumps(message, ensure_ascii=False, default=str) + "\n").encode("utf-8", "replace")
+    try:
+        text = json.dumps(message, ensure_ascii=False, default=str, allow_nan=False)
+    except (TypeError, ValueError):
+        text = json.dumps(_plain(message), ensure_ascii=False, default=str, allow_nan=False)
+    data = (text + "\n").encode("utf-8", "replace")
     with _write_lock:
         view = memoryview(data)
         while view:
             view = view[os.write(_wire_out, view):]
+
+
+def _plain(value):
+    """The value without what JSON has no word for: names that are no text, numbers that are none."""
+    if isinstance(value, dict):
+        kept = ((key, _plain(inner)) for key, inner in value.items() if not _is_odd(inner))
+        return {key if isinstance(key, str) else str(key): inner for key, inner in kept}
+    if isinstance(value, (list, tuple)):
+        return [None if _is_odd(inner) else _plain(inner) for inner in value]
+    return value
+
+
+def _is_odd(value):
+    return isinstance(value, float) and (value != value or value in (float("inf"), float("-inf")))
 
 
 def _dumps(value):
@@ -73,7 +92,12 @@ def _ask(method, params):
         _next_id += 1
         number = _next_id
         _asked[number] = box
-    _send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    try:
+        _send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    except BaseException:
+        with _asked_lock:
+            _asked.pop(number, None)
+        raise
     box["ready"].wait()
     if box.get("error"):
         raise HermesError(box["error"].get("message", "no reason given"))

@@ -31,15 +31,28 @@ const PATHS: &str = "python-paths.json";
 pub(super) struct Wanted {
     pub(super) enabled: Vec<String>,
     pub(super) disabled: Vec<String>,
+    /// What cannot be understood of it, in words.
+    pub(super) odd: Vec<String>,
 }
 
 impl Wanted {
     pub(super) fn of(world: &World) -> Self {
-        let list = |key: &str| match world.config(key) {
-            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => Vec::new(),
+        let mut odd = Vec::new();
+        let mut list = |key: &str| match world.config(key) {
+            None | Some(Value::Null) => Vec::new(),
+            // One name is a list of one.
+            Some(Value::String(name)) => vec![name.clone()],
+            Some(Value::Array(items)) if items.iter().all(Value::is_string) => {
+                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            Some(other) => {
+                odd.push(format!("`{key}` in config.yaml is a list of names, and not {other}"));
+                let items = other.as_array().map(Vec::as_slice).unwrap_or_default();
+                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
         };
-        Self { enabled: list("plugins.enabled"), disabled: list("plugins.disabled") }
+        let (enabled, disabled) = (list("plugins.enabled"), list("plugins.disabled"));
+        Self { enabled, disabled, odd }
     }
 
     /// Whether a plugin is switched on, by its key or its name.
@@ -61,6 +74,14 @@ pub(super) struct Chosen {
     pub(super) identity: String,
 }
 
+impl Chosen {
+    /// Whether the other one is the same plugin, unchanged.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        (&self.found.key, self.found.origin, &self.identity)
+            == (&other.found.key, other.found.origin, &other.identity)
+    }
+}
+
 /// The plugins that are to run, and what that was found out from.
 pub(super) struct Survey {
     wanted: Arc<Wanted>,
@@ -69,6 +90,8 @@ pub(super) struct Survey {
     pub(super) chosen: Vec<Arc<Chosen>>,
     /// Those of them that do not depend on where the program stands.
     pub(super) lasting: Lasting,
+    /// Names that are switched on and that nobody has.
+    pub(super) missing: Vec<String>,
 }
 
 impl Survey {
@@ -87,6 +110,8 @@ pub(super) struct Lasting {
     pub(super) is_kept: bool,
     /// Whether somebody who was asked has not answered yet.
     pub(super) is_open: bool,
+    /// Names that are switched on and that nobody has there.
+    pub(super) missing: Vec<String>,
 }
 
 impl Plugins {
@@ -101,9 +126,11 @@ impl Plugins {
         let kept = if state.survey.is_none() { self.read_roster(wanted) } else { None };
         let lasting = kept.unwrap_or_else(|| self.lasting(wanted));
         let (mut chosen, mut witnesses) = (lasting.chosen.clone(), lasting.witnesses.clone());
-        chosen.extend(self.of_project(wanted, &mut witnesses));
+        let mut missing = lasting.missing.clone();
+        chosen.extend(self.of_project(wanted, &mut missing, &mut witnesses));
         witnesses.settle();
-        let survey = Survey { wanted: Arc::clone(wanted), witnesses, chosen: the_last(chosen), lasting };
+        let (wanted, chosen) = (Arc::clone(wanted), the_last(chosen));
+        let survey = Survey { wanted, witnesses, chosen, lasting, missing };
         let survey = Arc::new(survey);
         state.survey = Some(Arc::clone(&survey));
         survey
@@ -123,6 +150,11 @@ impl Plugins {
                 None => lasting.is_open = true,
             }
         }
+        let is_missing =
+            |name: &&String| !wanted.disabled.contains(name) && !found.iter().any(|it| is_named(it, name));
+        if !lasting.is_open {
+            lasting.missing = wanted.enabled.iter().filter(is_missing).cloned().collect();
+        }
         for found in found.into_iter().filter(|found| wanted.wants(found)) {
             if let Some(identity) = self.identity(&found, &Trust::default(), witnesses) {
                 lasting.chosen.push(Arc::new(Chosen { found, identity }));
@@ -133,7 +165,12 @@ impl Plugins {
     }
 
     /// Those of the project that were accepted.
-    fn of_project(&self, wanted: &Wanted, witnesses: &mut Witnesses) -> Vec<Arc<Chosen>> {
+    fn of_project(
+        &self,
+        wanted: &Wanted,
+        missing: &mut Vec<String>,
+        witnesses: &mut Witnesses,
+    ) -> Vec<Arc<Chosen>> {
         if wanted.enabled.is_empty() || self.is_at_home() {
             return Vec::new();
         }
@@ -142,8 +179,9 @@ impl Plugins {
             return Vec::new();
         }
         let trust = Trust::seen(&self.home, witnesses);
-        let found = self.in_project(witnesses).into_iter().filter(|found| wanted.wants(found));
-        let chosen = found.filter_map(|found| {
+        let found = self.in_project(witnesses);
+        missing.retain(|name| !found.iter().any(|it| is_named(it, name)));
+        let chosen = found.into_iter().filter(|found| wanted.wants(found)).filter_map(|found| {
             let identity = self.identity(&found, &trust, witnesses)?;
             Some(Arc::new(Chosen { found, identity }))
         });
@@ -235,7 +273,16 @@ impl Plugins {
             }
             // Every file of it counts when the program starts, and while it runs those that every plugin has.
             (Code::Folder(folder), _) => Some(foreign::tree_stamp(folder, Some(&FRONT), witnesses)),
-            (Code::EntryPoint(target), _) => Some(format!("{target} {:?}", found.manifest)),
+            (Code::EntryPoint(target), _) => {
+                let stamp = |place: &PathBuf| {
+                    if foreign::is_folder(place) {
+                        return foreign::tree_stamp(place, Some(&FRONT), witnesses);
+                    }
+                    format!("{:?}", witnesses.see(place))
+                };
+                let stamp = found.place.as_ref().map(stamp);
+                Some(format!("{target} {:?} {}", found.manifest, stamp.unwrap_or_default()))
+            }
         }
     }
 

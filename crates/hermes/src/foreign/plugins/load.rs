@@ -8,7 +8,8 @@ use hermes_core::registry::{Scope, Source};
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::hook::PluginHook;
-use hermes_extend::plugins::offer::Offer;
+use hermes_extend::plugins::manifest::Manifest;
+use hermes_extend::plugins::offer::{Offer, OfferedTool};
 use hermes_extend::plugins::start::{Code, Plugin, plugin};
 use hermes_extend::plugins::subject::Subject;
 use hermes_store::Home;
@@ -16,7 +17,7 @@ use hermes_store::Home;
 use super::choose::Chosen;
 use super::{Plugins, Running, told};
 use crate::foreign::asking::{Asking, Thing, Unheard};
-use crate::foreign::find_plugins::{Found, Origin};
+use crate::foreign::find_plugins::{Broken, Found, Origin};
 use crate::world::World;
 
 /// One plugin that is to be loaded.
@@ -24,6 +25,8 @@ pub(super) struct Fresh {
     pub(super) chosen: Arc<Chosen>,
     pub(super) variables: Vec<(String, String)>,
     pub(super) overrides: bool,
+    /// What its offer is remembered by: changes with the plugin, and with the variables that are there.
+    pub(super) known_by: String,
 }
 
 impl Fresh {
@@ -46,13 +49,18 @@ impl Plugins {
             toolset: running.key().to_owned(),
             may_override: running.overrides,
             reads: Vec::new(),
+            checks: Some((self.checks.clone(), running.known_by.clone())),
         };
-        let scope = scope(Source::Plugin(running.key().to_owned()), &running.offer.tools, &owner);
+        // What the plugin needs, each of its tools does.
+        let asked = running.manifest().map(|manifest| manifest.requires_env.as_slice()).unwrap_or_default();
+        let tools: Vec<OfferedTool> = running.offer.tools.iter().map(|tool| needing(tool, asked)).collect();
+        let scope = scope(Source::Plugin(running.key().to_owned()), &tools, &owner);
         match PluginHook::of(
             running.key(),
             &running.offer.hooks,
             running.manifest().is_some_and(|manifest| manifest.policy),
             &running.subject,
+            &self.desk,
             &self.around,
         ) {
             Some(hook) => scope.hook(hook),
@@ -67,7 +75,8 @@ impl Plugins {
         let hook = match why {
             _ if !fresh.is_policy() => return None,
             Unheard::Late => {
-                PluginHook::of(key, &["pre_tool_call".to_owned()], true, &self.subject(fresh), &self.around)?
+                let (events, subject) = (["pre_tool_call".to_owned()], self.subject(fresh));
+                PluginHook::of(key, &events, true, &subject, &self.desk, &self.around)?
             }
             _ => Arc::new(Shut { name: format!("plugin {key}"), why: told(fresh, why) }),
         };
@@ -76,12 +85,12 @@ impl Plugins {
 
     /// Whether nobody has asked it yet.
     pub(super) fn is_new(&self, fresh: &Fresh) -> bool {
-        !self.asking.knows(&fresh.chosen.identity) && !self.asking.is_under_way(&fresh.chosen.identity)
+        !self.asking.knows(&fresh.known_by) && !self.asking.is_under_way(&fresh.known_by)
     }
 
     /// A plugin, to be asked what it offers.
     pub(super) fn thing(&self, fresh: &Fresh) -> Thing {
-        Thing { digest: fresh.chosen.identity.clone(), subject: self.subject(fresh), alone: None }
+        Thing { digest: fresh.known_by.clone(), subject: self.subject(fresh), alone: None }
     }
 
     fn subject(&self, fresh: &Fresh) -> Arc<Subject> {
@@ -95,6 +104,25 @@ impl Plugins {
         let state = self.lock();
         let unheard = state.unheard.iter().filter(|(it, why)| meant(it.key(), why));
         unheard.map(|(it, _)| self.thing(it)).collect()
+    }
+
+    /// These plugins, whether or not they were heard before this program began, to be asked again.
+    pub(crate) fn anew(&self, keys: &[String]) -> Vec<Thing> {
+        let mut things = self.again(|key, _| keys.iter().any(|it| it == key));
+        let state = self.lock();
+        let meant =
+            |it: &&Running| keys.iter().any(|key| key == it.key()) && !self.asking.heard_lately(&it.known_by);
+        let meant = state.running.iter().filter(meant);
+        things.extend(meant.filter_map(|it| {
+            let fresh = Fresh {
+                chosen: Arc::clone(&it.chosen),
+                variables: it.variables.clone(),
+                overrides: it.overrides,
+                known_by: it.known_by.clone(),
+            };
+            Some(self.thing(&fresh))
+        }));
+        things
     }
 
     /// Where these are asked.
@@ -116,8 +144,8 @@ impl Plugins {
         let names = sorted(fresh.chosen.found.requires_env().chain(asked));
         let fresh = Fresh { variables: values(&names, world), ..fresh };
         let subject = self.subject(&fresh);
-        let Fresh { chosen, variables, overrides, .. } = fresh;
-        Running { chosen, subject, offer, variables, overrides }
+        let Fresh { chosen, variables, overrides, known_by, .. } = fresh;
+        Running { chosen, subject, offer, variables, overrides, known_by }
     }
 }
 
@@ -143,6 +171,13 @@ fn made(chosen: &Chosen, variables: Vec<(String, String)>, home: &Home) -> Plugi
     }
 }
 
+/// What a plugin that cannot even be asked leaves in the registry: nothing, unless it is meant to have a say.
+pub(super) fn shut_out(key: &str, broken: &Broken) -> Option<Scope> {
+    let why = format!("{}; `hermes plugins disable {key}` is the way out", broken.why);
+    let hook = || Arc::new(Shut { name: format!("plugin {key}"), why });
+    broken.policy.then(|| Scope::new(Source::Plugin(key.to_owned())).hook(hook()))
+}
+
 /// Stands where a plugin should have a say, and lets nothing through.
 struct Shut {
     name: String,
@@ -161,6 +196,21 @@ impl Hook for Shut {
     fn before<'a>(&'a self, _: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
         Box::pin(std::future::ready(Err(HookFailure(self.why.clone()))))
     }
+}
+
+/// A tool that needs these variables too.
+fn needing(tool: &OfferedTool, asked: &[String]) -> OfferedTool {
+    let mut tool = tool.clone();
+    let more = asked.iter().filter(|name| !tool.requires_env.contains(name)).cloned().collect::<Vec<_>>();
+    tool.requires_env.extend(more);
+    tool
+}
+
+/// What an offer is remembered by: a plugin may offer more once a variable that it asked for is there.
+pub(super) fn known_by(chosen: &Chosen, manifest: &Manifest, world: &World) -> String {
+    let set: Vec<&String> =
+        manifest.requires_env.iter().filter(|name| world.variable(name).is_some()).collect();
+    if set.is_empty() { chosen.identity.clone() } else { format!("{} {set:?}", chosen.identity) }
 }
 
 /// The variables a plugin asked for: in its manifest, or by its tools when it was last loaded.

@@ -7,20 +7,21 @@ use hermes_extend::plugins::offer::Offer;
 use hermes_store::witness::{Kept, forget};
 use serde::{Deserialize, Serialize};
 
-use super::Plugins;
 use super::choose::{Chosen, Lasting, Survey, Wanted};
+use super::{Plugins, Running};
 
 /// Where it is kept.
 const ROSTER: &str = "plugin-roster.json";
 
 /// Changes with what is written.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Deserialize)]
 struct Roster {
     version: u32,
     wanted: Wanted,
-    plugins: Vec<(Chosen, Offer)>,
+    missing: Vec<String>,
+    plugins: Vec<(Chosen, String, Offer)>,
 }
 
 /// The same, to be written.
@@ -28,7 +29,8 @@ struct Roster {
 struct Written<'a> {
     version: u32,
     wanted: &'a Wanted,
-    plugins: Vec<(&'a Chosen, &'a Offer)>,
+    missing: &'a [String],
+    plugins: Vec<(&'a Chosen, &'a str, &'a Offer)>,
 }
 
 impl Plugins {
@@ -42,16 +44,16 @@ impl Plugins {
             return None;
         }
         let mut chosen = Vec::with_capacity(found.plugins.len());
-        for (plugin, offer) in found.plugins {
-            self.asking.remember(&plugin.identity, offer);
+        for (plugin, known_by, offer) in found.plugins {
+            self.asking.remember(&known_by, offer);
             chosen.push(Arc::new(plugin));
         }
-        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false })
+        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: found.missing })
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
     /// late or failed is asked again one day, and what comes of that is kept elsewhere.
-    pub(super) fn keep_roster(&self, survey: &Survey) {
+    pub(super) fn keep_roster(&self, survey: &Survey, running: &[Running]) {
         let lasting = &survey.lasting;
         if lasting.is_kept && self.asking.heard() == 0 {
             return;
@@ -61,13 +63,15 @@ impl Plugins {
             // The project has one of the same key, and of the other it may never have been asked.
             return;
         }
-        let offers = lasting.chosen.iter().map(|it| self.asking.standing(&it.identity)?.ok());
-        let offers: Option<Vec<Arc<Offer>>> = offers.collect();
+        let heard = |it: &'_ Arc<Chosen>| running.iter().find(|other| other.chosen.is(it));
+        let all: Option<Vec<&Running>> = lasting.chosen.iter().map(heard).collect();
         // Without a cache a start takes longer, and that is all.
-        let _ = match offers.filter(|_| !lasting.is_open) {
-            Some(offers) => {
-                let plugins = lasting.chosen.iter().map(|it| &**it).zip(offers.iter().map(|it| &**it));
-                let found = Written { version: VERSION, wanted: survey.wanted(), plugins: plugins.collect() };
+        let _ = match all.filter(|_| !lasting.is_open) {
+            Some(all) => {
+                let parts = all.iter().map(|it| (&*it.chosen, it.known_by.as_str(), &*it.offer));
+                let plugins = parts.collect();
+                let (wanted, missing) = (survey.wanted(), lasting.missing.as_slice());
+                let found = Written { version: VERSION, wanted, missing, plugins };
                 Kept { witnesses: lasting.witnesses.clone(), found }.keep(&self.home, ROSTER)
             }
             None => forget(&self.home, ROSTER),

@@ -63,8 +63,7 @@ impl Plugins {
 
     fn view(&self, found: Found, state: &State, wanted: &Wanted, trust: &Trust) -> PluginView {
         let on = state.running.iter().find(|it| is_of(&it.chosen, &found));
-        let failed =
-            state.failed.iter().find(|(key, origin, _)| *key == found.key && *origin == found.origin);
+        let failed = state.failed.iter().find(|(it, _)| is_of(it, &found));
         let unheard = state.unheard.iter().find(|(it, _)| is_of(&it.chosen, &found));
         let became = match (on, failed, &found.manifest) {
             (Some(_), _, _) => PluginState::On,
@@ -72,7 +71,9 @@ impl Plugins {
                 Unheard::Late => PluginState::Late(told(it, why)),
                 _ => PluginState::Failed(told(it, why)),
             },
-            (None, Some((_, _, why)), _) | (None, None, Err(why)) => PluginState::Failed(why.clone()),
+            (None, Some((_, broken)), _) | (None, None, Err(broken)) => {
+                PluginState::Failed(broken.why.clone())
+            }
             (None, None, Ok(_)) if self.identity(&found, trust, &mut Witnesses::default()).is_none() => {
                 PluginState::NotAccepted
             }
