@@ -106,7 +106,7 @@ impl Row {
         let mut tools = self.tools.map_or_else(|| "-".to_owned(), |count| count.to_string());
         for (count, word) in [(self.changed, "held back"), (self.new, "new")] {
             if self.tools.is_some() && count > 0 {
-                tools.push_str(&format!(", {count} {word}"));
+                tools = format!("{tools}, {count} {word}");
             }
         }
         vec![
