@@ -80,12 +80,14 @@ fn status(answer: &str) -> u16 {
 
 /// The answer to a request of the protocol without sessions, by a client that can do these things.
 fn post_sessionless(address: SocketAddr, abilities: &Value, method: &str, mut params: Value) -> String {
-    params["_meta"] = json!({
+    let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": abilities,
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
     });
-    let name = params["name"].as_str().map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
+    params.as_object_mut().unwrap().insert("_meta".to_owned(), meta);
+    let name = params.get("name").and_then(Value::as_str);
+    let name = name.map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!(

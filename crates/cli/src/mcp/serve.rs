@@ -51,7 +51,7 @@ impl Run for Serve {
         let runtime = shell.recording_runtime()?;
         let server = McpServer::new(&runtime, self.choice.selection(&runtime)?)?
             .record_sessions()
-            .trouble(|what| output::warn(what));
+            .trouble(output::warn);
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.

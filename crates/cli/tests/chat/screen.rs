@@ -205,6 +205,7 @@ fn a_chat_is_left_and_gone_on_with() {
     for word in ["/help", "/undo", "/model", "WHAT IT DOES"] {
         assert!(help.contains(word), "{word}: {help}");
     }
+    assert!(help.lines().all(|line| !line.ends_with('…')), "{help}");
     terminal.press("C-c");
     terminal.press("C-c");
     terminal
