@@ -19,8 +19,9 @@ pub(super) fn look(shell: &Shell, runtime: &Runtime) -> Vec<String> {
         for (command, what) in open {
             // A terminal that is closed has not said yes.
             let asked = person.tell(&what).and_then(|()| person.line("Run it from now on?", "y/N"));
-            let yes = asked.is_ok_and(|typed| says_yes(&typed));
-            if let (true, Err(wrong)) = (yes, runtime.accept_hook(&command)) {
+            if asked.is_ok_and(|typed| says_yes(&typed))
+                && let Err(wrong) = runtime.accept_hook(&command)
+            {
                 output::warn(&format!("{command}: not accepted: {wrong}"));
             }
         }
