@@ -74,6 +74,12 @@ fn list(shell: &Shell) -> Result<(), Failure> {
     if shell.out.wants_json() {
         return shell.out.json(&views.iter().map(described).collect::<Vec<_>>());
     }
+    let is_there = |name: &String| views.iter().any(|it| it.key == *name || it.manifest.name == *name);
+    for name in enabled(&shell.home()?).iter().filter(|name| !is_there(name)) {
+        output::warn(&format!(
+            "plugin {name} is switched on, and is not there; `hermes plugins disable {name}` switches it off"
+        ));
+    }
     let rows: Vec<Vec<Cell>> = views.iter().map(row).collect();
     if rows.is_empty() {
         let folder = shell.home()?.path().join("plugins");
@@ -191,7 +197,7 @@ fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
     let named = |name: &String| match find(&views, name) {
         Ok(view) => Ok(view.key.clone()),
         // What is not there any more can still be taken from the list.
-        Err(_) if !on && is_enabled(&home, name) => Ok(name.clone()),
+        Err(_) if !on && enabled(&home).contains(name) => Ok(name.clone()),
         Err(unknown) => Err(unknown),
     };
     let keys: Vec<String> = names.iter().map(named).collect::<Result<_, _>>()?;
@@ -233,15 +239,16 @@ fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
     if failed { Err(Failure::Told(Failure::FAILED)) } else { Ok(()) }
 }
 
-/// Whether the configuration names it as switched on.
-fn is_enabled(home: &Home, name: &str) -> bool {
+/// What the configuration names as switched on.
+fn enabled(home: &Home) -> Vec<String> {
     let list = KeyPath::new(["plugins", "enabled"]);
     let config = Config::read(home, &|_| None).ok();
     let value = list.zip(config).and_then(|(list, config)| config.get(&list).cloned());
-    value.is_some_and(|value| match value {
-        Value::Array(items) => items.iter().any(|it| it == name),
-        other => other == name,
-    })
+    let items = match value {
+        Some(Value::Array(items)) => items,
+        other => other.into_iter().collect(),
+    };
+    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn tell_what_is_missing(view: &PluginView, on: bool) {

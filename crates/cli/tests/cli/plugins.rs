@@ -218,7 +218,8 @@ fn enabling_asks_a_plugin_again_that_was_heard_before() {
 fn what_the_configuration_says_of_plugins_is_understood_or_told() {
     let home = Home::configured("plugins:\n  enabled: [ghost]\n");
     // By then Python has said where packages are.
-    home.say(&["plugins", "list"]);
+    let plugins = home.run(&["plugins", "list"]);
+    assert!(plugins.err.contains("plugin ghost is switched on, and is not there"), "{plugins:?}");
 
     let listed = home.run(&["tools", "list"]);
     let check = home.run(&["config", "check"]);
