@@ -92,7 +92,7 @@ impl<K: Kind> Kind for Arc<K> {
 pub(crate) struct Changes {
     /// Sources to be taken away.
     pub(crate) removed: Vec<Source>,
-    /// Scopes to be installed, each whole or not at all.
+    /// Scopes to be installed, each whole or not at all, unless it comes in parts.
     pub(crate) installed: Vec<Scope>,
     /// What is wrong with what is there now, in words; `None` when that did not change.
     pub(crate) problems: Option<Vec<String>>,

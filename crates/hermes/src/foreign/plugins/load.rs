@@ -113,14 +113,14 @@ impl Plugins {
         let meant =
             |it: &&Running| keys.iter().any(|key| key == it.key()) && !self.asking.heard_lately(&it.known_by);
         let meant = state.running.iter().filter(meant);
-        things.extend(meant.filter_map(|it| {
+        things.extend(meant.map(|it| {
             let fresh = Fresh {
                 chosen: Arc::clone(&it.chosen),
                 variables: it.variables.clone(),
                 overrides: it.overrides,
                 known_by: it.known_by.clone(),
             };
-            Some(self.thing(&fresh))
+            self.thing(&fresh)
         }));
         things
     }
