@@ -318,7 +318,7 @@ mod tests {
 
         consents.accept(&command, SystemTime::now()).unwrap();
         assert!(!stamped(), "what was changed a moment ago may change again unseen");
-        consents.accept(&command, SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+        consents.accept(&command, SystemTime::now() + std::time::Duration::from_mins(1)).unwrap();
         assert!(stamped());
         assert!(matches!(consents.state(&command).unwrap(), ConsentState::Accepted { .. }));
         std::fs::File::options().write(true).open(&program).unwrap().set_len(20 * 1024 * 1024 + 1).unwrap();

@@ -387,11 +387,14 @@ fn the_mark_on_strangers_words_is_put_on_once_and_outermost() {
     assert_eq!(read["data"], json!({ "seen": { "text": words } }));
 }
 
+/// What a hook says in the end.
+type Answering = BoxFuture<'static, Result<Option<Reaction>, HookFailure>>;
+
 /// Is told about things beside calls, and answers by what it was told.
 struct Ear {
     name: &'static str,
     policy: bool,
-    answer: fn(&HookEvent) -> BoxFuture<'static, Result<Option<Reaction>, HookFailure>>,
+    answer: fn(&HookEvent) -> Answering,
 }
 
 impl Hook for Ear {
