@@ -209,12 +209,15 @@ pub struct Needs {
     pub missing_commands: Vec<String>,
     /// Files with credentials that are not there.
     pub missing_files: Vec<String>,
+    /// Whether an agent wrote the skill: it could have named any variable it wants to see.
+    pub of_agent: bool,
 }
 
 impl Needs {
     /// The names of its variables: what commands of a session that has read the skill are to be given.
+    /// None when no person stands behind them.
     pub fn names(&self) -> impl Iterator<Item = String> {
-        self.variables.iter().map(|variable| variable.name.clone())
+        self.variables.iter().filter(|_| !self.of_agent).map(|variable| variable.name.clone())
     }
 
     /// Whether something is missing.

@@ -183,6 +183,25 @@ fn commands_have_the_variables_that_a_skill_which_was_read_declares() {
 }
 
 #[test]
+fn a_skill_that_an_agent_wrote_gets_no_variables_unless_a_person_stands_behind_it() {
+    let yard = Yard::new("approvals:\n  mode: off\n");
+    let runtime = yard.runtime_with(&[("TENOR_KEY".to_owned(), "abc".to_owned())]);
+    let session = runtime.session().open().unwrap();
+    let declared = text("mine", "required_environment_variables: [{name: TENOR_KEY}]\n");
+    let made =
+        call(&session, "skill_manage", &json!({ "action": "create", "name": "mine", "content": declared }));
+    assert_eq!(made["success"], true, "{made}");
+    let said = |session: &Session| {
+        call(session, "skill_view", &json!({ "name": "mine" }));
+        call(session, "terminal", &json!({ "command": "echo ${#TENOR_KEY}." }))["output"].clone()
+    };
+
+    assert_eq!(said(&session), "0.");
+    runtime.skills().unwrap().pin("mine", true).unwrap();
+    assert_eq!(said(&session), "3.");
+}
+
+#[test]
 fn files_with_credentials_lie_in_the_hermes_home() {
     let yard = Yard::new("");
     let more = "required_credential_files: [calendar.json, {path: other.json}]\n";

@@ -11,7 +11,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
 
 fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     let words = words(call.args.iter().map(|arg| &*arg.text));
-    let yolo = call.args.iter().any(|arg| matches!(&*arg.text, "--yolo"));
+    let has = |option: &str| call.args.iter().any(|arg| &*arg.text == option);
     let changes = match words.as_slice() {
         ["gateway", "stop" | "restart" | "uninstall" | "install", ..] => Some("stops or restarts the agent"),
         ["gateway", "run" | "start", ..] if walk.background || detached(walk) => {
@@ -21,16 +21,22 @@ fn hermes(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         ["config", "set" | "edit" | "unset", ..] | ["setup", _, ..] | ["tools", "enable" | "disable", ..] => {
             Some("changes the agent's settings")
         }
+        ["plugins", "disable", ..] | ["hooks", "revoke", ..] => Some("switches off what may watch the agent"),
         ["policy", "allow" | "set" | "reset", ..] => Some("changes what the agent may do"),
         ["cron", "create" | "edit" | "resume" | "run" | "remove" | "serve", ..] => {
             Some("plans work that runs later by itself")
         }
         ["tools", "call", "cronjob", ..] => Some("plans work that runs later by itself"),
         ["send", ..] => Some("sends a message in your name"),
-        ["plugins", "enable" | "trust", ..] | ["hooks", "accept", ..] | ["mcp", "add" | "login", ..] => {
+        ["plugins", "enable" | "trust", ..]
+        | ["hooks", "accept", ..]
+        | ["mcp", "add" | "login", ..]
+        | ["skills", "trust" | "install" | "pin", ..] => {
             Some("lets the agent use what it did not use before")
         }
-        _ if yolo => Some("starts an agent that asks no questions"),
+        ["mcp", "tools", ..] if has("--accept") => Some("lets the agent use what it did not use before"),
+        _ if has("--accept-hooks") => Some("runs hooks that nobody has accepted"),
+        _ if has("--yolo") => Some("starts an agent that asks no questions"),
         _ => None,
     };
     if let Some(what) = changes {

@@ -19,6 +19,12 @@ pub(crate) const RULE: Rule = Rule {
         "hermes send --to telegram hi",
         "hermes tools enable terminal",
         "hermes setup OPENAI_API_KEY=x",
+        "hermes skills trust",
+        "hermes skills pin mine",
+        "hermes mcp tools files --accept",
+        "hermes plugins disable watcher",
+        "hermes hooks revoke ./watch.sh",
+        "hermes tools call todo --accept-hooks",
     ],
     spares: &[
         "hermes tools list",
@@ -26,6 +32,9 @@ pub(crate) const RULE: Rule = Rule {
         "hermes --version",
         "hermes chat -q hi",
         "pgrep hermes",
+        "hermes skills list",
+        "hermes mcp tools files",
+        "hermes hooks list",
     ],
     ..Rule::new("agent_itself")
 };

@@ -280,7 +280,11 @@ impl Inner {
 
     fn view(&self, name: &str, session: &str) -> Result<View, SkillError> {
         let filled = self.settings.template_vars.then_some(session);
-        view::view(&self.usable(name)?, filled, self.needs_here())
+        let found = self.usable(name)?;
+        let mut view = view::view(&found, filled, self.needs_here())?;
+        view.needs.of_agent =
+            found.skill.origin == Origin::Home && usage::is_of_agent(&self.home, &found.skill.name);
+        Ok(view)
     }
 }
 

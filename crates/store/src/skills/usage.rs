@@ -73,6 +73,17 @@ pub(super) fn is_pinned(skills: &Path, name: &str) -> bool {
     all.get(name).and_then(|entry| entry.get("pinned")).and_then(Value::as_bool).unwrap_or_default()
 }
 
+/// Whether an agent wrote or changed the skill and no person stands behind it. Of a diary that is not
+/// understood nobody can tell.
+pub(super) fn is_of_agent(skills: &Path, name: &str) -> bool {
+    let Some(all) = read(skills) else { return true };
+    let Some(entry) = all.get(name) else { return false };
+    let by_agent = entry.get("created_by").and_then(Value::as_str) == Some("agent");
+    let changed = entry.get("patch_count").and_then(Value::as_u64).is_some_and(|count| count > 0);
+    let pinned = entry.get("pinned").and_then(Value::as_bool).unwrap_or_default();
+    (by_agent || changed) && !pinned
+}
+
 /// What is noted; nothing when somebody else's file stands there that is not understood.
 fn read(skills: &Path) -> Option<Map<String, Value>> {
     match disk::read(&skills.join(FILE), MAX_BYTES) {
