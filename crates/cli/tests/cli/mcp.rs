@@ -305,7 +305,8 @@ fn a_server_over_the_network_hears_that_nobody_waits_and_that_the_session_is_ove
 
     assert_eq!(program.wait().unwrap().code(), Some(130));
     assert!(has("notifications/cancelled"), "{:?}", heard.lock().unwrap());
-    assert_eq!(heard.lock().unwrap().last().map(String::as_str), Some("DELETE"));
+    // A question whether the server is there at all may still be on its way beside it.
+    assert!(has("DELETE"), "{:?}", heard.lock().unwrap());
 }
 
 /// A server over the network that never answers a call: its address, and what it has heard.
@@ -362,13 +363,13 @@ fn answered(mut stream: &TcpStream, notes: &Mutex<Vec<String>>) {
     } else {
         ("405 Method Not Allowed", String::new())
     };
-    write!(
+    // Whoever asked may have gone.
+    let _ = write!(
         stream,
         "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\nmcp-session-id: s1\r\n\
          content-length: {}\r\n\r\n{text}",
         text.len()
-    )
-    .unwrap();
+    );
 }
 
 #[test]
