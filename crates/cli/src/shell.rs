@@ -93,9 +93,11 @@ impl Shell {
         self.built(Runtime::builder(), cwd)
     }
 
-    /// The same, with its call recorded in the home's store of sessions.
-    pub(crate) fn recording_runtime_for_one(&self) -> Result<Runtime, Failure> {
-        self.built(Runtime::builder().one_moment().record_calls(), &self.cwd)
+    /// The same for one call, which may be recorded in the home's store of sessions.
+    pub(crate) fn runtime_for_call(&self, of: Option<&str>, record: bool) -> Result<Runtime, Failure> {
+        let builder = Runtime::builder().one_moment();
+        let builder = of.into_iter().fold(builder, RuntimeBuilder::one_call);
+        self.built(if record { builder.record_calls() } else { builder }, &self.cwd)
     }
 
     /// A runtime for something that lasts, with every call recorded in the home's store of sessions.

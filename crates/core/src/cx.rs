@@ -197,9 +197,16 @@ impl ToolCx {
         self.0.running.within.as_ref()
     }
 
-    /// The way for this call to make calls of its own. One that was made so itself gets none.
+    /// The way for this call to make calls of its own. One that was made so itself gets none, and neither does
+    /// a tool that does not look around.
     pub fn caller(&self) -> Option<Caller> {
-        self.within().is_none().then(|| Caller::new(self.clone()))
+        (self.within().is_none() && self.looks_around()).then(|| Caller::new(self.clone()))
+    }
+
+    /// Whether its tool has said that it looks at others: where only one is called, others may not be there.
+    fn looks_around(&self) -> bool {
+        let Running { tool, toolbox, .. } = &self.0.running;
+        toolbox.find(tool).is_some_and(|it| it.entry().looks_around())
     }
 
     pub(crate) fn parts(&self) -> (&Road, &Session, &Arc<Toolbox>) {
@@ -246,8 +253,12 @@ impl ToolCx {
         PermittedFiles { cx: self }
     }
 
-    /// The tools that are offered beside this one, and the toolset of each.
+    /// The tools that are offered beside this one, and the toolset of each; none for a tool that does not look
+    /// around.
     pub fn offered(&self) -> Vec<(&str, &str)> {
+        if !self.looks_around() {
+            return Vec::new();
+        }
         let toolbox = &self.0.running.toolbox;
         let all = toolbox.offered().iter().chain(toolbox.deferred());
         all.map(|tool| (tool.name().as_ref(), tool.entry().toolset().as_ref())).collect()

@@ -18,7 +18,7 @@ use hermes_core::journal::Journal;
 use hermes_core::keys::Keys;
 use hermes_core::memory::Memory;
 use hermes_core::policy::Policy;
-use hermes_core::registry::{RegisterError, Registry, Scope};
+use hermes_core::registry::{RegisterError, Registry, Scope, Snapshot};
 use hermes_core::road::{Redact, Road, RoadLimits, Spill};
 use hermes_core::session::Place;
 use hermes_core::side::SideModels;
@@ -37,7 +37,7 @@ use crate::checkpoints;
 use crate::cron;
 use crate::environments;
 use crate::fence;
-use crate::foreign::{Foreign, Person};
+use crate::foreign::{Extent, Foreign, Person};
 use crate::host::Machine;
 use crate::kanban::Later;
 use crate::keys::WorldKeys;
@@ -92,6 +92,7 @@ pub struct RuntimeBuilder {
     journal: Option<Arc<dyn Journal>>,
     record: bool,
     one_moment: bool,
+    one_call: Option<String>,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -114,6 +115,7 @@ impl Default for RuntimeBuilder {
             journal: None,
             record: false,
             one_moment: false,
+            one_call: None,
             redact: None,
             limits: None,
             context_tokens: None,
@@ -174,6 +176,13 @@ impl RuntimeBuilder {
     pub fn one_moment(mut self) -> Self {
         self.one_moment = true;
         self
+    }
+
+    /// For a program that calls this tool and ends. For one of our own that does not look at others, foreign
+    /// tools are not even looked at, except those that have a say in what it does.
+    pub fn one_call(mut self, tool: impl Into<String>) -> Self {
+        self.one_call = Some(tool.into());
+        self.one_moment()
     }
 
     /// Nobody is there who could be asked: `approvals.cron_mode` says what becomes of questions.
@@ -256,6 +265,7 @@ impl RuntimeBuilder {
         for scope in self.scopes {
             registry.install(scope)?;
         }
+        let extent = extent(self.one_moment, self.one_call.as_deref(), &registry.snapshot());
         let shared = Arc::new(RwLock::new(World::read(self.home.clone(), self.env)?));
         let world = shared.read().unwrap_or_else(PoisonError::into_inner);
         self.place = workplace::begins(&world, self.place);
@@ -320,7 +330,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine, &self.place, self.person, self.one_moment);
+        let foreign = Foreign::new(&world, &machine, &self.place, self.person, extent);
         drop(world);
         foreign.hooks().look_at(&shared);
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));
@@ -351,6 +361,16 @@ impl RuntimeBuilder {
         // Set once, here.
         let _ = later.set(runtime.downgrade());
         Ok(runtime.open_to_hooks())
+    }
+}
+
+/// What is wanted of foreign tools by a program that lasts a moment, or for one call.
+fn extent(one_moment: bool, one_call: Option<&str>, ours: &Snapshot) -> Extent {
+    let stands_alone = |name: &str| ours.tool(name).is_some_and(|tool| !tool.looks_around());
+    match one_call {
+        Some(name) if stands_alone(name) => Extent::OneCall,
+        _ if one_moment => Extent::OneMoment,
+        _ => Extent::Lasting,
     }
 }
 

@@ -11,7 +11,7 @@ use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::deliver::{Deliver, DeliverError, Letter, Sent, Target};
 use hermes_core::environment::{EnvError, Environments, Tell, Way};
 use hermes_core::extensions::Extensions;
-use hermes_core::host::Host;
+use hermes_core::host::{Host, blocking};
 use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::outcome::Outcome;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
@@ -104,6 +104,17 @@ impl Runtime {
         self.0.registry.snapshot()
     }
 
+    /// Looks at all tools on another thread where that takes a while: where there are foreign ones.
+    pub(crate) async fn look_beside(&self) {
+        let looking = self.clone();
+        let look = move || drop(looking.tools());
+        if !self.world(|world| Foreign::are_many(world)) {
+            look();
+        } else if blocking(&self.host(), look).await.is_err() {
+            // The thread is gone; whoever wants the tools looks.
+        }
+    }
+
     /// Installs the tools of a source, whole, in place of what it had before.
     pub fn install(&self, scope: Scope) -> Result<Installed, RegisterError> {
         self.0.registry.install(scope)
@@ -128,6 +139,7 @@ impl Runtime {
 
     /// The MCP servers that the configuration names.
     pub fn mcp(&self) -> Mcp {
+        self.0.foreign.widen();
         self.0.foreign.look_at_mcp(&self.0.registry, &self.0.world);
         self.0.foreign.mcp().clone()
     }
@@ -209,7 +221,16 @@ impl Runtime {
 
     /// What a platform would have if the configuration said this about its tools.
     pub fn selected(&self, platform: &str, lists: &PlatformLists) -> Result<Selection, SelectionError> {
-        let snapshot = self.tools();
+        self.selected_of(&self.tools(), platform, lists)
+    }
+
+    /// The same of these tools.
+    pub(crate) fn selected_of(
+        &self,
+        snapshot: &Snapshot,
+        platform: &str,
+        lists: &PlatformLists,
+    ) -> Result<Selection, SelectionError> {
         let disabled: Vec<String> =
             lists.disabled_toolsets.iter().chain(&lists.disabled_tools).cloned().collect();
         let kanban_task =

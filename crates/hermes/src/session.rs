@@ -109,8 +109,18 @@ impl SessionBuilder {
     /// Opens it, or says which name of the selection is not known.
     pub fn open(self) -> Result<Session, SelectionError> {
         let snapshot = self.runtime.tools();
+        self.open_with(&snapshot)
+    }
+
+    /// The same, with the tools as they were found last.
+    pub(crate) fn open_current(self) -> Result<Session, SelectionError> {
+        let snapshot = self.runtime.current();
+        self.open_with(&snapshot)
+    }
+
+    fn open_with(self, snapshot: &Snapshot) -> Result<Session, SelectionError> {
         let plan = Plan::new(snapshot.catalog(), &self.selection)?;
-        Ok(self.made(&snapshot, plan, State::new))
+        Ok(self.made(snapshot, plan, State::new))
     }
 
     /// No session at all: every tool can be called, but those that keep state say that they need one.

@@ -4,34 +4,39 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// One offered tool.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct OfferedTool {
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) description: String,
-    #[serde(default)]
-    pub(crate) parameters: Map<String, Value>,
+    /// The schema of its arguments, read when somebody asks for it.
+    parameters: OnceLock<Map<String, Value>>,
+    written: Box<str>,
 }
 
 impl OfferedTool {
     /// The schema of a parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<&Map<String, Value>> {
-        self.parameters.get("properties")?.get(name)?.as_object()
+        self.parameters().get("properties")?.get(name)?.as_object()
     }
 
     /// The names of its parameters, in order.
     pub(crate) fn parameter_names(&self) -> Vec<&str> {
-        let properties = self.parameters.get("properties").and_then(Value::as_object);
+        let properties = self.parameters().get("properties").and_then(Value::as_object);
         properties.map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default()
     }
 
     /// The names of the parameters it cannot do without, in order.
     pub(crate) fn required(&self) -> Vec<&str> {
-        let required = self.parameters.get("required").and_then(Value::as_array);
+        let required = self.parameters().get("required").and_then(Value::as_array);
         required.map(|all| all.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
+    }
+
+    fn parameters(&self) -> &Map<String, Value> {
+        self.parameters.get_or_init(|| serde_json::from_str(&self.written).unwrap_or_default())
     }
 }
 
@@ -75,10 +80,24 @@ impl Offered {
 
 fn read(tools: &str) -> BTreeMap<String, OfferedTool> {
     #[derive(Deserialize)]
-    struct Definition {
-        function: OfferedTool,
+    struct Definition<'a> {
+        #[serde(borrow)]
+        function: Function<'a>,
     }
-    let all: Vec<Value> = serde_json::from_str(tools).unwrap_or_default();
-    let definition = |value| serde_json::from_value::<Definition>(value).ok();
-    all.into_iter().filter_map(definition).map(|tool| (tool.function.name.clone(), tool.function)).collect()
+    #[derive(Deserialize)]
+    struct Function<'a> {
+        name: String,
+        #[serde(default)]
+        description: String,
+        #[serde(borrow, default)]
+        parameters: Option<&'a RawValue>,
+    }
+    let all: Vec<&RawValue> = serde_json::from_str(tools).unwrap_or_default();
+    let tool = |value: &RawValue| {
+        let Function { name, description, parameters } =
+            serde_json::from_str::<Definition<'_>>(value.get()).ok()?.function;
+        let written = parameters.map_or("{}", RawValue::get).into();
+        Some((name.clone(), OfferedTool { name, description, parameters: OnceLock::new(), written }))
+    };
+    all.into_iter().filter_map(tool).collect()
 }

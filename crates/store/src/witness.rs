@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::disk::{self, Stamp};
 use crate::error::StoreError;
@@ -18,7 +19,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const STEP_NANOS: i128 = 50_000_000;
 
 /// What was looked at. A folder counts with the names in it, a file with its content.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Witnesses {
     /// Asked whenever anybody wants to know.
     near: Vec<Witness>,
@@ -64,42 +65,83 @@ impl Witnesses {
         self.near.iter().all(is_same)
     }
 
-    /// Whether everything is as it was, and had been so for a while when `kept` was written.
-    pub(crate) fn hold_since(&self, kept: Stamp) -> bool {
-        let mut all = self.near.iter().chain(&self.far);
-        all.all(|witness| {
-            let before = |stamp: Stamp| kept.written_nanos().saturating_sub(stamp.touched_nanos());
-            witness.1.is_none_or(|stamp| before(stamp) > STEP_NANOS) && is_same(witness)
-        })
+    /// What is at these places now, unless any of it changed so shortly before `kept` was written that it may
+    /// have changed once more since without showing it.
+    fn settled(near: Vec<PathBuf>, far: Vec<PathBuf>, kept: Stamp) -> Option<Self> {
+        let look = |paths: Vec<PathBuf>| {
+            let seen = paths.into_iter().map(|path| {
+                let stamp = disk::any_stamp(&path);
+                let before = |stamp: Stamp| kept.written_nanos().saturating_sub(stamp.touched_nanos());
+                stamp.is_none_or(|stamp| before(stamp) > STEP_NANOS).then_some((path, stamp))
+            });
+            seen.collect::<Option<Vec<Witness>>>()
+        };
+        Some(Self { near: look(near)?, far: look(far)? })
+    }
+
+    /// Fingerprint of all dates.
+    fn dates(&self) -> String {
+        let mut sum = Sha256::new();
+        for (_, stamp) in self.near.iter().chain(&self.far) {
+            for word in stamp.map_or([u64::MAX; 6], |stamp| stamp.words()) {
+                sum.update(word.to_le_bytes());
+            }
+        }
+        sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// Something that was found out, and what from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept<T> {
+/// Something that was found out, and what from. The head is read together with the witnesses; the body is
+/// text for whoever wants to know more.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kept<H> {
     /// What it was found out from.
     pub witnesses: Witnesses,
-    /// What was found out.
-    pub found: T,
+    /// What was found out, in short.
+    pub head: H,
+    /// The rest of it.
+    pub body: String,
 }
 
-impl<T: DeserializeOwned> Kept<T> {
+/// The first line of the file. A start pays for every letter of it, so that of the dates there is only a
+/// fingerprint.
+#[derive(Serialize, Deserialize)]
+struct FirstLine<H> {
+    head: H,
+    near: Vec<PathBuf>,
+    far: Vec<PathBuf>,
+    dates: String,
+}
+
+impl<H: DeserializeOwned> Kept<H> {
     /// What was kept in the home's cache under this name, if it still holds.
     pub fn read(home: &Home, name: &str) -> Option<Self> {
         let path = home.cache().join(name);
         let stamp = disk::stamp(&path)?;
-        let text = disk::read(&path, MAX_BYTES).ok().flatten()?;
-        let kept: Self = serde_json::from_str(&text).ok()?;
-        kept.witnesses.hold_since(stamp).then_some(kept)
+        let mut text = disk::read(&path, MAX_BYTES).ok().flatten()?;
+        let end = text.find('\n')?;
+        let first: FirstLine<H> = serde_json::from_str(text.get(..end)?).ok()?;
+        let witnesses = Witnesses::settled(first.near, first.far, stamp)?;
+        (witnesses.dates() == first.dates).then(|| {
+            text.drain(..=end);
+            Self { witnesses, head: first.head, body: text }
+        })
     }
 }
 
-impl<T: Serialize> Kept<T> {
+impl<H: Serialize> Kept<H> {
     /// Keeps it for programs that start later. After a power cut it may have to be found out again.
     pub fn keep(&self, home: &Home, name: &str) -> Result<(), StoreError> {
-        let text = serde_json::to_string(self).unwrap_or_default();
+        let paths = |seen: &[Witness]| seen.iter().map(|(path, _)| path.clone()).collect();
+        let Witnesses { near, far } = &self.witnesses;
+        let (near, far, dates) = (paths(near), paths(far), self.witnesses.dates());
+        let first = FirstLine { head: &self.head, near, far, dates };
+        let Ok(first) = serde_json::to_string(&first) else {
+            // A name that is no text cannot be written: this is found out anew each time.
+            return Ok(());
+        };
         disk::make_private_folder(&home.cache())?;
-        disk::write_lightly(&home.cache().join(name), text.as_bytes())
+        disk::write_lightly(&home.cache().join(name), format!("{first}\n{}", self.body).as_bytes())
     }
 }
 
@@ -163,53 +205,65 @@ mod tests {
         assert!(!seen.hold());
     }
 
+    /// Keeps what was seen, in a home of its own.
+    fn kept(dir: &Path, witnesses: Witnesses) -> Home {
+        let home = Home::at(&dir.join("home"));
+        let kept = Kept { witnesses, head: vec!["a".to_owned()], body: "more\nthan that".to_owned() };
+        kept.keep(&home, "kept.json").unwrap();
+        home
+    }
+
+    fn read(home: &Home) -> Option<Kept<Vec<String>>> {
+        Kept::read(home, "kept.json")
+    }
+
     #[test]
     fn what_is_far_is_asked_only_by_a_start() {
         let dir = tempfile::tempdir().unwrap();
-        let path = |name: &str| dir.path().join(name);
-        std::fs::write(path("far"), "a").unwrap();
+        let far = dir.path().join("far");
+        std::fs::write(&far, "a").unwrap();
         let mut seen = Witnesses::default();
-        seen.see_far(&path("far"));
+        seen.see_far(&far);
         std::thread::sleep(std::time::Duration::from_millis(60));
-        std::fs::write(path("kept"), "").unwrap();
-        let kept = disk::any_stamp(&path("kept")).unwrap();
-        assert!(seen.hold_since(kept));
+        let home = kept(dir.path(), seen.clone());
+        assert!(read(&home).is_some());
 
-        std::fs::write(path("far"), "longer").unwrap();
+        std::fs::write(&far, "longer").unwrap();
 
         assert!(seen.hold());
-        assert!(!seen.hold_since(kept));
+        assert_eq!(read(&home), None);
     }
 
     #[test]
     fn what_changed_just_before_it_was_kept_is_looked_at_again() {
         let dir = tempfile::tempdir().unwrap();
-        let path = |name: &str| dir.path().join(name);
+        let file = dir.path().join("file");
         let mut seen = Witnesses::default();
-        std::fs::write(path("file"), "a").unwrap();
-        seen.see(&path("file"));
-        std::fs::write(path("kept"), "").unwrap();
-        let kept = disk::any_stamp(&path("kept")).unwrap();
+        std::fs::write(&file, "a").unwrap();
+        seen.see(&file);
+        let home = kept(dir.path(), seen.clone());
 
         assert!(seen.hold());
-        assert!(!seen.hold_since(kept));
+        assert_eq!(read(&home), None);
     }
 
     #[test]
     fn what_is_kept_is_read_as_long_as_it_holds() {
         let dir = tempfile::tempdir().unwrap();
-        let (home, file) = (Home::at(&dir.path().join("home")), dir.path().join("file"));
+        let file = dir.path().join("file");
         std::fs::write(&file, "a").unwrap();
-        let mut kept = Kept { witnesses: Witnesses::default(), found: vec!["a".to_owned()] };
-        kept.witnesses.see(&file);
-        kept.witnesses.see_far(&dir.path().join("none"));
+        let mut seen = Witnesses::default();
+        seen.see(&file);
+        seen.see_far(&dir.path().join("none"));
         std::thread::sleep(std::time::Duration::from_millis(60));
-        kept.keep(&home, "kept.json").unwrap();
+        let home = kept(dir.path(), seen.clone());
 
-        assert_eq!(Kept::read(&home, "kept.json"), Some(kept));
+        let found = read(&home).unwrap();
+        assert_eq!((found.head, found.body.as_str()), (vec!["a".to_owned()], "more\nthan that"));
+        assert_eq!(found.witnesses, seen);
         assert_eq!(Kept::<Vec<u64>>::read(&home, "kept.json"), None, "it is something else");
         std::fs::write(&file, "longer").unwrap();
-        assert_eq!(Kept::<Vec<String>>::read(&home, "kept.json"), None);
+        assert_eq!(read(&home), None);
         forget(&home, "kept.json").unwrap();
         forget(&home, "kept.json").unwrap();
         assert!(!home.cache().join("kept.json").exists());

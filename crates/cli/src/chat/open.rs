@@ -61,7 +61,6 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     };
     let mut builder = runtime
         .chat()
-        .select(selection(&runtime, args)?)
         .approver(approver)
         .source(args.source.as_deref().unwrap_or("cli"))
         .model(ModelWish {
@@ -70,6 +69,10 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
             ..ModelWish::default()
         })
         .opening(opening(args));
+    builder = match &args.toolsets {
+        Some(names) => builder.select(Selection::of(named(names)).without(named(&args.disable))),
+        None => builder.select_for("cli", named(&args.disable)),
+    };
     if let Some(name) = &args.environment {
         runtime.environments().site(name).map_err(Failure::usage)?;
         builder = builder.environment(name);
@@ -106,14 +109,6 @@ fn opening(args: &ChatArgs) -> Opening {
     }
 }
 
-fn selection(runtime: &Runtime, args: &ChatArgs) -> Result<Selection, Failure> {
-    let chosen = match &args.toolsets {
-        Some(names) => Selection::of(named(names)),
-        None => runtime.platform("cli")?,
-    };
-    Ok(chosen.without(named(&args.disable)))
-}
-
 /// The names of a list as it was typed: `a, b,` is two.
 fn named(list: &[String]) -> Vec<String> {
     list.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
@@ -147,7 +142,7 @@ struct Servers(Runtime);
 
 impl Drop for Servers {
     fn drop(&mut self) {
-        self.0.mcp().end_blocking(SERVERS_AT_THE_END);
+        self.0.end_servers_blocking(SERVERS_AT_THE_END);
     }
 }
 

@@ -54,14 +54,13 @@ pub(crate) struct Call {
 impl Run for Call {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let arguments = input::text(&self.arguments, shell.cwd())?;
-        let (runtime, id) = match &self.session {
-            Some(name) => (shell.recording_runtime_for_one()?, Some(recorded_in(name, shell)?)),
-            None => (shell.runtime()?, None),
-        };
+        let id = self.session.as_ref().map(|name| recorded_in(name, shell)).transpose()?;
+        // Toolsets may be those of foreign tools.
+        let only = self.toolsets.is_none().then_some(self.name.as_str());
+        let runtime = shell.runtime_for_call(only, id.is_some())?;
         if self.accept_hooks {
             runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
         }
-        runtime.mcp().ready_for_blocking(&self.name);
         runtime.wait_for_tool(&self.name);
         let selection = match &self.toolsets {
             Some(names) => Selection::of(super::words(names)),
@@ -91,7 +90,7 @@ impl Run for Call {
         for wrong in runtime.settle(HOOKS_AT_THE_END) {
             output::warn(&wrong);
         }
-        runtime.mcp().end_blocking(SERVERS_AT_THE_END);
+        runtime.end_servers_blocking(SERVERS_AT_THE_END);
         match outcome.status {
             Status::Ok => Ok(()),
             Status::Unknown if !self.is_there(&runtime) => Err(Failure::Told(Failure::USAGE)),

@@ -38,6 +38,7 @@ pub(super) struct Options {
     pub(super) waits: bool,
     pub(super) dynamic: Option<DynamicSchema>,
     pub(super) placed: bool,
+    pub(super) looks_around: bool,
 }
 
 impl ToolDef {
@@ -70,6 +71,7 @@ impl ToolDef {
             waits: false,
             dynamic: None,
             placed: false,
+            looks_around: false,
         };
         Self { name, toolset, definition, handler, gate: || Gate::Open, variables: Vec::new, options }
     }
@@ -157,6 +159,12 @@ impl ToolDef {
     /// It works in an environment: the one its call names, else the session's.
     pub const fn placed(mut self) -> Self {
         self.options.placed = true;
+        self
+    }
+
+    /// A call may ask which other tools there are, or call them. For one that does not say so there are none.
+    pub const fn looks_around(mut self) -> Self {
+        self.options.looks_around = true;
         self
     }
 

@@ -40,6 +40,7 @@ pub struct ToolEntry {
     elsewhere: bool,
     dynamic: Option<DynamicSchema>,
     placed: bool,
+    looks_around: bool,
     overrides: bool,
 }
 
@@ -57,7 +58,7 @@ enum EntryHandler {
 impl From<&ToolDef> for ToolEntry {
     fn from(def: &ToolDef) -> Self {
         let Options { emoji, requires_env, max_result, trust, parallel, looking, .. } = def.options;
-        let Options { read_only, timeout, winds_up, waits, dynamic, placed, .. } = def.options;
+        let Options { read_only, timeout, winds_up, waits, dynamic, placed, looks_around, .. } = def.options;
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),
@@ -78,6 +79,7 @@ impl From<&ToolDef> for ToolEntry {
             elsewhere: false,
             dynamic,
             placed,
+            looks_around,
             overrides: false,
         }
     }
@@ -111,6 +113,7 @@ impl ToolEntry {
             elsewhere: false,
             dynamic: None,
             placed: false,
+            looks_around: true,
             overrides: false,
         }
     }
@@ -308,6 +311,11 @@ impl ToolEntry {
     /// Whether it works in an environment: the one its call names, else the session's.
     pub fn is_placed(&self) -> bool {
         self.placed
+    }
+
+    /// Whether a call may ask which other tools there are, or call them.
+    pub fn looks_around(&self) -> bool {
+        self.looks_around
     }
 
     /// How its definition changes with what is offered beside it.

@@ -87,6 +87,13 @@ pub struct ChatBuilder {
     terms: Terms,
     wish: ModelWish,
     opening: Opening,
+    configured: Option<Configured>,
+}
+
+/// The tools that the configuration selects for a platform, but for some.
+struct Configured {
+    platform: String,
+    without: Vec<String>,
 }
 
 impl ChatBuilder {
@@ -105,12 +112,20 @@ impl ChatBuilder {
             grants_of: None,
             generation: 0,
         };
-        Self { runtime, terms, wish: ModelWish::default(), opening: Opening::New }
+        let (wish, opening) = (ModelWish::default(), Opening::New);
+        Self { runtime, terms, wish, opening, configured: None }
     }
 
     /// Which tools it has; the default is all of them.
     pub fn select(mut self, selection: Selection) -> Self {
         self.terms.selection = selection;
+        self
+    }
+
+    /// The tools that the configuration selects for a platform (`cli`, `telegram`, …), without these. Which
+    /// tools there are is found out while the model is chosen.
+    pub fn select_for(mut self, platform: &str, without: Vec<String>) -> Self {
+        self.configured = Some(Configured { platform: platform.to_owned(), without });
         self
     }
 
@@ -176,15 +191,16 @@ impl ChatBuilder {
 
     /// Opens it. Nothing is written before something is said.
     pub async fn open(self) -> Result<Chat, OpenError> {
-        let Self { runtime, terms, wish, opening } = self;
+        let Self { runtime, mut terms, wish, opening, configured } = self;
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
-            // Servers that nothing is known of are started while the model is chosen, and what was late
-            // or failed before is asked again; nobody waits for it.
-            runtime.ask_again();
-            let servers = runtime.mcp();
-            let (models, ()) = futures::join!(models::choose(&runtime, &wish), servers.ready());
+            let (models, ()) = futures::join!(models::choose(&runtime, &wish), meanwhile(&runtime));
             let models = models?;
+            if let Some(Configured { platform, without }) = configured {
+                let snapshot = runtime.current();
+                let lists = runtime.platform_lists(&platform);
+                terms.selection = runtime.selected_of(&snapshot, &platform, &lists)?.without(without);
+            }
             seat(&runtime, &terms, opening, models, &relay, &learnt).await
         };
         let seat = inside(&runtime, Box::pin(opened)).await?;
@@ -197,6 +213,14 @@ impl ChatBuilder {
     pub fn open_blocking(self) -> Result<Chat, OpenError> {
         hermes_core::wait::wait(self.open())
     }
+}
+
+/// Looks at the tools while the model is chosen. Servers that nothing is known of are started, and what was
+/// late or failed before is asked again; nobody waits for it.
+async fn meanwhile(runtime: &Runtime) {
+    runtime.look_beside().await;
+    runtime.ask_again();
+    runtime.mcp().ready().await;
 }
 
 /// A session at work, new or gone on with.
@@ -316,7 +340,8 @@ fn session(
     if let Some(delegates) = children::delegates(runtime, terms, models, relay, learnt) {
         builder = builder.extension(delegates);
     }
-    Ok(builder.open()?)
+    // The look was made while the model was chosen.
+    Ok(builder.open_current()?)
 }
 
 /// What tools knew when the session was left: the list of things to do.

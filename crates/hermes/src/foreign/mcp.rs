@@ -219,7 +219,7 @@ impl Mcp {
 
     /// Tells the servers over the network that their sessions are over; waits no longer than `limit`. For the
     /// end of a program; servers on this machine end with it.
-    pub fn end_blocking(&self, limit: Duration) {
+    pub(crate) fn end_blocking(&self, limit: Duration) {
         let running = |server: &Server| {
             let remote = !matches!(server.config().transport, Transport::Stdio(_));
             remote && server.status() == Status::Connected
@@ -247,7 +247,7 @@ impl Mcp {
     }
 
     /// The same, from code that just waits.
-    pub fn ready_for_blocking(&self, tool: &str) {
+    pub(crate) fn ready_for_blocking(&self, tool: &str) {
         wait(self.ready_for(tool));
     }
 
@@ -383,6 +383,11 @@ impl State {
 }
 
 impl Kind for Mcp {
+    /// The tools of servers have names that no tool of others has.
+    fn look_narrowly(&self, _: &World) -> Changes {
+        Changes::default()
+    }
+
     fn look(&self, world: &World) -> Changes {
         let mut state = self.state();
         let mut changes = Changes::default();

@@ -39,6 +39,7 @@ use hermes_extend::plugins::hook::Around;
 use hermes_extend::python::Hosts;
 use hermes_extend::worker::Doors;
 use hermes_store::{Home, foreign};
+use serde_json::Value;
 
 use crate::host::{Machine, aside};
 use crate::world::World;
@@ -79,11 +80,20 @@ pub(crate) trait Kind: Send + Sync {
     /// What changed since it was last asked. Asked often: it looks at dates of files or at values
     /// that are at hand, starts nothing and waits for nothing.
     fn look(&self, world: &World) -> Changes;
+
+    /// The same, but it may leave out what has no say in what tools of others do.
+    fn look_narrowly(&self, world: &World) -> Changes {
+        self.look(world)
+    }
 }
 
 impl<K: Kind> Kind for Arc<K> {
     fn look(&self, world: &World) -> Changes {
         (**self).look(world)
+    }
+
+    fn look_narrowly(&self, world: &World) -> Changes {
+        (**self).look_narrowly(world)
     }
 }
 
@@ -114,6 +124,19 @@ pub(crate) struct Foreign {
     host: Arc<dyn Host>,
     /// Whether anybody has looked at all kinds.
     looked: AtomicBool,
+    /// Whether looks leave out what has no say in what tools of others do.
+    is_narrow: AtomicBool,
+}
+
+/// What a runtime wants of foreign tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of them, as they are at each moment.
+    Lasting,
+    /// All of them, as they are at one moment.
+    OneMoment,
+    /// At one moment those that have a say in what a tool of our own does; all of them if somebody asks.
+    OneCall,
 }
 
 impl Foreign {
@@ -123,8 +146,9 @@ impl Foreign {
         machine: &Arc<Machine>,
         place: &Place,
         person: Option<Arc<dyn Person>>,
-        one_moment: bool,
+        extent: Extent,
     ) -> Self {
+        let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
         let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
@@ -142,8 +166,27 @@ impl Foreign {
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }
-        let (host, looked) = (machine.clone(), AtomicBool::default());
-        Self { kinds, problems: Mutex::default(), mcp, tool_files, plugins, hooks, launcher, host, looked }
+        Self {
+            kinds,
+            problems: Mutex::default(),
+            mcp,
+            tool_files,
+            plugins,
+            hooks,
+            launcher,
+            host: machine.clone(),
+            looked: AtomicBool::default(),
+            is_narrow: AtomicBool::new(extent == Extent::OneCall),
+        }
+    }
+
+    /// Whether a first look takes a while.
+    pub(crate) fn are_many(world: &World) -> bool {
+        ["plugins.enabled", "mcp_servers"].iter().any(|key| match world.config(key) {
+            Some(Value::Array(items)) => !items.is_empty(),
+            Some(Value::Object(items)) => !items.is_empty(),
+            _ => false,
+        })
     }
 
     /// The MCP servers.
@@ -173,7 +216,15 @@ impl Foreign {
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.
     pub(crate) fn look(&self, registry: &Registry, world: &RwLock<World>) {
-        let mut problems = self.turn();
+        self.look_in_turn(self.turn(), registry, world);
+    }
+
+    fn look_in_turn(
+        &self,
+        mut problems: MutexGuard<'_, Vec<Vec<String>>>,
+        registry: &Registry,
+        world: &RwLock<World>,
+    ) {
         let pending = self.pass(&self.kinds, registry, world, &mut problems);
         if !pending.is_empty() {
             wait_a_moment(pending, &self.host);
@@ -183,10 +234,21 @@ impl Foreign {
         self.looked.store(true, Ordering::Release);
     }
 
-    /// The same, unless somebody has looked before.
+    /// The same, unless somebody has looked before, or does just now.
     pub(crate) fn look_once(&self, registry: &Registry, world: &RwLock<World>) {
+        if self.looked.load(Ordering::Acquire) {
+            return;
+        }
+        let problems = self.turn();
         if !self.looked.load(Ordering::Acquire) {
-            self.look(registry, world);
+            self.look_in_turn(problems, registry, world);
+        }
+    }
+
+    /// Somebody asks for foreign tools themselves: from now on nothing is left out.
+    pub(crate) fn widen(&self) {
+        if self.is_narrow.swap(false, Ordering::AcqRel) {
+            self.looked.store(false, Ordering::Release);
         }
     }
 
@@ -219,7 +281,9 @@ impl Foreign {
         problems.resize_with(self.kinds.len(), Vec::new);
         let (mut pending, mut gone, mut new, mut owners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (at, (kind, complaints)) in kinds.iter().zip(&mut *problems).enumerate() {
-            let changes = kind.look(&world.read().unwrap_or_else(PoisonError::into_inner));
+            let world = world.read().unwrap_or_else(PoisonError::into_inner);
+            let narrow = self.is_narrow.load(Ordering::Acquire);
+            let changes = if narrow { kind.look_narrowly(&world) } else { kind.look(&world) };
             if let Some(fresh) = changes.problems {
                 *complaints = fresh;
             }

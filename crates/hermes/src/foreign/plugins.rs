@@ -88,6 +88,8 @@ struct State {
     failed: Vec<(Arc<Chosen>, Broken)>,
     /// What the configuration says, and the revision of the world that it was read at.
     wanted: Option<(u64, Arc<Wanted>)>,
+    /// The revision of the world at which none of them had a say in what tools of others do.
+    quiet: Option<u64>,
 }
 
 impl State {
@@ -96,7 +98,8 @@ impl State {
         match &self.wanted {
             Some((revision, wanted)) if *revision == world.revision() => Arc::clone(wanted),
             _ => {
-                let wanted = Arc::new(Wanted::of(world));
+                let safe = world.variable(SAFE_MODE).is_some_and(|it| !matches!(it, "" | "0" | "false"));
+                let wanted = if safe { Arc::default() } else { Arc::new(Wanted::of(world)) };
                 self.wanted = Some((world.revision(), Arc::clone(&wanted)));
                 wanted
             }
@@ -161,10 +164,20 @@ impl Plugins {
 }
 
 impl Kind for Plugins {
+    fn look_narrowly(&self, world: &World) -> Changes {
+        let mut state = self.lock();
+        if state.survey.is_none() && state.quiet != Some(world.revision()) {
+            let wanted = state.wanted(world);
+            state.quiet = self.are_quiet(&wanted, world).then(|| world.revision());
+        }
+        let is_quiet = state.quiet == Some(world.revision());
+        drop(state);
+        if is_quiet { Changes::default() } else { self.look(world) }
+    }
+
     fn look(&self, world: &World) -> Changes {
         let mut state = self.lock();
-        let safe = world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"));
-        let wanted = if safe { Arc::default() } else { state.wanted(world) };
+        let wanted = state.wanted(world);
         let nothing = state.running.is_empty() && state.failed.is_empty() && state.unheard.is_empty();
         if wanted.enabled.is_empty() && wanted.odd.is_empty() && nothing {
             return Changes::default();
@@ -176,7 +189,7 @@ impl Kind for Plugins {
         }
         let mut changes = self.change(&mut state, &seen.survey.chosen, world);
         changes.problems.get_or_insert_default().extend(absent(&seen.survey));
-        self.keep_roster(&seen.survey, &state.running);
+        self.keep_roster(&seen.survey, &state.running, world);
         state.last = Some(seen);
         changes
     }

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
 use hermes_core::call::ToolCall;
 use hermes_core::outcome::Outcome;
+use hermes_core::registry::Snapshot;
 use hermes_core::wait::wait;
 use hermes_extend::mcp::client::{Server, one};
 use hermes_extend::plugins::desk::{Calls, Desk, Injected, Reception};
@@ -34,7 +36,7 @@ pub struct TriedFile {
 impl Runtime {
     /// What is wrong with foreign tools, in words: files that do not load, things that nobody accepted.
     pub fn foreign_problems(&self) -> Vec<String> {
-        self.tools();
+        self.all_tools();
         self.foreign().problems()
     }
 
@@ -57,9 +59,13 @@ impl Runtime {
         Ok(tried)
     }
 
-    /// Waits until a tool is there that a file or plugin may have which was late or failed before. Each
-    /// of them is given up on after a while.
+    /// Waits until a tool is there that an MCP server, a file or a plugin may have which was late or failed
+    /// before. Each of them is given up on after a while.
     pub fn wait_for_tool(&self, name: &str) {
+        if self.tools().tool(name).is_some() {
+            return;
+        }
+        self.mcp().ready_for_blocking(name);
         if self.tools().tool(name).is_some() {
             return;
         }
@@ -82,7 +88,7 @@ impl Runtime {
     /// Asks plugins that are switched on once more what they offer, whatever came of it before, and
     /// waits for them.
     pub fn try_plugins(&self, keys: &[String]) {
-        self.tools();
+        self.all_tools();
         let Some(plugins) = self.foreign().plugins() else { return };
         plugins.asking().ask(plugins.anew(keys)).wait();
     }
@@ -90,7 +96,7 @@ impl Runtime {
     /// Why a tool that nobody knows may be missing: the file that registers it, or plugins that were
     /// not heard.
     pub fn why_missing(&self, tool: &str) -> Vec<String> {
-        self.tools();
+        self.all_tools();
         let files = self.foreign().tool_files().map(|files| files.why_missing(tool)).unwrap_or_default();
         if !files.is_empty() {
             return files;
@@ -106,7 +112,7 @@ impl Runtime {
 
     /// Every plugin that is there, switched on or not.
     pub fn plugins(&self) -> Vec<PluginView> {
-        self.tools();
+        self.all_tools();
         self.foreign().plugins().map(|plugins| self.world(|world| plugins.views(world))).unwrap_or_default()
     }
 
@@ -177,8 +183,20 @@ impl Runtime {
         self.foreign().plugins().map(|plugins| plugins.desk().messages()).unwrap_or_default()
     }
 
+    /// All tools at this moment, with foreign ones that have no say in what others do.
+    fn all_tools(&self) -> Arc<Snapshot> {
+        self.foreign().widen();
+        self.tools()
+    }
+
+    /// Tells MCP servers over the network that their sessions are over; waits no longer than `limit`. For the
+    /// end of a program; servers on this machine end with it.
+    pub fn end_servers_blocking(&self, limit: Duration) {
+        self.foreign().mcp().end_blocking(limit);
+    }
+
     fn among_plugins<R: Default>(&self, look: impl FnOnce(&Plugins) -> R) -> R {
-        self.tools();
+        self.all_tools();
         self.foreign().plugins().map(|plugins| look(plugins)).unwrap_or_default()
     }
 

@@ -162,7 +162,7 @@ fn the_session_at_the_server_is_ended_with_ours() {
     let faulty = Faulty::new(&json!({}));
     let runtime = faulty.bench.runtime();
 
-    runtime.mcp().end_blocking(std::time::Duration::from_secs(10));
+    runtime.end_servers_blocking(std::time::Duration::from_secs(10));
 
     assert_eq!(faulty.bench.count("deleted"), 1);
 }

@@ -1,6 +1,7 @@
 //! `config.yaml`: what it says ([`Config`]) and how to change it ([`ConfigFile`]).
 //!
 //! - `tree`: the file with positions
+//! - `everyday`: the same for a file as most people write it, much faster
 //! - `reader`: typed values, problems and warnings
 //! - `read`: which value of the file is which setting
 //! - `settings`: the values and their defaults
@@ -13,6 +14,7 @@
 //! - `verify`: proof that an edit did what was asked and nothing else
 
 mod edit;
+mod everyday;
 mod known;
 mod models;
 mod path;

@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options, Spanned};
 
+use super::everyday;
 use crate::error::{Problem, StoreError};
 
 /// Most bytes of a `config.yaml`.
@@ -73,6 +74,18 @@ pub(super) fn parse(
     if text.len() as u64 > MAX_BYTES {
         return Err(StoreError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
     }
+    match everyday::parse(text) {
+        Some(root) => Ok((root, None)),
+        None => parse_fully(path, text, duplicates),
+    }
+}
+
+/// The same by a parser that knows all of YAML.
+pub(super) fn parse_fully(
+    path: &Path,
+    text: &str,
+    duplicates: Duplicates,
+) -> Result<(Node, Option<Problem>), StoreError> {
     let (root, repeated) = match read(text, DuplicateKeyPolicy::Error) {
         Err(e) if duplicates == Duplicates::LastWins => match repeated_key(&e) {
             Some(problem) => (read(text, DuplicateKeyPolicy::LastWins), Some(problem)),

@@ -32,6 +32,7 @@ pub(crate) const TOOL: ToolDef = ToolDef::of::<ExecuteCode>("execute_code", &cod
     .timeout(LONGEST_CALL)
     .winds_up()
     .placed()
+    .looks_around()
     .dynamic(in_this_company);
 
 /// The road's limit; the script's own is shorter.

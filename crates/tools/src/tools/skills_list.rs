@@ -20,6 +20,7 @@ use crate::toolsets::skills;
 pub(crate) const TOOL: ToolDef = ToolDef::of::<SkillsList>("skills_list", &skills::TOOLSET)
     .emoji("📚")
     .read_only()
+    .looks_around()
     .gate(|| Gate::given::<Arc<dyn Skills>>("a state folder that keeps skills"));
 
 /// List the skills that are there: instructions for kinds of work, each with its name and when it is

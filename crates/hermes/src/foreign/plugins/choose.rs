@@ -188,6 +188,11 @@ impl Plugins {
         chosen.collect()
     }
 
+    /// Whether there may be plugins of the project.
+    pub(super) fn has_project(&self) -> bool {
+        !self.is_at_home() && foreign::is_folder(&self.project)
+    }
+
     /// Whoever stands in their own home folder has no project there.
     fn is_at_home(&self) -> bool {
         self.project == self.home.plugins()

@@ -9,51 +9,64 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::{Chosen, Lasting, Survey, Wanted};
 use super::{Plugins, Running};
+use crate::world::World;
 
 /// Where it is kept.
 const ROSTER: &str = "plugin-roster.json";
 
 /// Changes with what is written.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-#[derive(Deserialize)]
-struct Roster {
+/// What is to be known of all plugins together.
+#[derive(Serialize, Deserialize)]
+struct Head {
     version: u32,
     wanted: Wanted,
     missing: Vec<String>,
-    plugins: Vec<(Chosen, String, Offer)>,
+    /// Whether none of them has a say in what tools of others do: no hooks, no tools that stand in for others.
+    is_quiet: bool,
+    /// The variables that plugins asked for, and whether they were set: with others set a plugin may offer
+    /// something else.
+    variables: Vec<(String, bool)>,
 }
 
-/// The same, to be written.
-#[derive(Serialize)]
-struct Written<'a> {
-    version: u32,
-    wanted: &'a Wanted,
-    missing: &'a [String],
-    plugins: Vec<(&'a Chosen, &'a str, &'a Offer)>,
-}
+/// A plugin in the body, and by what its offer is remembered.
+type Line<P, K, O> = (P, K, O);
 
 impl Plugins {
     /// What an earlier start kept, if it is still so. What the plugins offer is then known.
     pub(super) fn read_roster(&self, wanted: &Wanted) -> Option<Lasting> {
-        if wanted.enabled.is_empty() {
-            return None;
-        }
-        let Kept { witnesses, found } = Kept::<Roster>::read(&self.home, ROSTER)?;
-        if found.version != VERSION || found.wanted != *wanted {
-            return None;
-        }
-        let mut chosen = Vec::with_capacity(found.plugins.len());
-        for (plugin, known_by, offer) in found.plugins {
+        let Kept { witnesses, head, body } = self.kept_roster(wanted)?;
+        let plugins: Vec<Line<Chosen, String, Offer>> = serde_json::from_str(&body).ok()?;
+        let mut chosen = Vec::with_capacity(plugins.len());
+        for (plugin, known_by, offer) in plugins {
             self.asking.remember(&known_by, offer);
             chosen.push(Arc::new(plugin));
         }
-        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: found.missing })
+        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: head.missing })
+    }
+
+    /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
+    /// do.
+    pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
+        let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
+        !self.has_project()
+            && self
+                .kept_roster(wanted)
+                .is_some_and(|kept| kept.head.is_quiet && kept.head.variables.iter().all(as_before))
+    }
+
+    fn kept_roster(&self, wanted: &Wanted) -> Option<Kept<Head>> {
+        if wanted.enabled.is_empty() {
+            return None;
+        }
+        let kept = Kept::<Head>::read(&self.home, ROSTER)?;
+        (kept.head.version == VERSION && kept.head.wanted == *wanted).then_some(kept)
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
     /// late or failed is asked again one day, and what comes of that is kept elsewhere.
-    pub(super) fn keep_roster(&self, survey: &Survey, running: &[Running]) {
+    pub(super) fn keep_roster(&self, survey: &Survey, running: &[Running], world: &World) {
         let lasting = &survey.lasting;
         if lasting.is_kept && self.asking.heard() == 0 {
             return;
@@ -68,13 +81,34 @@ impl Plugins {
         // Without a cache a start takes longer, and that is all.
         let _ = match all.filter(|_| !lasting.is_open) {
             Some(all) => {
-                let parts = all.iter().map(|it| (&*it.chosen, it.known_by.as_str(), &*it.offer));
-                let plugins = parts.collect();
-                let (wanted, missing) = (survey.wanted(), lasting.missing.as_slice());
-                let found = Written { version: VERSION, wanted, missing, plugins };
-                Kept { witnesses: lasting.witnesses.clone(), found }.keep(&self.home, ROSTER)
+                let (witnesses, body) = (lasting.witnesses.clone(), body(&all));
+                let head = head(survey, &all, world);
+                Kept { witnesses, head, body }.keep(&self.home, ROSTER)
             }
             None => forget(&self.home, ROSTER),
         };
+    }
+}
+
+fn body(all: &[&Running]) -> String {
+    let lines: Vec<Line<&Chosen, &String, &Offer>> =
+        all.iter().map(|it| (&*it.chosen, &it.known_by, &*it.offer)).collect();
+    serde_json::to_string(&lines).unwrap_or_default()
+}
+
+fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
+    let has_a_say = |it: &&Running| {
+        let policy = it.manifest().is_none_or(|manifest| manifest.policy);
+        policy || !it.offer.hooks.is_empty() || it.offer.tools.iter().any(|tool| tool.overrides)
+    };
+    let mut asked: Vec<&String> = all.iter().flat_map(|it| it.chosen.found.requires_env()).collect();
+    asked.sort();
+    asked.dedup();
+    Head {
+        version: VERSION,
+        wanted: survey.wanted().clone(),
+        missing: survey.lasting.missing.clone(),
+        is_quiet: !all.iter().any(has_a_say),
+        variables: asked.into_iter().map(|name| (name.clone(), world.variable(name).is_some())).collect(),
     }
 }

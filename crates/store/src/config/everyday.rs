@@ -1,0 +1,510 @@
+//! The YAML that people write in a configuration, read in one pass: keys and values, lists, texts with and
+//! without quotes. A start reads the file before it does anything, and a full YAML parser costs a file with
+//! some servers in it more than all the rest of a small command.
+//!
+//! Whatever goes beyond that is declined, and so is everything that is wrong: the full parser (`tree.rs`)
+//! then says what it is. What is not declined is read exactly as the full parser reads it.
+
+use std::collections::HashSet;
+
+use serde_json::Number;
+
+use super::tree::{At, Entry, Kind, Node};
+
+/// Deeper or larger files are left to the parser that has limits of its own.
+const MAX_DEPTH: usize = 16;
+const MAX_LINES: usize = 20_000;
+
+/// From this many keys on, repeated ones are looked for in a set.
+const MANY_KEYS: usize = 32;
+
+/// Words that are no texts, or are not for every reader.
+const WORDS: [&str; 12] =
+    ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan", "infinity"];
+
+/// The tree of a file that uses nothing else.
+pub(super) fn parse(text: &str) -> Option<Node> {
+    if text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\n') || text.contains('\u{feff}') {
+        return None;
+    }
+    let lines: Vec<Line<'_>> =
+        text.split('\n').zip(1..).filter_map(|(line, number)| Line::of(line, number)).collect();
+    let first = lines.first().filter(|_| lines.len() <= MAX_LINES)?.indent;
+    let mut file = File { lines, next: 0 };
+    let root = file.map(first, 0)?;
+    (file.next == file.lines.len()).then_some(root)
+}
+
+/// A line that says something.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    number: u64,
+    /// How many spaces stand before it.
+    indent: usize,
+    text: &'t str,
+}
+
+impl<'t> Line<'t> {
+    fn of(line: &'t str, number: u64) -> Option<Self> {
+        let text = line.trim_start_matches(' ');
+        if text.is_empty() || text.starts_with('#') {
+            return None;
+        }
+        Some(Self { number, indent: line.len() - text.len(), text: text.trim_end_matches(' ') })
+    }
+
+    fn is_item(&self) -> bool {
+        self.text == "-" || self.text.starts_with("- ")
+    }
+
+    /// Where `part`, which is a part of it, begins.
+    fn at(&self, part: &str) -> At {
+        let before = self.text.len() - part.len();
+        let before = self.text.get(..before).map_or(before, |text| text.chars().count());
+        At { line: self.number, column: (self.indent + before + 1) as u64 }
+    }
+
+    /// The same line from `part` on.
+    fn from(&self, part: &'t str) -> Self {
+        Self { indent: self.indent + self.text.len() - part.len(), text: part, ..*self }
+    }
+
+    /// The key that it begins with, and what follows.
+    fn key(&self) -> Option<(&'t str, &'t str)> {
+        let (key, rest) = self.text.split_once(':')?;
+        let mut letters = key.bytes();
+        let begins = letters.next().is_some_and(|it| it.is_ascii_alphabetic() || it == b'_');
+        let plain = letters.all(|it| it.is_ascii_alphanumeric() || b"_-./".contains(&it));
+        let ends = rest.is_empty() || rest.starts_with(' ');
+        (begins && plain && ends && !is_word(key)).then(|| (key, rest.trim_start_matches(' ')))
+    }
+}
+
+struct File<'t> {
+    lines: Vec<Line<'t>>,
+    next: usize,
+}
+
+impl<'t> File<'t> {
+    fn line(&self) -> Option<Line<'t>> {
+        self.lines.get(self.next).copied()
+    }
+
+    fn map(&mut self, indent: usize, depth: usize) -> Option<Node> {
+        let at = self.line().map(|line| line.at(line.text)).filter(|_| depth < MAX_DEPTH)?;
+        let mut entries: Vec<Entry> = Vec::new();
+        while let Some(line) = self.line().filter(|line| line.indent == indent && !line.is_item()) {
+            let (key, rest) = line.key()?;
+            self.next += 1;
+            let value = if is_rest(rest) {
+                self.below(indent, depth)?
+            } else {
+                let value = scalar(line, rest)?;
+                self.ends(indent)?;
+                value
+            };
+            entries.push(Entry { key: key.to_owned(), at: line.at(line.text), value });
+        }
+        has_no_repeats(&entries).then_some(Node { at, kind: Kind::Map(entries) })
+    }
+
+    /// What stands below a key.
+    fn below(&mut self, indent: usize, depth: usize) -> Option<Node> {
+        let line = self.line()?;
+        match line.is_item() {
+            true if line.indent > indent => self.list(line.indent, depth + 1),
+            true if line.indent == indent => self.list_below_key(indent, depth + 1),
+            false if line.indent > indent => self.map(line.indent, depth + 1),
+            // A key without a value.
+            _ => None,
+        }
+    }
+
+    fn list(&mut self, indent: usize, depth: usize) -> Option<Node> {
+        let at = self.line().map(|line| line.at(line.text)).filter(|_| depth < MAX_DEPTH)?;
+        let mut items = Vec::new();
+        while let Some(line) = self.line().filter(|line| line.indent == indent && line.is_item()) {
+            let item = line.text.strip_prefix("- ")?.trim_start_matches(' ');
+            let inner = line.from(item);
+            if inner.key().is_some() {
+                // The first key of a map stands on the line of its dash.
+                *self.lines.get_mut(self.next)? = inner;
+                items.push(self.map(inner.indent, depth + 1)?);
+                continue;
+            }
+            self.next += 1;
+            items.push(scalar(line, item)?);
+            self.ends(indent)?;
+        }
+        Some(Node { at, kind: Kind::List(items) })
+    }
+
+    /// A list that is not further in than its key. The full parser has it begin with its first item.
+    fn list_below_key(&mut self, indent: usize, depth: usize) -> Option<Node> {
+        let mut list = self.list(indent, depth)?;
+        if let Kind::List(items) = &list.kind {
+            list.at = items.first()?.at;
+        }
+        Some(list)
+    }
+
+    /// Whether the line that was read ends what stands on it: one that follows further in goes on with it.
+    fn ends(&self, indent: usize) -> Option<()> {
+        self.line().is_none_or(|next| next.indent <= indent).then_some(())
+    }
+}
+
+/// Whether nothing but a remark is left of a line.
+fn is_rest(text: &str) -> bool {
+    text.is_empty() || text.starts_with('#')
+}
+
+/// A value that stands on one line, with nothing but a remark behind it.
+fn scalar(line: Line<'_>, text: &str) -> Option<Node> {
+    let (kind, rest) = match text.as_bytes().first()? {
+        b'"' | b'\'' => quoted(text)?,
+        b'[' => list_in_brackets(line, text)?,
+        b'{' => (Kind::Map(Vec::new()), text.strip_prefix("{}")?),
+        _ => {
+            let plain = text.split_once(" #").map_or(text, |(plain, _)| plain).trim_end_matches(' ');
+            (plain_kind(plain)?, text.get(plain.len()..)?)
+        }
+    };
+    let apart = rest.trim_start_matches(' ');
+    let remark = apart.is_empty() || (apart.starts_with('#') && apart.len() < rest.len());
+    remark.then(|| Node { at: line.at(text), kind })
+}
+
+/// A text in quotes in which nothing has to be replaced, and what follows.
+fn quoted(text: &str) -> Option<(Kind, &str)> {
+    let quote = if text.starts_with('"') { '"' } else { '\'' };
+    let (inside, rest) = text.get(1..)?.split_once(quote)?;
+    // In double quotes a backslash has a meaning, in single ones a second quote.
+    let plain = if quote == '"' { !inside.contains('\\') } else { !rest.starts_with('\'') };
+    plain.then(|| (Kind::Text(inside.to_owned()), rest))
+}
+
+/// `[a, "b"]`, and what follows.
+fn list_in_brackets<'t>(line: Line<'_>, text: &'t str) -> Option<(Kind, &'t str)> {
+    let mut items = Vec::new();
+    let mut rest = text.get(1..)?.trim_start_matches(' ');
+    if let Some(rest) = rest.strip_prefix(']') {
+        return Some((Kind::List(items), rest));
+    }
+    loop {
+        let at = line.at(rest);
+        let (kind, after) = match rest.as_bytes().first()? {
+            b'"' | b'\'' => quoted(rest)?,
+            _ => {
+                let end = rest.find([',', ']'])?;
+                let (plain, after) = rest.split_at_checked(end)?;
+                let plain = plain.trim_end_matches(' ');
+                if plain.contains(['[', '{', '}', ':', '#', '"', '\'']) {
+                    return None;
+                }
+                (plain_kind(plain)?, after)
+            }
+        };
+        items.push(Node { at, kind });
+        let after = after.trim_start_matches(' ');
+        match after.as_bytes().first()? {
+            b',' => rest = after.get(1..)?.trim_start_matches(' '),
+            b']' => return Some((Kind::List(items), after.get(1..)?)),
+            _ => return None,
+        }
+    }
+}
+
+/// What a text without quotes stands for, where all readers agree.
+fn plain_kind(text: &str) -> Option<Kind> {
+    let is_key = text.contains(": ") || text.ends_with(':');
+    let mut bytes = text.bytes();
+    let (first, second) = (bytes.next()?, bytes.next());
+    if is_key || text.contains('\t') {
+        return None;
+    }
+    let is_text = match first {
+        b'0'..=b'9' => return number(text),
+        b'a'..=b'z' | b'A'..=b'Z' | b'_' => match text {
+            "true" => return Some(Kind::Bool(true)),
+            "false" => return Some(Kind::Bool(false)),
+            word => !is_word(word),
+        },
+        b'/' | b'$' => true,
+        b'~' => second == Some(b'/'),
+        b'.' => second.is_some_and(|it| matches!(it, b'/')) || text.starts_with("../"),
+        b'-' => second.is_some_and(|it| it == b'-' || it.is_ascii_alphabetic()) && !text.ends_with("inf"),
+        _ => false,
+    };
+    is_text.then(|| Kind::Text(text.to_owned()))
+}
+
+/// A number as everybody writes it.
+fn number(text: &str) -> Option<Kind> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+    if !digits(whole) || text.len() > 15 || (whole.starts_with('0') && whole != "0") {
+        return None;
+    }
+    if whole == text {
+        return text.parse::<u64>().ok().map(|it| Kind::Number(it.into()));
+    }
+    let fraction = text.split_once('.').is_some_and(|(_, fraction)| digits(fraction));
+    let value = text.parse().ok().filter(|_| fraction).and_then(Number::from_f64)?;
+    Some(Kind::Number(value))
+}
+
+fn is_word(text: &str) -> bool {
+    text.len() <= 8 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+fn has_no_repeats(entries: &[Entry]) -> bool {
+    if entries.len() > MANY_KEYS {
+        let mut seen = HashSet::with_capacity(entries.len());
+        return entries.iter().all(|entry| seen.insert(entry.key.as_str()));
+    }
+    let before = |at: usize| entries.get(..at).unwrap_or_default();
+    !entries.iter().enumerate().any(|(at, entry)| before(at).iter().any(|it| it.key == entry.key))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::super::tree::{Duplicates, parse_fully};
+    use super::*;
+
+    /// Every key and value of a tree with its place, a line for each.
+    fn told(node: &Node) -> String {
+        let here = format!("{}:{} ", node.at.line, node.at.column);
+        match &node.kind {
+            Kind::List(items) => here + "list\n" + &items.iter().map(told).collect::<String>() + "end\n",
+            Kind::Map(entries) => {
+                let entry = |it: &Entry| {
+                    format!("{}:{} key {}\n{}", it.at.line, it.at.column, it.key, told(&it.value))
+                };
+                here + "map\n" + &entries.iter().map(entry).collect::<String>() + "end\n"
+            }
+            leaf => format!("{here}{leaf:?}\n"),
+        }
+    }
+
+    /// Whether it is read, and then as the full parser does.
+    fn is_read(text: &str) -> bool {
+        let Some(tree) = parse(text) else { return false };
+        let fully = parse_fully(Path::new("config.yaml"), text, Duplicates::Refuse);
+        let fully = fully.map_or_else(|wrong| wrong.to_string(), |(tree, _)| told(&tree));
+        similar_lines(&told(&tree), &fully, text);
+        true
+    }
+
+    /// Shows the first line that differs, and not two long texts.
+    fn similar_lines(quickly: &str, fully: &str, text: &str) {
+        let differs = quickly.lines().zip(fully.lines()).find(|(a, b)| a != b);
+        assert!(quickly == fully, "{differs:?} of {text:?}");
+    }
+
+    #[test]
+    fn a_configuration_as_people_write_it_is_read() {
+        let text = "\
+# What I use – and why.
+model:
+  default: some/model-2.5   # the small one
+  temperature: 0.7
+  max_tokens: 4096
+plugins:
+  enabled: [\"one\", two, 'three']
+  disabled: []
+mcp_servers:
+  files:
+    command: npx
+    args:
+      - -y
+      - \"@scope/server\"
+      - ~/Documents
+      - ./here
+    env:
+      KEY: ${KEY}
+      OTHER: \"a: b # ünd\"
+    enabled: true
+    tools: {}
+
+  web:
+    url: https://example.org/mcp?a=b
+    headers:
+      Authorization: Bearer ${TOKEN}
+hooks:
+  pre_tool_call:
+  - command: ~/hooks/look.sh --quick
+    matcher: 'terminal|write_file'
+    timeout: 5
+  - command: /bin/true
+toolsets:
+- web
+- file-tools
+";
+        assert!(is_read(text));
+    }
+
+    #[test]
+    fn what_goes_beyond_is_declined() {
+        for text in [
+            "",
+            "# nothing\n",
+            "a:\n",
+            "a:\nb: 1\n",
+            "a: yes\n",
+            "a: Off\n",
+            "a: ~\n",
+            "a: null\n",
+            "a: 0x1f\n",
+            "a: 007\n",
+            "a: 1e3\n",
+            "a: 1_000\n",
+            "a: 1.\n",
+            "a: .5\n",
+            "a: -1\n",
+            "a: +1\n",
+            "a: -.inf\n",
+            "a: 2026-01-01\n",
+            "a: |\n  text\n",
+            "a: >-\n  text\n",
+            "a: &x 1\nb: *x\n",
+            "a: !!str 1\n",
+            "a: \"b\\n\"\n",
+            "a: 'it''s'\n",
+            "a: \"b\n  c\"\n",
+            "a: b\n  c\n",
+            "a: b: c\n",
+            "a: [b,\n  c]\n",
+            "a: [b, [c]]\n",
+            "a: [b: c]\n",
+            "a: {b: c}\n",
+            "a: [b,]\n",
+            "a: 1\na: 2\n",
+            "? a\n: b\n",
+            "<<: b\n",
+            "true: b\n",
+            "1: b\n",
+            "a b: c\n",
+            "\"a\": b\n",
+            "---\na: b\n",
+            "a: b\n---\nc: d\n",
+            "a:\tb\n",
+            "a: b\r\n",
+            "a:\n  b: 1\n c: 2\n",
+            "a: 1\n  b: 2\n",
+            "a:\n  - - b\n",
+            "a:\n  -\n    b: 1\n",
+            "- a\n",
+            "a: 'b'c\n",
+            "a: [b] c\n",
+            "a: \"b\"#c\n",
+            "a:b\n",
+            "a: @b\n",
+            "a: %b\n",
+        ] {
+            assert!(!is_read(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_deep_or_repeats_itself_is_declined() {
+        let deep: String = (0..40).map(|depth| format!("{}k:\n", " ".repeat(depth))).collect();
+        assert!(!is_read(&format!("{deep}{}k: 1\n", " ".repeat(40))));
+        let many: String = (0..40).map(|n| format!("k{n}: {n}\n")).collect();
+        assert!(is_read(&many));
+        assert!(!is_read(&format!("{many}k7: 1\n")));
+    }
+
+    /// A piece of a configuration, right or nearly so.
+    fn piece() -> impl Strategy<Value = String> {
+        let exact = [
+            "a",
+            "b",
+            "key",
+            "x-y",
+            "- ",
+            "-",
+            ": ",
+            ":",
+            " ",
+            "  ",
+            "    ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            "\n- ",
+            "\n  - ",
+            "\"",
+            "'",
+            "#",
+            " #",
+            "[",
+            "]",
+            "{}",
+            ", ",
+            ",",
+            "~",
+            "~/",
+            "./",
+            "..",
+            "${A}",
+            "1",
+            "0",
+            "2.5",
+            "1.0.0",
+            "true",
+            "no",
+            "null",
+            "inf",
+            "-inf",
+            "-y",
+            "--z",
+            "é",
+            "\\",
+            "&",
+            "*",
+            "!",
+            "|",
+            ">",
+            "%",
+            "@",
+            "?",
+            "=",
+            "key: value\n",
+            "key:\n",
+            "  inner: \"text\"\n",
+            "  - item\n",
+            "list: [a, \"b\", 3]\n",
+        ];
+        prop_oneof![
+            3 => proptest::sample::select(exact.to_vec()).prop_map(str::to_owned),
+            1 => "[a-zA-Z0-9_./:$-]{1,8}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn whatever_is_read_is_read_as_the_full_parser_does(pieces in prop::collection::vec(piece(), 1..24)) {
+            is_read(&pieces.concat());
+        }
+
+        #[test]
+        fn and_so_is_a_value(value in "[ -~]{1,12}") {
+            is_read(&format!("a: {value}\n"));
+            is_read(&format!("a:\n  - {value}\n"));
+            is_read(&format!("a: [{value}]\n"));
+        }
+
+        #[test]
+        fn and_a_key(key in "[ -~]{1,8}") {
+            is_read(&format!("{key}: b\n"));
+            is_read(&format!("a:\n  - {key}: b\n"));
+        }
+    }
+}
