@@ -42,6 +42,7 @@ pub mod error;
 pub mod extensions;
 pub mod files;
 pub mod gate;
+pub mod hex;
 pub mod hook;
 pub mod host;
 pub mod jobs;

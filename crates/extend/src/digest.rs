@@ -1,17 +1,11 @@
 //! Fingerprints of what others may change.
 
-use std::fmt::Write as _;
-
+use hermes_core::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use hermes_core::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::{self, Kind, Listed, Mode};
 use crate::error::StoreError;
 use crate::home::Home;
-use crate::hooks_consent::hex;
 use crate::witness::Witnesses;
 
 pub use crate::disk::Stamp;

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::disk::{self, Mode, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
-use crate::hooks_consent::hex;
+use hermes_core::hex::hex;
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;

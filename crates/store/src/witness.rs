@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hermes_core::hex::hex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -87,7 +88,7 @@ impl Witnesses {
                 sum.update(word.to_le_bytes());
             }
         }
-        sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&sum.finalize())
     }
 }
 

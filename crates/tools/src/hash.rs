@@ -1,7 +1,6 @@
 //! Digests: names for what was made, and signatures.
 
-use std::fmt::Write as _;
-
+use hermes_core::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 /// Bytes that the hash takes at a time.
@@ -28,14 +27,6 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
         hash.update(part);
     }
     hash.finalize().into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

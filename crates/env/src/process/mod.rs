@@ -18,7 +18,7 @@ pub(crate) mod running;
 pub(crate) mod spawn;
 pub(crate) mod tree;
 
-use std::fmt::Write as _;
+use hermes_core::hex::hex;
 
 /// The variable by which processes are known as ours, however far from home they are.
 pub(crate) const MARK: &str = "_HERMES_RUN";
@@ -28,8 +28,5 @@ pub(crate) fn secret_word() -> String {
     let mut bytes = [0_u8; 12];
     // The system's generator does not fail once the machine is up; a shorter word is still a word.
     let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
-    bytes.iter().fold(String::new(), |mut word, byte| {
-        let _ = write!(word, "{byte:02x}");
-        word
-    })
+    hex(&bytes)
 }

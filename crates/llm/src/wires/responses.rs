@@ -1,7 +1,6 @@
 //! Requests in the language of `OpenAI` responses.
 
-use std::fmt::Write as _;
-
+use hermes_core::hex::hex;
 use hermes_core::model::{ModelRequest, Part};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -59,11 +58,7 @@ fn cache_key(request: &ModelRequest, tools: &str) -> String {
     digest.update(request.system.as_bytes());
     digest.update([0]);
     digest.update(tools.as_bytes());
-    let mut key = String::from("hermes-");
-    for byte in digest.finalize().iter().take(24) {
-        let _ = write!(key, "{byte:02x}");
-    }
-    key
+    format!("hermes-{}", hex(digest.finalize().get(..24).unwrap_or_default()))
 }
 
 /// A tool in the words of this wire: its function, without the wrapping.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use hermes_core::hex::hex;
 use sha2::{Digest, Sha256};
 
 use crate::beneath::{Beneath, ItemKind};
 use crate::disk::{self, Mode};
 use crate::error::StoreError;
-use crate::hooks_consent::hex;
 
 const FILE: &str = ".trusted.json";
 /// Largest list of accepted skills.
