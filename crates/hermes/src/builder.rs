@@ -42,6 +42,7 @@ use crate::host::Machine;
 use crate::kanban::Later;
 use crate::keys::WorldKeys;
 use crate::lasting;
+use crate::open_sessions::OpenSessions;
 use crate::policy::{GuardPolicy, PolicyError};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
@@ -250,12 +251,7 @@ impl RuntimeBuilder {
 
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
-        let built_in =
-            Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
-        let registry = Registry::new(built_in)?;
-        for scope in self.scopes {
-            registry.install(scope)?;
-        }
+        let registry = registry(self.scopes)?;
         let shared = Arc::new(RwLock::new(World::read(self.home.clone(), self.env)?));
         let world = shared.read().unwrap_or_else(PoisonError::into_inner);
         self.place = workplace::begins(&world, self.place);
@@ -347,11 +343,23 @@ impl RuntimeBuilder {
             skills,
             foreign,
             web,
+            open: OpenSessions::default(),
         });
         // Set once, here.
         let _ = later.set(runtime.downgrade());
         Ok(runtime.open_to_hooks())
     }
+}
+
+/// The built-in tools, and what else was handed over.
+fn registry(scopes: Vec<Scope>) -> Result<Registry, RegisterError> {
+    let built_in =
+        Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
+    let registry = Registry::new(built_in)?;
+    for scope in scopes {
+        registry.install(scope)?;
+    }
+    Ok(registry)
 }
 
 /// Memory and skills, for tools.
