@@ -125,6 +125,8 @@ pub struct CallEnd {
     pub result: Value,
     /// How long it ran.
     pub took: Duration,
+    /// In which kind of environment it worked (`local`, `docker`, …); nothing when it did not begin.
+    pub env_type: Option<Arc<str>>,
 }
 
 /// What a hook wants to happen.

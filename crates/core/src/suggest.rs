@@ -153,6 +153,14 @@ mod tests {
     }
 
     #[test]
+    fn words_however_long_are_compared_at_once() {
+        let (wanted, known) = ("tae".repeat(200_000), "tea".repeat(200_000));
+
+        // Letter by letter this would take hours, and more memory than there is.
+        assert_eq!(suggest(&wanted, [known.as_str(), "tae_tae"], 3).len(), 1);
+    }
+
+    #[test]
     fn the_limit_holds_and_names_come_once() {
         assert_eq!(
             suggest("read_file", ["read_file", "read_file", "read_files"], 2),

@@ -79,6 +79,11 @@ impl Worker {
         })
     }
 
+    /// The time now.
+    pub(crate) fn now(&self) -> Duration {
+        self.doors.host.now()
+    }
+
     /// Waits so long.
     pub(crate) fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.doors.host.sleep(time)

@@ -42,6 +42,7 @@ use crate::host::Machine;
 use crate::kanban::Later;
 use crate::keys::WorldKeys;
 use crate::lasting;
+use crate::open_sessions::OpenSessions;
 use crate::policy::{GuardPolicy, PolicyError};
 use crate::probe::MachineProbe;
 use crate::redact::WorldRedact;
@@ -259,12 +260,7 @@ impl RuntimeBuilder {
 
     /// Wires everything together. No thread is started and nothing is written yet.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
-        let built_in =
-            Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
-        let registry = Registry::new(built_in)?;
-        for scope in self.scopes {
-            registry.install(scope)?;
-        }
+        let registry = registry(self.scopes)?;
         let extent = extent(self.one_moment, self.one_call.as_deref(), &registry.snapshot());
         let shared = Arc::new(RwLock::new(World::read(self.home.clone(), self.env)?));
         let world = shared.read().unwrap_or_else(PoisonError::into_inner);
@@ -357,6 +353,7 @@ impl RuntimeBuilder {
             skills,
             foreign,
             web,
+            open: OpenSessions::default(),
         });
         // Set once, here.
         let _ = later.set(runtime.downgrade());
@@ -372,6 +369,17 @@ fn extent(one_moment: bool, one_call: Option<&str>, ours: &Snapshot) -> Extent {
         _ if one_moment => Extent::OneMoment,
         _ => Extent::Lasting,
     }
+}
+
+/// The built-in tools, and what else was handed over.
+fn registry(scopes: Vec<Scope>) -> Result<Registry, RegisterError> {
+    let built_in =
+        Scope::built_in(hermes_tools::tools(), hermes_tools::toolsets(), hermes_tools::core_tools());
+    let registry = Registry::new(built_in)?;
+    for scope in scopes {
+        registry.install(scope)?;
+    }
+    Ok(registry)
 }
 
 /// Memory and skills, for tools.

@@ -31,6 +31,7 @@ mod keys;
 mod lasting;
 mod listening;
 mod login;
+mod open_sessions;
 mod policy;
 mod probe;
 mod redact;

@@ -34,6 +34,7 @@ use crate::courier::WorldCourier;
 use crate::environments;
 use crate::foreign::{Foreign, Mcp};
 use crate::host::Machine;
+use crate::open_sessions::OpenSessions;
 use crate::policy::{Explained, GuardPolicy, PolicyError, PolicySettings};
 use crate::redact::WorldRedact;
 use crate::rollback::Rollback;
@@ -75,6 +76,7 @@ pub(crate) struct Inner {
     pub(crate) skills: Option<HomeSkills>,
     pub(crate) foreign: Foreign,
     pub(crate) web: Arc<WorldWeb>,
+    pub(crate) open: OpenSessions,
 }
 
 impl Runtime {
@@ -431,6 +433,11 @@ impl Runtime {
 
     pub(crate) fn foreign(&self) -> &Foreign {
         &self.0.foreign
+    }
+
+    /// The sessions that are open at this moment.
+    pub(crate) fn open_sessions(&self) -> &OpenSessions {
+        &self.0.open
     }
 
     pub(crate) fn road(&self) -> &Road {

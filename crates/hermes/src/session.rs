@@ -19,6 +19,8 @@ use hermes_core::wait::wait;
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::hooks;
+use crate::open_sessions::Standpoint;
+use crate::policy::GrantsOf;
 use crate::runtime::Runtime;
 use crate::settings;
 
@@ -86,6 +88,13 @@ impl SessionBuilder {
         self
     }
 
+    /// Stands where another session does: asks whom it asks, and has its grants.
+    pub(crate) fn standing_at(mut self, other: Standpoint) -> Self {
+        // Hooks are told about that one already.
+        self.approver = other.approver;
+        self.extension(GrantsOf(other.grants_of))
+    }
+
     /// Lets a second model say yes to what is of little risk, in the mode that allows it.
     pub fn risk_model(mut self, model: Arc<dyn RiskModel>) -> Self {
         let person = Arc::clone(&self.approver);
@@ -143,10 +152,12 @@ impl SessionBuilder {
             None => self.runtime.road().clone(),
         };
         let plan = self.runtime.fitted(snapshot, plan, &spec.extensions);
+        let state = make(spec);
+        self.runtime.open_sessions().add(&state);
         Session {
             runtime: self.runtime,
             road,
-            state: make(spec),
+            state,
             selection: self.selection,
             settings: self.settings,
             plan: Mutex::new((snapshot.generation(), Arc::new(plan))),

@@ -7,12 +7,12 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use hermes_core::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::{self, Mode, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
-use hermes_core::hex::hex;
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;

@@ -12,6 +12,7 @@
 //! | `picker` | `hermes tools` in a terminal: toolsets are switched with the keyboard |
 //! | `real_model` | a real model answers, streamed |
 //! | `screen` | the chat in a terminal, as a person sees it |
+//! | `skills` | skills at the prompt: listed, and used by their names |
 //! | `tls` | a model behind TLS, with an authority of one's own |
 //! | `together` | several programs and one session, at once and after a kill |
 
@@ -39,6 +40,7 @@ mod kill;
 mod picker;
 mod real_model;
 mod screen;
+mod skills;
 mod stage;
 #[path = "../cli/sudo.rs"]
 mod sudo;

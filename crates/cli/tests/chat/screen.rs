@@ -73,7 +73,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// Starts the chat and waits until it listens.
-    fn chat(&self, words: &str) -> String {
+    pub(crate) fn chat(&self, words: &str) -> String {
         self.chat_by(HERMES, words)
     }
 

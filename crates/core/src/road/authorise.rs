@@ -142,6 +142,18 @@ impl Road {
         self.services.environments.named(named.or_else(chosen))
     }
 
+    /// What kind of environment that is; one without a backend is told by its name.
+    pub(super) fn env_type_of(
+        &self,
+        session: &Session,
+        entry: &ToolEntry,
+        arguments: &Map<String, Value>,
+    ) -> Option<Arc<str>> {
+        let name = self.environment_of(session, entry, arguments);
+        let backend = self.services.environments.site(name).map_or("", |site| &site.about.backend);
+        [backend, name].into_iter().find(|word| !word.is_empty()).map(Arc::from)
+    }
+
     /// Where files are in that environment, unless they are those of this machine.
     pub(super) fn there(&self, environment: &str) -> Result<Option<&There>, ToolError> {
         // Without any environment there is only this machine.

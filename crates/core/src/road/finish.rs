@@ -55,10 +55,11 @@ impl Road {
         }
         let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
-        let mut end = CallEnd { status, result: Value::Null, took };
+        let mut end = CallEnd { status, result: Value::Null, took, env_type: None };
         let mut shaped = if toolbox.hooks().is_empty() {
             shaped
         } else {
+            end.env_type = self.env_type_of(session, &entry, &view.arguments);
             self.through_hooks(session, toolbox, (&view, &entry, cancel), &mut end, shaped, &mut notes).await
         };
         // The mark comes last: whatever is inside it, nothing stands outside.
@@ -92,7 +93,7 @@ impl Road {
             if let Some(watcher) = session.extensions().get::<Arc<dyn Watcher>>() {
                 watcher.refused(view);
             }
-            let end = CallEnd { status, result, took: Duration::ZERO };
+            let end = CallEnd { status, result, took: Duration::ZERO, env_type: None };
             self.after(toolbox, view, &end, &mut notes).await;
         }
         let (spilled, attachments, took) = (None, Vec::new(), Duration::ZERO);

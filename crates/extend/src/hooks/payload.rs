@@ -54,11 +54,12 @@ pub(super) fn of_call(kind: EventKind, call: &CallView, end: Option<&CallEnd>, c
 
 /// What a command printed.
 pub(super) fn of_output(call: &CallView, end: &CallEnd, cwd: &str) -> Value {
-    let extra: [(&str, Value); 4] = [
+    let extra: [(&str, Value); 5] = [
         ("command", call.arguments.get("command").cloned().unwrap_or_default()),
         ("output", end.result.get("output").cloned().unwrap_or_default()),
         ("returncode", end.result.get("exit_code").cloned().unwrap_or_default()),
         ("task_id", json!(call.session.as_ref())),
+        ("env_type", json!(end.env_type.as_deref())),
     ];
     let extra = extra.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let kind = EventKind::TransformTerminalOutput;
@@ -90,7 +91,7 @@ pub fn sample(kind: EventKind, tool: Option<&str>, cwd: &str) -> Value {
             json!({ "result": "{\"output\":\"hello\"}", "status": "ok", "duration_ms": 12 })
         }
         EventKind::TransformTerminalOutput => {
-            json!({ "command": "echo hello", "output": "hello", "returncode": 0 })
+            json!({ "command": "echo hello", "output": "hello", "returncode": 0, "env_type": "local" })
         }
         EventKind::PreLlmCall => json!({ "user_message": "hello", "is_first_turn": true }),
         EventKind::TransformLlmOutput => json!({ "response_text": "Done." }),

@@ -10,6 +10,7 @@ use hermes_core::call::ToolCall;
 use hermes_core::cx::ToolCx;
 use hermes_core::outcome::Outcome;
 use serde_json::{Value, json};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::rpc::Callee;
 
@@ -21,8 +22,8 @@ pub type Log = dyn Fn(&str, &str) + Send + Sync;
 
 /// Makes calls for a program that was asked something beside calls.
 pub trait Calls: Send + Sync {
-    /// Takes one call all the way.
-    fn call(&self, call: ToolCall) -> BoxFuture<'static, Outcome>;
+    /// Takes one call all the way, unless `stop` fires first.
+    fn call(&self, call: ToolCall, stop: CancellationToken) -> BoxFuture<'static, Outcome>;
 }
 
 /// Opens the way for a hook to make calls.
@@ -58,7 +59,7 @@ pub struct Injected {
 pub struct Desk {
     log: Arc<Log>,
     next: AtomicU64,
-    running: Mutex<BTreeMap<u64, Behalf>>,
+    running: Mutex<BTreeMap<u64, (Behalf, CancellationToken)>>,
     messages: Mutex<VecDeque<Injected>>,
     reception: OnceLock<Arc<dyn Reception>>,
     trace: Mutex<Option<String>>,
@@ -105,8 +106,9 @@ impl Desk {
 
     fn enter(self: &Arc<Self>, behalf: Behalf) -> Admitted {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.running).insert(number, behalf);
-        Admitted { desk: Arc::clone(self), number }
+        let over = CancellationToken::new();
+        lock(&self.running).insert(number, (behalf, over.clone()));
+        Admitted { desk: Arc::clone(self), number, _over: over.drop_guard() }
     }
 
     /// Takes note of where a handler raised.
@@ -120,8 +122,13 @@ impl Desk {
     }
 
     /// Takes a call on somebody's behalf.
-    async fn call(&self, behalf: Option<Behalf>, call: ToolCall) -> Result<Outcome, &'static str> {
-        let calls = match behalf.ok_or("nothing is being answered that could make this call")? {
+    async fn call(
+        &self,
+        behalf: Option<(Behalf, CancellationToken)>,
+        call: ToolCall,
+    ) -> Result<Outcome, &'static str> {
+        let (behalf, over) = behalf.ok_or("nothing is being answered that could make this call")?;
+        let calls = match behalf {
             Behalf::Call(cx) => {
                 let caller = cx.caller().ok_or("a call that was made so itself cannot make any")?;
                 return Ok(caller.call(call, &caller.child_token()).await);
@@ -132,7 +139,7 @@ impl Desk {
                 reception.calls(&session).ok_or("a hook cannot make calls because of its own")?
             }
         };
-        Ok(calls.call(call).await)
+        Ok(calls.call(call, over).await)
     }
 
     /// Messages that plugins want to be said, oldest first; each is given out once.
@@ -141,10 +148,12 @@ impl Desk {
     }
 }
 
-/// A running call that may make calls of its own.
+/// Something that is being answered and may make calls of its own, which end with it: nobody is asked
+/// about a call whose maker was given up.
 pub struct Admitted {
     desk: Arc<Desk>,
     number: u64,
+    _over: DropGuard,
 }
 
 impl Admitted {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::desk::Desk;
 use super::offer::OfferedTool;
-use super::subject::Subject;
+use super::subject::{CHECK, Subject};
 use crate::rpc::RpcError;
 
 /// The one state that tools in foreign programs share: their calls never overlap within a batch.
@@ -125,7 +125,10 @@ fn gate(tool: &OfferedTool, owner: &Owner) -> Gate {
                 if let Some((checks, check)) = memory {
                     checks.hung(&check);
                 }
-                return Err("its check does not answer".to_owned());
+                let limit = CHECK.as_secs();
+                return Err(format!(
+                    "its check does not answer; it may take {limit} s, and is asked again later"
+                ));
             };
             let said = said.map_err(|wrong| format!("its check failed: {wrong}"))?;
             match said.get("available").and_then(Value::as_bool) {

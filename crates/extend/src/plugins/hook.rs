@@ -368,6 +368,7 @@ fn output(call: &CallView, end: &CallEnd) -> Value {
     json!({
         "command": call.arguments.get("command"), "output": end.result.get("output"),
         "returncode": end.result.get("exit_code"), "task_id": call.session.as_ref(),
+        "env_type": end.env_type.as_deref(),
         "session_id": call.session.as_ref(), "telemetry_schema_version": VERSION,
     })
 }

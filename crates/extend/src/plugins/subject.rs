@@ -17,8 +17,14 @@ const LOAD: Duration = Duration::from_secs(20);
 /// How long a question beside the calls may take.
 const ANSWER: Duration = Duration::from_mins(1);
 
-/// How long a check may take: less than whoever asks for it waits.
-const CHECK: Duration = Duration::from_millis(4_500);
+/// How long a check may take, once its process is there and has loaded it.
+pub(crate) const CHECK: Duration = Duration::from_secs(1);
+
+/// Where it took long to get ready the machine is busy, and a check may take so many times as long as that.
+const TIMES: u32 = 2;
+
+/// How long a check may take with all that it needs: less than whoever asks for it waits.
+const IN_ALL: Duration = Duration::from_millis(4_500);
 
 /// What is loaded and called.
 pub struct Subject {
@@ -29,6 +35,8 @@ pub struct Subject {
     loaded: Mutex<Option<(Arc<Value>, Shared<Loading>)>>,
     /// Tools whose checks end the process they run in.
     deadly: Mutex<BTreeSet<String>>,
+    /// Tools whose checks have answered.
+    answering: Mutex<BTreeSet<String>>,
 }
 
 /// Where something lives.
@@ -73,7 +81,8 @@ impl Subject {
     pub(crate) fn late(name: &str, living: impl FnOnce() -> Living + Send + 'static) -> Arc<Self> {
         let living: Box<dyn FnOnce() -> Living + Send> = Box::new(living);
         let (name, living) = (name.to_owned(), LazyLock::new(living));
-        Arc::new(Self { name, living, loaded: Mutex::default(), deadly: Mutex::default() })
+        let (deadly, answering) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { name, living, loaded: Mutex::default(), deadly, answering })
     }
 
     /// What it is called in messages.
@@ -133,31 +142,57 @@ impl Subject {
     /// ends it, each is asked again by itself, so that only the one whose fault it is has none. Nothing when
     /// it does not answer.
     pub async fn check(&self, tool: &str) -> Option<Result<Value, RpcError>> {
-        match select(Box::pin(self.checked(tool)), self.living.worker.sleep(CHECK)).await {
-            Either::Left((said, _)) => Some(said),
+        match select(Box::pin(self.checked(tool)), self.living.worker.sleep(IN_ALL)).await {
+            Either::Left((said, _)) => said,
             Either::Right(_) => None,
         }
     }
 
-    async fn checked(&self, tool: &str) -> Result<Value, RpcError> {
+    async fn checked(&self, tool: &str) -> Option<Result<Value, RpcError>> {
         let deadly = || self.deadly.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = || RpcError::Ended("it ends the process".to_owned());
         if deadly().contains(tool) {
-            return Err(ended());
+            return Some(Err(ended()));
         }
-        let asked = json!({ "name": tool });
-        match self.ask_soon("tool.check", asked.clone()).await {
+        match self.checked_once(tool).await {
             // It ended while it answered, or before it was asked.
-            Err(RpcError::Ended(_) | RpcError::NotSent(_)) => {}
+            Some(Err(RpcError::Ended(_) | RpcError::NotSent(_))) => {}
             said => return said,
         }
         let _turn = self.living.worker.alone().await;
-        let said = self.ask_soon("tool.check", asked).await;
-        if let Err(RpcError::Ended(_)) = said {
+        let said = self.checked_once(tool).await;
+        if let Some(Err(RpcError::Ended(_))) = said {
             deadly().insert(tool.to_owned());
-            return Err(ended());
+            return Some(Err(ended()));
         }
         said
+    }
+
+    /// What the check says; nothing when it has not said it in time.
+    async fn checked_once(&self, tool: &str) -> Option<Result<Value, RpcError>> {
+        let worker = &self.living.worker;
+        let began = worker.now();
+        let live = match self.ready().await {
+            Ok((live, _)) => live,
+            Err(wrong) => return Some(Err(wrong)),
+        };
+        let answering = || self.answering.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that has answered before does not hang: should it take long, the machine is to blame.
+        let limit = if answering().contains(tool) {
+            IN_ALL
+        } else {
+            CHECK.max(worker.now().saturating_sub(began) * TIMES)
+        };
+        let asked = worker.request(&live, "tool.check", json!({ "name": tool, "key": self.living.key }));
+        match select(Box::pin(asked), worker.sleep(limit)).await {
+            Either::Left((said, _)) => {
+                if said.is_ok() {
+                    answering().insert(tool.to_owned());
+                }
+                Some(said)
+            }
+            Either::Right(_) => None,
+        }
     }
 
     /// Gets it ready before it is asked anything. What goes wrong is told to whoever asks.

@@ -1,5 +1,13 @@
 //! Where plugins are: folders with a manifest in the home and in the project, and entry points of
 //! installed Python packages. Nothing of them is run here.
+//!
+//! | file | what |
+//! |---|---|
+//! | `packages.rs` | those of installed packages |
+//! | `editable.rs` | where the code of a package lies that was installed in place |
+
+mod editable;
+mod packages;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,8 +18,7 @@ use hermes_store::foreign::{self, Stamp};
 use hermes_store::witness::Witnesses;
 use serde::{Deserialize, Serialize};
 
-/// The group of entry points that are plugins.
-const GROUP: &str = "hermes_agent.plugins";
+pub(crate) use packages::in_packages;
 
 /// What a manifest may be called.
 const MANIFESTS: [&str; 2] = ["plugin.yaml", "plugin.yml"];
@@ -135,84 +142,5 @@ fn broken(path: &Path, wrong: &str) -> Broken {
         why: format!("plugin.yaml: {wrong}"),
         policy: text.as_deref().is_none_or(Manifest::claims_policy),
         name: text.as_deref().and_then(Manifest::claimed_name).map(str::to_owned),
-    }
-}
-
-/// The plugins among the packages in these places.
-pub(crate) fn in_packages(places: &[PathBuf], witnesses: &mut Witnesses) -> Vec<Found> {
-    let is_about =
-        |path: &PathBuf| path.extension().is_some_and(|end| end == "dist-info" || end == "egg-info");
-    let mut found = Vec::new();
-    for place in places {
-        witnesses.see(place);
-        for folder in foreign::folders(place).into_iter().filter(is_about) {
-            let plugins = package(&folder);
-            if !plugins.is_empty() {
-                witnesses.see(&entry_points_of(&folder));
-            }
-            found.extend(plugins);
-        }
-    }
-    found
-}
-
-fn entry_points_of(package: &Path) -> PathBuf {
-    package.join("entry_points.txt")
-}
-
-fn package(folder: &Path) -> Vec<Found> {
-    let Ok(Some(text)) = foreign::text(&entry_points_of(folder)) else { return Vec::new() };
-    let stem = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (package, version) = stem.split_once('-').unwrap_or((&stem, ""));
-    let found = |(name, target): (String, String)| Found {
-        key: name.clone(),
-        origin: Origin::Package,
-        place: module_of(&target, folder),
-        code: Code::EntryPoint(target),
-        manifest: Ok(Manifest {
-            name,
-            version: version.to_owned(),
-            description: format!("from the Python package {package}"),
-            ..Manifest::default()
-        }),
-    };
-    entry_points(&text).into_iter().map(found).collect()
-}
-
-/// The module of `module.inner:attribute`, beside the folder that tells about its package.
-fn module_of(target: &str, about: &Path) -> Option<PathBuf> {
-    let module = target.split([':', '.']).next().filter(|name| !name.is_empty())?;
-    let place = about.parent()?;
-    let folder = place.join(module);
-    Some(if foreign::is_folder(&folder) { folder } else { place.join(format!("{module}.py")) })
-}
-
-/// Name and target of every entry point of our group.
-fn entry_points(text: &str) -> Vec<(String, String)> {
-    let mut ours = false;
-    let mut found = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if let Some(group) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            ours = group.trim() == GROUP;
-        } else if let Some((name, target)) = line.split_once('=').filter(|_| ours) {
-            // What stands in brackets behind a target are extras of the package.
-            let target = target.split('[').next().unwrap_or_default();
-            found.push((name.trim().to_owned(), target.trim().to_owned()));
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_entry_points_of_our_group_are_plugins() {
-        let text = "[console_scripts]\nx = a:b\n\n[hermes_agent.plugins]\ncalc = calc_plugin:register [extra]\n\
-                    other=other\n[more]\ny = z\n";
-
-        let expected = [("calc", "calc_plugin:register"), ("other", "other")];
-        assert_eq!(entry_points(text), expected.map(|(name, target)| (name.to_owned(), target.to_owned())));
     }
 }

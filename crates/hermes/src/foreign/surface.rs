@@ -17,6 +17,7 @@ use hermes_extend::python::scan::Registration;
 use hermes_store::skills::PluginSkill;
 
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::asking::{Pending, Unheard};
 use super::mcp_memory::Memory;
@@ -228,14 +229,13 @@ impl Runtime {
 struct SessionCalls(Arc<Session>);
 
 impl Calls for SessionCalls {
-    fn call(&self, call: ToolCall) -> BoxFuture<'static, Outcome> {
+    fn call(&self, call: ToolCall, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
         let session = Arc::clone(&self.0);
-        Box::pin(async move { session.call(call).await })
+        Box::pin(async move { session.call_until(call, &stop).await })
     }
 }
 
-/// How the sessions are called that hooks make calls in: nobody is there to be asked, and hooks that are
-/// told of those calls make none.
+/// How the sessions are called that hooks make calls in: hooks that are told of those calls make none.
 const OF_HOOKS: &str = "hook of ";
 
 /// Opens sessions for hooks.
@@ -246,8 +246,14 @@ impl Reception for Front {
         if session.starts_with(OF_HOOKS) {
             return None;
         }
-        let session = self.0.upgrade()?.session().id(format!("{OF_HOOKS}{session}")).open().ok()?;
-        Some(Arc::new(SessionCalls(Arc::new(session))))
+        let runtime = self.0.upgrade()?;
+        let builder = runtime.session().id(format!("{OF_HOOKS}{session}"));
+        // Of a session that has been left nobody is there to be asked.
+        let builder = match runtime.open_sessions().standpoint(session) {
+            Some(around) => builder.standing_at(around),
+            None => builder,
+        };
+        Some(Arc::new(SessionCalls(Arc::new(builder.open().ok()?))))
     }
 }
 

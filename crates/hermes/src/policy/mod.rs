@@ -18,6 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hermes_core::effect::{ActKind, Effect};
 use hermes_core::environment::Standing;
 use hermes_core::policy::{Grant, Policy, PolicyRequest, Reason, Verdict};
+use hermes_core::session::Session;
 use hermes_guard::{Context, Decision, Grants, Judgement, Mode};
 use hermes_store::config::KeyPath;
 use hermes_store::{ConfigFile, Home};
@@ -184,7 +185,12 @@ impl GuardPolicy {
 
 /// The session whose grants count.
 fn holder<'a>(request: &PolicyRequest<'a>) -> &'a str {
-    request.session.extensions().get::<GrantsOf>().map_or_else(|| request.session.id(), |holder| &holder.0)
+    grants_of(request.session)
+}
+
+/// The session whose grants hold in this one.
+pub(crate) fn grants_of(session: &Session) -> &str {
+    session.extensions().get::<GrantsOf>().map_or_else(|| session.id(), |holder| &holder.0)
 }
 
 /// The user's home, which `~` stands for.

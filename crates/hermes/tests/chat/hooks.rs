@@ -236,9 +236,7 @@ fn a_plugin_hears_of_everything_and_has_its_say() {
                   return {'pre_llm_call': {'context': 'it rains'}, 'transform_llm_output': 'Bye.'}.get(event)\n        \
                   ctx.register_hook(event, heard)\n";
     home.write("plugins/ear/__init__.py", plugin);
-    let path = std::env::var("PATH").unwrap();
-    let builder = hermes::Runtime::builder().cwd("/").home(hermes::store::Home::at(home.path()));
-    let runtime = builder.env([("PATH".to_owned(), path)]).build().unwrap();
+    let runtime = finding_programs(&home);
     let chat = open(&runtime, &["todo"], Opening::New);
 
     let end = ask(&chat, "Hi");
@@ -261,6 +259,59 @@ fn a_plugin_hears_of_everything_and_has_its_say() {
         "on_session_finalize",
     ];
     assert_eq!(seen, noted);
+}
+
+/// A runtime in this home that finds programs.
+fn finding_programs(home: &TempHome) -> hermes::Runtime {
+    let path = std::env::var("PATH").unwrap();
+    let builder = hermes::Runtime::builder().cwd("/").home(hermes::store::Home::at(home.path()));
+    builder.env([("PATH".to_owned(), path)]).build().unwrap()
+}
+
+#[test]
+fn hooks_of_both_kinds_are_told_where_a_command_printed_something() {
+    let server = ModelServer::saying([
+        Answer::call("c1", "terminal", &json!({ "command": "echo hi" })),
+        Answer::text("Done."),
+    ]);
+    let home = with_hook(&server, "transform_terminal_output", "cat > \"$(dirname \"$0\")/seen\"\n");
+    let text = std::fs::read_to_string(home.path().join("config.yaml")).unwrap();
+    home.write("config.yaml", &(text + "plugins:\n  enabled: [ear]\n"));
+    home.write("plugins/ear/plugin.yaml", "name: ear\n");
+    let plugin = "import json\ndef register(ctx):\n    ctx.register_hook('transform_terminal_output', \
+                  lambda **kw: open(__file__ + '.seen', 'w').write(json.dumps(kw)) and None)\n";
+    home.write("plugins/ear/__init__.py", plugin);
+    let runtime = finding_programs(&home);
+    let chat = open(&runtime, &["terminal"], Opening::New);
+
+    assert_eq!(ask(&chat, "Say hi").text, "Done.");
+
+    let read = |file: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(home.path().join(file)).unwrap()).unwrap()
+    };
+    for told in [read("seen")["extra"].clone(), read("plugins/ear/__init__.py.seen")] {
+        let facts = ["command", "output", "returncode", "task_id", "env_type"].map(|key| told[key].clone());
+        let wanted = [json!("echo hi"), json!("hi"), json!(0), json!(chat.session_id()), json!("local")];
+        assert_eq!(facts, wanted, "{told}");
+    }
+}
+
+#[test]
+fn a_plugin_changes_the_answer_before_a_program_does() {
+    let server = ModelServer::saying([Answer::text("Hello.")]);
+    let script =
+        "sed -n 's/.*\"response_text\":\"\\([^\"]*\\)\".*/{\"output\": \"\\1 Then the program.\"}/p'\n";
+    let home = with_hook(&server, "transform_llm_output", script);
+    let text = std::fs::read_to_string(home.path().join("config.yaml")).unwrap();
+    home.write("config.yaml", &(text + "plugins:\n  enabled: [ear]\n"));
+    home.write("plugins/ear/plugin.yaml", "name: ear\n");
+    let plugin = "def register(ctx):\n    ctx.register_hook('transform_llm_output', \
+                  lambda response_text, **kw: response_text + ' First the plugin.')\n";
+    home.write("plugins/ear/__init__.py", plugin);
+    let runtime = finding_programs(&home);
+    let chat = open(&runtime, &["todo"], Opening::New);
+
+    assert_eq!(ask(&chat, "Hi").text, "Hello. First the plugin. Then the program.");
 }
 
 #[test]

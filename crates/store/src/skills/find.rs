@@ -96,21 +96,30 @@ pub(super) fn below(root: &Root, known: &Known, trusted: &Trusted) -> Vec<Found>
     found
 }
 
-/// What categories below a root are about, for those that say so.
-pub(super) fn categories(root: &Root, known: &Known) -> Vec<(String, String)> {
+/// What categories below a root are about, for those that say so. What a project says counts once somebody
+/// has accepted it.
+pub(super) fn categories(root: &Root, known: &Known, trusted: &Trusted) -> Vec<(String, String)> {
     let Ok(Some(opened)) = Beneath::open(&root.path) else { return Vec::new() };
-    let mut above: Vec<PathBuf> = Vec::new();
-    walk(&opened, Path::new(""), 0, &mut |folder| {
-        let category = folder.parent().filter(|category| !category.as_os_str().is_empty());
-        if let Some(category) = category.filter(|category| above.last().is_none_or(|last| last != category)) {
-            above.push(category.to_owned());
+    let about = |file: PathBuf| {
+        if root.origin == Origin::Project && !trusted.knows_file(&opened, &file) {
+            return None;
         }
-    });
-    let about = |category: PathBuf| {
-        let front = known.front(&opened, &category.join(CATEGORY_FILE))?;
-        (!front.description.is_empty()).then(|| (category.display().to_string(), front.description.clone()))
+        let front = known.front(&opened, &file)?;
+        let category = file.parent()?.display().to_string();
+        (!front.description.is_empty()).then(|| (category, front.description.clone()))
     };
-    above.into_iter().filter_map(about).collect()
+    category_files(&opened).into_iter().filter_map(about).collect()
+}
+
+/// Where categories with skills would say what they are about.
+pub(super) fn category_files(root: &Beneath) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    walk(root, Path::new(""), 0, &mut |folder| {
+        let category = folder.parent().filter(|category| !category.as_os_str().is_empty());
+        let file = category.map(|category| category.join(CATEGORY_FILE));
+        files.extend(file.filter(|file| files.last() != Some(file)));
+    });
+    files
 }
 
 fn made(root: &Root, folder: &Path, front: Arc<Front>, untrusted: bool) -> Found {

@@ -97,8 +97,8 @@ impl HomeSkills {
         usage::pin(&inner.home, &found.skill.name, pinned).map_err(store)
     }
 
-    /// Accepts the project's skills as they are now; a changed one has to be accepted again. Gives what
-    /// became of each.
+    /// Accepts the project's skills as they are now, and what it says about their categories; a changed one
+    /// has to be accepted again. Gives what became of each skill.
     pub fn trust_project(&self) -> Result<Vec<Accepted>, SkillError> {
         let inner = &self.inner;
         let mut roots = inner.folders();
@@ -107,7 +107,8 @@ impl HomeSkills {
         let Some(first) = found.first() else { return Ok(Vec::new()) };
         let root = super::view::opened(first)?;
         let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
-        let refused = trust::accept(&inner.home, &root, &folders).map_err(store)?;
+        let about = find::category_files(&root);
+        let refused = trust::accept(&inner.home, &root, &folders, &about).map_err(store)?;
         let names = found.into_iter().map(|found| found.skill.name);
         Ok(names.zip(refused).map(|(name, refused)| Accepted { name, refused }).collect())
     }

@@ -179,11 +179,12 @@ impl Inner {
         roots.iter().flat_map(|root| find::below(root, &self.known, &trusted)).collect()
     }
 
-    /// What categories are about. What a project says of its own is left out: nobody has accepted it.
+    /// What categories are about; what the home says of one counts before what others do.
     fn categories(&self) -> BTreeMap<String, String> {
-        let roots = self.folders().into_iter().filter(|root| root.origin != Origin::Project);
+        let trusted = Trusted::read(&self.home);
+        let roots = self.folders().into_iter();
         let mut all = BTreeMap::new();
-        for (category, about) in roots.flat_map(|root| find::categories(&root, &self.known)) {
+        for (category, about) in roots.flat_map(|root| find::categories(&root, &self.known, &trusted)) {
             all.entry(category).or_insert(about);
         }
         all

@@ -1,4 +1,5 @@
-//! Which skills of projects somebody has accepted, by the digest of everything in their folder.
+//! Which skills of projects somebody has accepted, by the digest of everything in their folder; and which
+//! words about their categories, by the digest of the file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ const MAX_FILES: usize = 1_000;
 /// How deep files may lie.
 const MAX_DEPTH: usize = 10;
 
-/// Digests by folder.
+/// Digests by folder, or by file.
 #[derive(Debug, Default)]
 pub(super) struct Trusted(BTreeMap<String, String>);
 
@@ -37,6 +38,12 @@ impl Trusted {
         let accepted = self.0.get(&key(&root.path().join(folder)));
         accepted.is_some_and(|accepted| digest(root, folder).as_ref() == Ok(accepted))
     }
+
+    /// Whether a file that belongs to no skill was accepted as it is now.
+    pub(super) fn knows_file(&self, root: &Beneath, file: &Path) -> bool {
+        let accepted = self.0.get(&key(&root.path().join(file)));
+        accepted.is_some_and(|accepted| file_digest(root, file).as_ref() == Some(accepted))
+    }
 }
 
 /// What became of a skill that was to be accepted.
@@ -48,11 +55,13 @@ pub struct Accepted {
     pub refused: Option<String>,
 }
 
-/// Accepts these skills as they are now, where that can be said of them; gives for each why not.
+/// Accepts these skills as they are now, where that can be said of them, and these files beside them; gives for
+/// each skill why not.
 pub(super) fn accept(
     skills: &Path,
     root: &Beneath,
     folders: &[PathBuf],
+    files: &[PathBuf],
 ) -> Result<Vec<Option<String>>, StoreError> {
     let file = skills.join(FILE);
     let _lock = disk::lock(&file)?;
@@ -71,6 +80,13 @@ pub(super) fn accept(
             }
         });
     }
+    for file in files {
+        let key = key(&root.path().join(file));
+        match file_digest(root, file) {
+            Some(digest) => list.insert(key, digest),
+            None => list.remove(&key),
+        };
+    }
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
     disk::write(&file, &text, Mode::Private)?;
     Ok(refused)
@@ -86,6 +102,12 @@ fn digest(root: &Beneath, folder: &Path) -> Result<String, String> {
     let mut left = (MAX_FILES, MAX_ALL);
     add(root, folder, Path::new(""), 0, &mut sum, &mut left)?;
     Ok(hex(&sum.finalize()))
+}
+
+/// The digest of one file; nothing when it is none, or is too large.
+fn file_digest(root: &Beneath, file: &Path) -> Option<String> {
+    let bytes = root.read(file, MAX_FILE).ok()??;
+    Some(hex(&Sha256::digest(&bytes)))
 }
 
 fn add(

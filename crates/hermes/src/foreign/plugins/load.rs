@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use hermes_core::hook::{Before, CallView, Hook, HookFailure};
+use hermes_core::hook::{Before, CallEnd, CallView, EventKind, Hook, HookEvent, HookFailure, Reaction};
 use hermes_core::registry::{Scope, Source};
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
@@ -13,6 +13,7 @@ use hermes_extend::plugins::offer::{Offer, OfferedTool};
 use hermes_extend::plugins::start::{Code, Plugin, plugin};
 use hermes_extend::plugins::subject::Subject;
 use hermes_store::Home;
+use serde_json::Value;
 
 use super::choose::Chosen;
 use super::{Plugins, Running, told};
@@ -75,8 +76,9 @@ impl Plugins {
         let hook = match why {
             _ if !fresh.is_policy() => return None,
             Unheard::Late => {
-                let (events, subject) = (["pre_tool_call".to_owned()], self.subject(fresh));
-                PluginHook::of(key, &events, true, &subject, &self.desk, &self.around)?
+                let events = EventKind::ALL.into_iter().filter(|kind| !kind.is_observed());
+                let events: Vec<String> = events.map(|kind| kind.name().to_owned()).collect();
+                PluginHook::of(key, &events, true, &self.subject(fresh), &self.desk, &self.around)?
             }
             _ => Arc::new(Shut { name: format!("plugin {key}"), why: told(fresh, why) }),
         };
@@ -178,10 +180,20 @@ pub(super) fn shut_out(key: &str, broken: &Broken) -> Option<Scope> {
     broken.policy.then(|| Scope::new(Source::Plugin(key.to_owned())).hook(hook()))
 }
 
-/// Stands where a plugin should have a say, and lets nothing through.
+/// Stands where a plugin should have a say, and lets nothing through: nobody knows which events it would
+/// have wanted to decide about, so it fails at all of them.
 struct Shut {
     name: String,
     why: String,
+}
+
+impl Shut {
+    fn failed<T>(&self) -> BoxFuture<'_, Result<T, HookFailure>>
+    where
+        T: Send + 'static,
+    {
+        Box::pin(std::future::ready(Err(HookFailure(self.why.clone()))))
+    }
 }
 
 impl Hook for Shut {
@@ -194,7 +206,23 @@ impl Hook for Shut {
     }
 
     fn before<'a>(&'a self, _: &'a CallView) -> BoxFuture<'a, Result<Before, HookFailure>> {
-        Box::pin(std::future::ready(Err(HookFailure(self.why.clone()))))
+        self.failed()
+    }
+
+    fn transform<'a>(
+        &'a self,
+        _: &'a CallView,
+        _: &'a CallEnd,
+    ) -> BoxFuture<'a, Result<Option<Value>, HookFailure>> {
+        self.failed()
+    }
+
+    fn hears(&self, kind: EventKind) -> bool {
+        !kind.is_observed()
+    }
+
+    fn told<'a>(&'a self, _: &'a HookEvent) -> BoxFuture<'a, Result<Option<Reaction>, HookFailure>> {
+        self.failed()
     }
 }
 

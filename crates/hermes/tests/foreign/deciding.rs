@@ -1,0 +1,167 @@
+//! Plugins with a say in what may run: when one fails, what it decides about is denied.
+
+use futures::executor::block_on;
+use hermes::core::hook::{EventKind, Heard, HookEvent, Reaction, tell};
+use hermes::{Runtime, Status, ToolCall};
+use hermes_testkit::TempHome;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::{LONG, call, file_with, plugin_with, runtime, tool_lines};
+
+#[test]
+fn a_policy_hook_that_fails_denies_and_another_is_passed_over() {
+    for (policy, denied) in [("true", true), ("false", false)] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        home.write("home/plugins/guard/plugin.yaml", &format!("name: guard\npolicy: {policy}\n"));
+        let lines = "def register(ctx):\n    ctx.register_hook('pre_tool_call', lambda **kw: 1 / 0)\n";
+        home.write("home/plugins/guard/__init__.py", lines);
+        let runtime = runtime(&home, LONG);
+
+        let outcome = runtime.session().open().unwrap().call_blocking(ToolCall::new("todo", "{}"));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_refused_costs_a_plugin_that_tool_and_nothing_else() {
+    for name in ["taken", "no name"] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        home.write("home/tools/taken.py", &file_with("taken", ""));
+        let body = format!(
+            "{}{}    ctx.register_hook('pre_tool_call', lambda **kw: {{'action': 'block', 'message': 'shut'}})\n",
+            tool_lines(name),
+            tool_lines("kept")
+        );
+        plugin_with(&home, "guard", "policy: true\n", &body);
+        let runtime = runtime(&home, LONG);
+
+        let denied = call(&runtime, "todo", &json!({}));
+
+        assert!(denied.status == Status::Denied && denied.body.contains("shut"), "{denied:?}");
+        assert!(runtime.tools().tool("kept").is_some());
+        let told = runtime.foreign_problems().concat();
+        assert!(told.contains(&format!("`{name}`")) && told.contains("plugin `guard`"), "{told}");
+    }
+}
+
+#[test]
+fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
+    for (policy, second, denied) in [
+        ("true", "{'note': 'seen'}", true),
+        ("'yes'", "{'note': 'seen'}", true),
+        ("false", "{'note': 'seen'}", false),
+    ] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        let body = format!(
+            "    ctx.register_hook('pre_tool_call', lambda **kw: 1 / 0)\n    \
+             ctx.register_hook('pre_tool_call', lambda **kw: {second})\n"
+        );
+        plugin_with(&home, "guard", &format!("policy: {policy}\n"), &body);
+        let runtime = runtime(&home, LONG);
+
+        let outcome = call(&runtime, "todo", &json!({}));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{policy}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_read_denies_if_it_claims_a_say_and_else_costs_its_plugin() {
+    for (text, denied) in
+        [("policy: true\n: : [", true), ("policy: strict\n", true), ("kind: x\n: : [", false)]
+    {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        // The folder is called otherwise.
+        home.write("home/plugins/other/plugin.yaml", &format!("name: guard\n{text}"));
+        home.write("home/plugins/other/__init__.py", "def register(ctx): pass\n");
+        let runtime = runtime(&home, LONG);
+
+        let outcome = call(&runtime, "todo", &json!({}));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{text}: {outcome:?}");
+        assert!(runtime.foreign_problems().concat().contains("plugin guard: plugin.yaml"), "{text}");
+        home.write("home/plugins/other/plugin.yaml", "name: guard\n# mended\n");
+        assert!(call(&runtime, "todo", &json!({})).status != Status::Denied, "{text}");
+    }
+}
+
+#[test]
+fn while_a_policy_plugin_is_not_heard_nothing_runs_past_it() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+    let hook =
+        "    ctx.register_hook('pre_tool_call', lambda **kw: {'action': 'block', 'message': 'guarded'})\n";
+    plugin_with(&home, "guard", "policy: true\n", &format!("    time.sleep(1)\n{hook}"));
+    let late = call(&runtime(&home, LONG), "todo", &json!({}));
+    assert_eq!(late.status, Status::Denied, "{late:?}");
+    assert!(late.body.contains("guarded"), "{late:?}");
+
+    plugin_with(&home, "guard", "policy: true\n", "    raise ValueError('broken')\n");
+    let broken = call(&runtime(&home, LONG), "todo", &json!({}));
+    assert_eq!(broken.status, Status::Denied, "{broken:?}");
+    assert!(broken.body.contains("ValueError: broken"), "{broken:?}");
+
+    home.write("home/config.yaml", "plugins:\n  enabled: []\n");
+    assert!(call(&runtime(&home, LONG), "todo", &json!({})).status != Status::Denied);
+}
+
+/// What every event that a hook decides about comes to, by name.
+fn decided(runtime: &Runtime) -> Vec<(&'static str, Heard)> {
+    let tools = runtime.tools();
+    let kinds = EventKind::ALL.into_iter().filter(|kind| kind.is_told() && !kind.is_observed());
+    let about_calls =
+        [EventKind::PreToolCall, EventKind::TransformToolResult, EventKind::TransformTerminalOutput];
+    let kinds = kinds.filter(|kind| !about_calls.contains(kind));
+    let heard = |kind: EventKind| {
+        let event = HookEvent::new(kind, "s", json!({ "response_text": "The code is 4711." }));
+        block_on(tell(tools.hooks(), &runtime.host(), event, &CancellationToken::new()))
+    };
+    kinds.map(|kind| (kind.name(), heard(kind))).collect()
+}
+
+#[test]
+fn a_policy_plugin_that_cannot_be_loaded_denies_whatever_it_could_decide_about() {
+    for (manifest, body) in [
+        ("policy: true\n", "    raise ValueError('broken')\n"),
+        ("policy: true\n: : [", ""),
+        ("policy: true\nkind: standalone\nrun: ./none\n", ""),
+    ] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        plugin_with(&home, "guard", manifest, body);
+        let runtime = runtime(&home, LONG);
+        runtime.try_plugins(&["guard".to_owned()]);
+
+        let decided = decided(&runtime);
+
+        let names: Vec<&str> = decided.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["transform_llm_output", "pre_llm_call", "pre_verify"]);
+        for (name, heard) in decided {
+            let denied = heard.denied.unwrap_or_else(|| panic!("{manifest}: {name} is not denied"));
+            assert_eq!(denied.by, "plugin guard");
+        }
+    }
+}
+
+#[test]
+fn a_policy_plugin_that_is_late_is_waited_for_at_every_event_it_decides_about() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+    // Longer than a start ever waits.
+    let body =
+        "    time.sleep(5)\n    ctx.register_hook('transform_llm_output', lambda **kw: 'I may not say.')\n";
+    plugin_with(&home, "guard", "policy: true\n", body);
+    let runtime = runtime(&home, LONG);
+
+    let decided = decided(&runtime);
+
+    let (_, answer) = decided.iter().find(|(name, _)| *name == "transform_llm_output").unwrap();
+    assert_eq!(answer.reactions, [Reaction::Answer("I may not say.".to_owned())], "{answer:?}");
+    assert!(decided.iter().all(|(_, heard)| heard.denied.is_none()), "{decided:?}");
+}
