@@ -92,12 +92,13 @@ fn read(tools: &str) -> BTreeMap<String, OfferedTool> {
         #[serde(borrow, default)]
         parameters: Option<&'a RawValue>,
     }
-    let all: Vec<&RawValue> = serde_json::from_str(tools).unwrap_or_default();
-    let tool = |value: &RawValue| {
-        let Function { name, description, parameters } =
-            serde_json::from_str::<Definition<'_>>(value.get()).ok()?.function;
+    let tool = |Definition { function: Function { name, description, parameters } }: Definition<'_>| {
         let written = parameters.map_or("{}", RawValue::get).into();
-        Some((name.clone(), OfferedTool { name, description, parameters: OnceLock::new(), written }))
+        (name.clone(), OfferedTool { name, description, parameters: OnceLock::new(), written })
     };
-    all.into_iter().filter_map(tool).collect()
+    if let Ok(all) = serde_json::from_str::<Vec<Definition<'_>>>(tools) {
+        return all.into_iter().map(tool).collect();
+    }
+    let all: Vec<&RawValue> = serde_json::from_str(tools).unwrap_or_default();
+    all.into_iter().filter_map(|it| serde_json::from_str(it.get()).ok()).map(tool).collect()
 }

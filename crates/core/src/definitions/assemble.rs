@@ -124,13 +124,13 @@ struct Written<'a> {
 struct Function<'a> {
     name: &'a str,
     description: &'a str,
-    parameters: Value,
+    parameters: &'a Value,
 }
 
 /// A definition as the model reads it.
 pub(super) fn written(name: &str, definition: &Definition, dialect: Dialect) -> Arc<str> {
     let parameters = sanitize(&definition.parameters, dialect);
-    let function = Function { name, description: &definition.description, parameters };
+    let function = Function { name, description: &definition.description, parameters: &parameters };
     // Strings and JSON values always can be written.
     serde_json::to_string(&Written { r#type: "function", function }).unwrap_or_default().into()
 }

@@ -80,7 +80,10 @@ impl Offered {
 
     /// The definition as the model reads it.
     pub fn json(&self) -> &str {
-        self.json.get_or_init(|| assemble::written(self.name(), self.definition(), self.dialect))
+        self.json.get_or_init(|| match &self.patched {
+            Some(patched) => assemble::written(self.name(), patched, self.dialect),
+            None => definition_json(&self.entry, self.dialect),
+        })
     }
 
     /// About how many tokens it costs in every request.
@@ -187,7 +190,7 @@ impl Toolbox {
 
 /// A tool's definition as the model would read it, without looking at what is offered beside it.
 pub fn definition_json(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
-    assemble::written(entry.name(), entry.definition(), dialect)
+    entry.written(dialect, || assemble::written(entry.name(), entry.definition(), dialect))
 }
 
 /// About how many tokens that takes in every request.

@@ -13,6 +13,7 @@
 //! | `validate` | arguments against the schema, with the path of what is wrong; `violation` its words |
 //! | `sanitize` | any schema → one a provider accepts |
 //! | `derive` | a Rust type → description and schema |
+//! | `text` | JSON that is read when somebody looks into it |
 //! | `schema`, `number` | what the others share: keywords, references, exact numbers |
 
 mod coerce;
@@ -23,6 +24,7 @@ mod quoted;
 mod repair;
 mod sanitize;
 mod schema;
+mod text;
 mod validate;
 mod violation;
 
@@ -30,5 +32,6 @@ pub use coerce::coerce;
 pub use derive::{Derived, derived};
 pub use repair::{Parsed, Problem, RepairError, parse_arguments};
 pub use sanitize::{Dialect, sanitize};
+pub use text::JsonText;
 pub use validate::validate;
 pub use violation::Violation;

@@ -19,6 +19,8 @@
 //! Arguments are checked against the original schema, so what is removed here is still enforced.
 //! Names inside `properties` are never taken for keywords. Doing it twice changes nothing.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::schema::{self, LIST, NAMED, ONE};
@@ -44,7 +46,51 @@ const OF_ARRAY: [&str; 5] = ["items", "prefixItems", "minItems", "maxItems", "un
 const OF_OBJECT: [&str; 3] = ["properties", "required", "additionalProperties"];
 
 /// A schema the provider accepts for the parameters of a tool.
-pub fn sanitize(schema: &Value, dialect: Dialect) -> Value {
+pub fn sanitize(schema: &Value, dialect: Dialect) -> Cow<'_, Value> {
+    match dialect {
+        // Most are as they should be, and there are many.
+        Dialect::Lenient if is_plain_at_top(schema) => Cow::Borrowed(schema),
+        _ => Cow::Owned(made_fit(schema, dialect)),
+    }
+}
+
+/// Whether nothing about a schema would be changed, where that is quickly seen.
+fn is_plain_at_top(schema: &Value) -> bool {
+    let Value::Object(node) = schema else { return false };
+    let mut first = node.iter();
+    first.next().is_some_and(|(word, value)| word == "type" && value == "object")
+        && first.next().is_some_and(|(word, _)| word == "properties")
+        && !node.contains_key("enum")
+        && is_plain(schema)
+}
+
+/// The same below the top.
+fn is_plain(schema: &Value) -> bool {
+    let Value::Object(node) = schema else { return false };
+    let nested = |(word, value): (&String, &Value)| match (word.as_str(), value) {
+        ("type", value) => value.is_string(),
+        ("properties", Value::Object(named)) => named.values().all(is_plain),
+        ("items" | "additionalProperties", value) => value.is_boolean() || is_plain(value),
+        ("nullable" | "$ref", _) => false,
+        (word, _) => !(NAMED.contains(&word) || LIST.contains(&word) || ONE.contains(&word)),
+    };
+    let is_object = node.get("type").is_some_and(|name| name == "object");
+    let properties = node.get("properties");
+    (properties.is_some() || !is_object)
+        && node.iter().all(nested)
+        && node.get("required").is_none_or(|required| names_known(required, properties))
+}
+
+/// Whether `required` lists known names, each once; without `properties` it is left as it is.
+fn names_known(required: &Value, properties: Option<&Value>) -> bool {
+    let Some(properties) = properties else { return true };
+    let Some(names) = required.as_array().filter(|names| !names.is_empty()) else { return false };
+    let known = |name: &Value| name.as_str().is_some_and(|name| properties.get(name).is_some());
+    let repeated = |(at, name): (usize, &Value)| names.iter().take(at).any(|before| before == name);
+    names.iter().all(known) && !names.iter().enumerate().any(repeated)
+}
+
+fn made_fit(schema: &Value, dialect: Dialect) -> Value {
     let top = top_level(schema);
     let mut node = cleaned_node(top, dialect);
     // A list of types or a null beside them cannot be meant at the top, where arguments stand.

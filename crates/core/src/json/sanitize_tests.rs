@@ -4,6 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn sanitize(schema: &Value, dialect: Dialect) -> Value {
+    super::sanitize(schema, dialect).into_owned()
+}
+
 /// Sanitizes one property.
 #[expect(clippy::needless_pass_by_value, reason = "calls read better without a borrow on every literal")]
 fn one(schema: Value, dialect: Dialect) -> Value {
@@ -158,6 +162,21 @@ fn recorded_contracts_keep_their_properties() {
     }
 }
 
+#[test]
+fn a_plain_schema_is_left_as_it_is() {
+    let plain = json!({
+        "type": "object",
+        "properties": {
+            "text": { "type": "string", "description": "What to say", "enum": ["a", "b"] },
+            "more": { "type": "array", "items": { "type": "integer", "minimum": 1 } },
+            "deep": { "type": "object", "properties": { "x": {} }, "required": ["x"], "additionalProperties": false },
+        },
+        "required": ["text", "deep"],
+    });
+    assert!(matches!(super::sanitize(&plain, Dialect::Lenient), Cow::Borrowed(_)));
+    assert!(matches!(super::sanitize(&plain, Dialect::Strict), Cow::Owned(_)));
+}
+
 /// JSON that looks like a schema more often than not.
 fn any_schema() -> impl Strategy<Value = Value> {
     let word = "(type|properties|required|items|anyOf|oneOf|allOf|enum|const|not|nullable|pattern|format|default|\\$ref|additionalProperties|title|a)";
@@ -186,6 +205,25 @@ proptest! {
             let once = sanitize(&schema, dialect);
             let twice = sanitize(&once, dialect);
             prop_assert_eq!(twice.to_string(), once.to_string());
+        }
+    }
+
+    #[test]
+    fn what_is_left_as_it_is_would_not_be_changed(
+        inner in any_schema(),
+        mut node in prop::collection::vec(("(type|properties|required|items|description|enum|a)", any_schema()), 0..4),
+        required in prop::collection::vec("(a|b|c)", 0..3),
+    ) {
+        node.insert(0, ("required".to_owned(), json!(required)));
+        let node: Map<String, Value> = node.into_iter().collect();
+        for properties in [json!({ "a": inner, "b": { "type": "string" } }), json!({ "a": node.clone(), "b": inner })] {
+            let mut schema = json!({ "type": "object", "properties": properties });
+            for more in [Value::Null, Value::Object(node.clone())] {
+                let extra = more.as_object().cloned().unwrap_or_default();
+                schema.as_object_mut().unwrap().extend(extra);
+                let fit = made_fit(&schema, Dialect::Lenient);
+                prop_assert_eq!(sanitize(&schema, Dialect::Lenient).to_string(), fit.to_string());
+            }
         }
     }
 }

@@ -11,11 +11,13 @@ use crate::cx::Services;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::gate::Gate;
+use crate::json::Dialect;
 use crate::session::Place;
 use crate::tool::def::{Options, ToolDef};
 use crate::tool::typed::{Async, Blocking, describe};
 use crate::tool::{
-    BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, MaxSize, Parallel, Tool, Trust,
+    BlockingTool, DEFAULT_EMOJI, Definition, DynamicSchema, Handler, LazyDefinition, MaxSize, Parallel, Tool,
+    Trust,
 };
 
 /// A registered tool, built-in or foreign.
@@ -23,7 +25,9 @@ use crate::tool::{
 pub struct ToolEntry {
     name: Arc<str>,
     toolset: Arc<str>,
-    definition: Lazy,
+    definition: LazyDefinition,
+    /// As a model reads it, in the dialect that was first asked for.
+    written: OnceLock<(Dialect, Arc<str>)>,
     handler: EntryHandler,
     gate: Gate,
     emoji: Cow<'static, str>,
@@ -44,12 +48,6 @@ pub struct ToolEntry {
     overrides: bool,
 }
 
-/// A definition that is derived when somebody first looks at it: a start that lists nothing pays nothing.
-struct Lazy {
-    derive: fn() -> Definition,
-    ready: OnceLock<Definition>,
-}
-
 enum EntryHandler {
     BuiltIn(&'static dyn Handler),
     Foreign(Arc<dyn Handler>),
@@ -62,7 +60,8 @@ impl From<&ToolDef> for ToolEntry {
         Self {
             name: def.name.into(),
             toolset: def.toolset.name().into(),
-            definition: Lazy { derive: def.definition, ready: OnceLock::new() },
+            definition: LazyDefinition::declared(def.definition),
+            written: OnceLock::new(),
             handler: EntryHandler::BuiltIn(def.handler),
             gate: (def.gate)(),
             emoji: Cow::Borrowed(emoji),
@@ -90,13 +89,14 @@ impl ToolEntry {
     pub fn new(
         name: impl Into<Arc<str>>,
         toolset: impl Into<Arc<str>>,
-        definition: Definition,
+        definition: impl Into<LazyDefinition>,
         handler: impl Handler,
     ) -> Self {
         Self {
             name: name.into(),
             toolset: toolset.into(),
-            definition: Lazy::ready(definition),
+            definition: definition.into(),
+            written: OnceLock::new(),
             handler: EntryHandler::Foreign(Arc::new(handler)),
             gate: Gate::Open,
             emoji: Cow::Borrowed(DEFAULT_EMOJI),
@@ -209,6 +209,12 @@ impl ToolEntry {
     /// Description and parameters, before dynamic changes.
     pub fn definition(&self) -> &Definition {
         self.definition.get()
+    }
+
+    /// The definition as a model reads it, made by `write` and kept.
+    pub(crate) fn written(&self, dialect: Dialect, write: impl Fn() -> Arc<str>) -> Arc<str> {
+        let (kept, text) = self.written.get_or_init(|| (dialect, write()));
+        if *kept == dialect { Arc::clone(text) } else { write() }
     }
 
     /// When it is available.
@@ -342,17 +348,5 @@ impl ToolEntry {
             EntryHandler::BuiltIn(handler) => *handler,
             EntryHandler::Foreign(handler) => handler.as_ref(),
         }
-    }
-}
-
-impl Lazy {
-    fn ready(definition: Definition) -> Self {
-        // Never called: the value is already there.
-        let derive = || Definition { description: String::new(), parameters: Value::Null };
-        Self { derive, ready: OnceLock::from(definition) }
-    }
-
-    fn get(&self) -> &Definition {
-        self.ready.get_or_init(self.derive)
     }
 }

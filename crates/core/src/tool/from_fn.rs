@@ -12,7 +12,7 @@ use crate::cx::ToolCx;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::session::Place;
-use crate::tool::{Definition, Handler, PreparedCall, Reply, ToolEntry};
+use crate::tool::{Handler, LazyDefinition, PreparedCall, Reply, ToolEntry};
 
 /// States the effects of a call.
 type EffectsFn = dyn Fn(&Map<String, Value>, &Place) -> Vec<Effect> + Send + Sync;
@@ -55,7 +55,7 @@ impl ToolEntry {
     pub fn from_fn<E, R, Answer, Said>(
         name: impl Into<Arc<str>>,
         toolset: impl Into<Arc<str>>,
-        definition: Definition,
+        definition: impl Into<LazyDefinition>,
         effects: E,
         run: R,
     ) -> Self

@@ -7,6 +7,7 @@
 //! Foreign tools (plugins, MCP servers, embedders) are made at run time and take the same road.
 
 mod def;
+mod definition;
 mod entry;
 mod from_fn;
 mod typed;
@@ -26,6 +27,7 @@ use crate::session::Place;
 
 pub use crate::shape::cap::MaxSize;
 pub use def::ToolDef;
+pub use definition::{Definition, LazyDefinition};
 pub use entry::ToolEntry;
 
 /// Shown for a tool that names no emoji.
@@ -129,12 +131,3 @@ impl SchemaCx<'_> {
 
 /// Changes a definition to fit what is offered beside it; `None` leaves the tool out.
 pub type DynamicSchema = fn(Definition, &SchemaCx<'_>) -> Option<Definition>;
-
-/// Description and parameters as the model will see them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
-    /// What the tool is for.
-    pub description: String,
-    /// JSON schema of its arguments.
-    pub parameters: Value,
-}

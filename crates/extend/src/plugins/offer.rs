@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use hermes_core::json::JsonText;
 use hermes_core::tool::Definition;
 
 /// Everything one program, file or plugin offers.
@@ -57,7 +58,7 @@ pub struct OfferedTool {
     pub description: String,
     /// `{name, description, parameters}`, or the parameters alone.
     #[serde(skip_serializing_if = "is_default")]
-    pub schema: Value,
+    pub schema: JsonText,
     /// Variables it needs.
     #[serde(skip_serializing_if = "is_default")]
     pub requires_env: Vec<String>,
@@ -127,13 +128,14 @@ pub struct OfferedSkill {
 impl OfferedTool {
     /// Description and parameters as a model is told them.
     pub fn definition(&self) -> Definition {
+        let schema = self.schema.value();
         let text = |value: &Value| value.get("description").and_then(Value::as_str).map(str::to_owned);
         let description = match self.description.as_str() {
-            "" => text(&self.schema).unwrap_or_default(),
+            "" => text(schema).unwrap_or_default(),
             own => own.to_owned(),
         };
-        let inner = self.schema.get("parameters");
-        let bare = || self.schema.get("type").is_some().then_some(&self.schema);
+        let inner = schema.get("parameters");
+        let bare = || schema.get("type").is_some().then_some(schema);
         let parameters = inner.or_else(bare).cloned().unwrap_or_else(|| json!({}));
         Definition { description, parameters }
     }
@@ -147,7 +149,8 @@ mod tests {
     fn parameters_are_found_with_and_without_their_envelope() {
         let parameters = json!({ "type": "object", "properties": { "x": { "type": "string" } } });
         let whole = json!({ "name": "a", "description": "A.", "parameters": parameters });
-        let tool = |schema: Value| OfferedTool { schema, ..OfferedTool::default() }.definition();
+        let tool =
+            |schema: Value| OfferedTool { schema: schema.into(), ..OfferedTool::default() }.definition();
 
         assert_eq!(tool(whole), Definition { description: "A.".to_owned(), parameters: parameters.clone() });
         assert_eq!(tool(parameters.clone()).parameters, parameters);

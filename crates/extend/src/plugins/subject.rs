@@ -18,7 +18,7 @@ const LOAD: Duration = Duration::from_secs(20);
 const ANSWER: Duration = Duration::from_mins(1);
 
 /// How long a check may take, once its process is there and has loaded it.
-pub(crate) const CHECK: Duration = Duration::from_secs(1);
+pub(crate) const CHECK: Duration = Duration::from_secs(2);
 
 /// Where it took long to get ready the machine is busy, and a check may take so many times as long as that.
 const TIMES: u32 = 2;

@@ -66,7 +66,7 @@ fn may_answer(name: &str, allowed: &[String]) -> bool {
 /// The tools of a server as a model reads them.
 fn definitions(tools: &[SampleTool]) -> String {
     let one = |tool: &SampleTool| {
-        let parameters = sanitize(&tool.schema, Dialect::Lenient);
+        let parameters = sanitize(&tool.schema, Dialect::Lenient).into_owned();
         let function =
             json!({ "name": tool.name, "description": tool.description, "parameters": parameters });
         json!({ "type": "function", "function": function })

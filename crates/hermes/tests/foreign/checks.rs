@@ -51,7 +51,7 @@ fn a_check_that_hangs_is_waited_for_once() {
     let second = why();
 
     assert!(second.contains("did not answer a while ago"), "{second}");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_check_that_takes_longer_than_it_may_keeps_its_own_tool_out() {
 
     let (json, why) = offered(&runtime(&home, LONG), &["slow", "quick"]);
 
-    let told = "its check does not answer; it may take 1 s, and is asked again later";
+    let told = "its check does not answer; it may take 2 s, and is asked again later";
     assert_eq!(why, [("slow".to_owned(), told.to_owned())]);
     assert!(json.contains("\"quick\"") && !json.contains("\"slow\""), "{json}");
 }

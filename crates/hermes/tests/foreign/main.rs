@@ -7,6 +7,7 @@
 //! | `checks` | checks that hang, take long or end the process |
 //! | `deciding` | plugins with a say in what may run, and what follows when they fail |
 //! | `handlers` | handlers of tool files that crash, hang, block or answer oddly |
+//! | `one_call` | what a program looks at that makes one call of a tool of our own |
 //! | `packages` | plugins in packages that were installed in place |
 //! | `plugins` | what plugins bring, and what is left when one changes |
 //! | `starts` | what is learnt at a start, by whom it is held up, and what later starts know |
@@ -18,6 +19,7 @@ mod asking;
 mod checks;
 mod deciding;
 mod handlers;
+mod one_call;
 mod packages;
 mod plugins;
 mod starts;

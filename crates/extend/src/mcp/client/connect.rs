@@ -307,7 +307,7 @@ fn one_by_one(value: &Value) -> Result<Vec<Listed>, String> {
         Some(Listed {
             name: text("name")?,
             description: text("description").or_else(|| text("title")).unwrap_or_default(),
-            schema: tool.get("inputSchema").cloned().unwrap_or_default(),
+            schema: tool.get("inputSchema").cloned().unwrap_or_default().into(),
             hints: Hints { read_only: hint("readOnlyHint"), idempotent: hint("idempotentHint") },
         })
     };
@@ -320,7 +320,7 @@ fn listed(tool: &Tool) -> Listed {
     Listed {
         name: tool.name.to_string(),
         description: tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default().to_owned(),
-        schema: Value::Object((*tool.input_schema).clone()),
+        schema: Value::Object((*tool.input_schema).clone()).into(),
         hints: Hints {
             read_only: hints.is_some_and(|it| on(it.read_only_hint)),
             idempotent: hints.is_some_and(|it| on(it.idempotent_hint)),

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::approval_words::visible;
+use hermes_core::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -70,7 +71,7 @@ pub struct Listed {
     /// What it is for.
     pub description: String,
     /// JSON schema of its arguments.
-    pub schema: Value,
+    pub schema: JsonText,
     /// Hints about what it does.
     pub hints: Hints,
 }
@@ -99,7 +100,7 @@ impl Listed {
     pub fn digest(&self) -> String {
         let Self { name, description, schema, hints } = self;
         let mut text = format!("{name}\n{description}\n{}{}\n", hints.read_only, hints.idempotent);
-        write_sorted(schema, &mut text);
+        write_sorted(schema.value(), &mut text);
         digest(text.as_bytes())
     }
 
@@ -110,12 +111,12 @@ impl Listed {
 
     /// What is wrong with it, if something is.
     pub(crate) fn fault(&self) -> Option<String> {
-        schema::fault(&self.name, &self.description, &self.schema)
+        schema::fault(&self.name, &self.description, self.schema.value())
     }
 
     /// The definition as lines for a person, to be compared. What would not show is written out.
     pub fn lines(&self) -> String {
-        let schema = serde_json::to_string_pretty(&self.schema).unwrap_or_default();
+        let schema = serde_json::to_string_pretty(self.schema.value()).unwrap_or_default();
         let Hints { read_only, idempotent } = self.hints;
         let hints = format!("read only: {read_only}, idempotent: {idempotent}");
         let lines = self.description.trim_end().split('\n').chain([hints.as_str()]).chain(schema.split('\n'));
@@ -166,7 +167,7 @@ impl Known {
 
     /// As it is written down.
     pub fn text(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default()
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Takes over what a server lists now. The first tools are agreed to as they are, and so is one that
@@ -263,7 +264,8 @@ mod tests {
     use super::*;
 
     fn tool(description: &str, schema: Value) -> Listed {
-        Listed { name: "t".to_owned(), description: description.to_owned(), schema, hints: Hints::default() }
+        let (name, description) = ("t".to_owned(), description.to_owned());
+        Listed { name, description, schema: schema.into(), hints: Hints::default() }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use hermes_core::error::ToolError;
 use hermes_core::gate::Gate;
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
-use hermes_core::tool::{Definition, Handler, PreparedCall, Reply, ToolEntry};
+use hermes_core::tool::{Definition, Handler, LazyDefinition, PreparedCall, Reply, ToolEntry};
 use hermes_core::toolset::DynamicToolset;
 use serde_json::{Map, Value};
 
@@ -86,8 +86,12 @@ impl Server {
 
     fn entry(&self, tool: &Listed, name: &str, held: bool, fault: Option<&str>) -> ToolEntry {
         let config = self.config();
-        let parameters = if fault.is_some() { any_object() } else { tool.schema.clone() };
-        let definition = Definition { description: tool.description.clone(), parameters };
+        let (description, schema) = (tool.description.clone(), tool.schema.clone());
+        let is_faulty = fault.is_some();
+        let definition = LazyDefinition::later(move || Definition {
+            description: description.clone(),
+            parameters: if is_faulty { any_object() } else { schema.value().clone() },
+        });
         let handler = McpTool {
             server: self.clone(),
             tool: tool.name.clone().into(),

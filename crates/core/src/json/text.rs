@@ -1,0 +1,88 @@
+//! JSON that stays as it is written until somebody looks into it.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A JSON value, as text or already read. Of most schemas that a program knows nobody asks for more than that
+/// they are there.
+#[derive(Clone, Default)]
+pub struct JsonText {
+    written: Option<Box<RawValue>>,
+    read: OnceLock<Value>,
+}
+
+impl JsonText {
+    /// What it says.
+    pub fn value(&self) -> &Value {
+        self.read.get_or_init(|| {
+            let written = self.written.as_deref().map(RawValue::get);
+            // What was taken for JSON can be read, but for one that is nested beyond all measure.
+            written.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        })
+    }
+}
+
+impl From<Value> for JsonText {
+    fn from(value: Value) -> Self {
+        Self { written: None, read: OnceLock::from(value) }
+    }
+}
+
+impl PartialEq for JsonText {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Box<RawValue>, &Box<RawValue>)| a.get() == b.get();
+        self.written.as_ref().zip(other.written.as_ref()).is_some_and(same) || self.value() == other.value()
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.written {
+            Some(written) => written.serialize(serializer),
+            None => self.value().serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self { written: Some(written), read: OnceLock::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn it_is_the_same_as_text_and_as_a_value() {
+        let value = json!({ "type": "object", "properties": { "a": [1, null] } });
+        let text: JsonText = serde_json::from_str(&serde_json::to_string_pretty(&value).unwrap()).unwrap();
+
+        assert_eq!(text, JsonText::from(value.clone()));
+        assert_ne!(text, JsonText::default());
+        assert_eq!(text.value(), &value);
+        assert_eq!(serde_json::to_value(&text).unwrap(), value);
+        assert_eq!(serde_json::from_value::<JsonText>(value.clone()).unwrap(), text);
+        assert_eq!(serde_json::to_value(JsonText::from(value.clone())).unwrap(), value);
+        assert_eq!(*JsonText::default().value(), Value::Null);
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        assert!(serde_json::from_str::<JsonText>("{\"a\": }").is_err());
+    }
+}
