@@ -13,10 +13,12 @@
 //! | `validate` | arguments against the schema, with the path of what is wrong; `violation` its words |
 //! | `sanitize` | any schema → one a provider accepts |
 //! | `derive` | a Rust type → description and schema |
-//! | `schema`, `number` | what the others share: keywords, references, exact numbers |
+//! | `keywords` | where a schema holds other schemas |
+//! | `schema`, `number` | what the others share: references, exact numbers |
 
 mod coerce;
 mod derive;
+pub mod keywords;
 mod lenient;
 mod number;
 mod quoted;
@@ -30,5 +32,6 @@ pub use coerce::coerce;
 pub use derive::{Derived, derived};
 pub use repair::{Parsed, Problem, RepairError, parse_arguments};
 pub use sanitize::{Dialect, sanitize};
+pub use schema::referred;
 pub use validate::validate;
 pub use violation::Violation;
