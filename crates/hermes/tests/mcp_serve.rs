@@ -57,11 +57,11 @@ fn serving_with(
     (runtime, wait.recv().unwrap(), thread)
 }
 
-/// How a client begins a session.
-fn hello() -> Value {
+/// How a client that can do these things begins a session.
+fn hello(abilities: &Value) -> Value {
     let params = json!({
         "protocolVersion": "2025-06-18",
-        "capabilities": {},
+        "capabilities": abilities,
         "clientInfo": { "name": "test", "version": "1" },
     });
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })
@@ -69,8 +69,50 @@ fn hello() -> Value {
 
 /// Begins a session; its id.
 fn session(address: SocketAddr) -> String {
-    let answer = post(address, None, &hello()).to_lowercase();
+    session_of(address, &json!({}))
+}
+
+/// Begins a session of a client that can do these things; its id.
+fn session_of(address: SocketAddr, abilities: &Value) -> String {
+    let answer = post(address, None, &hello(abilities)).to_lowercase();
     answer.split("mcp-session-id: ").nth(1).unwrap().lines().next().unwrap().to_owned()
+}
+
+/// The next message of a stream of events; nothing when it has ended.
+fn event(stream: &mut BufReader<TcpStream>) -> Option<Value> {
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).unwrap() == 0 {
+            return None;
+        }
+        if let Some(message) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok()) {
+            return Some(message);
+        }
+    }
+}
+
+/// A client that can show forms makes a call that policy asks about; its stream, and the form.
+fn asked(address: SocketAddr, session: &str, id: u32) -> (BufReader<TcpStream>, Value) {
+    let params = json!({ "name": "terminal", "arguments": { "command": "pkill no-such-process-zz" } });
+    let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+    let mut stream = send(address, "POST", Some(session), &call.to_string());
+    let form = event(&mut stream).unwrap();
+    assert_eq!(form["method"], "elicitation/create");
+    (stream, form)
+}
+
+/// What a client is told when a form is over.
+fn taken_back(form: &Value) -> Value {
+    let params = json!({ "requestId": form["id"], "reason": "the question is over" });
+    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
+}
+
+/// A runtime with this configuration.
+fn configured(dir: &tempfile::TempDir, config: &str) -> RuntimeBuilder {
+    let home = Home::at(dir.path());
+    std::fs::write(home.config(), config).unwrap();
+    let variables = std::env::vars().filter(|(name, _)| name == "PATH");
+    Runtime::builder().cwd("/").home(home).env(variables)
 }
 
 /// The status of an answer.
@@ -142,7 +184,7 @@ fn a_session_that_was_forgotten_makes_room_for_another() {
         stream.read_line(&mut line).unwrap();
         assert!(line.contains("200"), "{line}");
     }
-    let refused = post(address, None, &hello());
+    let refused = post(address, None, &hello(&json!({})));
     assert_eq!(status(&refused), 503);
     assert!(refused.to_lowercase().contains("retry-after: ") && refused.contains("64 sessions"), "{refused}");
     assert_eq!(status(&post_sessionless(address, &json!({}), "tools/list", json!({}))), 200);
@@ -281,6 +323,109 @@ fn tool_files_that_are_dropped_in_while_clients_are_there_hold_up_nobody() {
             assert!(answer.contains("said") && answer.contains(&name), "{answer}");
         }
     }
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_form_is_taken_back_on_the_stream_of_the_call_that_asked() {
+    let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
+    let config = "approvals:\n  mode: manual\n  timeout: 1\n";
+    let (_runtime, address, thread) = serving_with(configured(&dir, config), &stop);
+    let session = session_of(address, &json!({ "elicitation": {} }));
+
+    // Nobody answers.
+    let (mut stream, form) = asked(address, &session, 7);
+    assert_eq!(event(&mut stream).unwrap(), taken_back(&form));
+    let denied = event(&mut stream).unwrap();
+    assert_eq!((&denied["id"], &denied["result"]["isError"]), (&json!(7), &json!(true)));
+    assert_eq!(event(&mut stream), None);
+
+    // The client takes the call back, and hears of no answer.
+    let (mut stream, form) = asked(address, &session, 8);
+    let params = json!({ "requestId": 8 });
+    post(
+        address,
+        Some(&session),
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
+    );
+    assert_eq!(event(&mut stream).unwrap(), taken_back(&form));
+    assert_eq!(event(&mut stream), None);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn hooks_are_told_about_questions_to_a_client() {
+    let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
+    let hook = |event: &str| {
+        let file = dir.path().join(format!("{event}.sh"));
+        let script = "#!/bin/sh\ncat > \"$0.new\" && mv \"$0.new\" \"$0.seen\"\n";
+        std::fs::write(&file, script).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        format!("  {event}:\n    - command: '{}'\n", file.display())
+    };
+    let hooks = ["pre_approval_request", "post_approval_response"].map(hook).concat();
+    let config = format!("approvals:\n  mode: manual\nhooks_auto_accept: true\nhooks:\n{hooks}");
+    let (_runtime, address, thread) = serving_with(configured(&dir, &config), &stop);
+    let seen = |event: &str| loop {
+        let text = std::fs::read_to_string(dir.path().join(format!("{event}.sh.seen")));
+        if let Ok(told) = text {
+            return serde_json::from_str::<Value>(&told).unwrap()["extra"].clone();
+        }
+        thread::yield_now();
+    };
+    let session = session_of(address, &json!({ "elicitation": {} }));
+
+    let (mut stream, form) = asked(address, &session, 7);
+    let before = seen("pre_approval_request");
+    let content = json!({ "action": "accept", "content": { "decision": "once" } });
+    post(address, Some(&session), &json!({ "jsonrpc": "2.0", "id": form["id"], "result": content }));
+    let result = event(&mut stream).unwrap();
+    let after = seen("post_approval_response");
+
+    assert_eq!(result["result"]["structuredContent"]["exit_code"], 1, "{result}");
+    assert_eq!(before["command"], "pkill no-such-process-zz");
+    assert_eq!((&before["surface"], &before["choice"]), (&json!("mcp"), &Value::Null));
+    assert_eq!((&after["surface"], &after["choice"]), (&json!("mcp"), &json!("once")));
+    assert_eq!(after["session_key"], before["session_key"]);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn connections_that_say_nothing_keep_nobody_out() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let session = session(address);
+    let mut listens = send(address, "GET", Some(&session), "");
+    let mut line = String::new();
+    listens.read_line(&mut line).unwrap();
+    assert!(line.contains("200"), "{line}");
+
+    let idle: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    let mut asks = send(address, "POST", Some(&session), &ping.to_string());
+    // The silent ones would be gone by themselves a little later.
+    asks.get_ref().set_read_timeout(Some(std::time::Duration::from_secs(15))).unwrap();
+    let mut answer = String::new();
+    asks.read_to_string(&mut answer).unwrap();
+
+    assert_eq!(status(&answer), 200);
+    // The oldest went; who is at work stayed.
+    let mut first = &idle[0];
+    assert_eq!(first.read(&mut [0]).unwrap(), 0);
+    listens.get_ref().set_nonblocking(true).unwrap();
+    let open = loop {
+        let mut line = String::new();
+        match listens.read_line(&mut line) {
+            Ok(0) => break false,
+            Ok(_) => {}
+            Err(wrong) => break wrong.kind() == std::io::ErrorKind::WouldBlock,
+        }
+    };
+    assert!(open, "the stream that somebody listens to was closed");
+    drop(idle);
     stop.cancel();
     thread.join().unwrap();
 }

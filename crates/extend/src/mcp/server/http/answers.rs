@@ -38,6 +38,14 @@ pub(super) fn full() -> Answer {
     answer
 }
 
+/// The connection went to somebody else in the very moment of the request.
+pub(super) fn crowded() -> Answer {
+    let why = "too many connections are open, and this one was given up; nothing was done".to_owned();
+    let mut answer = text(StatusCode::SERVICE_UNAVAILABLE, why);
+    answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
+}
+
 /// The body is longer than any may be.
 pub(super) fn too_large() -> Answer {
     text(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has at most {} MiB", MAX_MESSAGE / 1024 / 1024))

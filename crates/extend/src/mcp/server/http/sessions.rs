@@ -19,6 +19,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 
+use super::super::aside::{Aside, Beside};
 use super::super::flight::Flight;
 
 /// Sessions at once, unless none of them can go.
@@ -156,10 +157,12 @@ impl SessionManager for Sessions {
     async fn create_stream(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let place = self.heard(id);
-        Ok(listened(self.local.create_stream(id, message).await?, place))
+        let heard = Aside::open(&mut message);
+        let stream = self.local.create_stream(id, message).await?;
+        Ok(listened(Beside::new(stream, heard), place))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -199,7 +202,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.place.flight.told(&message);
-        self.transport.send(message)
+        let sent = Aside::say(message).map(|message| self.transport.send(message));
+        async move {
+            match sent {
+                Some(sent) => sent.await,
+                None => Ok(()),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
