@@ -8,10 +8,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
+use hermes::core::cx::ToolCx;
 use hermes::core::registry::{Scope, Source};
 use hermes::core::tool::{Definition, ToolEntry};
 use hermes::core::toolset::Selection;
-use hermes::extend::mcp::server::{Access, HttpSettings};
+use hermes::extend::mcp::server::{Access, Client, HttpSettings, Level};
 use hermes::guard::Mode;
 use hermes::store::Home;
 use hermes::{McpServer, Runtime, RuntimeBuilder};
@@ -351,6 +352,33 @@ fn a_form_is_taken_back_on_the_stream_of_the_call_that_asked() {
     );
     assert_eq!(event(&mut stream).unwrap(), taken_back(&form));
     assert_eq!(event(&mut stream), None);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn lines_for_the_log_come_on_the_stream_of_the_call_before_its_answer() {
+    let stop = CancellationToken::new();
+    let (runtime, address, thread) = serving(&stop);
+    let definition = Definition { description: "Logs.".to_owned(), parameters: json!({ "type": "object" }) };
+    let logs = |_, cx: ToolCx| async move {
+        let client = cx.service::<Client>().copied().unwrap();
+        client.log(Level::Warning, json!("first"));
+        client.log(Level::Debug, json!("not wanted"));
+        client.log(Level::Error, json!("second"));
+        Ok(json!({ "done": true }))
+    };
+    let logs = ToolEntry::from_fn("logs", "demo", definition, |_, _| Vec::new(), logs).trusted();
+    runtime.install(Scope::new(Source::Embedder("test".to_owned())).tool(logs)).unwrap();
+    let session = session(address);
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": "logs" } });
+
+    let mut stream = send(address, "POST", Some(&session), &call.to_string());
+    let messages: Vec<Value> = std::iter::from_fn(|| event(&mut stream)).collect();
+
+    let said: Vec<&Value> = messages.iter().map(|message| &message["params"]["data"]).collect();
+    assert_eq!(said, [&json!("first"), &json!("second"), &Value::Null], "{messages:?}");
+    assert_eq!(messages[2]["result"]["structuredContent"]["done"], true);
     stop.cancel();
     thread.join().unwrap();
 }
