@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 use crate::support::{Bench, call, until, words};
 
 /// What `scripts/testbeds/mcp` has brought.
-struct Bed {
-    node: String,
-    everything: String,
+pub(crate) struct Bed {
+    pub(crate) node: String,
+    pub(crate) everything: String,
     filesystem: String,
-    python: String,
+    pub(crate) python: String,
     conformance: String,
 }
 
 impl Bed {
     /// Nothing where the testbed was not prepared, which is a failure in CI.
-    fn here() -> Option<Self> {
+    pub(crate) fn here() -> Option<Self> {
         let get = |name: &str| std::env::var(name).ok();
         let bed = (|| {
             Some(Self {
@@ -43,7 +43,7 @@ impl Bed {
 }
 
 /// A server of its own, stopped with the test.
-struct Served(Child, u16);
+pub(crate) struct Served(Child, u16);
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -52,12 +52,13 @@ impl Drop for Served {
     }
 }
 
-fn free_port() -> u16 {
+/// A port that nobody listens on.
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Starts a server that listens on a port it is told, and waits until it does.
-fn serve(command: &mut Command, port: u16) -> Served {
+pub(crate) fn serve(command: &mut Command, port: u16) -> Served {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let served = Served(child, port);
     until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
@@ -91,7 +92,8 @@ fn tools_of(session: &Session) -> BTreeSet<String> {
         .collect()
 }
 
-fn said(session: &Session, tool: &str, arguments: &Value) -> String {
+/// What a tool of server `s` answers.
+pub(crate) fn said(session: &Session, tool: &str, arguments: &Value) -> String {
     let outcome = call(session, &format!("mcp__s__{tool}"), arguments);
     assert_eq!(outcome.status, Status::Ok, "{tool}: {}", outcome.body);
     words(&outcome)

@@ -42,6 +42,11 @@ def ask(method, params):
     return WAITING[number][1]
 
 
+def wait_for(file):
+    while not os.path.exists(file):
+        time.sleep(0.02)
+
+
 def tools():
     def tool(name, words="", schema=TEXT, **hints):
         return {"name": name, "description": words, "inputSchema": schema, "annotations": hints}
@@ -67,6 +72,8 @@ def tools():
         tool("sample", "Ask the model.", **READS),
         tool("sample_tools", "Ask the model again and again, with a tool.", **READS),
         tool("elicit", "Ask the person.", **READS),
+        tool("forget", "Ask the person, and take it back once the file is there.", **READS),
+        tool("wait", "Answer once the file is there.", **READS),
         tool("visit", "Send the person to a page.", **READS),
         tool("gated", "Answer once somebody was at a page."),
         tool("env", "Tell the names of all variables.", **READS),
@@ -148,6 +155,12 @@ def call(number, name, arguments, meta):
             result = {"type": "tool_result", "toolUseId": "c1", "content": [{"type": "text", "text": "5"}]}
             messages += [{"role": "assistant", "content": rounds[-1].get("content", [])}, {"role": "user", "content": [result]}]
         return answer(json.dumps(rounds))
+    elif name == "wait":
+        wait_for(text)
+    elif name == "forget":
+        send({"id": "forgotten", "method": "elicitation/create", "params": {"message": "Who are you?", "requestedSchema": {"type": "object", "properties": {}}}})
+        wait_for(text)
+        send({"method": "notifications/cancelled", "params": {"requestId": "forgotten"}})
     elif name == "visit":
         return answer(json.dumps(ask("elicitation/create", {"mode": "url", "message": "Pay here", "url": text, "elicitationId": "e1"})))
     elif name == "gated" and asked_for.get(text, 0) < arguments.get("times", 1):
@@ -172,7 +185,9 @@ for line in sys.stdin:
     message = json.loads(line)
     method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
     if method is None:
-        done = WAITING[number]
+        done = WAITING.get(number)
+        if done is None:
+            continue
         done[1] = message.get("result", {"error": message.get("error")})
         done[0].set()
     elif method == "initialize":
