@@ -19,6 +19,7 @@ pub(crate) struct Bed {
     filesystem: String,
     pub(crate) python: String,
     conformance: String,
+    next_conformance: String,
 }
 
 impl Bed {
@@ -32,6 +33,7 @@ impl Bed {
                 filesystem: get("MCP_FILESYSTEM")?,
                 python: get("MCP_PYTHON")?,
                 conformance: get("MCP_CONFORMANCE")?,
+                next_conformance: get("MCP_CONFORMANCE_NEXT")?,
             })
         })();
         assert!(bed.is_some() || get("CI").as_deref() != Some("true"), "the testbed `mcp` is missing");
@@ -244,6 +246,26 @@ fn servers_of_the_python_sdk_work_over_every_way() {
     }
 }
 
+/// The client for the suite. Examples are built beside the tests.
+fn conformance_client() -> String {
+    let own = std::env::current_exe().unwrap();
+    let client = own.parent().unwrap().parent().unwrap().join("examples/mcp_conformance_client");
+    client.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_the_newest_protocol_requires_of_a_client_holds() {
+    let Some(bed) = Bed::here() else { return };
+    let mut command = Command::new(&bed.node);
+    command.args([&bed.next_conformance, "client", "--requirements", "2026-07-28"]);
+
+    let ran = command.args(["--command", &conformance_client()]).output().unwrap();
+
+    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{said}");
+    assert!(said.contains("http-custom-headers"), "the suite ran nothing: {said}");
+}
+
 #[test]
 fn the_official_suite_finds_no_fault_with_this_client() {
     let Some(bed) = Bed::here() else { return };
@@ -253,15 +275,12 @@ fn the_official_suite_finds_no_fault_with_this_client() {
     let scenarios: Vec<&str> =
         clients.lines().filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next()).collect();
     assert!(scenarios.len() >= 20, "{listed}");
-    // Examples are built beside the tests.
-    let own = std::env::current_exe().unwrap();
-    let client = own.parent().unwrap().parent().unwrap().join("examples/mcp_conformance_client");
-    let client = client.to_str().unwrap();
+    let client = conformance_client();
     let mut failed = Vec::new();
     for scenario in scenarios {
         let mut command = Command::new(&bed.node);
         let ran = command
-            .args([&bed.conformance, "client", "--command", client, "--scenario", scenario])
+            .args([&bed.conformance, "client", "--command", &client, "--scenario", scenario])
             .output()
             .unwrap();
         if !ran.status.success() {

@@ -17,6 +17,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -232,9 +233,9 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(super::requests::not_understood(&request))
+        Err(super::requests::not_understood(&request, is_sessionless(&context)))
     }
 
     async fn set_level(
@@ -273,8 +274,10 @@ impl ServerHandler for Server {
             Some(offers) => offers.read(&request.uri).await,
             None => None,
         };
-        let missing =
-            || ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None);
+        let missing = || {
+            let why = format!("there is no resource `{}`", request.uri);
+            ErrorData::resource_not_found(why, Some(json!({ "uri": request.uri })))
+        };
         Ok(ReadResourceResult::new(found.ok_or_else(missing)?).into())
     }
 

@@ -1,149 +1,28 @@
 //! The MCP server of an embedder, over HTTP: what each client is offered, told and refused.
 
 #![expect(clippy::disallowed_methods, reason = "the test is a client with a socket of its own")]
-#![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::mpsc;
+mod client;
+
+use std::io::{BufRead as _, Read as _};
+use std::net::TcpStream;
 use std::thread;
 
+use hermes::Runtime;
 use hermes::core::cx::ToolCx;
 use hermes::core::registry::{Scope, Source};
 use hermes::core::tool::{Definition, ToolEntry};
-use hermes::core::toolset::Selection;
-use hermes::extend::mcp::server::{Access, Client, HttpSettings, Level};
+use hermes::extend::mcp::server::{Client, Level};
 use hermes::guard::Mode;
 use hermes::store::Home;
-use hermes::{McpServer, Runtime, RuntimeBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Sends one request and leaves its answer to be read.
-fn send(address: SocketAddr, method: &str, session: Option<&str>, body: &str) -> BufReader<TcpStream> {
-    let mut stream = TcpStream::connect(address).unwrap();
-    let session = session.map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
-    let head = format!(
-        "{method} /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Accept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    BufReader::new(stream)
-}
-
-fn post(address: SocketAddr, session: Option<&str>, message: &Value) -> String {
-    let mut answer = String::new();
-    send(address, "POST", session, &message.to_string()).read_to_string(&mut answer).unwrap();
-    answer
-}
-
-/// A runtime that serves until the token fires.
-fn serving(stop: &CancellationToken) -> (Runtime, SocketAddr, thread::JoinHandle<()>) {
-    serving_with(Runtime::builder().cwd("/"), stop)
-}
-
-fn serving_with(
-    builder: RuntimeBuilder,
-    stop: &CancellationToken,
-) -> (Runtime, SocketAddr, thread::JoinHandle<()>) {
-    let runtime = builder.build().unwrap();
-    let server = McpServer::new(&runtime, Selection::everything()).unwrap();
-    let address = ([127, 0, 0, 1], 0).into();
-    let settings = HttpSettings { address, access: Access::Anyone, names: Vec::new() };
-    let (ready, wait) = mpsc::channel();
-    let stop = stop.clone();
-    let serve = move || server.http(settings, |address| ready.send(address).unwrap(), stop).unwrap();
-    let thread = thread::spawn(serve);
-    (runtime, wait.recv().unwrap(), thread)
-}
-
-/// How a client that can do these things begins a session.
-fn hello(abilities: &Value) -> Value {
-    let params = json!({
-        "protocolVersion": "2025-06-18",
-        "capabilities": abilities,
-        "clientInfo": { "name": "test", "version": "1" },
-    });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })
-}
-
-/// Begins a session; its id.
-fn session(address: SocketAddr) -> String {
-    session_of(address, &json!({}))
-}
-
-/// Begins a session of a client that can do these things; its id.
-fn session_of(address: SocketAddr, abilities: &Value) -> String {
-    let answer = post(address, None, &hello(abilities)).to_lowercase();
-    answer.split("mcp-session-id: ").nth(1).unwrap().lines().next().unwrap().to_owned()
-}
-
-/// The next message of a stream of events; nothing when it has ended.
-fn event(stream: &mut BufReader<TcpStream>) -> Option<Value> {
-    loop {
-        let mut line = String::new();
-        if stream.read_line(&mut line).unwrap() == 0 {
-            return None;
-        }
-        if let Some(message) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok()) {
-            return Some(message);
-        }
-    }
-}
-
-/// A client that can show forms makes a call that policy asks about; its stream, and the form.
-fn asked(address: SocketAddr, session: &str, id: u32) -> (BufReader<TcpStream>, Value) {
-    let params = json!({ "name": "terminal", "arguments": { "command": "pkill no-such-process-zz" } });
-    let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-    let mut stream = send(address, "POST", Some(session), &call.to_string());
-    let form = event(&mut stream).unwrap();
-    assert_eq!(form["method"], "elicitation/create");
-    (stream, form)
-}
-
-/// What a client is told when a form is over.
-fn taken_back(form: &Value) -> Value {
-    let params = json!({ "requestId": form["id"], "reason": "the question is over" });
-    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
-}
-
-/// A runtime with this configuration.
-fn configured(dir: &tempfile::TempDir, config: &str) -> RuntimeBuilder {
-    let home = Home::at(dir.path());
-    std::fs::write(home.config(), config).unwrap();
-    let variables = std::env::vars().filter(|(name, _)| name == "PATH");
-    Runtime::builder().cwd("/").home(home).env(variables)
-}
-
-/// The status of an answer.
-fn status(answer: &str) -> u16 {
-    answer.split(' ').nth(1).unwrap().parse().unwrap()
-}
-
-/// The answer to a request of the protocol without sessions, by a client that can do these things.
-fn post_sessionless(address: SocketAddr, abilities: &Value, method: &str, mut params: Value) -> String {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": abilities,
-        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-    });
-    params.as_object_mut().unwrap().insert("_meta".to_owned(), meta);
-    let name = params.get("name").and_then(Value::as_str);
-    let name = name.map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-    let mut stream = TcpStream::connect(address).unwrap();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-         Mcp-Method: {method}\r\n{name}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
+use client::{
+    asked, configured, event, hello, post, post_sessionless, send, send_sessionless, serving, serving_with,
+    session, session_of, status, taken_back,
+};
 
 #[test]
 fn each_client_without_a_session_is_offered_what_it_can_do() {
@@ -157,6 +36,21 @@ fn each_client_without_a_session_is_offered_what_it_can_do() {
 
     assert_eq!(listed.map(|answer| answer.contains("\"clarify\"")), [false, true, false]);
     assert_eq!(asked.map(|answer| answer.contains("elicitation/create")), [false, true, false]);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn what_the_protocol_without_sessions_has_no_more_is_not_found() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let methods = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+    let answers = methods.map(|method| post_sessionless(address, &json!({}), method, json!({})));
+
+    for (method, answer) in methods.iter().zip(&answers) {
+        assert!(status(answer) == 404 && answer.contains("-32601"), "{method}: {answer}");
+    }
     stop.cancel();
     thread.join().unwrap();
 }
@@ -259,15 +153,8 @@ fn of_two_requests_with_the_same_id_the_second_is_refused() {
     thread.join().unwrap();
 }
 
-#[test]
-fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
-    let stop = CancellationToken::new();
-    let (runtime, address, thread) = serving(&stop);
-    let session = session(address);
-    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-    let before = post(address, Some(&session), &list);
-    let mut events = send(address, "GET", Some(&session), "");
-
+/// A tool that comes while clients are there.
+fn install_newcomer(runtime: &Runtime) {
     let definition =
         Definition { description: "Newcomer.".to_owned(), parameters: json!({ "type": "object" }) };
     let newcomer = ToolEntry::from_fn(
@@ -278,6 +165,38 @@ fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
         |_, _| async { Ok(Value::Null) },
     );
     runtime.install(Scope::new(Source::Embedder("test".to_owned())).tool(newcomer)).unwrap();
+}
+
+#[test]
+fn a_client_without_a_session_is_told_when_a_tool_comes() {
+    let stop = CancellationToken::new();
+    let (runtime, address, thread) = serving(&stop);
+    let wanted = json!({ "notifications": { "toolsListChanged": true, "promptsListChanged": true } });
+    let mut listens = send_sessionless(address, &json!({}), "subscriptions/listen", wanted);
+    let accepted = event(&mut listens).unwrap();
+
+    install_newcomer(&runtime);
+    let told = event(&mut listens).unwrap();
+
+    assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(accepted["params"]["notifications"], json!({ "toolsListChanged": true }), "{accepted}");
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert_eq!(told["params"]["_meta"], accepted["params"]["_meta"]);
+    drop(listens);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_client_that_has_seen_the_tools_is_told_when_one_comes() {
+    let stop = CancellationToken::new();
+    let (runtime, address, thread) = serving(&stop);
+    let session = session(address);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let before = post(address, Some(&session), &list);
+    let mut events = send(address, "GET", Some(&session), "");
+
+    install_newcomer(&runtime);
 
     let mut line = String::new();
     while !line.contains("notifications/tools/list_changed") {
