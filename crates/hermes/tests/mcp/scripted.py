@@ -8,6 +8,7 @@ how often something ran.
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -76,6 +77,7 @@ def tools():
         tool("wait", "Answer once the file is there.", **READS),
         tool("visit", "Send the person to a page.", **READS),
         tool("gated", "Answer once somebody was at a page."),
+        tool("leave", "Start something that hides.", **READS),
         tool("env", "Tell the names of all variables.", **READS),
         tool("foo-bar", "One of two.", **READS),
         tool("foo_bar", "The other.", **READS),
@@ -170,6 +172,10 @@ def call(number, name, arguments, meta):
     elif name == "elicit":
         schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 7}}}
         return answer(json.dumps(ask("elicitation/create", {"message": "Who are you?", "requestedSchema": schema})))
+    elif name == "leave":
+        # Its parent is gone, its session is its own, and nothing is among its variables.
+        script = "env -i setsid sleep 1000 </dev/null >/dev/null & echo $!"
+        return answer(subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True).stdout.strip())
     elif name == "env":
         return answer(" ".join(sorted(os.environ)))
     answer(f"{name}: {text}")
