@@ -7,6 +7,7 @@ mod client;
 
 use std::io::{BufRead as _, Read as _};
 use std::net::TcpStream;
+use std::sync::mpsc;
 use std::thread;
 
 use hermes::Runtime;
@@ -114,6 +115,35 @@ fn what_is_no_message_is_a_bad_request_and_an_ended_session_has_no_content() {
 }
 
 #[test]
+fn what_runs_in_a_session_stops_when_its_client_ends_it() {
+    let stop = CancellationToken::new();
+    let (runtime, address, thread) = serving(&stop);
+    let definition = Definition { description: "Waits.".to_owned(), parameters: json!({ "type": "object" }) };
+    let (held, holds) = mpsc::channel();
+    let waits = move |_, cx: ToolCx| {
+        held.send(()).unwrap();
+        async move {
+            cx.cancelled().cancelled().await;
+            Ok(Value::Null)
+        }
+    };
+    let waits = ToolEntry::from_fn("waits", "demo", definition, |_, _| Vec::new(), waits);
+    runtime.install(Scope::new(Source::Embedder("test".to_owned())).tool(waits)).unwrap();
+    let session = session(address);
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": "waits" } });
+
+    let mut stream = send(address, "POST", Some(&session), &call.to_string());
+    holds.recv().unwrap();
+    send(address, "DELETE", Some(&session), "").read_to_string(&mut String::new()).unwrap();
+
+    // What nobody stops is given up a little later.
+    stream.get_ref().set_read_timeout(Some(std::time::Duration::from_secs(4))).unwrap();
+    assert_eq!(event(&mut stream), None);
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
 fn of_two_requests_with_the_same_id_the_second_is_refused() {
     let stop = CancellationToken::new();
     let (runtime, address, thread) = serving(&stop);
@@ -172,10 +202,12 @@ fn a_client_without_a_session_is_told_when_a_tool_comes() {
     let stop = CancellationToken::new();
     let (runtime, address, thread) = serving(&stop);
     let wanted = json!({ "notifications": { "toolsListChanged": true, "promptsListChanged": true } });
+    post_sessionless(address, &json!({}), "tools/list", json!({}));
+
+    // It comes after the client looked, and before it listens.
+    install_newcomer(&runtime);
     let mut listens = send_sessionless(address, &json!({}), "subscriptions/listen", wanted);
     let accepted = event(&mut listens).unwrap();
-
-    install_newcomer(&runtime);
     let told = event(&mut listens).unwrap();
 
     assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged");

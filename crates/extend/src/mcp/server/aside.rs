@@ -13,31 +13,41 @@ use rmcp::model::{
 };
 use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Messages that may wait for a client that does not read; more go the long way.
 const WAITING: usize = 64;
 
 /// The way to the stream of one request.
 #[derive(Debug, Clone)]
-pub(super) struct Aside(mpsc::Sender<ServerJsonRpcMessage>);
+pub(super) struct Aside {
+    said: mpsc::Sender<ServerJsonRpcMessage>,
+    over: CancellationToken,
+}
 
 impl Aside {
     /// Puts a way on the request; what is said there is heard at the other end. Other messages get none.
-    pub(super) fn open(message: &mut ClientJsonRpcMessage) -> Option<Heard> {
+    /// `over` fires when the session of the request ends.
+    pub(super) fn open(message: &mut ClientJsonRpcMessage, over: CancellationToken) -> Option<Heard> {
         let JsonRpcMessage::Request(request) = message else { return None };
-        let (aside, heard) = mpsc::channel(WAITING);
-        request.request.extensions_mut().insert(Self(aside));
+        let (said, heard) = mpsc::channel(WAITING);
+        request.request.extensions_mut().insert(Self { said, over });
         Some(heard)
+    }
+
+    /// Fires when the session of the request ends: nobody waits for an answer then.
+    pub(super) fn over(&self) -> &CancellationToken {
+        &self.over
     }
 
     /// Says what this message has to say on the stream it belongs to, if it belongs to one that is still
     /// there. Otherwise it is given back.
     pub(super) fn say(message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         let JsonRpcMessage::Notification(said) = &message else { return Some(message) };
-        let Some(Self(aside)) = said.notification.extensions().get::<Self>().cloned() else {
+        let Some(aside) = said.notification.extensions().get::<Self>().cloned() else {
             return Some(message);
         };
-        aside.try_send(message).err().map(mpsc::error::TrySendError::into_inner)
+        aside.said.try_send(message).err().map(mpsc::error::TrySendError::into_inner)
     }
 
     /// Marks a notification as one that belongs to the request.
@@ -167,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_said_aside_comes_before_the_answer_even_if_nobody_looked_in_between() {
         let mut message = request();
-        let heard = Aside::open(&mut message);
+        let heard = Aside::open(&mut message, CancellationToken::new());
         let aside = way(&message);
 
         assert!(said(&aside).is_none() && said(&aside).is_none());
@@ -179,7 +189,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_that_was_taken_back_is_listened_to_until_its_call_has_wound_up() {
         let mut message = request();
-        let heard = Aside::open(&mut message);
+        let heard = Aside::open(&mut message, CancellationToken::new());
         let aside = way(&message);
         drop(message);
         let mut stream = Beside::new(stream::empty(), heard);
@@ -194,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn what_belongs_to_no_stream_or_to_one_that_is_gone_is_given_back() {
         let mut message = request();
-        let heard = Aside::open(&mut message);
+        let heard = Aside::open(&mut message, CancellationToken::new());
         let aside = way(&message);
         drop(heard);
 

@@ -15,7 +15,6 @@ use rmcp::model::{
 };
 use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::aside::Aside;
 use super::calls::Wire;
@@ -122,8 +121,20 @@ impl Wire for RequestWire {
         })
     }
 
-    fn taken_back(&self) -> &CancellationToken {
-        &self.context.ct
+    fn taken_back(&self) -> BoxFuture<'_, ()> {
+        let session = self.context.extensions.get::<Aside>().map(|aside| aside.over().clone());
+        Box::pin(async move {
+            let session_over = async {
+                match session {
+                    Some(over) => over.cancelled().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.context.ct.cancelled() => {}
+                () = session_over => {}
+            }
+        })
     }
 }
 

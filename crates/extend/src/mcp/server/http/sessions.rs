@@ -18,6 +18,7 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
+use tokio_util::sync::CancellationToken;
 
 use super::super::aside::{Aside, Beside};
 use super::super::flight::Flight;
@@ -42,6 +43,8 @@ struct Place {
     flight: Flight,
     /// Held by everybody who listens.
     listening: Arc<()>,
+    /// Fires when it ends.
+    over: CancellationToken,
 }
 
 /// Every session is at work.
@@ -132,6 +135,7 @@ impl SessionManager for Sessions {
             heard: Mutex::new(self.host.now()),
             flight: Flight::default(),
             listening: Arc::default(),
+            over: CancellationToken::new(),
         });
         self.places().insert(id.clone(), Arc::clone(&place));
         Ok((id, Watched { transport, place }))
@@ -150,7 +154,10 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.places().remove(id);
+        // What runs in it is stopped at once: its client said that it goes.
+        if let Some(place) = self.places().remove(id) {
+            place.over.cancel();
+        }
         self.local.close_session(id).await
     }
 
@@ -160,7 +167,8 @@ impl SessionManager for Sessions {
         mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let place = self.heard(id);
-        let heard = Aside::open(&mut message);
+        let over = place.as_ref().map(|place| place.over.clone()).unwrap_or_default();
+        let heard = Aside::open(&mut message, over);
         let stream = self.local.create_stream(id, message).await?;
         Ok(listened(Beside::new(stream, heard), place))
     }
