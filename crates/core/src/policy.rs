@@ -139,6 +139,11 @@ pub enum Answer {
 pub trait Approver: Send + Sync {
     /// Waits for the answer to one question.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Answer>;
+
+    /// Where the person is asked, for those who are told about it: `cli` unless it says otherwise.
+    fn surface(&self) -> &'static str {
+        "cli"
+    }
 }
 
 /// A function that answers at once is an approver.

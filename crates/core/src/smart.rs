@@ -61,4 +61,8 @@ impl Approver for SmartApprover {
             self.person.ask(request).await
         })
     }
+
+    fn surface(&self) -> &'static str {
+        self.person.surface()
+    }
 }

@@ -21,6 +21,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use crate::process::guardian::Guardian;
 use crate::process::pump::how;
 use crate::process::spawn::{Child, Program, spawn, variable, word};
+use crate::process::tether::Tether;
 use crate::process::tree::{self, Root};
 use crate::process::{MARK, secret_word};
 use crate::shell::folder::{Folder, TempFolder};
@@ -129,7 +130,7 @@ impl Peers {
         let (path, arguments) = words(peer)?;
         let named = peer.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let variables = named.chain([(MARK, mark.as_str())]);
-        let Child { pid, pidfd, out, err, input, .. } = spawn(&Program {
+        let child = spawn(&Program {
             path: &path,
             arguments,
             variables: variables
@@ -139,13 +140,18 @@ impl Peers {
             streams: Streams::Separate,
             line: false,
         })?;
+        let tether = Tether::of(&child);
+        if let Some(Some(guardian)) = self.guardian.get() {
+            guardian.tell(&tether);
+        }
+        let Child { pid, pidfd, out, err, input, .. } = child;
         let (Some(errors), Some(input)) = (err, input) else {
             return Err(EnvError::Start {
                 what: path.display().to_string(),
                 why: "it has no pipes".to_owned(),
             });
         };
-        let root = Arc::new(Mutex::new(Root { pid: Some(pid), mark }));
+        let root = Arc::new(Mutex::new(Root { pid: Some(pid), mark, tether }));
         let keeper = PeerKeeper {
             pid: pid.as_raw_nonzero().get().unsigned_abs(),
             host: Arc::clone(&self.host),

@@ -96,7 +96,7 @@ fn client(cx: &ToolCx) -> Result<Client, ToolError> {
 }
 
 fn fixtures() -> Scope {
-    Scope::new(Source::Embedder("conformance".to_owned()))
+    asking(Scope::new(Source::Embedder("conformance".to_owned())))
         .tool(tool("test_simple_text", no_arguments(), |_, _| async {
             text("This is a simple text response for testing.")
         }))
@@ -145,6 +145,26 @@ fn fixtures() -> Scope {
         }))
         .tool(tool("test_elicitation_sep1330_enums", no_arguments(), |_, cx| async move {
             form(&cx, "Please choose", enums(), &[]).await
+        }))
+}
+
+/// Tools that clients of the newest protocol are asked by.
+fn asking(scope: Scope) -> Scope {
+    let asks =
+        move |tool_name: &'static str, fields: fn() -> Value| {
+            tool(tool_name, no_arguments(), move |_, cx| async move {
+                form(&cx, "Please say", fields(), &[]).await
+            })
+        };
+    scope
+        .tool(asks("test_input_required_result_elicitation", || json!({ "name": { "type": "string" } })))
+        .tool(asks("test_input_required_result_request_state", || json!({ "ok": { "type": "boolean" } })))
+        .tool(asks("test_input_required_result_tampered_state", || json!({ "ok": { "type": "boolean" } })))
+        .tool(tool("test_input_required_result_sampling", no_arguments(), sampling))
+        .tool(tool("test_input_required_result_capabilities", no_arguments(), sampling))
+        .tool(tool("test_input_required_result_multi_round", no_arguments(), |_, cx| async move {
+            form(&cx, "What is your name?", json!({ "name": { "type": "string" } }), &[]).await?;
+            form(&cx, "Which colour?", json!({ "color": { "type": "string" } }), &[]).await
         }))
 }
 
@@ -215,7 +235,7 @@ async fn progress(cx: ToolCx) -> Result<Reply, ToolError> {
 }
 
 async fn sampling(arguments: Map<String, Value>, cx: ToolCx) -> Result<Reply, ToolError> {
-    let prompt = arguments.get("prompt").cloned().unwrap_or_default();
+    let prompt = arguments.get("prompt").cloned().unwrap_or_else(|| json!("What is the capital of France?"));
     let message = json!({ "role": "user", "content": { "type": "text", "text": prompt } });
     let answer = client(&cx)?.sample(json!({ "messages": [message], "maxTokens": 100 })).await;
     let answer = answer.map_err(|why| ToolError::Failed(why.to_string()))?;

@@ -21,9 +21,12 @@ use hermes::core::policy::{Policy, PolicyRequest, Verdict};
 use hermes::extend::mcp::client::Status;
 use hermes::extend::mcp::oauth::Person;
 use hermes::store::Home;
-use hermes::{Runtime, ToolCall};
+use hermes::{Runtime, Session, ToolCall};
 use hermes_net::{Call, Http, HttpSettings, Limits, Url};
 use serde_json::{Value, json};
+
+/// What the tools of the suite's server are called here.
+const PREFIX: &str = "mcp__suite__";
 
 /// Says yes to everything.
 struct Everything;
@@ -98,9 +101,61 @@ fn server(url: &str, scenario: &str, context: &Value, folder: &Path) -> Value {
     server
 }
 
-/// Arguments for a tool that the suite's servers are known to have.
-fn arguments(tool: &str) -> Value {
-    if tool.ends_with("add_numbers") { json!({ "a": 5, "b": 3 }) } else { json!({}) }
+/// The calls that the suite wants to see; every tool once where it names none.
+fn calls(session: &Session, context: &Value) -> Vec<(String, Value)> {
+    if let Some(wanted) = context.get("toolCalls").and_then(Value::as_array) {
+        let call = |wanted: &Value| {
+            let name = wanted["name"].as_str().unwrap_or_default();
+            (format!("{PREFIX}{name}"), wanted["arguments"].clone())
+        };
+        return wanted.iter().map(call).collect();
+    }
+    let toolbox = session.toolbox_blocking();
+    let entries: Vec<_> = toolbox
+        .snapshot()
+        .tools()
+        .filter(|tool| tool.toolset().as_ref() == "mcp-suite")
+        .map(|tool| (tool.name().to_string(), tool.definition().parameters.clone()))
+        .collect();
+    let focal = entries.iter().find(|(name, _)| name.ends_with("json_schema_2020_12_tool"));
+    let call = |(name, schema): &(String, Value)| {
+        let mut arguments = sample(schema);
+        match name.strip_prefix(PREFIX) {
+            // What the tool is called with must be the schema of the other, as it arrived here.
+            Some("json_schema_echo") => {
+                arguments["schema"] = focal.map(|it| it.1.clone()).unwrap_or_default();
+            }
+            Some("read_resource") => arguments["uri"] = first(session, "list_resources", "resources", "uri"),
+            Some("get_prompt") => arguments["name"] = first(session, "list_prompts", "prompts", "name"),
+            _ => {}
+        }
+        (name.clone(), arguments)
+    };
+    entries.iter().map(call).collect()
+}
+
+/// Something of the first thing that a server lists.
+fn first(session: &Session, tool: &str, list: &str, field: &str) -> Value {
+    let outcome = session.call_blocking(ToolCall::new(format!("{PREFIX}{tool}"), "{}"));
+    let told: Value = serde_json::from_str(&outcome.body).unwrap_or_default();
+    told["data"][list][0][field].clone()
+}
+
+/// Arguments that fit a schema: whatever is required, and nothing else.
+fn sample(schema: &Value) -> Value {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let one = |name: &Value| {
+        let name = name.as_str()?;
+        let value = match schema["properties"][name]["type"].as_str() {
+            Some("integer" | "number") => json!(5),
+            Some("boolean") => json!(true),
+            Some("object") => json!({}),
+            Some("array") => json!([]),
+            _ => json!("text"),
+        };
+        Some((name.to_owned(), value))
+    };
+    required.iter().filter_map(one).collect::<serde_json::Map<_, _>>().into()
 }
 
 fn main() -> ExitCode {
@@ -120,19 +175,13 @@ fn main() -> ExitCode {
     runtime.mcp().ready_blocking();
     let asker: Arc<dyn Asker> = Arc::new(Content);
     let Ok(session) = runtime.session().extension(asker).open() else { return ExitCode::FAILURE };
-    let tools: Vec<String> = runtime
-        .tools()
-        .tools()
-        .filter(|tool| tool.toolset().as_ref() == "mcp-suite")
-        .map(|tool| tool.name().to_string())
-        .collect();
     let mut worked = true;
     for server in runtime.mcp().servers() {
         eprintln!("{:?}", server.status());
         worked &= server.status() == Status::Connected;
     }
-    for tool in &tools {
-        let outcome = session.call_blocking(ToolCall::new(tool, arguments(tool).to_string()));
+    for (tool, arguments) in calls(&session, &context) {
+        let outcome = session.call_blocking(ToolCall::new(&tool, arguments.to_string()));
         eprintln!("{tool}: {}", outcome.body);
         worked &= outcome.status.is_ok();
     }

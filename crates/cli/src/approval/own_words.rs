@@ -23,6 +23,10 @@ impl Approver for OwnWords {
         }
         self.0.ask(request)
     }
+
+    fn surface(&self) -> &'static str {
+        self.0.surface()
+    }
 }
 
 /// Whether all that is asked about is work for later.

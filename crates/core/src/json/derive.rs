@@ -19,7 +19,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::schema::{self, LIST, NAMED, ONE};
+use super::keywords::{LIST, NAMED, ONE};
+use super::schema;
 
 /// What a model is told about a tool's arguments.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,10 +14,12 @@
 //! | `sanitize` | any schema → one a provider accepts |
 //! | `derive` | a Rust type → description and schema |
 //! | `text` | JSON that is read when somebody looks into it |
-//! | `schema`, `number` | what the others share: keywords, references, exact numbers |
+//! | `keywords` | where a schema holds other schemas |
+//! | `schema`, `number` | what the others share: references, exact numbers |
 
 mod coerce;
 mod derive;
+pub mod keywords;
 mod lenient;
 mod number;
 mod quoted;
@@ -32,6 +34,7 @@ pub use coerce::coerce;
 pub use derive::{Derived, derived};
 pub use repair::{Parsed, Problem, RepairError, parse_arguments};
 pub use sanitize::{Dialect, sanitize};
+pub use schema::referred;
 pub use text::JsonText;
 pub use validate::validate;
 pub use violation::Violation;

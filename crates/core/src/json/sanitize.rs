@@ -23,7 +23,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::schema::{self, LIST, NAMED, ONE};
+use super::keywords::{LIST, NAMED, ONE};
+use super::schema;
 
 /// How much a provider accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

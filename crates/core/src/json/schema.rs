@@ -1,4 +1,4 @@
-//! What several readers of a schema need: views of values, types, references, keyword classes.
+//! What several readers of a schema need: views of values, types, references.
 
 use serde_json::{Map, Number, Value};
 
@@ -10,27 +10,6 @@ pub(super) const MAX_DEPTH: u32 = 256;
 /// How many schema nodes one check may visit. Hostile schemas can ask for more than any machine
 /// can do; honest arguments stay far below.
 pub(super) const MAX_STEPS: u32 = 250_000;
-
-/// Keywords whose value is one schema.
-pub(super) const ONE: [&str; 9] = [
-    "additionalProperties",
-    "contains",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedProperties",
-];
-
-/// Keywords whose value is a list of schemas. A list in `items` is the older spelling of
-/// `prefixItems`.
-pub(super) const LIST: [&str; 5] = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
-
-/// Keywords whose value maps names to schemas.
-pub(super) const NAMED: [&str; 5] =
-    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 /// A borrowed value, so that a whole argument map can be checked like any other value.
 #[derive(Clone, Copy)]
@@ -131,7 +110,12 @@ pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str
 
 /// Where a `$ref` into the same document leads. References to other documents lead nowhere.
 pub(super) fn target<'a>(root: &'a Value, schema: &Map<String, Value>) -> Option<&'a Value> {
-    let pointer = member(schema, "$ref")?.as_str()?.strip_prefix('#')?;
+    referred(root, member(schema, "$ref")?.as_str()?)
+}
+
+/// What a reference such as `#/$defs/name` means in this document, if it is a path and leads somewhere.
+pub fn referred<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix('#')?;
     if pointer.contains('%') { root.pointer(&decoded(pointer)) } else { root.pointer(pointer) }
 }
 

@@ -46,6 +46,7 @@ pub(crate) use place::new_id;
 pub(crate) use watch::Watch;
 
 use crate::process::spawn::{Child, Program, spawn, word};
+use crate::process::tether::Tether;
 use crate::process::tree::{self, Root};
 use hermes_core::environment::{Input, Streams};
 use wire::Request;
@@ -254,7 +255,7 @@ impl Found {
     }
 
     fn root(&self) -> Root {
-        Root { pid: None, mark: self.record.mark.clone() }
+        Root { pid: None, mark: self.record.mark.clone(), tether: Tether::default() }
     }
 
     /// Ends what a lost job left running and records that it is over.

@@ -2,16 +2,19 @@
 //!
 //! It is a small shell that waits on a pipe whose other end only this process holds. The system
 //! closes that end however we die, the guardian wakes, and everything that carries our mark is
-//! killed. Background jobs that are meant to live on do not carry it.
+//! killed, with everything that holds a pipe it was told of. Background jobs that are meant to live
+//! on have neither.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use hermes_core::environment::{EnvError, Input, Streams};
 
+use rustix::io::write;
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use crate::process::spawn::{Child, Program, spawn, word};
+use crate::process::tether::Tether;
 
 /// `$1` is our part of the mark, `$2` our private folder. The watching part leaves its parent, so that it
 /// is not ours to bury.
@@ -22,17 +25,29 @@ use crate::process::spawn::{Child, Program, spawn, word};
 const SCRIPT: &str = r#"exec 3<&0
 (
   trap '' HUP INT TERM QUIT PIPE
-  read -r _ <&3
-  owner=$1 folder=$2 sessions=' '
+  owner=$1 folder=$2 sessions=' ' pipes=' '
+  while read -r pipe <&3; do pipes="$pipes$pipe "; done
   in_session() {
     read -r line 2>/dev/null <"/proc/$1/stat" || return 1
     set -- ${line##*) }
     case $1 in Z | X | x) return 1 ;; esac
     session=$4
   }
+  holders() {
+    [ "$pipes" != ' ' ] || return 0
+    ls -l /proc/[0-9]*/fd 2>/dev/null | while read -r line; do
+      case $line in
+      /proc/*/fd:) pid=${line#/proc/} pid=${pid%/fd:} ;;
+      *' -> pipe:['*)
+        rights=${line%"${line#????}"} pipe=${line##*[}
+        case $pipes in *" $rights:${pipe%]} "*) echo "$pid" ;; esac
+        ;;
+      esac
+    done
+  }
   n=0
   while [ $n -lt 50 ]; do
-    n=$((n + 1)) found=
+    n=$((n + 1)) found=$(holders)
     for file in $(grep -lsz "^_HERMES_RUN=$owner[.]" /proc/[0-9]*/environ); do
       pid=${file#/proc/}
       pid=${pid%/environ}
@@ -67,7 +82,7 @@ const SCRIPT: &str = r#"exec 3<&0
 /// Lives as long as its owner.
 pub(crate) struct Guardian {
     /// Closing it is the sign.
-    _held: Option<OwnedFd>,
+    held: Option<OwnedFd>,
     starter: OwnedFd,
 }
 
@@ -88,7 +103,15 @@ impl Guardian {
         };
         // Our end of its output is closed at once: it has nothing to say.
         let Child { input, pidfd, .. } = spawn(&program)?;
-        Ok(Self { _held: input, starter: pidfd })
+        Ok(Self { held: input, starter: pidfd })
+    }
+
+    /// Whoever holds one of these pipes when we are gone is one of ours.
+    pub(crate) fn tell(&self, pipes: &Tether) {
+        if let Some(held) = &self.held {
+            // It reads at once; a line that it could not take leaves what the mark finds.
+            let _ = write(held, pipes.lines().as_bytes());
+        }
     }
 }
 
@@ -96,5 +119,40 @@ impl Drop for Guardian {
     fn drop(&mut self) {
         // It ended long ago, right after it had started the part that watches.
         let _ = waitid(WaitId::PidFd(self.starter.as_fd()), WaitIdOptions::EXITED);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+
+    #[test]
+    fn whoever_holds_a_pipe_that_was_told_of_goes_with_us() {
+        let program = Program {
+            path: Path::new("/bin/sh"),
+            arguments: ["sh", "-c", "exec sleep 1000"].iter().map(|text| word(text).unwrap()).collect(),
+            variables: vec![word("PATH=/usr/bin:/bin").unwrap()],
+            input: &Input::Open,
+            streams: Streams::Separate,
+            line: false,
+        };
+        let (held, other) = (spawn(&program).unwrap(), spawn(&program).unwrap());
+        let guardian = Guardian::start("nobody", None).unwrap();
+        guardian.tell(&Tether::of(&held));
+
+        drop(guardian);
+
+        let ends = |child: &Child, seconds: i64| {
+            let limit = Timespec { tv_sec: seconds, tv_nsec: 0 };
+            poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], Some(&limit)).unwrap() == 1
+        };
+        assert!(ends(&held, 30), "who held the pipe is still there");
+        assert!(!ends(&other, 0), "somebody else was killed");
+        rustix::process::kill_process(other.pid, rustix::process::Signal::KILL).unwrap();
+        for child in [held, other] {
+            waitid(WaitId::PidFd(child.pidfd.as_fd()), WaitIdOptions::EXITED).unwrap();
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! | `line.rs` | a private line to a process that calls back |
 //! | `pump.rs` | carries bytes between a process and us, and sees it end |
 //! | `tree.rs` | finds and stops what a process started |
+//! | `tether.rs` | finds it by the pipes it still holds |
 //! | `guardian.rs` | does that when we are no longer there to do it |
 
 pub(crate) mod guardian;
@@ -16,6 +17,7 @@ pub(crate) mod pump;
 pub(crate) mod ready;
 pub(crate) mod running;
 pub(crate) mod spawn;
+pub(crate) mod tether;
 pub(crate) mod tree;
 
 use hermes_core::hex::hex;

@@ -16,6 +16,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use crate::process::spawn::{self, Child};
+use crate::process::tether::Tether;
 use crate::process::tree::{self, Root};
 
 /// How long output is listened for after the end, when a child still holds it open.
@@ -57,7 +58,7 @@ impl Link {
             Input::Open => (VecDeque::new(), false),
         };
         let state = State {
-            root: Root { pid: Some(child.pid), mark },
+            root: Root { pid: Some(child.pid), mark, tether: Tether::default() },
             pending,
             closing,
             writable: child.input.is_some(),

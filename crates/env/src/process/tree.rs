@@ -1,8 +1,9 @@
 //! Everything a process started: found, asked to stop, killed.
 //!
 //! A process is one of ours when it is in the session the root leads, descends from one that is,
-//! or carries the root's mark among its variables. The last finds those that left for a session
-//! of their own and whose parents are gone. Signals go through descriptors checked against the
+//! carries the root's mark among its variables, or holds a pipe that the root was given. The mark
+//! finds those that left for a session of their own and whose parents are gone, the pipes those of
+//! them that were started without variables. Signals go through descriptors checked against the
 //! start time, so a number that was given to somebody else is never hit.
 
 #![expect(clippy::disallowed_methods, reason = "processes are listed below /proc")]
@@ -18,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
 use crate::process::MARK;
+use crate::process::tether::Tether;
 
 /// Rounds of killing before giving up; each finds what the last one missed.
 const ROUNDS: usize = 50;
@@ -32,6 +34,8 @@ pub(crate) struct Root {
     pub(crate) pid: Option<Pid>,
     /// The value of its mark.
     pub(crate) mark: String,
+    /// The pipes it was given, where whoever still holds one is to be found.
+    pub(crate) tether: Tether,
 }
 
 /// One process, as `/proc` shows it.
@@ -78,7 +82,8 @@ pub(crate) fn members(root: &Root) -> Vec<Seen> {
             let pid = pid.as_raw_nonzero().get();
             seen.session == pid || seen.pid == pid
         });
-        if in_session || (!root.mark.is_empty() && carries(seen.pid, &root.mark)) {
+        let marked = || !root.mark.is_empty() && carries(seen.pid, &root.mark);
+        if in_session || marked() || root.tether.is_held_by(seen) {
             ours.insert(seen.pid);
         }
     }

@@ -315,7 +315,7 @@ impl Approver for ToldApprover {
                 .unwrap_or_else(|| format!("{} {}", request.tool, request.arguments));
             let mut facts = json!({
                 "command": command, "description": request.reason.why, "pattern_key": request.reason.rule,
-                "pattern_keys": [request.reason.rule], "session_key": request.session, "surface": "cli",
+                "pattern_keys": [request.reason.rule], "session_key": request.session, "surface": self.inner.surface(),
             });
             if let (Some(fields), Some(choice)) = (facts.as_object_mut(), choice) {
                 fields.insert("choice".to_owned(), json!(choice));
@@ -336,6 +336,10 @@ impl Approver for ToldApprover {
             noted(&self.runtime, EventKind::PostApprovalResponse, session, || facts(Some(choice))).await;
             answer
         })
+    }
+
+    fn surface(&self) -> &'static str {
+        self.inner.surface()
     }
 }
 

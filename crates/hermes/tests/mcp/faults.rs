@@ -234,6 +234,25 @@ fn no_program_is_left_behind() {
 }
 
 #[test]
+fn what_a_program_started_and_hid_is_not_left_behind_either() {
+    let bench = Bench::scripted(&json!({}));
+    let runtime = bench.runtime();
+    let session = runtime.session().open().unwrap();
+    let pid = words(&call(&session, "mcp__s__leave", &json!({}))).parse().unwrap();
+    until("it is there under its own name", || is_asleep(pid));
+
+    drop(session);
+    drop(runtime);
+
+    until("it ends with the runtime", || !runs(pid));
+}
+
+/// Whether the process has become the one that it was started to be.
+fn is_asleep(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.starts_with("sleep"))
+}
+
+#[test]
 fn a_server_is_not_handed_what_is_not_its_own() {
     let bench = Bench::scripted(&json!({ "env": { "MINE": "${SECRET_API_KEY}" } }));
     let session = bench.session();

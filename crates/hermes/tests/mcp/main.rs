@@ -10,6 +10,7 @@
     reason = "tests look at files, processes, the clock and the environment, and stop where something is wrong"
 )]
 
+mod asked;
 mod faults;
 mod http_faults;
 mod others;

@@ -13,17 +13,18 @@ use serde_json::{Value, json};
 use crate::support::{Bench, call, until, words};
 
 /// What `scripts/testbeds/mcp` has brought.
-struct Bed {
-    node: String,
-    everything: String,
+pub(crate) struct Bed {
+    pub(crate) node: String,
+    pub(crate) everything: String,
     filesystem: String,
-    python: String,
+    pub(crate) python: String,
     conformance: String,
+    next_conformance: String,
 }
 
 impl Bed {
     /// Nothing where the testbed was not prepared, which is a failure in CI.
-    fn here() -> Option<Self> {
+    pub(crate) fn here() -> Option<Self> {
         let get = |name: &str| std::env::var(name).ok();
         let bed = (|| {
             Some(Self {
@@ -32,6 +33,7 @@ impl Bed {
                 filesystem: get("MCP_FILESYSTEM")?,
                 python: get("MCP_PYTHON")?,
                 conformance: get("MCP_CONFORMANCE")?,
+                next_conformance: get("MCP_CONFORMANCE_NEXT")?,
             })
         })();
         assert!(bed.is_some() || get("CI").as_deref() != Some("true"), "the testbed `mcp` is missing");
@@ -43,7 +45,7 @@ impl Bed {
 }
 
 /// A server of its own, stopped with the test.
-struct Served(Child, u16);
+pub(crate) struct Served(Child, u16);
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -52,12 +54,13 @@ impl Drop for Served {
     }
 }
 
-fn free_port() -> u16 {
+/// A port that nobody listens on.
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Starts a server that listens on a port it is told, and waits until it does.
-fn serve(command: &mut Command, port: u16) -> Served {
+pub(crate) fn serve(command: &mut Command, port: u16) -> Served {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let served = Served(child, port);
     until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
@@ -91,7 +94,8 @@ fn tools_of(session: &Session) -> BTreeSet<String> {
         .collect()
 }
 
-fn said(session: &Session, tool: &str, arguments: &Value) -> String {
+/// What a tool of server `s` answers.
+pub(crate) fn said(session: &Session, tool: &str, arguments: &Value) -> String {
     let outcome = call(session, &format!("mcp__s__{tool}"), arguments);
     assert_eq!(outcome.status, Status::Ok, "{tool}: {}", outcome.body);
     words(&outcome)
@@ -242,6 +246,26 @@ fn servers_of_the_python_sdk_work_over_every_way() {
     }
 }
 
+/// The client for the suite. Examples are built beside the tests.
+fn conformance_client() -> String {
+    let own = std::env::current_exe().unwrap();
+    let client = own.parent().unwrap().parent().unwrap().join("examples/mcp_conformance_client");
+    client.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_the_newest_protocol_requires_of_a_client_holds() {
+    let Some(bed) = Bed::here() else { return };
+    let mut command = Command::new(&bed.node);
+    command.args([&bed.next_conformance, "client", "--requirements", "2026-07-28"]);
+
+    let ran = command.args(["--command", &conformance_client()]).output().unwrap();
+
+    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{said}");
+    assert!(said.contains("http-custom-headers"), "the suite ran nothing: {said}");
+}
+
 #[test]
 fn the_official_suite_finds_no_fault_with_this_client() {
     let Some(bed) = Bed::here() else { return };
@@ -251,15 +275,12 @@ fn the_official_suite_finds_no_fault_with_this_client() {
     let scenarios: Vec<&str> =
         clients.lines().filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next()).collect();
     assert!(scenarios.len() >= 20, "{listed}");
-    // Examples are built beside the tests.
-    let own = std::env::current_exe().unwrap();
-    let client = own.parent().unwrap().parent().unwrap().join("examples/mcp_conformance_client");
-    let client = client.to_str().unwrap();
+    let client = conformance_client();
     let mut failed = Vec::new();
     for scenario in scenarios {
         let mut command = Command::new(&bed.node);
         let ran = command
-            .args([&bed.conformance, "client", "--command", client, "--scenario", scenario])
+            .args([&bed.conformance, "client", "--command", &client, "--scenario", scenario])
             .output()
             .unwrap();
         if !ran.status.success() {

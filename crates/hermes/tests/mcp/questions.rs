@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::{Bench, call, told, words};
 
 /// Answers every question with the next of its words.
-struct Ready(Mutex<Vec<&'static str>>, Mutex<Vec<Question>>);
+pub(crate) struct Ready(Mutex<Vec<&'static str>>, pub(crate) Mutex<Vec<Question>>);
 
 impl Asker for Ready {
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
@@ -27,11 +27,13 @@ impl Asker for Ready {
     }
 }
 
-fn ready(words: &[&'static str]) -> Arc<Ready> {
+/// Somebody with these words.
+pub(crate) fn ready(words: &[&'static str]) -> Arc<Ready> {
     Arc::new(Ready(Mutex::new(words.to_vec()), Mutex::default()))
 }
 
-struct Four(Mutex<Vec<Sample>>);
+/// A model that says four.
+pub(crate) struct Four(pub(crate) Mutex<Vec<Sample>>);
 
 impl Sampler for Four {
     fn sample(&self, request: Sample) -> BoxFuture<'_, Result<Sampled, String>> {
@@ -47,7 +49,8 @@ impl Sampler for Four {
     }
 }
 
-fn inner(outcome: &Outcome) -> Value {
+/// What the server answered, where that is JSON.
+pub(crate) fn inner(outcome: &Outcome) -> Value {
     serde_json::from_str(&words(outcome)).unwrap_or_else(|_| told(outcome))
 }
 
@@ -81,7 +84,8 @@ fn how_far_a_call_is_reaches_whoever_looks_on() {
     assert_eq!(*seen.0.lock().unwrap(), ["25 % step 1", "50 % step 2", "75 % step 3"]);
 }
 
-fn asking(runtime: &Runtime, asker: &Arc<Ready>, sampler: &Arc<Four>) -> hermes::Session {
+/// A session with somebody to ask, and with a model.
+pub(crate) fn asking(runtime: &Runtime, asker: &Arc<Ready>, sampler: &Arc<Four>) -> hermes::Session {
     let (asker, sampler): (Arc<dyn Asker>, Arc<dyn Sampler>) = (asker.clone(), sampler.clone());
     runtime.session().extension(asker).extension(sampler).open().unwrap()
 }

@@ -8,6 +8,7 @@ how often something ran.
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -42,6 +43,11 @@ def ask(method, params):
     return WAITING[number][1]
 
 
+def wait_for(file):
+    while not os.path.exists(file):
+        time.sleep(0.02)
+
+
 def tools():
     def tool(name, words="", schema=TEXT, **hints):
         return {"name": name, "description": words, "inputSchema": schema, "annotations": hints}
@@ -67,8 +73,11 @@ def tools():
         tool("sample", "Ask the model.", **READS),
         tool("sample_tools", "Ask the model again and again, with a tool.", **READS),
         tool("elicit", "Ask the person.", **READS),
+        tool("forget", "Ask the person, and take it back once the file is there.", **READS),
+        tool("wait", "Answer once the file is there.", **READS),
         tool("visit", "Send the person to a page.", **READS),
         tool("gated", "Answer once somebody was at a page."),
+        tool("leave", "Start something that hides.", **READS),
         tool("env", "Tell the names of all variables.", **READS),
         tool("foo-bar", "One of two.", **READS),
         tool("foo_bar", "The other.", **READS),
@@ -148,6 +157,12 @@ def call(number, name, arguments, meta):
             result = {"type": "tool_result", "toolUseId": "c1", "content": [{"type": "text", "text": "5"}]}
             messages += [{"role": "assistant", "content": rounds[-1].get("content", [])}, {"role": "user", "content": [result]}]
         return answer(json.dumps(rounds))
+    elif name == "wait":
+        wait_for(text)
+    elif name == "forget":
+        send({"id": "forgotten", "method": "elicitation/create", "params": {"message": "Who are you?", "requestedSchema": {"type": "object", "properties": {}}}})
+        wait_for(text)
+        send({"method": "notifications/cancelled", "params": {"requestId": "forgotten"}})
     elif name == "visit":
         return answer(json.dumps(ask("elicitation/create", {"mode": "url", "message": "Pay here", "url": text, "elicitationId": "e1"})))
     elif name == "gated" and asked_for.get(text, 0) < arguments.get("times", 1):
@@ -157,6 +172,10 @@ def call(number, name, arguments, meta):
     elif name == "elicit":
         schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 7}}}
         return answer(json.dumps(ask("elicitation/create", {"message": "Who are you?", "requestedSchema": schema})))
+    elif name == "leave":
+        # Its parent is gone, its session is its own, and nothing is among its variables.
+        script = "env -i setsid sleep 1000 </dev/null >/dev/null & echo $!"
+        return answer(subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True).stdout.strip())
     elif name == "env":
         return answer(" ".join(sorted(os.environ)))
     answer(f"{name}: {text}")
@@ -172,7 +191,9 @@ for line in sys.stdin:
     message = json.loads(line)
     method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
     if method is None:
-        done = WAITING[number]
+        done = WAITING.get(number)
+        if done is None:
+            continue
         done[1] = message.get("result", {"error": message.get("error")})
         done[0].set()
     elif method == "initialize":

@@ -8,8 +8,8 @@ use futures::future::select;
 use hermes_core::cx::ToolCx;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
-    CancelledNotificationParam, ClientRequest, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
-    ProgressToken, ReadResourceRequestParams, ReadResourceResult, Request, RequestId, ServerResult,
+    CancelledNotificationParam, ClientRequest, GetPromptRequestParams, GetPromptResult, ProgressToken,
+    ReadResourceRequestParams, ReadResourceResult, Request, RequestId, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
@@ -18,9 +18,6 @@ use super::fault::{Fate, fate};
 use super::lane::{self, Ended, Lane};
 use super::pages::{self, Page};
 use super::server::{Inner, Live, Server, Trouble};
-
-/// Rounds in which a server may ask for more before it answers.
-const ROUNDS: usize = 8;
 
 /// How often a person is sent to pages for one request.
 const VISITS: usize = 2;
@@ -91,31 +88,26 @@ impl Server {
     ) -> Result<CallToolResult, CallError> {
         let repeat = self.inner.known().may_repeat(tool);
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let mut request = ClientRequest::CallToolRequest(Request::new(params));
-        for _ in 0..ROUNDS {
-            // What it offers is known for sure only once it has been started.
-            drop(self.inner.live().await?);
-            if self.inner.holds_back(tool) {
-                return Err(CallError::HeldBack(self.config().name.clone()));
-            }
-            match self.ask(&request, cx, repeat).await? {
-                ServerResult::CallToolResult(result) => return Ok(result),
-                ServerResult::InputRequiredResult(more) => {
-                    let inputs = Box::pin(self.inner.fulfil(more)).await?;
-                    if let ClientRequest::CallToolRequest(call) = &mut request {
-                        (call.params.input_responses, call.params.request_state) = inputs;
-                    }
-                }
-                other => return Err(odd(&other)),
-            }
+        match self.ask_on(ClientRequest::CallToolRequest(Request::new(params)), cx, repeat).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            other => Err(odd(&other)),
         }
-        Err(CallError::Refused(format!("it asked for more {ROUNDS} times without an answer")))
+    }
+
+    /// Whether a tool is the one that was agreed to. What a server offers is known for sure only once it
+    /// has been started.
+    pub(super) async fn may_call(&self, tool: &str) -> Result<(), CallError> {
+        drop(self.inner.live().await?);
+        if self.inner.holds_back(tool) {
+            return Err(CallError::HeldBack(self.config().name.clone()));
+        }
+        Ok(())
     }
 
     /// Reads a resource.
     pub(super) async fn read(&self, uri: String, cx: &ToolCx) -> Result<ReadResourceResult, CallError> {
         let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
-        match self.ask(&request, cx, true).await? {
+        match self.ask_on(request, cx, true).await? {
             ServerResult::ReadResourceResult(result) => Ok(result),
             other => Err(odd(&other)),
         }
@@ -129,7 +121,7 @@ impl Server {
         cx: &ToolCx,
     ) -> Result<GetPromptResult, CallError> {
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
-        match self.ask(&ClientRequest::GetPromptRequest(Request::new(params)), cx, true).await? {
+        match self.ask_on(ClientRequest::GetPromptRequest(Request::new(params)), cx, true).await? {
             ServerResult::GetPromptResult(result) => Ok(result),
             other => Err(odd(&other)),
         }
@@ -278,21 +270,7 @@ impl Inner {
         let last = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
         Broken::Lost(format!("it is gone{last}"))
     }
-
-    /// Answers what a server wants to know before it can answer.
-    async fn fulfil(self: &Arc<Self>, more: InputRequiredResult) -> Result<Inputs, CallError> {
-        let live = self.live().await?;
-        let mut answers = std::collections::BTreeMap::new();
-        let refused = |why: rmcp::ErrorData| CallError::Refused(said(&why));
-        for (key, request) in more.input_requests.unwrap_or_default() {
-            let answer = live.client.input(request).await.map_err(refused)?;
-            answers.insert(key, answer);
-        }
-        Ok(((!answers.is_empty()).then(|| answers.into_iter().collect()), more.request_state))
-    }
 }
-
-type Inputs = (Option<rmcp::model::InputResponses>, Option<String>);
 
 /// A request on its way. Dropped before it is over, it is taken back.
 struct Waiting {
@@ -306,7 +284,7 @@ impl Waiting {
     fn new(live: &Arc<Live>, id: RequestId, token: ProgressToken, cx: &ToolCx, now: Duration) -> Self {
         live.busy.fetch_add(1, Ordering::AcqRel);
         *live.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
-        live.client.began(token.clone(), cx.clone());
+        live.client.began(id.clone(), token.clone(), cx.clone());
         Self { live: Arc::clone(live), id, token, open: true }
     }
 
@@ -350,7 +328,7 @@ fn refused(error: &rmcp::ErrorData) -> Broken {
 }
 
 /// What a server says about why not.
-fn said(error: &rmcp::ErrorData) -> String {
+pub(super) fn said(error: &rmcp::ErrorData) -> String {
     match &error.data {
         Some(data) if !data.is_null() => format!("{} ({data})", error.message),
         _ => error.message.to_string(),

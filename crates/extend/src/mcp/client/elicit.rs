@@ -12,7 +12,9 @@ use rmcp::model::{
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability,
     UrlElicitationCapability,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use super::form;
 
 /// The most letters of an address that a person can be expected to look at.
 const MAX_URL: usize = 2000;
@@ -55,7 +57,7 @@ impl Elicitation {
         match request {
             ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
                 let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
-                let filled = form(&self.server, &message, &schema, asker).await?;
+                let filled = form::fill(&self.server, &message, &schema, asker).await?;
                 Some(accepted.with_content(Value::Object(filled)))
             }
             ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
@@ -95,61 +97,6 @@ fn place(url: &str) -> Option<String> {
     let is_page = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
     // A name before the host is there to be taken for it.
     Url::parse(url).filter(|url| plain && is_page && url.user.is_none()).map(|url| url.host)
-}
-
-/// Asks for every field of a form, one question each; nothing when the person does not want to.
-async fn form(server: &str, message: &str, schema: &Value, asker: &dyn Asker) -> Option<Map<String, Value>> {
-    let mut filled = Map::new();
-    let fields = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let intro = format!("MCP server `{server}` asks: {message}");
-    if fields.is_empty() {
-        let choices = ["Accept", "Decline"].map(str::to_owned).to_vec();
-        let said = asker.ask(Question { text: intro, choices }).await;
-        return matches!(said, Answer::Said(word) if word == "Accept").then_some(filled);
-    }
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    for (name, field) in &fields {
-        let about = field.get("description").or_else(|| field.get("title")).and_then(Value::as_str);
-        let text = format!("{intro}\n{name}{}", about.map(|about| format!(": {about}")).unwrap_or_default());
-        let choices = choices_of(field);
-        let Answer::Said(said) = asker.ask(Question { text, choices }).await else { return None };
-        if said.trim().is_empty() {
-            match (field.get("default"), required.contains(&name.as_str())) {
-                (Some(usual), _) => drop(filled.insert(name.clone(), usual.clone())),
-                (None, true) => return None,
-                (None, false) => {}
-            }
-            continue;
-        }
-        filled.insert(name.clone(), typed(&said, field)?);
-    }
-    Some(filled)
-}
-
-fn choices_of(field: &Value) -> Vec<String> {
-    if field.get("type").and_then(Value::as_str) == Some("boolean") {
-        return vec!["yes".to_owned(), "no".to_owned()];
-    }
-    let listed = field.get("enum").and_then(Value::as_array).cloned().unwrap_or_default();
-    let listed: Vec<String> = listed.iter().filter_map(|it| Some(it.as_str()?.to_owned())).collect();
-    // No more than four can be shown; the person may write the others.
-    if listed.len() <= 4 { listed } else { Vec::new() }
-}
-
-/// The answer as the field wants it.
-fn typed(said: &str, field: &Value) -> Option<Value> {
-    let said = said.trim();
-    match field.get("type").and_then(Value::as_str) {
-        Some("boolean") => Some(matches!(said.to_lowercase().as_str(), "yes" | "true" | "y" | "1").into()),
-        Some("integer") => said.parse::<i64>().ok().map(Into::into),
-        Some("number") => said.parse::<f64>().ok().map(Into::into),
-        Some("array") => Some(said.split(',').map(|item| Value::from(item.trim())).collect()),
-        _ => Some(said.into()),
-    }
 }
 
 #[cfg(test)]

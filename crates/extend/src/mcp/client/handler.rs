@@ -15,9 +15,10 @@ use hermes_core::host::Host;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ErrorData, Implementation, InputRequest, JsonObject, ListRootsResult,
-    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId,
+    Root,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
 use serde_json::Value;
 use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 
@@ -47,6 +48,7 @@ pub(crate) struct Client {
 
 /// A call that runs.
 struct Running {
+    id: RequestId,
     token: ProgressToken,
     cx: ToolCx,
     /// How far it was last told to be; what is told out of order is not shown.
@@ -77,8 +79,9 @@ impl Client {
     }
 
     /// A call begins; its progress is told to whoever looks on.
-    pub(crate) fn began(&self, token: ProgressToken, cx: ToolCx) {
+    pub(crate) fn began(&self, id: RequestId, token: ProgressToken, cx: ToolCx) {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).push(Running {
+            id,
             token,
             cx,
             far: f64::MIN,
@@ -90,11 +93,22 @@ impl Client {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| call.token != *token);
     }
 
-    /// The call in whose name something is asked.
-    async fn call(&self) -> Option<ToolCx> {
+    /// The call in whose name something is asked. Where the question did not come on the stream of one it
+    /// is the newest; but when calls of several sessions run nobody can say whose it is, and nobody's
+    /// person is asked about the affairs of another.
+    async fn call(&self, asked: &RequestContext<RoleClient>) -> Option<ToolCx> {
         drop(self.sending.write().await);
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.last().map(|call| call.cx.clone())
+        let origin = match asked.extensions.get::<InboundStreamOrigin>() {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => running.iter().find(|call| call.id == *id),
+            Some(InboundStreamOrigin::Unassociated) | None => None,
+        };
+        let newest = || {
+            let newest = running.last()?;
+            let of_one = running.iter().all(|call| call.cx.session_id() == newest.cx.session_id());
+            of_one.then_some(newest)
+        };
+        origin.or_else(newest).map(|call| call.cx.clone())
     }
 }
 
@@ -112,33 +126,30 @@ fn words(progress: &ProgressNotificationParam) -> String {
 }
 
 impl Client {
-    /// Answers what a server wants to know in the middle of a call.
-    pub(crate) async fn input(&self, request: InputRequest) -> Result<Value, ErrorData> {
+    /// Answers what a server wants to know before it answers this call.
+    pub(crate) async fn input(&self, request: InputRequest, cx: &ToolCx) -> Result<Value, ErrorData> {
         let told = |value: Result<Value, serde_json::Error>| {
             value.map_err(|error| ErrorData::internal_error(error.to_string(), None))
         };
         match request {
             InputRequest::CreateMessage(request) => {
-                let answer = self.sample(request.params).await;
+                let answer = self.samples.answer(request.params, Some(cx)).await;
                 let answer = answer.map_err(|why| ErrorData::invalid_request(why, None))?;
                 told(serde_json::to_value(answer))
             }
             InputRequest::Elicitation(request) => {
-                told(serde_json::to_value(self.elicit(request.params).await))
+                told(serde_json::to_value(self.elicit(request.params, Some(cx)).await))
             }
             InputRequest::ListRoots(_) => told(serde_json::to_value(self.roots())),
             _ => Err(ErrorData::invalid_request("this program does not know the question", None)),
         }
     }
 
-    async fn sample(&self, request: CreateMessageRequestParams) -> Result<CreateMessageResult, String> {
-        let cx = if self.samples.are_allowed() { self.call().await } else { None };
-        self.samples.answer(request, cx.as_ref()).await
-    }
-
-    pub(super) async fn elicit(&self, request: ElicitRequestParams) -> ElicitResult {
-        let Some(elicitation) = &self.elicitation else { return Elicitation::declined() };
-        elicitation.answer(request, self.call().await.as_ref()).await
+    async fn elicit(&self, request: ElicitRequestParams, cx: Option<&ToolCx>) -> ElicitResult {
+        match &self.elicitation {
+            Some(elicitation) => elicitation.answer(request, cx).await,
+            None => Elicitation::declined(),
+        }
     }
 
     /// Sends the person who watches this call to pages; why that did not happen.
@@ -149,6 +160,11 @@ impl Client {
     fn roots(&self) -> ListRootsResult {
         ListRootsResult::new(vec![Root::new(self.root.clone())])
     }
+}
+
+/// What is answered to a question that the server does not ask any more; nobody listens to it.
+fn taken_back() -> ErrorData {
+    ErrorData::internal_error("the question was taken back", None)
 }
 
 impl rmcp::ClientHandler for Client {
@@ -173,17 +189,21 @@ impl rmcp::ClientHandler for Client {
     async fn create_message(
         &self,
         params: CreateMessageRequestParams,
-        _cx: RequestContext<RoleClient>,
+        asked: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        self.sample(params).await.map_err(|why| ErrorData::invalid_request(why, None))
+        let cx = if self.samples.are_allowed() { self.call(&asked).await } else { None };
+        let answer = asked.ct.run_until_cancelled(self.samples.answer(params, cx.as_ref())).await;
+        answer.ok_or_else(taken_back)?.map_err(|why| ErrorData::invalid_request(why, None))
     }
 
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _cx: RequestContext<RoleClient>,
+        asked: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.elicit(request).await)
+        let cx = if self.elicitation.is_some() { self.call(&asked).await } else { None };
+        let answer = asked.ct.run_until_cancelled(self.elicit(request, cx.as_ref())).await;
+        answer.ok_or_else(taken_back)
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _cx: NotificationContext<RoleClient>) {

@@ -14,10 +14,11 @@
 //! | `result.rs`, `media.rs` | its answers as the model reads them, and files for what is no text |
 //! | `server.rs`, `mind.rs` | its life: started, watched, let go, started again |
 //! | `call.rs` | one call: sent once, taken back when nobody waits any more |
+//! | `rounds.rs` | a call that the server answers with questions |
 //! | `lane.rs` | the short way of a call to a program on this machine |
 //! | `connect.rs` | from a configuration to a connection |
 //! | `handler.rs` | what it may ask of us |
-//! | `sampling.rs`, `elicit.rs` | its questions to the model, and to the person |
+//! | `sampling.rs`, `elicit.rs`, `form.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
 //! | `plain.rs` | the answers that nearly all are, read quickly |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
@@ -30,6 +31,7 @@ mod config;
 mod connect;
 mod elicit;
 mod fault;
+mod form;
 mod handler;
 mod http;
 mod keep;
@@ -44,6 +46,7 @@ mod output;
 mod pages;
 mod plain;
 mod result;
+mod rounds;
 mod sampling;
 mod schema;
 mod server;

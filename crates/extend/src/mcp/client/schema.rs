@@ -3,6 +3,8 @@
 //!
 //! What is merely unusual is mended later, for every tool alike; here is only what cannot be.
 
+use hermes_core::json::keywords::{LIST, NAMED, ONE, TYPES};
+use hermes_core::json::referred;
 use serde_json::{Map, Value};
 
 /// Most bytes of one definition; more would crowd everything else out of a prompt.
@@ -13,24 +15,6 @@ const MAX_DEPTH: usize = 64;
 
 /// Raised when the rules change, so that what was judged by older ones is judged again.
 pub(super) const RULES: u32 = 1;
-
-/// The JSON Schema types.
-const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
-
-/// Keywords whose value is one schema, a list of them, or a map of names to them.
-const ONE: [&str; 9] = [
-    "additionalProperties",
-    "contains",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedProperties",
-];
-const LIST: [&str; 5] = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
-const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 /// What is wrong with a definition, if something is.
 pub(super) fn fault(name: &str, description: &str, schema: &Value) -> Option<String> {
@@ -105,8 +89,9 @@ fn own_fault(node: &Map<String, Value>, root: &Value) -> Option<String> {
         Some(other) => return Some(format!("{other} is no type")),
     }
     if let Some(Value::String(reference)) = node.get("$ref")
-        && let Some(pointer) = reference.strip_prefix('#')
-        && !refers(root, pointer)
+        && let Some(inside) = reference.strip_prefix('#')
+        && referred(root, reference).is_none()
+        && (inside.starts_with('/') || !anchored(root, inside))
     {
         return Some(format!("`{reference}` refers to nothing"));
     }
@@ -123,14 +108,7 @@ fn own_fault(node: &Map<String, Value>, root: &Value) -> Option<String> {
     listed.map(|word| format!("`{word}` is no list, or an empty one"))
 }
 
-/// Whether there is something in the schema where a reference leads: a path, or the name of an anchor.
-fn refers(root: &Value, pointer: &str) -> bool {
-    if pointer.is_empty() || pointer.starts_with('/') {
-        return root.pointer(&decoded(pointer)).is_some();
-    }
-    anchored(root, pointer)
-}
-
+/// Whether something in the schema goes by this name.
 fn anchored(value: &Value, name: &str) -> bool {
     match value {
         Value::Object(map) => {
@@ -143,19 +121,6 @@ fn anchored(value: &Value, name: &str) -> bool {
         Value::Array(items) => items.iter().any(|inner| anchored(inner, name)),
         _ => false,
     }
-}
-
-/// A pointer without the signs that addresses write for others.
-fn decoded(pointer: &str) -> String {
-    let mut bytes = Vec::with_capacity(pointer.len());
-    let mut rest = pointer.as_bytes();
-    while let Some((&first, behind)) = rest.split_first() {
-        let code = behind.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        let byte = code.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| first == b'%');
-        bytes.push(byte.unwrap_or(first));
-        rest = behind.get(if byte.is_some() { 2 } else { 0 }..).unwrap_or_default();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether a regular expression is whole: what is opened is closed, and what is repeated is there. Which

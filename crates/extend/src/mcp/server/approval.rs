@@ -38,6 +38,10 @@ impl Approver for FormApprover {
             }
         })
     }
+
+    fn surface(&self) -> &'static str {
+        "mcp"
+    }
 }
 
 /// One answer that may be given.

@@ -53,8 +53,8 @@ pub(super) trait Wire: Send + Sync {
     /// Asks, and waits for the answer until `over`; then the question is taken back.
     fn ask<'a>(&'a self, ask: Ask, over: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<Value, String>>;
 
-    /// Fires when the client takes the request back.
-    fn taken_back(&self) -> &CancellationToken;
+    /// Ends when the client takes the request back, or ends its session.
+    fn taken_back(&self) -> BoxFuture<'_, ()>;
 }
 
 /// Where following a call led.
@@ -96,11 +96,12 @@ impl Running {
         let mut questions = FuturesUnordered::new();
         let over = CancellationToken::new();
         let mut silent = wire.wants_progress();
+        let mut taken_back = wire.taken_back();
         loop {
             let beat = async { if silent { host.sleep(BEAT).await } else { std::future::pending().await } };
             tokio::select! {
                 biased;
-                () = wire.taken_back().cancelled() => {
+                () = &mut taken_back => {
                     take_back(&over, &mut questions).await;
                     return self.wind_up(host).await;
                 }

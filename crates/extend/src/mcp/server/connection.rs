@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermes_core::call::ToolCall;
+use hermes_core::definitions::Toolbox;
 use hermes_core::host::Host;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -33,6 +34,8 @@ pub(super) struct Connection {
     /// Fires when the server ends.
     stopped: CancellationToken,
     parked: Mutex<BTreeMap<String, Parked>>,
+    /// The tools as they were last listed.
+    listed: Mutex<Option<Arc<Toolbox>>>,
 }
 
 /// A call that waits for the answer to a question.
@@ -50,7 +53,22 @@ impl Connection {
         tasks: TaskTracker,
         stopped: CancellationToken,
     ) -> Self {
-        Self { bench, host, tasks, stopped, parked: Mutex::default() }
+        Self { bench, host, tasks, stopped, parked: Mutex::default(), listed: Mutex::default() }
+    }
+
+    /// Notes what a client was shown.
+    pub(super) fn listed(&self, tools: &Arc<Toolbox>) {
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(tools));
+    }
+
+    /// The tools that a client last saw here; those of this moment where none did. What changed after it
+    /// looked and before it listens is then told too.
+    pub(super) async fn last_listed(&self) -> Arc<Toolbox> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match listed {
+            Some(listed) => listed,
+            None => self.bench.tools().await,
+        }
     }
 
     /// Takes a call, or goes on with one that was asked about.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::clarify::Asker;
+use hermes_core::definitions::Toolbox;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
@@ -17,6 +18,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -125,7 +127,7 @@ impl Server {
     }
 
     /// Tells a client that has seen the tools when they are no longer those, as long as it is there.
-    fn tell_changes(&self, connection: &Arc<Connection>, peer: Peer<RoleServer>) {
+    fn tell_changes(&self, connection: &Arc<Connection>, mut known: Arc<Toolbox>, peer: Peer<RoleServer>) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *told, true) {
             return;
@@ -133,7 +135,7 @@ impl Server {
         let (connection, hub, gone) = (Arc::clone(connection), Arc::clone(&self.hub), self.gone.clone());
         let tell = async move {
             loop {
-                changed(&connection, &hub).await;
+                changed(&connection, &hub, &mut known).await;
                 if peer.notify_tool_list_changed().await.is_err() {
                     return;
                 }
@@ -156,14 +158,14 @@ impl Drop for Server {
     }
 }
 
-/// Ends when the tools are others than they were.
-async fn changed(connection: &Connection, hub: &Hub) {
+/// Ends when the tools are others than those that are known, which they then are.
+async fn changed(connection: &Connection, hub: &Hub, known: &mut Arc<Toolbox>) {
     let host = hub.workshop.host();
-    let known = connection.bench.tools().await;
     loop {
         host.sleep(LOOK).await;
         let now = connection.bench.tools().await;
-        if !Arc::ptr_eq(&known, &now) && known.json() != now.json() {
+        if !Arc::ptr_eq(known, &now) && known.json() != now.json() {
+            *known = now;
             return;
         }
     }
@@ -212,8 +214,9 @@ impl ServerHandler for Server {
         let connection = self.connection(&context).await?;
         let toolbox = connection.bench.tools().await;
         let client = abilities(&context);
+        connection.listed(&toolbox);
         if !is_sessionless(&context) {
-            self.tell_changes(&connection, context.peer);
+            self.tell_changes(&connection, Arc::clone(&toolbox), context.peer);
         }
         Ok(ListToolsResult::with_all_items(super::listing::tools(&toolbox, client)))
     }
@@ -232,9 +235,9 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(super::requests::not_understood(&request))
+        Err(super::requests::not_understood(&request, is_sessionless(&context)))
     }
 
     async fn set_level(
@@ -273,8 +276,10 @@ impl ServerHandler for Server {
             Some(offers) => offers.read(&request.uri).await,
             None => None,
         };
-        let missing =
-            || ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None);
+        let missing = || {
+            let why = format!("there is no resource `{}`", request.uri);
+            ErrorData::resource_not_found(why, Some(json!({ "uri": request.uri })))
+        };
         Ok(ReadResourceResult::new(found.ok_or_else(missing)?).into())
     }
 
@@ -328,10 +333,11 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let connection = self.connection(context.request_context()).await?;
+        let mut known = connection.last_listed().await;
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                () = changed(&connection, &self.hub) => {}
+                () = changed(&connection, &self.hub, &mut known) => {}
             }
             if context.sink().notify_tool_list_changed().await.is_err() {
                 return Ok(());

@@ -9,6 +9,7 @@
 //! | `handler.rs` | the requests of a client |
 //! | `connection.rs` | a client and its session, with the calls that wait for an answer |
 //! | `calls.rs`, `wire.rs` | a running call, and the open request it serves |
+//! | `aside.rs` | what belongs to a request and is said on the stream that answers it |
 //! | `client.rs` | what a running call may want from the client |
 //! | `approval.rs` | the approval card as a form |
 //! | `listing.rs`, `content.rs` | tools and results as the protocol writes them |
@@ -19,6 +20,7 @@
 //! share one session, which belongs to whoever holds the token.
 
 mod approval;
+mod aside;
 mod calls;
 mod client;
 mod connection;

@@ -8,17 +8,22 @@
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CompleteRequestParams, CustomRequest,
-    ErrorCode, GetPromptRequestParams, InitializeRequestParams, JsonRpcMessage, PaginatedRequestParams,
-    ReadResourceRequestParams, RequestId, SetLevelRequestParams, SubscribeRequestParams,
-    UnsubscribeRequestParams,
+    ErrorCode, GetMeta as _, GetPromptRequestParams, InitializeRequestParams, JsonRpcMessage,
+    PaginatedRequestParams, ReadResourceRequestParams, RequestId, SetLevelRequestParams,
+    SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What is wrong with a request that was not understood.
-pub(super) fn not_understood(request: &CustomRequest) -> ErrorData {
+/// Methods that the protocol without sessions has no more.
+const REMOVED: [&str; 5] =
+    ["initialize", "logging/setLevel", "ping", "resources/subscribe", "resources/unsubscribe"];
+
+/// What is wrong with a request that was not understood; `sessionless` in the protocol without sessions.
+pub(super) fn not_understood(request: &CustomRequest, sessionless: bool) -> ErrorData {
     let CustomRequest { method, params, .. } = request;
-    if let Some(why) = misfit(method, params.as_ref()) {
+    let removed = sessionless && REMOVED.contains(&method.as_str());
+    if !removed && let Some(why) = misfit(method, params.as_ref()) {
         return ErrorData::invalid_params(format!("the parameters of {method} are wrong: {why}"), None);
     }
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}` here"), None)
@@ -29,7 +34,9 @@ pub(super) fn wrong_beginning(message: &ClientJsonRpcMessage) -> Option<(Request
     match message {
         JsonRpcMessage::Request(request) => match &request.request {
             ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
-                Some((request.id.clone(), not_understood(custom)))
+                let version = custom.get_meta().protocol_version();
+                let sessionless = version.is_some_and(|version| !version.has_initialize());
+                Some((request.id.clone(), not_understood(custom, sessionless)))
             }
             _ => None,
         },
@@ -96,7 +103,7 @@ mod tests {
     use super::*;
 
     fn told(method: &str, params: Option<Value>) -> (i32, String) {
-        let error = not_understood(&CustomRequest::new(method, params));
+        let error = not_understood(&CustomRequest::new(method, params), false);
         (error.code.0, error.message.into_owned())
     }
 
@@ -124,6 +131,16 @@ mod tests {
 
         assert_eq!(code, -32602);
         assert!(why.contains("`loud`") && why.contains("`warning`"), "{why}");
+    }
+
+    #[test]
+    fn what_the_protocol_without_sessions_has_no_more_is_no_method_there() {
+        let level = CustomRequest::new("logging/setLevel", Some(json!({})));
+        let call = CustomRequest::new("tools/call", Some(json!({})));
+
+        assert_eq!(not_understood(&level, true).code, ErrorCode::METHOD_NOT_FOUND);
+        assert_eq!(not_understood(&level, false).code, ErrorCode::INVALID_PARAMS);
+        assert_eq!(not_understood(&call, true).code, ErrorCode::INVALID_PARAMS);
     }
 
     #[test]

@@ -8,14 +8,15 @@
 use futures::future::BoxFuture;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CreateMessageRequest, CreateMessageRequestParams, ElicitRequest, ElicitRequestParams, ElicitationSchema,
-    InputRequest, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, ServerRequest,
+    CancelledNotification, CancelledNotificationParam, CreateMessageRequest, CreateMessageRequestParams,
+    ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, LoggingLevel,
+    LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, ServerNotification, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
+use super::aside::Aside;
 use super::calls::Wire;
 use super::client::{Abilities, Ask, Level, Progress};
 
@@ -46,6 +47,15 @@ impl RequestWire {
     pub(super) fn id(&self) -> String {
         self.context.id.to_string()
     }
+
+    /// Says something that belongs to this request, where its answer will be.
+    async fn say(&self, mut notification: ServerNotification) {
+        if let Some(aside) = self.context.extensions.get::<Aside>() {
+            aside.mark(&mut notification);
+        }
+        // A client that is gone has no use for it, and shows no form either.
+        let _ = self.context.peer.send_notification(notification).await;
+    }
 }
 
 impl Wire for RequestWire {
@@ -73,8 +83,7 @@ impl Wire for RequestWire {
             if self.log_from.is_some_and(|least| level >= least) {
                 let line =
                     LoggingMessageNotificationParam::new(on_the_wire(level), data).with_logger("hermes");
-                // A client that is gone has no use for it.
-                let _ = self.context.peer.notify_logging_message(line).await;
+                self.say(LoggingMessageNotification::new(line).into()).await;
             }
         })
     }
@@ -104,16 +113,28 @@ impl Wire for RequestWire {
                     serde_json::to_value(said.map_err(|why| why.to_string())?).map_err(|why| why.to_string())
                 }
                 () = over => {
-                    // A client that is gone shows no form either.
-                    let _ = asked.cancel(Some(TAKEN_BACK.to_owned())).await;
+                    let over = CancelledNotificationParam::new(Some(asked.id), Some(TAKEN_BACK.to_owned()));
+                    self.say(CancelledNotification::new(over).into()).await;
                     Err(TAKEN_BACK.to_owned())
                 }
             }
         })
     }
 
-    fn taken_back(&self) -> &CancellationToken {
-        &self.context.ct
+    fn taken_back(&self) -> BoxFuture<'_, ()> {
+        let session = self.context.extensions.get::<Aside>().map(|aside| aside.over().clone());
+        Box::pin(async move {
+            let session_over = async {
+                match session {
+                    Some(over) => over.cancelled().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.context.ct.cancelled() => {}
+                () = session_over => {}
+            }
+        })
     }
 }
 

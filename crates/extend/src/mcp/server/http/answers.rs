@@ -7,6 +7,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
+use rmcp::model::ErrorCode;
 
 use super::sessions::MAX_SESSIONS;
 use super::visitors::Refused;
@@ -38,6 +39,14 @@ pub(super) fn full() -> Answer {
     answer
 }
 
+/// The connection went to somebody else in the very moment of the request.
+pub(super) fn crowded() -> Answer {
+    let why = "too many connections are open, and this one was given up; nothing was done".to_owned();
+    let mut answer = text(StatusCode::SERVICE_UNAVAILABLE, why);
+    answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
+}
+
 /// The body is longer than any may be.
 pub(super) fn too_large() -> Answer {
     text(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has at most {} MiB", MAX_MESSAGE / 1024 / 1024))
@@ -50,12 +59,16 @@ pub(super) fn cut_off() -> Answer {
 
 /// The message cannot be served.
 pub(super) fn wrong(wrong: Wrong) -> Answer {
+    let status = match wrong.error.code {
+        ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        _ => StatusCode::BAD_REQUEST,
+    };
     // Over HTTP somebody always waits: for the answer to this very request.
     let waits = if wrong.waits == Waits::Nobody { Waits::Somebody } else { wrong.waits };
     let answer = message::answer(&Wrong { error: wrong.error, waits });
     let written = serde_json::to_vec(&answer).unwrap_or_default();
     let mut answer = Response::new(Full::new(Bytes::from(written)).boxed());
-    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }

@@ -1,10 +1,11 @@
 //! Streamable HTTP: the protocol over a socket, for clients that did not start the server.
 //!
-//! `visitors.rs` decides who comes in, `token.rs` knows the secret; both are pure. `sessions.rs` keeps
-//! the sessions and makes room. Here the socket is served, with a limit for everything: connections,
-//! sessions, bytes of a request, time to send its head.
+//! `visitors.rs` decides who comes in, `token.rs` knows the secret; both are pure. `room.rs` has the
+//! places for connections, `sessions.rs` those for sessions; both make room. Here the socket is served,
+//! with a limit for everything: connections, sessions, bytes of a request, time to send its head.
 
 mod answers;
+mod room;
 mod sessions;
 mod token;
 mod visitors;
@@ -26,7 +27,6 @@ use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::flight::same_id;
@@ -35,13 +35,14 @@ use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
 use super::{ServeError, wind_up};
 use answers::Answer;
+use room::{Room, Seat};
 use sessions::Sessions;
 use visitors::Visitors;
 
 pub use token::{SHORTEST, Token, TokenError};
 pub use visitors::Access;
 
-/// Connections at once; one more waits.
+/// Connections at once; for one more, one that is not at work goes.
 const MAX_CONNECTIONS: usize = 128;
 
 /// How long a client may take for the head of a request.
@@ -84,34 +85,47 @@ pub async fn serve_http(
     let host = workshop.host();
     let hub = Arc::new(Hub::new(workshop));
     let inside = Arc::new(Inside::new(&hub, Visitors { access, names }, &stop));
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    loop {
-        let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await else {
-            break;
-        };
-        let Some(stream) = stop.run_until_cancelled(listener.accept()).await else { break };
-        let (inside, stop) = (Arc::clone(&inside), stop.clone());
-        hub.tasks.spawn(async move {
-            let answer = service_fn(move |request| {
-                let inside = Arc::clone(&inside);
-                async move { Ok::<_, Infallible>(inside.answer(request).await) }
-            });
-            let mut builder = http1::Builder::new();
-            builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-            let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), answer));
-            // A client that goes away, or speaks something else, is its own affair.
-            tokio::select! {
-                _ = serving.as_mut() => {}
-                () = stop.cancelled() => {
-                    serving.as_mut().graceful_shutdown();
-                    let _ = serving.await;
-                }
-            }
-            drop(place);
-        });
+    let room = Room::new(MAX_CONNECTIONS);
+    let come = || async {
+        let stream = listener.accept().await;
+        (stream, room.seat().await)
+    };
+    while let Some((stream, seat)) = stop.run_until_cancelled(come()).await {
+        hub.tasks.spawn(serve_connection(TokioIo::new(stream), seat, Arc::clone(&inside), stop.clone()));
     }
     wind_up(&hub, &host).await;
     Ok(())
+}
+
+/// Serves one connection until its client goes, somebody else needs its place, or `stop` fires.
+async fn serve_connection(
+    stream: impl hyper::rt::Read + hyper::rt::Write + Unpin,
+    seat: Arc<Seat>,
+    inside: Arc<Inside>,
+    stop: CancellationToken,
+) {
+    let sits = Arc::clone(&seat);
+    let answer = service_fn(move |request| {
+        let (inside, work) = (Arc::clone(&inside), sits.works());
+        async move {
+            Ok::<_, Infallible>(match work {
+                Some(work) => work.on(inside.answer(request).await),
+                None => answers::crowded(),
+            })
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    let mut serving = std::pin::pin!(builder.serve_connection(stream, answer));
+    // A client that goes away, or speaks something else, is its own affair.
+    tokio::select! {
+        _ = serving.as_mut() => {}
+        () = seat.goes().cancelled() => {}
+        () = stop.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            let _ = serving.await;
+        }
+    }
 }
 
 impl Inside {

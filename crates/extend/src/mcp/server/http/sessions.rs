@@ -18,7 +18,9 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
+use tokio_util::sync::CancellationToken;
 
+use super::super::aside::{Aside, Beside};
 use super::super::flight::Flight;
 
 /// Sessions at once, unless none of them can go.
@@ -41,6 +43,8 @@ struct Place {
     flight: Flight,
     /// Held by everybody who listens.
     listening: Arc<()>,
+    /// Fires when it ends.
+    over: CancellationToken,
 }
 
 /// Every session is at work.
@@ -131,6 +135,7 @@ impl SessionManager for Sessions {
             heard: Mutex::new(self.host.now()),
             flight: Flight::default(),
             listening: Arc::default(),
+            over: CancellationToken::new(),
         });
         self.places().insert(id.clone(), Arc::clone(&place));
         Ok((id, Watched { transport, place }))
@@ -149,17 +154,23 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.places().remove(id);
+        // What runs in it is stopped at once: its client said that it goes.
+        if let Some(place) = self.places().remove(id) {
+            place.over.cancel();
+        }
         self.local.close_session(id).await
     }
 
     async fn create_stream(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let place = self.heard(id);
-        Ok(listened(self.local.create_stream(id, message).await?, place))
+        let over = place.as_ref().map(|place| place.over.clone()).unwrap_or_default();
+        let heard = Aside::open(&mut message, over);
+        let stream = self.local.create_stream(id, message).await?;
+        Ok(listened(Beside::new(stream, heard), place))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -199,7 +210,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.place.flight.told(&message);
-        self.transport.send(message)
+        let sent = Aside::say(message).map(|message| self.transport.send(message));
+        async move {
+            match sent {
+                Some(sent) => sent.await,
+                None => Ok(()),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
