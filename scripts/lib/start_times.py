@@ -1,17 +1,20 @@
 """Measures a start of the binary with fifty plugins and twenty MCP servers configured: prints one JSON
 object, name to [value, unit].
 
-Whole processes are measured, in homes where the plugins and servers are known already, in turns with a home
-that has none. What the machine does meanwhile disturbs all homes alike.
+Processes are measured in homes where the plugins and servers are known already, in turns with a home that has
+none, so that what the machine does meanwhile disturbs all homes alike. A call is measured to its end, a chat
+until its model is asked: what a model does with many tools is not the start.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import socket
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
 
 import measure
@@ -19,7 +22,8 @@ import measure
 PLUGINS = 50
 SERVERS = 20
 RUNS = 60
-COMMANDS = {"call": ["tools", "call", "todo"], "chat": ["chat", "-Q", "-q", "hello"]}
+CALL = ["tools", "call", "todo"]
+CHAT = ["chat", "-Q", "-q", "hello"]
 ECHO = pathlib.Path(__file__).parents[2] / "crates/bench/src/echo_server.py"
 MANIFEST = "name: plugin{n}\nversion: 1.0.0\ndescription: Plugin number {n}\nauthor: somebody\n"
 CODE = """\
@@ -32,9 +36,53 @@ def register(ctx):
 """
 
 
-def furnish(home, plugins, servers):
+class Model:
+    """Answers whatever it is asked, and knows when that was."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.asked_at = None
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def address(self):
+        return f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
+
+    def serve(self):
+        while True:
+            connection, _ = self.listener.accept()
+            with connection:
+                self.answer(connection)
+
+    def answer(self, connection):
+        """Each request gets the same answer, and a connection of its own."""
+        head = connection.recv(1 << 16)
+        now = time.perf_counter_ns()
+        if head.startswith(b"POST"):
+            self.asked_at = self.asked_at or now
+        while b"\r\n\r\n" not in head:
+            head += connection.recv(1 << 16)
+        left = length(head) - len(head.split(b"\r\n\r\n", 1)[1])
+        while left > 0:
+            left -= len(connection.recv(1 << 16))
+        streamed = {"choices": [{"index": 0, "delta": {"content": "Hello."}, "finish_reason": "stop"}]}
+        body = f"data: {json.dumps(streamed)}\n\ndata: [DONE]\n\n".encode()
+        kind = b"text/event-stream"
+        connection.sendall(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: " + kind + b"\r\n\r\n" + body)
+
+
+def length(head):
+    """How long the body of a request is."""
+    for line in head.split(b"\r\n\r\n", 1)[0].split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0
+
+
+def furnish(home, plugins, servers, model):
     """A home with so many plugins and servers."""
-    config = {"mcp_discovery_timeout": 60}
+    model = {"default": "scripted", "provider": "custom", "base_url": model, "api_key": "dummy", "context_length": 200000}
+    config = {"mcp_discovery_timeout": 60, "model": model}
     if plugins:
         config["plugins"] = {"enabled": [f"plugin{n}" for n in range(plugins)]}
     if servers:
@@ -78,21 +126,32 @@ def learn(binary, env, plugins, servers):
 def times(binary, runs):
     """Milliseconds of a start, by kind of home and command."""
     kinds = {"none": (0, 0), "plugins": (PLUGINS, 0), "servers": (0, SERVERS), "both": (PLUGINS, SERVERS)}
-    took = {(kind, name): [] for kind in kinds for name in COMMANDS}
+    took = {(kind, name): [] for kind in kinds for name in ("call", "chat")}
+    model = Model()
     with tempfile.TemporaryDirectory() as folder:
         envs = {}
         for kind, wanted in kinds.items():
             home = pathlib.Path(folder, kind)
             envs[kind] = os.environ | {"HERMES_HOME": str(home), "HOME": folder}
-            furnish(home, *wanted)
+            furnish(home, *wanted, model.address())
             learn(binary, envs[kind], *wanted)
         for round_ in range(runs + 3):
             for kind, env in envs.items():
-                for name, words in COMMANDS.items():
-                    spent = measure.spawned([binary, *words], env)
-                    if round_ >= 3:
-                        took[kind, name].append(spent / 1e6)
+                call, chat = measure.spawned([binary, *CALL], env), until_asked(binary, env, model)
+                if round_ >= 3:
+                    took[kind, "call"].append(call / 1e6)
+                    took[kind, "chat"].append(chat / 1e6)
     return {key: statistics.median(spent) for key, spent in took.items()}
+
+
+def until_asked(binary, env, model):
+    """Nanoseconds from starting a chat until its model is asked."""
+    model.asked_at = None
+    began = time.perf_counter_ns()
+    measure.spawned([binary, *CHAT], env)
+    if model.asked_at is None:
+        raise measure.Failed("the chat did not ask its model")
+    return model.asked_at - began
 
 
 def main():
@@ -102,7 +161,7 @@ def main():
     asked = parser.parse_args()
     found = times(asked.binary, asked.runs)
     told = {f"start_{name}_{kind}_ms": [value, "ms"] for (kind, name), value in found.items()}
-    for name in COMMANDS:
+    for name in ("call", "chat"):
         told[f"start_{name}_foreign_ratio"] = [found["both", name] / found["none", name], "×"]
     print(json.dumps(told, ensure_ascii=False))
 

@@ -388,6 +388,9 @@ struct Next {
 impl Next {
     /// Those of a snapshot without some sources.
     fn after(before: &Snapshot, gone: &[Source]) -> Self {
+        if gone.is_empty() {
+            return Self { scopes: before.scopes.clone(), tools: before.tools.clone() };
+        }
         let scopes: Vec<_> =
             before.scopes.iter().filter(|scope| !gone.contains(&scope.source)).cloned().collect();
         let (tools, _) = Snapshot::owners(&scopes);

@@ -7,11 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use hermes_core::availability::{Availability, Change};
 use hermes_core::call::ToolCall;
-use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox, definition_json};
+use hermes_core::definitions::{DefinitionCache, DefinitionSettings, Toolbox};
 use hermes_core::deliver::{Deliver, DeliverError, Letter, Sent, Target};
 use hermes_core::environment::{EnvError, Environments, Tell, Way};
 use hermes_core::extensions::Extensions;
-use hermes_core::host::{Host, blocking};
+use hermes_core::host::Host;
 use hermes_core::jobs::{Jobs, Notice};
 use hermes_core::outcome::Outcome;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
@@ -104,23 +104,6 @@ impl Runtime {
     pub(crate) fn current(&self) -> Arc<Snapshot> {
         self.0.foreign.look_once(&self.0.registry, &self.0.world);
         self.0.registry.snapshot()
-    }
-
-    /// Looks at all tools on another thread where that takes a while: where there are foreign ones.
-    pub(crate) async fn look_beside(&self) {
-        let looking = self.clone();
-        let look = move || {
-            let tools = looking.tools();
-            let dialect = looking.definition_settings().dialect;
-            let foreign = tools.tools().filter(|tool| tools.source(tool.name()) != Some(&Source::BuiltIn));
-            // What a model will be told of them is written here too; it is kept with each.
-            foreign.for_each(|tool| drop(definition_json(tool, dialect)));
-        };
-        if !self.world(|world| Foreign::are_many(world)) {
-            look();
-        } else if blocking(&self.host(), look).await.is_err() {
-            // The thread is gone; whoever wants the tools looks.
-        }
     }
 
     /// Installs the tools of a source, whole, in place of what it had before.

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::availability::{Availability, Verdicts};
 use crate::bridge::{self, Hidden, When};
@@ -115,22 +116,30 @@ fn offer(candidate: Candidate, dialect: Dialect) -> Offered {
 
 /// A definition as text, in the function format.
 #[derive(Serialize)]
-struct Written<'a> {
+struct Written<'a, P: ?Sized> {
     r#type: &'static str,
-    function: Function<'a>,
+    function: Function<'a, P>,
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct Function<'a, P: ?Sized> {
     name: &'a str,
     description: &'a str,
-    parameters: &'a Value,
+    parameters: &'a P,
 }
 
 /// A definition as the model reads it.
 pub(super) fn written(name: &str, definition: &Definition, dialect: Dialect) -> Arc<str> {
     let parameters = sanitize(&definition.parameters, dialect);
-    let function = Function { name, description: &definition.description, parameters: &parameters };
+    text_of(Function { name, description: &definition.description, parameters: &*parameters })
+}
+
+/// The same with a schema that is text, and fit as it is.
+pub(super) fn spliced(name: &str, description: &str, schema: &RawValue) -> Arc<str> {
+    text_of(Function { name, description, parameters: schema })
+}
+
+fn text_of<P: Serialize + ?Sized>(function: Function<'_, P>) -> Arc<str> {
     // Strings and JSON values always can be written.
     serde_json::to_string(&Written { r#type: "function", function }).unwrap_or_default().into()
 }

@@ -70,7 +70,7 @@ impl Offered {
 
     /// What it is for, in this company.
     pub fn description(&self) -> &str {
-        &self.definition().description
+        self.patched.as_deref().map_or_else(|| self.entry.description(), |patched| &patched.description)
     }
 
     /// The schema that arguments are held to.
@@ -190,7 +190,10 @@ impl Toolbox {
 
 /// A tool's definition as the model would read it, without looking at what is offered beside it.
 pub fn definition_json(entry: &ToolEntry, dialect: Dialect) -> Arc<str> {
-    entry.written(dialect, || assemble::written(entry.name(), entry.definition(), dialect))
+    entry.written(dialect, || match entry.fit_schema(dialect) {
+        Some(schema) => assemble::spliced(entry.name(), entry.description(), schema),
+        None => assemble::written(entry.name(), entry.definition(), dialect),
+    })
 }
 
 /// About how many tokens that takes in every request.

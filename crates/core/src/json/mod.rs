@@ -33,7 +33,7 @@ mod violation;
 pub use coerce::coerce;
 pub use derive::{Derived, derived};
 pub use repair::{Parsed, Problem, RepairError, parse_arguments};
-pub use sanitize::{Dialect, sanitize};
+pub use sanitize::{Dialect, FIT_RULES, is_fit, sanitize};
 pub use schema::referred;
 pub use text::JsonText;
 pub use validate::validate;

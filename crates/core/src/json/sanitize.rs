@@ -50,13 +50,16 @@ const OF_OBJECT: [&str; 3] = ["properties", "required", "additionalProperties"];
 pub fn sanitize(schema: &Value, dialect: Dialect) -> Cow<'_, Value> {
     match dialect {
         // Most are as they should be, and there are many.
-        Dialect::Lenient if is_plain_at_top(schema) => Cow::Borrowed(schema),
+        Dialect::Lenient if is_fit(schema) => Cow::Borrowed(schema),
         _ => Cow::Owned(made_fit(schema, dialect)),
     }
 }
 
-/// Whether nothing about a schema would be changed, where that is quickly seen.
-fn is_plain_at_top(schema: &Value) -> bool {
+/// Changes with what [`is_fit`] says.
+pub const FIT_RULES: u32 = 1;
+
+/// Whether [`sanitize`] leaves a schema as it is in the lenient dialect, where that is quickly seen.
+pub fn is_fit(schema: &Value) -> bool {
     let Value::Object(node) = schema else { return false };
     let mut first = node.iter();
     first.next().is_some_and(|(word, value)| word == "type" && value == "object")

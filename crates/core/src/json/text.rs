@@ -26,6 +26,13 @@ impl JsonText {
     }
 }
 
+impl JsonText {
+    /// It as text, where it came as that.
+    pub(crate) fn written(&self) -> Option<&RawValue> {
+        self.written.as_deref()
+    }
+}
+
 impl From<Value> for JsonText {
     fn from(value: Value) -> Self {
         Self { written: None, read: OnceLock::from(value) }
@@ -34,8 +41,8 @@ impl From<Value> for JsonText {
 
 impl PartialEq for JsonText {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Box<RawValue>, &Box<RawValue>)| a.get() == b.get();
-        self.written.as_ref().zip(other.written.as_ref()).is_some_and(same) || self.value() == other.value()
+        let same = |(a, b): (&RawValue, &RawValue)| a.get() == b.get();
+        self.written().zip(other.written()).is_some_and(same) || self.value() == other.value()
     }
 }
 

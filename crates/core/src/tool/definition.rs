@@ -4,6 +4,9 @@
 use std::sync::OnceLock;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::json::{Dialect, JsonText};
 
 /// Description and parameters as the model will see them.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,32 +17,59 @@ pub struct Definition {
     pub parameters: Value,
 }
 
-/// A definition, or how to make it.
+/// A definition, or what it is made of.
 pub struct LazyDefinition {
-    make: Make,
+    source: Source,
     made: OnceLock<Definition>,
 }
 
-enum Make {
+enum Source {
     Declared(fn() -> Definition),
-    Given(Box<dyn Fn() -> Definition + Send + Sync>),
+    Written(Written),
+}
+
+struct Written {
+    description: String,
+    schema: JsonText,
+    is_fit: bool,
 }
 
 impl LazyDefinition {
-    /// One that `make` makes when it is first wanted.
-    pub fn later(make: impl Fn() -> Definition + Send + Sync + 'static) -> Self {
-        Self { make: Make::Given(Box::new(make)), made: OnceLock::new() }
+    /// One whose schema stays text until somebody looks into it. `is_fit` says that the schema is as providers
+    /// want it ([`is_fit`](crate::json::is_fit)): then it is handed on as it is written.
+    pub fn written(description: impl Into<String>, schema: JsonText, is_fit: bool) -> Self {
+        let written = Written { description: description.into(), schema, is_fit };
+        Self { source: Source::Written(written), made: OnceLock::new() }
     }
 
     pub(super) fn declared(make: fn() -> Definition) -> Self {
-        Self { make: Make::Declared(make), made: OnceLock::new() }
+        Self { source: Source::Declared(make), made: OnceLock::new() }
     }
 
     pub(super) fn get(&self) -> &Definition {
-        self.made.get_or_init(|| match &self.make {
-            Make::Declared(make) => make(),
-            Make::Given(make) => make(),
+        self.made.get_or_init(|| match &self.source {
+            Source::Declared(make) => make(),
+            Source::Written(Written { description, schema, .. }) => {
+                Definition { description: description.clone(), parameters: schema.value().clone() }
+            }
         })
+    }
+
+    pub(super) fn description(&self) -> &str {
+        match &self.source {
+            Source::Written(written) => &written.description,
+            Source::Declared(_) => &self.get().description,
+        }
+    }
+
+    /// The schema as text, where that is what a provider with this dialect wants.
+    pub(super) fn fit_schema(&self, dialect: Dialect) -> Option<&RawValue> {
+        match &self.source {
+            Source::Written(written) if written.is_fit && dialect == Dialect::Lenient => {
+                written.schema.written()
+            }
+            _ => None,
+        }
     }
 }
 
@@ -47,6 +77,6 @@ impl From<Definition> for LazyDefinition {
     fn from(definition: Definition) -> Self {
         // Never made: it is there.
         let make = || Definition { description: String::new(), parameters: Value::Null };
-        Self { make: Make::Declared(make), made: OnceLock::from(definition) }
+        Self { source: Source::Declared(make), made: OnceLock::from(definition) }
     }
 }

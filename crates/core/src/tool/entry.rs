@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cx::Services;
@@ -209,6 +210,16 @@ impl ToolEntry {
     /// Description and parameters, before dynamic changes.
     pub fn definition(&self) -> &Definition {
         self.definition.get()
+    }
+
+    /// What it is for; its schema is not looked at.
+    pub fn description(&self) -> &str {
+        self.definition.description()
+    }
+
+    /// Its schema as text, where that is what a provider with this dialect wants.
+    pub(crate) fn fit_schema(&self, dialect: Dialect) -> Option<&RawValue> {
+        self.definition.fit_schema(dialect)
     }
 
     /// The definition as a model reads it, made by `write` and kept.

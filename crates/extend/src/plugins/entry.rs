@@ -11,7 +11,7 @@ use hermes_core::error::ToolError;
 use hermes_core::gate::Gate;
 use hermes_core::outcome::Attachment;
 use hermes_core::registry::{Scope, Source};
-use hermes_core::tool::{LazyDefinition, MaxSize, Reply, ToolEntry};
+use hermes_core::tool::{MaxSize, Reply, ToolEntry};
 use hermes_core::toolset::DynamicToolset;
 use serde_json::{Map, Value, json};
 
@@ -52,8 +52,8 @@ pub struct Owner {
 
 /// The tools of one source, and the toolsets they are in. A name that cannot be had costs that tool and
 /// nothing else.
-pub fn scope(source: Source, tools: Vec<OfferedTool>, owner: &Owner) -> Scope {
-    let entries: Vec<ToolEntry> = tools.into_iter().map(|tool| entry(tool, owner)).collect();
+pub fn scope(source: Source, tools: &[OfferedTool], owner: &Owner) -> Scope {
+    let entries: Vec<ToolEntry> = tools.iter().map(|tool| entry(tool, owner)).collect();
     let mut names: Vec<Arc<str>> = entries.iter().map(|entry| Arc::clone(entry.toolset())).collect();
     names.sort();
     names.dedup();
@@ -63,18 +63,15 @@ pub fn scope(source: Source, tools: Vec<OfferedTool>, owner: &Owner) -> Scope {
 }
 
 /// The entry of an offered tool.
-fn entry(tool: OfferedTool, owner: &Owner) -> ToolEntry {
-    let tool = Arc::new(tool);
+fn entry(tool: &OfferedTool, owner: &Owner) -> ToolEntry {
     let toolset = Some(tool.toolset.as_str()).filter(|name| !name.is_empty()).unwrap_or(&owner.toolset);
     let (subject, desk, name) = (Arc::clone(&owner.subject), Arc::clone(&owner.desk), tool.name.clone());
     let run = move |arguments, cx| call(Arc::clone(&subject), Arc::clone(&desk), name.clone(), arguments, cx);
     // Whoever put the file there, or accepted it, agreed to what it does; what that is nobody knows, and
     // so nothing else runs beside it and a call that was cut off does not run at all.
     let effects = |_: &Map<String, Value>, _: &_| vec![Effect::WriteSlot(STATE)];
-    let offered = Arc::clone(&tool);
-    let definition = LazyDefinition::later(move || offered.definition());
-    let mut entry = ToolEntry::from_fn(tool.name.as_str(), toolset, definition, effects, run)
-        .gate(gate(&tool, owner))
+    let mut entry = ToolEntry::from_fn(tool.name.as_str(), toolset, tool.lazy_definition(), effects, run)
+        .gate(gate(tool, owner))
         .requires_env(tool.requires_env.iter().cloned())
         .trusted()
         .alone();

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use hermes_core::json::JsonText;
-use hermes_core::tool::Definition;
+use hermes_core::json::{FIT_RULES, JsonText, is_fit};
+use hermes_core::tool::{Definition, LazyDefinition};
 
 /// Everything one program, file or plugin offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,19 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Offer {
+    /// The same with definitions as a model is told them, as far as they are fit for that: whoever reads it later
+    /// has no more to do with them.
+    #[must_use]
+    pub(crate) fn settled(mut self) -> Self {
+        for tool in &mut self.tools {
+            let Definition { description, parameters } = tool.definition();
+            if is_fit(&parameters) {
+                (tool.description, tool.schema, tool.fit) = (description, parameters.into(), FIT_RULES);
+            }
+        }
+        self
+    }
+
     /// What was kept, if it can be read.
     pub fn read(kept: &Value) -> Option<Self> {
         Self::deserialize(kept).ok()
@@ -59,6 +72,9 @@ pub struct OfferedTool {
     /// `{name, description, parameters}`, or the parameters alone.
     #[serde(skip_serializing_if = "is_default")]
     pub schema: JsonText,
+    /// The rules by which the schema is fit to be handed on as it is, and the description to stand beside it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fit: u32,
     /// Variables it needs.
     #[serde(skip_serializing_if = "is_default")]
     pub requires_env: Vec<String>,
@@ -126,6 +142,14 @@ pub struct OfferedSkill {
 }
 
 impl OfferedTool {
+    /// The same as [`OfferedTool::definition`], made when somebody looks at it.
+    pub(crate) fn lazy_definition(&self) -> LazyDefinition {
+        if self.fit == FIT_RULES {
+            return LazyDefinition::written(self.description.as_str(), self.schema.clone(), true);
+        }
+        self.definition().into()
+    }
+
     /// Description and parameters as a model is told them.
     pub fn definition(&self) -> Definition {
         let schema = self.schema.value();

@@ -102,6 +102,7 @@ impl Subject {
         })?;
         let said = if self.living.load.is_some() { said } else { Arc::clone(&live.hello) };
         serde_json::from_value(Value::clone(&said))
+            .map(Offer::settled)
             .map_err(|wrong| Unsaid { why: format!("what it offers is unclear: {wrong}"), fault: Fault::Own })
     }
 

@@ -215,10 +215,10 @@ impl ChatBuilder {
     }
 }
 
-/// Looks at the tools while the model is chosen. Servers that nothing is known of are started, and what was
+/// Looks at the tools while servers of models are asked whether they are there. Servers of tools that nothing is known of are started, and what was
 /// late or failed before is asked again; nobody waits for it.
 async fn meanwhile(runtime: &Runtime) {
-    runtime.look_beside().await;
+    runtime.tools();
     runtime.ask_again();
     runtime.mcp().ready().await;
 }

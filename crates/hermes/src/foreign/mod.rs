@@ -39,7 +39,6 @@ use hermes_extend::plugins::hook::Around;
 use hermes_extend::python::Hosts;
 use hermes_extend::worker::Doors;
 use hermes_store::{Home, foreign};
-use serde_json::Value;
 
 use crate::host::{Machine, aside};
 use crate::world::World;
@@ -178,15 +177,6 @@ impl Foreign {
             looked: AtomicBool::default(),
             is_narrow: AtomicBool::new(extent == Extent::OneCall),
         }
-    }
-
-    /// Whether a first look takes a while.
-    pub(crate) fn are_many(world: &World) -> bool {
-        ["plugins.enabled", "mcp_servers"].iter().any(|key| match world.config(key) {
-            Some(Value::Array(items)) => !items.is_empty(),
-            Some(Value::Object(items)) => !items.is_empty(),
-            _ => false,
-        })
     }
 
     /// The MCP servers.

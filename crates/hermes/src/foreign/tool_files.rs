@@ -246,7 +246,7 @@ impl ToolFiles {
             // Whoever tries a file wants to know what its check says now.
             checks: (generation != TEST).then(|| (self.checks.clone() as _, file.identity.clone())),
         };
-        Some(scope(source(folder, file), offer.tools.clone(), &owner))
+        Some(scope(source(folder, file), &offer.tools, &owner))
     }
 }
 

@@ -296,14 +296,11 @@ mod tests {
         let Some(tree) = parse(text) else { return false };
         let fully = parse_fully(Path::new("config.yaml"), text, Duplicates::Refuse);
         let fully = fully.map_or_else(|wrong| wrong.to_string(), |(tree, _)| told(&tree));
-        similar_lines(&told(&tree), &fully, text);
-        true
-    }
-
-    /// Shows the first line that differs, and not two long texts.
-    fn similar_lines(quickly: &str, fully: &str, text: &str) {
+        let quickly = told(&tree);
+        // Of two long texts the line that differs is shown.
         let differs = quickly.lines().zip(fully.lines()).find(|(a, b)| a != b);
         assert!(quickly == fully, "{differs:?} of {text:?}");
+        true
     }
 
     #[test]
@@ -412,9 +409,9 @@ toolsets:
 
     #[test]
     fn a_file_that_is_deep_or_repeats_itself_is_declined() {
-        let deep: String = (0..40).map(|depth| format!("{}k:\n", " ".repeat(depth))).collect();
+        let deep = (0..40).map(|depth| " ".repeat(depth) + "k:\n").collect::<String>();
         assert!(!is_read(&format!("{deep}{}k: 1\n", " ".repeat(40))));
-        let many: String = (0..40).map(|n| format!("k{n}: {n}\n")).collect();
+        let many = (0..40).map(|n| format!("k{n}: {n}\n")).collect::<Vec<_>>().concat();
         assert!(is_read(&many));
         assert!(!is_read(&format!("{many}k7: 1\n")));
     }

@@ -27,8 +27,9 @@ const FIRST_PAUSE: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 /// Most of the file kept in memory; taken only as it is needed.
 const CACHE_KB: u32 = 16 * 1024;
-/// The log is folded into the file when it has this many pages, which is what the library does by itself.
-const FOLD_PAGES: u32 = 1000;
+/// The log is folded into the file when it has this many pages. Whoever opens the file first reads all of the log,
+/// so that it is shorter than the library would have it.
+const FOLD_PAGES: u32 = 250;
 /// Statements kept ready.
 const PREPARED: usize = 64;
 
@@ -168,7 +169,8 @@ impl Sessions {
             Durability::Kill => "NORMAL",
         };
         let settings = format!(
-            "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{CACHE_KB};"
+            "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{CACHE_KB}; \
+             PRAGMA wal_autocheckpoint = {FOLD_PAGES};"
         );
         // Even these have to wait while another process makes the file.
         self.patiently(|| {

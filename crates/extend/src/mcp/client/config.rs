@@ -3,6 +3,7 @@
 //! Reading is forgiving where the meaning is clear (`"yes"` is true, `"60"` is a number) and exact
 //! where it is not: a server that is neither a command nor an address is told with its name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
-use super::written::{expanded, flag, pairs, seconds, section, text, unset, words};
+use super::written::{expanded, flag, names_any, pairs, seconds, section, text, unset, words};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -225,8 +226,9 @@ pub fn one(
     written: &Value,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ServerConfig, String> {
-    let value = expanded(written, variable);
-    let (Value::Object(map), Value::Object(written)) = (&value, written) else {
+    let value =
+        if names_any(written) { Cow::Owned(expanded(written, variable)) } else { Cow::Borrowed(written) };
+    let (Value::Object(map), Value::Object(written)) = (&*value, written) else {
         return Err("it is not a map".to_owned());
     };
     if name.is_empty() || name.len() > 48 || name.chars().any(char::is_control) {

@@ -7,12 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::approval_words::visible;
-use hermes_core::json::JsonText;
+use hermes_core::json::{FIT_RULES, JsonText, is_fit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::schema;
 use crate::digest::digest;
+
+/// The rules that definitions are judged by.
+const RULES: (u32, u32) = (schema::RULES, FIT_RULES);
 
 /// What is known of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -46,8 +49,12 @@ pub struct Known {
     /// What is wrong with definitions, by the name of the tool: judged once, when they are learnt.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     faults: BTreeMap<String, String>,
-    /// The rules that they were judged by.
+    /// The tools whose schemas are fit to be handed on to a model as they are written.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    fit: BTreeSet<String>,
+    /// The rules that they were judged by: what is wrong, and what is fit.
     judged: u32,
+    fit_by: u32,
 }
 
 /// Why a server could not be asked the last time.
@@ -159,8 +166,10 @@ impl Known {
     /// What was written down, if it can be read.
     pub fn read(text: &str) -> Option<Self> {
         let mut known: Self = serde_json::from_str(text).ok()?;
-        if known.judged != schema::RULES {
+        if (known.judged, known.fit_by) != RULES {
             known.judge();
+            // It may be written in another way than a model should read it.
+            known.tools.iter_mut().for_each(|tool| tool.schema = tool.schema.value().clone().into());
         }
         Some(known)
     }
@@ -184,12 +193,19 @@ impl Known {
         }
         self.tools = tools;
         self.judge();
-        self.judged = schema::RULES;
+        (self.judged, self.fit_by) = RULES;
     }
 
     fn judge(&mut self) {
         let fault = |tool: &Listed| Some((tool.name.clone(), tool.fault()?));
         self.faults = self.tools.iter().filter_map(fault).collect();
+        let fit = self.tools.iter().filter(|tool| is_fit(tool.schema.value()));
+        self.fit = fit.map(|tool| tool.name.clone()).collect();
+    }
+
+    /// Whether a tool's schema is fit to be handed on to a model as it is written.
+    pub(crate) fn is_fit(&self, tool: &str) -> bool {
+        self.fit.contains(tool)
     }
 
     /// What is wrong with a tool's definition, if something is.

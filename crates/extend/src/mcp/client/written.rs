@@ -68,6 +68,16 @@ pub(super) fn pairs(map: &Map<String, Value>, key: &str) -> BTreeMap<String, Str
     keys.into_iter().filter_map(|key| Some((key.clone(), value(&key)?))).collect()
 }
 
+/// Whether any text of a value may name a variable.
+pub(super) fn names_any(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("${"),
+        Value::Array(items) => items.iter().any(names_any),
+        Value::Object(map) => map.values().any(names_any),
+        _ => false,
+    }
+}
+
 /// The value with every `${VAR}` and `${env:VAR}` in its texts replaced; what is not set stays.
 pub(super) fn expanded(value: &Value, variable: &dyn Fn(&str) -> Option<String>) -> Value {
     match value {

@@ -55,7 +55,7 @@ impl Plugins {
         // What the plugin needs, each of its tools does.
         let asked = running.manifest().map(|manifest| manifest.requires_env.as_slice()).unwrap_or_default();
         let tools: Vec<OfferedTool> = running.offer.tools.iter().map(|tool| needing(tool, asked)).collect();
-        let scope = scope(Source::Plugin(running.key().to_owned()), tools, &owner);
+        let scope = scope(Source::Plugin(running.key().to_owned()), &tools, &owner);
         match PluginHook::of(
             running.key(),
             &running.offer.hooks,
