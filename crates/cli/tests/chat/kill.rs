@@ -74,13 +74,15 @@ impl Scene {
         let (mut known, mut found) = (BTreeMap::new(), Mended::default());
         for session in sessions {
             // A shell that was just being started by the killed program counts as its owner until it
-            // is a program of its own.
+            // is a program of its own, and until then nothing is mended.
             until("the end of the killed program", || {
                 let mended = store.mend(session).unwrap();
                 found.finished += mended.finished;
                 found.interrupted += mended.interrupted;
                 found.not_started += mended.not_started;
-                store.calls(session).unwrap().iter().all(|record| record.state != CallState::Starting)
+                let begun = store.calls(session).unwrap();
+                let (asked, results) = asked_and_answered(&store, session);
+                begun.iter().all(|record| record.state != CallState::Starting) && asked.len() <= results.len()
             });
             for record in store.calls(session).unwrap() {
                 let before = known.insert(record.given_id.clone(), record.state);
@@ -116,8 +118,8 @@ fn unanswered(messages: &[Value]) -> Vec<String> {
     wrong
 }
 
-/// Each call the model asked for has one result: its own, or one that says it was cut off.
-fn every_call_has_one_answer(store: &Sessions, session: &str, known: &BTreeMap<String, CallState>) {
+/// The calls that the model asked for, and their results.
+fn asked_and_answered(store: &Sessions, session: &str) -> (Vec<String>, BTreeMap<String, String>) {
     let (mut asked, mut results) = (Vec::new(), BTreeMap::new());
     for stored in store.messages(session).unwrap() {
         let message = stored.message;
@@ -128,6 +130,12 @@ fn every_call_has_one_answer(store: &Sessions, session: &str, known: &BTreeMap<S
             assert!(results.insert(id.clone(), content.text()).is_none(), "two results: {id}");
         }
     }
+    (asked, results)
+}
+
+/// Each call the model asked for has one result: its own, or one that says it was cut off.
+fn every_call_has_one_answer(store: &Sessions, session: &str, known: &BTreeMap<String, CallState>) {
+    let (asked, results) = asked_and_answered(store, session);
     assert_eq!(asked.len(), results.len());
     for id in asked {
         let result: Value = serde_json::from_str(&results[&id]).unwrap();

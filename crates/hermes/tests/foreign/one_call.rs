@@ -111,21 +111,19 @@ fn a_plugin_with_a_say_that_cannot_be_loaded_shuts() {
 
 #[test]
 fn what_stands_in_for_a_tool_of_ours_does() {
-    let home = learnt("", &tool_lines("todo").replace("handler=", "override=True, handler="));
+    let home = TempHome::new();
     let config =
         "plugins:\n  enabled: [plugged]\n  entries:\n    plugged:\n      allow_tool_override: true\n";
     home.write("home/config.yaml", config);
+    plugin_with(&home, "plugged", "", &tool_lines("todo").replace("handler=", "override=True, handler="));
+    learn(&home);
     let of_plugin = for_call_of("todo", &home, &[]).call_blocking(ToolCall::new("todo", "{}"));
     assert_eq!(body(&of_plugin), json!({ "from": "todo" }), "{of_plugin:?}");
 
     let home = TempHome::new();
-    let standing_in = file_with("todo", "").replace("'parameters'", "'override': True, 'parameters'");
-    home.write(
-        "home/tools/todo.py",
-        &standing_in.replace("json.dumps({'from': 'todo'}))", "json.dumps({'from': 'file'}), override=True)"),
-    );
+    let overriding = file_with("todo", "").replace("{'from': 'todo'}))", "{'from': 'file'}), override=True)");
+    home.write("home/tools/todo.py", &overriding);
     let runtime = for_call_of("todo", &home, &[]);
-    runtime.wait_for_tool("nothing");
     let of_file = runtime.call_blocking(ToolCall::new("todo", "{}"));
     assert_eq!(body(&of_file), json!({ "from": "file" }), "{:?}", runtime.foreign_problems());
 }
