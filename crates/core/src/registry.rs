@@ -5,6 +5,8 @@
 //! else is in it stays. A reader takes the snapshot and keeps it; a writer makes the next one.
 //! When a scope goes, what it had overridden comes back.
 
+mod refused;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +16,8 @@ use arc_swap::ArcSwap;
 use crate::hook::Hook;
 use crate::tool::{ToolDef, ToolEntry};
 use crate::toolset::{Catalog, CatalogParts, DynamicToolset, Toolset};
+
+pub use refused::RegisterError;
 
 /// Who registered something.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,58 +82,6 @@ pub struct Installed {
     pub added: Vec<String>,
     /// Tools that stand in for others, with the source they took over from.
     pub replaced: Vec<(String, Source)>,
-}
-
-/// Why a scope was refused. Nothing of it was installed, but for one that comes in parts.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegisterError {
-    /// The name cannot be used on the wire.
-    #[error("`{name}` ({source_name}) is not a tool name: use 1 to 64 letters, digits, `_` or `-`")]
-    BadName {
-        /// The name.
-        name: String,
-        /// Who wanted it.
-        source_name: Source,
-    },
-    /// The name belongs to the search bridge.
-    #[error("`{name}` ({source_name}) is a reserved name")]
-    Reserved {
-        /// The name.
-        name: String,
-        /// Who wanted it.
-        source_name: Source,
-    },
-    /// Two tools of one source have the same name.
-    #[error("{source_name} registers `{name}` twice")]
-    Twice {
-        /// The name.
-        name: String,
-        /// Who did.
-        source_name: Source,
-    },
-    /// Another source has the name.
-    #[error(
-        "`{name}` of {source_name} would shadow the one of {owner} (toolset `{owner_toolset}`); \
-         choose another name, or ask for an override"
-    )]
-    Taken {
-        /// The name.
-        name: String,
-        /// Who wanted it.
-        source_name: Source,
-        /// Who has it.
-        owner: Source,
-        /// The toolset it is in.
-        owner_toolset: String,
-    },
-    /// Some tools of a scope that may come in parts were refused. The rest of it is installed.
-    #[error("{}", listed(.0))]
-    InPart(Vec<RegisterError>),
-}
-
-fn listed(refused: &[RegisterError]) -> String {
-    refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl Scope {

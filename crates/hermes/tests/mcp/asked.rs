@@ -1,7 +1,7 @@
 //! Whom a question of a server is put to: servers that others wrote ask, servers take their questions back,
 //! and calls of several sessions run at once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use hermes::core::clarify::{Answer, Asker, Question};
 use hermes::extend::mcp::client::Sampler;
 use serde_json::{Value, json};
 
-use crate::others::{Bed, free_port, said, serve};
+use crate::others::{Bed, free_port, said, serve, ways_to_sdk_server};
 use crate::questions::{Four, asking, inner, ready};
 use crate::support::{Bench, call, until};
 
@@ -33,19 +33,7 @@ fn four() -> Arc<Four> {
 #[test]
 fn servers_of_the_python_sdk_ask_the_person_and_the_model_over_every_way() {
     let Some(bed) = Bed::here() else { return };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/sdk_server.py");
-    let mut served = Vec::new();
-    let mut http = |kind: &str, path: &str| {
-        let port = free_port();
-        let mut command = Command::new(&bed.python);
-        served.push(serve(command.arg(&script).arg(kind).arg(port.to_string()), port));
-        format!("http://127.0.0.1:{port}{path}")
-    };
-    let ways = [
-        json!({ "command": bed.python, "args": [script, "stdio"] }),
-        json!({ "url": http("streamable-http", "/mcp") }),
-        json!({ "url": http("sse", "/sse"), "transport": "sse" }),
-    ];
+    let (ways, _served) = ways_to_sdk_server(&bed);
     for (way, newest) in ways.iter().zip([true, true, false]) {
         let bench = Bench::with(&allowed(way));
         let (asker, four) = (ready(&["Ann", "Yes, this once", "Bob"]), four());

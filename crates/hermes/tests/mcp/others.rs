@@ -67,6 +67,24 @@ pub(crate) fn serve(command: &mut Command, port: u16) -> Served {
     served
 }
 
+/// A server of the Python SDK over each of the three ways, and what runs for that.
+pub(crate) fn ways_to_sdk_server(bed: &Bed) -> ([Value; 3], Vec<Served>) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/sdk_server.py");
+    let mut served = Vec::new();
+    let mut http = |kind: &str, path: &str| {
+        let port = free_port();
+        let mut command = Command::new(&bed.python);
+        served.push(serve(command.arg(&script).arg(kind).arg(port.to_string()), port));
+        format!("http://127.0.0.1:{port}{path}")
+    };
+    let ways = [
+        json!({ "command": bed.python, "args": [script, "stdio"] }),
+        json!({ "url": http("streamable-http", "/mcp") }),
+        json!({ "url": http("sse", "/sse"), "transport": "sse" }),
+    ];
+    (ways, served)
+}
+
 /// Puts a server behind HTTP.
 fn bridge(words: &[&str]) -> Served {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/bridge.py");
@@ -220,19 +238,7 @@ fn every_tool_of_server_filesystem_works_over_http() {
 #[test]
 fn servers_of_the_python_sdk_work_over_every_way() {
     let Some(bed) = Bed::here() else { return };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/sdk_server.py");
-    let mut served = Vec::new();
-    let mut http = |kind: &str, path: &str| {
-        let port = free_port();
-        let mut command = Command::new(&bed.python);
-        served.push(serve(command.arg(&script).arg(kind).arg(port.to_string()), port));
-        format!("http://127.0.0.1:{port}{path}")
-    };
-    let ways = [
-        json!({ "command": bed.python, "args": [script, "stdio"] }),
-        json!({ "url": http("streamable-http", "/mcp") }),
-        json!({ "url": http("sse", "/sse"), "transport": "sse" }),
-    ];
+    let (ways, _served) = ways_to_sdk_server(&bed);
     for way in ways {
         let bench = Bench::with(&json!({ "s": way }));
         let session = bench.session();
