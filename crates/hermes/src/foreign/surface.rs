@@ -175,6 +175,7 @@ impl Runtime {
             };
             Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
         };
+        self.foreign().widen();
         self.current();
         self.foreign().plugins().map(|plugins| plugins.each(of)).unwrap_or_default().concat()
     }
