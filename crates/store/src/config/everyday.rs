@@ -24,7 +24,10 @@ const WORDS: [&str; 12] =
 
 /// The tree of a file that uses nothing else.
 pub(super) fn parse(text: &str) -> Option<Node> {
-    if text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\n') || text.contains('\u{feff}') {
+    // Other letters that may end a line, or stand before the first one.
+    let odd = ['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'];
+    let is_odd = !text.is_ascii() && text.contains(odd);
+    if is_odd || text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\n') {
         return None;
     }
     let lines: Vec<Line<'_>> =
@@ -402,6 +405,9 @@ toolsets:
             "a:b\n",
             "a: @b\n",
             "a: %b\n",
+            "a: \"b\u{2028}c\"\n",
+            "# b\u{85}a: c\n",
+            "\u{feff}a: b\n",
         ] {
             assert!(!is_read(text), "{text}");
         }
