@@ -147,9 +147,8 @@ fn every_shown_configuration_is_taken_without_a_word() {
                     &["policy", "explain", "ls"],
                 ] {
                     let said = home.run(words);
-                    // Hooks that nobody has accepted yet are spoken of until somebody does.
-                    // Hooks that nobody accepted, and servers that are not here, are told as such.
-                    let told = ["warning: hooks.", "warning: MCP server `"];
+                    // Hooks that nobody accepted, and servers and plugins that are not here, are told as such.
+                    let told = ["warning: hooks.", "warning: MCP server `", "warning: plugin "];
                     let odd = said.err.lines().find(|line| !told.iter().any(|it| line.starts_with(it)));
                     assert_eq!((said.code, odd), (Some(0), None), "{}: {words:?}: {said:?}", page.display());
                 }
