@@ -215,8 +215,8 @@ impl ChatBuilder {
     }
 }
 
-/// Looks at the tools while servers of models are asked whether they are there. Servers of tools that nothing is known of are started, and what was
-/// late or failed before is asked again; nobody waits for it.
+/// Looks at the tools while servers of models are asked whether they are there. Servers of tools that nothing is
+/// known of are started, and what was late or failed before is asked again; nobody waits for it.
 async fn meanwhile(runtime: &Runtime) {
     runtime.tools();
     runtime.ask_again();

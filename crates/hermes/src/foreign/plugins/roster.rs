@@ -30,14 +30,11 @@ struct Head {
     variables: Vec<(String, bool)>,
 }
 
-/// A plugin in the body, and by what its offer is remembered.
-type Line<P, K, O> = (P, K, O);
-
 impl Plugins {
     /// What an earlier start kept, if it is still so. What the plugins offer is then known.
     pub(super) fn read_roster(&self, wanted: &Wanted) -> Option<Lasting> {
         let Kept { witnesses, head, body } = self.kept_roster(wanted)?;
-        let plugins: Vec<Line<Chosen, String, Offer>> = serde_json::from_str(&body).ok()?;
+        let plugins: Vec<(Chosen, String, Offer)> = serde_json::from_str(&body).ok()?;
         let mut chosen = Vec::with_capacity(plugins.len());
         for (plugin, known_by, offer) in plugins {
             self.asking.remember(&known_by, offer);
@@ -50,10 +47,8 @@ impl Plugins {
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
         let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        !self.has_project()
-            && self
-                .kept_roster(wanted)
-                .is_some_and(|kept| kept.head.is_quiet && kept.head.variables.iter().all(as_before))
+        let is_quiet = |head: Head| head.is_quiet && head.variables.iter().all(as_before);
+        !self.has_project() && self.kept_roster(wanted).is_some_and(|kept| is_quiet(kept.head))
     }
 
     fn kept_roster(&self, wanted: &Wanted) -> Option<Kept<Head>> {
@@ -90,8 +85,9 @@ impl Plugins {
     }
 }
 
+/// Each plugin, by what its offer is remembered, and the offer.
 fn body(all: &[&Running]) -> String {
-    let lines: Vec<Line<&Chosen, &String, &Offer>> =
+    let lines: Vec<(&Chosen, &String, &Offer)> =
         all.iter().map(|it| (&*it.chosen, &it.known_by, &*it.offer)).collect();
     serde_json::to_string(&lines).unwrap_or_default()
 }
