@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::executor::block_on;
@@ -19,7 +20,24 @@ use hermes_store::sessions::{
 };
 use serde_json::{Map, json};
 
-struct Wall(Instant);
+struct Wall {
+    began: Instant,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Wall {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { began: Instant::now(), threads: Mutex::default() })
+    }
+
+    /// Waits for the last of its threads.
+    fn ended(&self) {
+        let next = || self.threads.lock().unwrap().pop();
+        while let Some(thread) = next() {
+            thread.join().unwrap();
+        }
+    }
+}
 
 impl Clock for Wall {
     fn now(&self) -> SystemTime {
@@ -33,7 +51,7 @@ impl Clock for Wall {
 
 impl Host for Wall {
     fn now(&self) -> Duration {
-        self.0.elapsed()
+        self.began.elapsed()
     }
 
     fn sleep(&self, _time: Duration) -> BoxFuture<'static, ()> {
@@ -41,21 +59,22 @@ impl Host for Wall {
     }
 
     fn run_blocking(&self, job: Box<dyn FnOnce() + Send>) {
-        std::thread::spawn(job);
+        self.threads.lock().unwrap().push(std::thread::spawn(job));
     }
 }
 
 struct Scene {
     dir: tempfile::TempDir,
     store: SessionStore,
+    wall: Arc<Wall>,
 }
 
 fn scene() -> Scene {
     let dir = tempfile::tempdir().unwrap();
-    let wall = Arc::new(Wall(Instant::now()));
-    let (host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = (wall.clone(), wall);
+    let wall = Wall::new();
+    let (host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = (wall.clone(), wall.clone());
     let store = SessionStore::new(&dir.path().join("hermes.db"), &host, &clock, Durability::Kill);
-    let scene = Scene { dir, store };
+    let scene = Scene { dir, store, wall };
     block_on(
         scene.store.change(|store| {
             store.create(&NewSession { id: Some("s".to_owned()), ..NewSession::from("cli") })
@@ -99,10 +118,19 @@ impl Scene {
         self.end(id, "{}").await;
     }
 
+    /// Ends as a process that is killed: its locks are given back, and no thread of it goes on. One that has told
+    /// what came of a change holds the store for a moment longer than whoever was told.
+    fn killed(self) -> tempfile::TempDir {
+        let Self { dir, store, wall } = self;
+        drop(store);
+        wall.ended();
+        dir
+    }
+
     /// Another process, as far as the files are concerned.
     fn other(&self) -> Sessions {
         let path = self.dir.path().join("hermes.db");
-        Sessions::open(&path, Arc::new(Wall(Instant::now())), Durability::Kill).unwrap()
+        Sessions::open(&path, Wall::new(), Durability::Kill).unwrap()
     }
 
     /// What is in the database itself.
@@ -168,13 +196,11 @@ fn words_of_a_process_that_is_gone_are_taken_over_by_the_next_one_with_their_fil
         scene.call("s.1").await;
         scene.begin("s.2").await;
     });
-    let Scene { dir, store } = scene;
-    // The lock is given back as it is when a process is killed.
-    drop(store);
+    let dir = scene.killed();
     let path = dir.path().join("hermes.db");
     assert!(std::fs::read_dir(dir.path().join("hermes.db-owners")).unwrap().count() == 1);
 
-    let next = Sessions::open(&path, Arc::new(Wall(Instant::now())), Durability::Kill).unwrap();
+    let next = Sessions::open(&path, Wall::new(), Durability::Kill).unwrap();
 
     let expected = [("s.1", CallState::Finished), ("s.2", CallState::Interrupted)];
     assert_eq!(seen(&next.calls("s").unwrap()), expected);
@@ -185,8 +211,7 @@ fn words_of_a_process_that_is_gone_are_taken_over_by_the_next_one_with_their_fil
 fn a_log_that_was_cut_off_or_damaged_says_what_is_whole_in_it() {
     let scene = scene();
     block_on(join_all(["s.1", "s.2", "s.3"].map(|id| scene.call(id))));
-    let Scene { dir, store } = scene;
-    drop(store);
+    let dir = scene.killed();
     let folder = dir.path().join("hermes.db-owners");
     let log = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
     let mut bytes = std::fs::read(&log).unwrap();
@@ -200,7 +225,7 @@ fn a_log_that_was_cut_off_or_damaged_says_what_is_whole_in_it() {
     std::fs::write(&log, &bytes).unwrap();
 
     let path = dir.path().join("hermes.db");
-    let next = Sessions::open(&path, Arc::new(Wall(Instant::now())), Durability::Kill).unwrap();
+    let next = Sessions::open(&path, Wall::new(), Durability::Kill).unwrap();
 
     let mut states: Vec<_> =
         seen(&next.calls("s").unwrap()).into_iter().map(|(id, state)| (id.to_owned(), state)).collect();
