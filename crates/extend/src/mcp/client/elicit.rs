@@ -101,7 +101,55 @@ fn place(url: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use futures::future::BoxFuture;
+    use rmcp::model::{InputRequest, JsonRpcMessage, ServerJsonRpcMessage, ServerRequest, ServerResult};
+
     use super::*;
+
+    /// Says a word to every question, and keeps the second line of each, which names the field.
+    #[derive(Default)]
+    struct Fields(Mutex<Vec<String>>);
+
+    impl Asker for Fields {
+        fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+            self.0.lock().unwrap().extend(question.text.lines().nth(1).map(str::to_owned));
+            Box::pin(std::future::ready(Answer::Said("x".to_owned())))
+        }
+    }
+
+    #[test]
+    fn fields_are_asked_for_in_the_order_that_the_server_wrote_them_in() {
+        let form = r#"{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object",
+            "properties":{"zip":{"type":"string"},"city":{"type":"string"},"name":{"type":"string"}}}}}"#;
+        let asked = form.replacen('{', r#"{"jsonrpc":"2.0","id":1,"#, 1);
+        let more = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"input_required","inputRequests":{{"q":{form}}}}}}}"#
+        );
+        let params = [asked, more].map(|line| match serde_json::from_str::<ServerJsonRpcMessage>(&line) {
+            Ok(JsonRpcMessage::Request(it)) => match it.request {
+                ServerRequest::ElicitRequest(it) => it.params,
+                other => panic!("{other:?}"),
+            },
+            Ok(JsonRpcMessage::Response(it)) => match it.result {
+                ServerResult::InputRequiredResult(it) => match it.input_requests.unwrap().remove("q") {
+                    Some(InputRequest::Elicitation(it)) => it.params,
+                    other => panic!("{other:?}"),
+                },
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        });
+        let host = hermes_testkit::FakeHost::new();
+        let elicitation = Elicitation { server: "s".to_owned(), patience: Duration::MAX, host };
+
+        for params in params {
+            let fields = Fields::default();
+            futures::executor::block_on(elicitation.ask(params, &fields)).unwrap();
+            assert_eq!(fields.0.into_inner().unwrap(), ["zip", "city", "name"]);
+        }
+    }
 
     #[test]
     fn an_address_is_shown_whole_with_the_place_it_leads_to() {
