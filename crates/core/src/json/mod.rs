@@ -10,7 +10,7 @@
 //! | `repair` | text of a call's arguments → an object, with what had to be done to it |
 //! | `lenient` | the forgiving reader behind `repair`, `quoted` its strings |
 //! | `coerce` | arguments → the types the schema asks for, nothing lost |
-//! | `validate` | arguments against the schema, with the path of what is wrong; `violation` its words |
+//! | `validate` | arguments, and other values, against a schema, with the path of what is wrong; `violation` its words |
 //! | `sanitize` | any schema → one a provider accepts |
 //! | `derive` | a Rust type → description and schema |
 //! | `text` | JSON that is read when somebody looks into it |
@@ -36,5 +36,5 @@ pub use repair::{Parsed, Problem, RepairError, parse_arguments};
 pub use sanitize::{Dialect, FIT_RULES, is_fit, sanitize};
 pub use schema::referred;
 pub use text::JsonText;
-pub use validate::validate;
+pub use validate::{misfit, validate};
 pub use violation::Violation;

@@ -27,17 +27,27 @@ pub fn validate(schema: &Value, args: &Map<String, Value>) -> Result<(), Violati
     Check::new(schema).node(schema, View::Object(args), &Path::Root, 0)
 }
 
+/// Where a value that somebody made does not follow a schema; nothing where it does, and where that is too much
+/// to find out.
+pub fn misfit(schema: &Value, value: &Value) -> Option<Violation> {
+    let check = Check::new(schema);
+    let found = check.node(schema, View::of(value), &Path::Root, 0).err()?;
+    (!check.gave_up.get()).then_some(found)
+}
+
 /// One walk over one set of arguments.
 pub(super) struct Check<'a> {
     root: &'a Value,
     steps: Cell<u32>,
+    /// Something was too deep, or too much, to be looked at.
+    gave_up: Cell<bool>,
 }
 
 type Verdict = Result<(), Violation>;
 
 impl<'a> Check<'a> {
     pub(super) fn new(root: &'a Value) -> Self {
-        Self { root, steps: Cell::new(0) }
+        Self { root, steps: Cell::new(0), gave_up: Cell::new(false) }
     }
 
     /// Counts one step; false when there have been too many.
@@ -59,6 +69,7 @@ impl<'a> Check<'a> {
             _ => return Ok(()),
         };
         if depth > MAX_DEPTH || !self.spend() {
+            self.gave_up.set(true);
             return Err(path.violation("too deep or too much to check; the schema may refer to itself"));
         }
         if schema::is_plain(schema) {

@@ -35,6 +35,18 @@ fn a_required_key_with_a_default_may_be_left_out() {
 }
 
 #[test]
+fn any_value_is_held_to_a_schema_and_what_is_too_much_is_not_called_wrong() {
+    let numbers = json!({ "type": "array", "items": { "type": "number" } });
+    let many: Value = (0..=MAX_STEPS).collect();
+
+    assert_eq!(misfit(&numbers, &json!([1, 2.5])), None);
+    assert_eq!(misfit(&numbers, &json!([1, "x"])).unwrap().path, "[1]");
+    assert_eq!(misfit(&numbers, &json!(7)).unwrap().path, "");
+    assert_eq!(misfit(&numbers, &many), None);
+    assert_eq!(misfit(&json!({ "$ref": "#" }), &json!({})), None);
+}
+
+#[test]
 fn the_path_leads_to_the_trouble() {
     let schema = json!({"type": "object", "properties": {"todos": {"type": "array", "items": {
         "type": "object",

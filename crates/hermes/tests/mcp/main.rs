@@ -15,6 +15,7 @@ mod faults;
 mod http_faults;
 mod others;
 mod pins;
+mod promises;
 mod questions;
 mod rights;
 mod support;

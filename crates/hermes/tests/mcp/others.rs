@@ -45,7 +45,7 @@ impl Bed {
 }
 
 /// A server of its own, stopped with the test.
-pub(crate) struct Served(Child, u16);
+pub(crate) struct Served(Child, pub(crate) u16);
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -86,7 +86,7 @@ pub(crate) fn ways_to_sdk_server(bed: &Bed) -> ([Value; 3], Vec<Served>) {
 }
 
 /// Puts a server behind HTTP.
-fn bridge(words: &[&str]) -> Served {
+pub(crate) fn bridge(words: &[&str]) -> Served {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/bridge.py");
     let mut child = Command::new("python3")
         .arg(script)

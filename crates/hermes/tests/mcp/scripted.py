@@ -19,6 +19,7 @@ OUT = threading.Lock()
 WAITING = {}
 READS = {"readOnlyHint": True}
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}, "seconds": {"type": "number"}}}
+FORECAST = {"type": "object", "properties": {"high": {"type": "number"}}, "required": ["high"]}
 description = os.environ.get("SCRIPTED_DESCRIPTION", "Say something back.")
 
 
@@ -81,6 +82,8 @@ def tools():
         tool("env", "Tell the names of all variables.", **READS),
         tool("foo-bar", "One of two.", **READS),
         tool("foo_bar", "The other.", **READS),
+        {**tool("weather", "Answer with this structure.", **READS), "outputSchema": FORECAST},
+        {**tool("vague", "It promises nonsense.", **READS), "outputSchema": {"required": ["a"], "enum": []}},
         tool("picture", "Hand over a picture, a sound and a file.", **READS),
         tool("crooked", "Its schema is wrong further down.", {"type": "object", "properties": {"a": {"type": "strang"}}}),
         tool("", "It has no name."),
@@ -133,6 +136,8 @@ def call(number, name, arguments, meta):
         send({"method": "notifications/tools/list_changed"})
     elif name == "fail":
         return answer("no such thing", isError=True)
+    elif name == "weather" and text:
+        return answer("Sunny.", structuredContent=json.loads(text))
     elif name == "picture":
         blob = {"uri": "file:///../../etc/x", "mimeType": "application/pdf", "blob": "JVBERg=="}
         blocks = [

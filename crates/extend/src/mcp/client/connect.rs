@@ -309,6 +309,7 @@ fn one_by_one(value: &Value) -> Result<Vec<Listed>, String> {
             description: text("description").or_else(|| text("title")).unwrap_or_default(),
             schema: tool.get("inputSchema").cloned().unwrap_or_default().into(),
             hints: Hints { read_only: hint("readOnlyHint"), idempotent: hint("idempotentHint") },
+            output: tool.get("outputSchema").filter(|it| !it.is_null()).cloned().map(Into::into),
         })
     };
     Ok(tools.iter().filter_map(one).collect())
@@ -325,6 +326,7 @@ fn listed(tool: &Tool) -> Listed {
             read_only: hints.is_some_and(|it| on(it.read_only_hint)),
             idempotent: hints.is_some_and(|it| on(it.idempotent_hint)),
         },
+        output: tool.output_schema.as_deref().map(|schema| Value::Object(schema.clone()).into()),
     }
 }
 
@@ -429,7 +431,7 @@ mod tests {
     fn a_tool_that_cannot_be_read_costs_itself_only() {
         let list = json!({ "tools": [
             { "name": "good", "description": "d", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } },
-            { "name": "bad", "inputSchema": "what" },
+            { "name": "bad", "inputSchema": "what", "outputSchema": "what" },
             { "inputSchema": {} },
         ] });
 
@@ -438,5 +440,6 @@ mod tests {
         assert_eq!(found.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good", "bad"]);
         assert!(found[0].hints.read_only && found[0].fault().is_none());
         assert!(found[1].fault().is_some());
+        assert_eq!([&found[0].output, &found[1].output], [&None, &Some(json!("what").into())]);
     }
 }

@@ -11,6 +11,7 @@
 //! | `names.rs` | what its tools are called here |
 //! | `shown.rs` | where it is, for people, without secrets |
 //! | `tools.rs`, `utilities.rs` | its tools, resources and prompts as entries of the registry |
+//! | `promise.rs` | whether an answer is what the tool says that it answers with |
 //! | `result.rs`, `media.rs` | its answers as the model reads them, and files for what is no text |
 //! | `server.rs`, `mind.rs` | its life: started, watched, let go, started again |
 //! | `call.rs` | one call: sent once, taken back when nobody waits any more |
@@ -45,6 +46,7 @@ mod names;
 mod output;
 mod pages;
 mod plain;
+mod promise;
 mod result;
 mod rounds;
 mod sampling;

@@ -16,8 +16,12 @@ use super::media::{Keeper, media_tag};
 /// In place of what a newer protocol may know.
 const UNKNOWN: &str = "[something this program cannot show]";
 
-/// The answer of a tool.
-pub(crate) fn reply(result: CallToolResult, keeper: &Keeper<'_>) -> Result<Reply, ToolError> {
+/// The answer of a tool, with a word about it where there is one to be said.
+pub(crate) fn reply(
+    result: CallToolResult,
+    note: Option<String>,
+    keeper: &Keeper<'_>,
+) -> Result<Reply, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let Parts { texts, attachments } = Parts::of(content, keeper);
     if is_error == Some(true) {
@@ -25,7 +29,11 @@ pub(crate) fn reply(result: CallToolResult, keeper: &Keeper<'_>) -> Result<Reply
         let said = if text.is_empty() { structured_content.map(|it| it.to_string()) } else { Some(text) };
         return Err(ToolError::Failed(said.unwrap_or_else(|| "the server says that it failed".to_owned())));
     }
-    Ok(attached(once(&texts, structured_content), attachments))
+    let mut answer = once(&texts, structured_content);
+    if let Some(note) = note {
+        answer.insert("note".to_owned(), note.into());
+    }
+    Ok(attached(Value::Object(answer), attachments))
 }
 
 /// Blocks of an answer, a prompt or a resource: text in order, and what is no text beside it.
@@ -90,7 +98,7 @@ pub(crate) fn attached(value: Value, attachments: Vec<Attachment>) -> Reply {
 }
 
 /// Text and structure, each only where the other does not say it already.
-fn once(texts: &[String], structured: Option<Value>) -> Value {
+fn once(texts: &[String], structured: Option<Value>) -> Map<String, Value> {
     let mut answer = Map::new();
     let text = texts.join("\n");
     match structured {
@@ -103,7 +111,7 @@ fn once(texts: &[String], structured: Option<Value>) -> Value {
             answer.insert("structuredContent".to_owned(), structured)
         }
     };
-    Value::Object(answer)
+    answer
 }
 
 /// Whether the texts say nothing that the structure does not: together they are the same as JSON, or the
@@ -150,7 +158,7 @@ mod tests {
     }
 
     fn json_of(value: Value) -> Value {
-        match reply(result(value), &Keeper::Nowhere).unwrap() {
+        match reply(result(value), None, &Keeper::Nowhere).unwrap() {
             Reply::Json(value) | Reply::Attached(value, _) => value,
             other => panic!("{other:?}"),
         }
@@ -209,7 +217,7 @@ mod tests {
             assert_eq!((name, bytes), ("image", &[0, 1, 2][..]));
             Some(PathBuf::from(format!("/cache/a b.{ending}")))
         };
-        let answer = reply(result(json!({ "content": content })), &Keeper::To(Box::new(keep))).unwrap();
+        let answer = reply(result(json!({ "content": content })), None, &Keeper::To(Box::new(keep))).unwrap();
         let Reply::Attached(value, beside) = answer else { panic!() };
 
         assert_eq!(value, json!({ "result": "look\n[image, image/png, 3 bytes]\nMEDIA:\"/cache/a b.png\"" }));
@@ -220,6 +228,7 @@ mod tests {
     fn a_failure_is_a_failure() {
         let failed = reply(
             result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
+            None,
             &Keeper::Nowhere,
         );
 

@@ -21,12 +21,21 @@ pub(super) fn fault(name: &str, description: &str, schema: &Value) -> Option<Str
     if name.trim().is_empty() {
         return Some("it has no name".to_owned());
     }
-    let Value::Object(map) = schema else { return Some("its schema is not an object".to_owned()) };
-    match map.get("type") {
+    match schema.get("type") {
         None => {}
         Some(Value::String(kind)) if kind == "object" => {}
         Some(_) => return Some("its schema does not describe an object".to_owned()),
     }
+    let size = description.len() + schema.to_string().len();
+    if size > MAX_DEFINITION {
+        return Some(format!("its definition takes {size} bytes, more than {MAX_DEFINITION}"));
+    }
+    broken(schema)
+}
+
+/// What is wrong with a schema of whatever it may be, if something is.
+pub(super) fn broken(schema: &Value) -> Option<String> {
+    let Value::Object(map) = schema else { return Some("its schema is not an object".to_owned()) };
     if map.get("properties").is_some_and(|it| !it.is_object()) {
         return Some("`properties` of its schema is not a map".to_owned());
     }
@@ -35,10 +44,6 @@ pub(super) fn fault(name: &str, description: &str, schema: &Value) -> Option<Str
     }
     if depth(schema, 0) > MAX_DEPTH {
         return Some(format!("its schema is more than {MAX_DEPTH} levels deep"));
-    }
-    let size = description.len() + schema.to_string().len();
-    if size > MAX_DEFINITION {
-        return Some(format!("its definition takes {size} bytes, more than {MAX_DEFINITION}"));
     }
     let mut at = Vec::new();
     node_fault(map, schema, &mut at).map(|why| match at.as_slice() {

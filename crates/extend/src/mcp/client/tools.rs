@@ -18,6 +18,7 @@ use super::config::ServerConfig;
 use super::known::{Known, Listed, any_object};
 use super::media::Keeper;
 use super::names::{names, plain};
+use super::promise;
 use super::result::{needs_login, reply};
 use super::server::{Server, Status};
 use super::utilities;
@@ -171,7 +172,10 @@ impl PreparedCall for McpCall {
     fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
         Box::pin(async move {
             match self.server.call(&self.tool, self.arguments, cx).await {
-                Ok(result) => reply(result, &Keeper::of(&self.server, cx)),
+                Ok(result) => {
+                    let note = promise::note(&self.server, &self.tool, &result);
+                    reply(result, note, &Keeper::of(&self.server, cx))
+                }
                 Err(error) => failed(&self.server, error),
             }
         })
