@@ -75,6 +75,29 @@ fn code_in_a_folder_that_a_path_file_names_is_followed() {
 }
 
 #[test]
+fn a_package_that_was_linked_after_python_was_asked_is_found_and_followed() {
+    let home = TempHome::new();
+    home.write("site/README", "");
+    home.write("home/config.yaml", "plugins:\n  enabled: [pack]\n");
+    assert!(runtime(&home).plugins().iter().all(|plugin| plugin.key != "pack"));
+
+    // What `setup.py develop` leaves behind.
+    let folder = format!("{}\n", home.path().join("work/src").display());
+    home.write("site/easy-install.pth", &folder);
+    home.write("site/pack.egg-link", &format!("{folder}../"));
+    home.write(
+        "work/src/pack.egg-info/entry_points.txt",
+        "[hermes_agent.plugins]\npack = pack_plugin:register\n",
+    );
+    home.write("work/src/pack_plugin.py", &bringing("linked"));
+    let later = runtime(&home);
+    later.wait_for_tool("linked");
+    assert!(later.tools().tool("linked").is_some(), "{:?}", later.foreign_problems());
+
+    is_followed(&home, "work/src/pack_plugin.py");
+}
+
+#[test]
 fn code_that_a_finder_of_setuptools_knows_is_followed() {
     let home = TempHome::new();
     let finder = "__editable___pack_1_2_finder";

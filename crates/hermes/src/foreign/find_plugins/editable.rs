@@ -1,20 +1,41 @@
-//! Where the code of a package lies that was installed in place (`pip install -e`): elsewhere than beside the
-//! folder that tells about it. Found by reading what the installer left behind; nothing of it is run.
+//! Where the code of a package lies that was installed in place (`pip install -e`, `setup.py develop`): elsewhere
+//! than where packages are. Found by reading what the installer left behind; nothing of it is run.
 //!
 //! | left behind | says |
 //! |---|---|
 //! | a `.pth` file with folders | modules are looked for in these folders as well |
 //! | a `.pth` file that imports a finder of setuptools | the finder has a table of modules and where each lies |
 //! | `direct_url.json` | the folder of the project |
+//! | a `.egg-link` and a line of `easy-install.pth` | the folder of the code, and of what tells about the package |
 
 use std::path::{Path, PathBuf};
 
-use hermes_store::foreign;
+use hermes_store::foreign::{self, Seen};
 use hermes_store::witness::Witnesses;
 use serde_json::Value;
 
 /// Where projects keep their modules, from their folder on.
 const USUAL: [&str; 4] = ["", "src", "lib", "python"];
+
+/// The file by which Python follows links: one to a folder that it does not name leads nowhere.
+const FOLLOWED: &str = "easy-install.pth";
+
+/// The folders that links among packages lead to. They hold packages as the place itself does.
+pub(super) fn linked(place: &Path, witnesses: &mut Witnesses) -> Vec<PathBuf> {
+    let file = place.join(FOLLOWED);
+    // Mostly there is none. Should it come, the place is not as it was.
+    if foreign::stamp(&file).is_none() {
+        return Vec::new();
+    }
+    let text = seen(&file, witnesses).unwrap_or_default();
+    let followed: Vec<PathBuf> = lines(&text).map(|line| place.join(line)).collect();
+    let mut folder = |link: Seen| {
+        let text = seen(&link.path, witnesses)?;
+        let folder = place.join(lines(&text).next()?);
+        followed.contains(&folder).then_some(folder)
+    };
+    foreign::files(place, "egg-link").into_iter().filter_map(&mut folder).collect()
+}
 
 /// Whether the package was installed in place.
 pub(super) fn is_in_place(about: &Path) -> bool {
@@ -26,7 +47,7 @@ pub(super) fn place_of(module: &str, about: &Path, witnesses: &mut Witnesses) ->
     let site = about.parent()?;
     for file in left_behind(about).iter().filter(|file| file.extension().is_some_and(|end| end == "pth")) {
         let text = seen(&site.join(file), witnesses).unwrap_or_default();
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        for line in lines(&text) {
             let found = match line.strip_prefix("import ") {
                 Some(code) => by_finder(code, module, site, witnesses),
                 None => in_folder(&site.join(line), module),
@@ -38,6 +59,11 @@ pub(super) fn place_of(module: &str, about: &Path, witnesses: &mut Witnesses) ->
     }
     let project = project(about)?;
     USUAL.iter().find_map(|inner| in_folder(&project.join(inner), module))
+}
+
+/// The lines that say something.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// A module in a folder where modules are: the folder or file that its first name means.
@@ -213,6 +239,22 @@ mod tests {
         assert_eq!(found(&yard, "pack"), Some("my work/src/pack".into()));
         let is = |name: &str| is_in_place(&yard.path().join(format!("site/{name}-1.0.dist-info")));
         assert!(is("pack") && !is("far") && !is("copy") && !is("none"));
+    }
+
+    #[test]
+    fn links_are_followed_where_python_follows_them() {
+        let yard = yard(&[
+            ("site/easy-install.pth", "import sys\n\nHERE/work/src\n./inside\n"),
+            ("site/pack.egg-link", "HERE/work/src\n../"),
+            ("site/inner.egg-link", "inside\n."),
+            ("site/left.egg-link", "HERE/left\n."),
+            ("site/empty.egg-link", "\n"),
+            ("other/pack.egg-link", "HERE/work/src\n../"),
+        ]);
+        let linked = |place: &str| linked(&yard.path().join(place), &mut Witnesses::default());
+
+        assert_eq!(linked("site"), ["site/inside", "work/src"].map(|folder| yard.path().join(folder)));
+        assert_eq!(linked("other"), Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -20,8 +20,7 @@ pub(crate) fn in_packages(places: &[PathBuf], witnesses: &mut Witnesses) -> Vec<
         |path: &PathBuf| path.extension().is_some_and(|end| end == "dist-info" || end == "egg-info");
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     for place in places {
-        witnesses.see(place);
-        for folder in foreign::folders(place).into_iter().filter(is_about) {
+        for folder in folders_of(place, witnesses).into_iter().filter(is_about) {
             let plugins = package(&folder, witnesses);
             if plugins.is_empty() || !known.insert(name_of(&folder)) {
                 continue;
@@ -29,6 +28,17 @@ pub(crate) fn in_packages(places: &[PathBuf], witnesses: &mut Witnesses) -> Vec<
             witnesses.see(&entry_points_of(&folder));
             found.extend(plugins);
         }
+    }
+    found
+}
+
+/// The folders in a place, and behind them those in the folders that its links lead to.
+fn folders_of(place: &Path, witnesses: &mut Witnesses) -> Vec<PathBuf> {
+    witnesses.see(place);
+    let mut found = foreign::folders(place);
+    for linked in editable::linked(place, witnesses) {
+        witnesses.see(&linked);
+        found.extend(foreign::folders(&linked));
     }
     found
 }
