@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use hermes::{Session, Status};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, call, until, words};
+use crate::support::{Bench, call, told, until, words};
 
 /// What `scripts/testbeds/mcp` has brought.
 pub(crate) struct Bed {
@@ -116,6 +116,8 @@ fn tools_of(session: &Session) -> BTreeSet<String> {
 pub(crate) fn said(session: &Session, tool: &str, arguments: &Value) -> String {
     let outcome = call(session, &format!("mcp__s__{tool}"), arguments);
     assert_eq!(outcome.status, Status::Ok, "{tool}: {}", outcome.body);
+    // They keep what they promise.
+    assert_eq!(told(&outcome).get("note"), None, "{tool}: {}", outcome.body);
     words(&outcome)
 }
 
