@@ -14,6 +14,7 @@ mod input;
 mod interrupt;
 mod kanban;
 mod mcp;
+mod memory;
 mod output;
 mod person;
 mod plugin_cli;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     broken::tell_in_one_line();
+    memory::in_large_steps();
     let words = chat::entry::spelled_out(words, chat::terminal::is_there());
     let matches = command_line_for(&words).try_get_matches_from(words.clone());
     let work = || match &matches {
