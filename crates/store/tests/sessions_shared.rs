@@ -201,3 +201,25 @@ fn changes_of_many_threads_are_all_there() {
 
     assert_eq!(scene.said(), 400);
 }
+
+#[test]
+fn what_is_opened_ahead_is_there_for_the_first_change_and_nothing_is_made_where_there_is_none() {
+    let scene = scene();
+    let file = scene.dir.path().join("hermes.db");
+    let store = |path: &Path| {
+        let host =
+            Arc::new(Threads { step: Duration::ZERO, looks: AtomicU32::new(0), asked: AtomicUsize::new(0) });
+        let (as_host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = (host.clone(), Arc::new(Wall));
+        (SessionStore::new(path, &as_host, &clock, Durability::Kill), host)
+    };
+    let nowhere = scene.dir.path().join("other.db");
+    let (none, idle) = store(&nowhere);
+    let (again, host) = store(&file);
+
+    none.open_ahead();
+    again.open_ahead();
+    block_on(again.change(|sessions| sessions.append("s", &[Message::text("user", "hello")]))).unwrap();
+
+    assert_eq!((idle.asked.load(Ordering::Relaxed), nowhere.exists()), (0, false));
+    assert_eq!((host.asked.load(Ordering::Relaxed), scene.said()), (1, 1));
+}

@@ -65,7 +65,7 @@ pub(crate) fn run(shell: &Shell, args: &ChatArgs, question: String) -> Result<()
     let writer = Writer {
         format: args.format(shell),
         out: Mutex::new(io::stdout()),
-        aside: Mutex::new(Side { kind: aside, out: io::stderr(), show: quiet_show(talk.as_ref()) }),
+        aside: Mutex::new(Side { kind: aside, out: io::stderr(), show: show(aside, talk.as_ref()) }),
         closed: AtomicBool::new(false),
         cancel: cancel.clone(),
     };
@@ -242,8 +242,10 @@ fn summary(end: &TurnEnd) -> String {
     parts.join(" · ")
 }
 
-fn quiet_show(talk: &dyn Talk) -> Show {
-    Show::new(Canvas { width: COLUMNS, colour: false }, Status::default(), Live::new(talk.tools()))
+/// How what happens is told. Where it is not, the tools need no pictures.
+fn show(aside: Aside, talk: &dyn Talk) -> Show {
+    let tools = if matches!(aside, Aside::All(_)) { talk.tools() } else { Vec::new() };
+    Show::new(Canvas { width: COLUMNS, colour: false }, Status::default(), Live::new(tools))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ fn asked(talk: &Double, format: Format, aside: Aside) -> (String, String) {
     let writer = Writer {
         format,
         out: Mutex::new(Vec::new()),
-        aside: Mutex::new(Side { kind: aside, out: Vec::new(), show: quiet_show(talk) }),
+        aside: Mutex::new(Side { kind: aside, out: Vec::new(), show: show(aside, talk) }),
         closed: AtomicBool::new(false),
         cancel: cancel.clone(),
     };
@@ -115,7 +115,7 @@ fn a_reader_who_leaves_ends_the_turn_quietly() {
     let writer = Writer {
         format: Format::StreamJson,
         out: Mutex::new(Gone),
-        aside: Mutex::new(Side { kind: Aside::Nothing, out: io::sink(), show: quiet_show(&talk) }),
+        aside: Mutex::new(Side { kind: Aside::Nothing, out: io::sink(), show: show(Aside::Nothing, &talk) }),
         closed: AtomicBool::new(false),
         cancel: cancel.clone(),
     };

@@ -80,9 +80,11 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
     if let Some(turns) = args.max_turns {
         builder = builder.max_turns(turns);
     }
-    if let Some(asker) = asker {
-        builder = builder.asker(asker);
-    }
+    builder = match asker {
+        Some(asker) => builder.asker(asker),
+        // Whoever has no screen has a question.
+        None => builder.asked_at_once(),
+    };
     let chat = builder.shown(SHOWN).open_blocking()?;
     for warning in chat.model().warnings {
         output::warn(&warning);

@@ -88,6 +88,7 @@ pub struct ChatBuilder {
     wish: ModelWish,
     opening: Opening,
     configured: Option<Configured>,
+    at_once: bool,
 }
 
 /// The tools that the configuration selects for a platform, but for some.
@@ -113,7 +114,7 @@ impl ChatBuilder {
             generation: 0,
         };
         let (wish, opening) = (ModelWish::default(), Opening::New);
-        Self { runtime, terms, wish, opening, configured: None }
+        Self { runtime, terms, wish, opening, configured: None, at_once: false }
     }
 
     /// Which tools it has; the default is all of them.
@@ -189,9 +190,19 @@ impl ChatBuilder {
         self
     }
 
+    /// Says that its first turn follows at once: the tools that are found while it is opened are those of its
+    /// first request.
+    pub fn asked_at_once(mut self) -> Self {
+        self.at_once = true;
+        self
+    }
+
     /// Opens it. Nothing is written before something is said.
     pub async fn open(self) -> Result<Chat, OpenError> {
-        let Self { runtime, mut terms, wish, opening, configured } = self;
+        let Self { runtime, mut terms, wish, opening, configured, at_once } = self;
+        if let Some(store) = runtime.sessions() {
+            store.open_ahead();
+        }
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
             let (models, ()) = futures::join!(models::choose(&runtime, &wish), meanwhile(&runtime));
@@ -204,6 +215,9 @@ impl ChatBuilder {
             seat(&runtime, &terms, opening, models, &relay, &learnt).await
         };
         let seat = inside(&runtime, Box::pin(opened)).await?;
+        if at_once {
+            seat.tools.looked_just_now();
+        }
         let (steering, seat) = (Steering::default(), RwLock::new(Arc::new(seat)));
         let (notes, left) = Default::default();
         Ok(Chat { runtime, terms, relay, steering, learnt, seat, notes, left })
@@ -220,7 +234,10 @@ impl ChatBuilder {
 async fn meanwhile(runtime: &Runtime) {
     runtime.tools();
     runtime.ask_again();
-    runtime.mcp().ready().await;
+    if runtime.mcp().ready().await {
+        // Some may have said by now what they offer.
+        runtime.mcp();
+    }
 }
 
 /// A session at work, new or gone on with.

@@ -20,6 +20,7 @@ pub(crate) struct Seat {
     pub(crate) log: Arc<dyn Conversation>,
     pub(crate) models: Models,
     pub(crate) driver: Driver,
+    pub(crate) tools: Arc<SessionTools>,
     /// Whether the session is new and has no title yet.
     pub(crate) untitled: AtomicBool,
     /// Why the answer is not what the model said, if a hook that had to look at it could not.
@@ -40,19 +41,19 @@ impl Seat {
         system: Arc<str>,
         learnt: &Arc<Learnt>,
     ) -> Self {
-        let withheld = Withheld::default();
+        let (withheld, tools) = (Withheld::default(), Arc::new(SessionTools::of(&session)));
         let driver = Driver {
             host: runtime.host(),
             models: hooks::models(runtime, &session, &models.list, &withheld),
             summary_model: models.summary.clone(),
-            tools: Arc::new(SessionTools(Arc::clone(&session))),
+            tools: tools.clone(),
             log: Arc::clone(&log),
             settings: settings(runtime, terms, &models),
             system: Arc::clone(&system),
             learnt: Arc::clone(learnt),
         };
         let untitled = AtomicBool::new(false);
-        Self { id, session, log, models, driver, untitled, withheld, runtime: runtime.clone(), system }
+        Self { id, session, log, models, driver, tools, untitled, withheld, runtime: runtime.clone(), system }
     }
 
     /// It is new: it gets a title when something was said.

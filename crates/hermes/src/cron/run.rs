@@ -174,6 +174,7 @@ impl Cron {
             .select(selection)
             .source("cron")
             .shown(SHOWN)
+            .asked_at_once()
             .opening(Opening::Named(session.to_owned()))
             .model(ModelWish {
                 model: job.model.clone(),

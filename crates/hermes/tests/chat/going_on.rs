@@ -1,9 +1,11 @@
 //! What stays the same from question to question and from process to process.
 
 use futures::executor::block_on;
+use hermes::Runtime;
 use hermes::agent::TurnStatus;
 use hermes::chat::Opening;
 use hermes::core::memory::{Change, Memory as _, Target};
+use hermes::store::Home;
 use hermes_testkit::{Answer, ModelServer};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -139,4 +141,34 @@ fn the_list_of_things_to_do_is_there_again_when_a_session_is_gone_on_with() {
     let listed = answers.iter().rfind(|message| message["role"] == "tool").unwrap();
     let listed: Value = serde_json::from_str(listed["content"].as_str().unwrap()).unwrap();
     assert_eq!(listed["todos"], todos["todos"]);
+}
+
+#[test]
+fn a_question_that_follows_at_once_is_asked_with_the_tools_of_the_opening() {
+    let server = ModelServer::always(Answer::text("Yes."));
+    let home = home(&server, "chat_completions");
+    let file = "import json\nfrom tools.registry import registry\nregistry.register('late', 'mine', \
+                {'name': 'late', 'parameters': {'type': 'object', 'properties': {}}}, \
+                lambda args, **kw: json.dumps({}))\n";
+    let path = std::env::var("PATH").unwrap();
+    let runtime = Runtime::builder().cwd("/").home(Home::at(home.path())).env([("PATH".to_owned(), path)]);
+    let runtime = runtime.build().unwrap();
+    home.write("tools/late.py", file);
+    runtime.wait_for_tool("late");
+    assert!(runtime.tools().tool("late").is_some());
+    std::fs::remove_file(home.path().join("tools/late.py")).unwrap();
+    let chat = |at_once: bool| {
+        let builder = runtime.chat();
+        let chat = if at_once { builder.asked_at_once() } else { builder }.open_blocking().unwrap();
+        home.write("tools/late.py", file);
+        ask(&chat, "Is it there?");
+        ask(&chat, "And now?");
+        std::fs::remove_file(home.path().join("tools/late.py")).unwrap();
+    };
+
+    chat(true);
+    chat(false);
+
+    let has = |body: &Value| body["tools"].to_string().contains("\"late\"");
+    assert_eq!(server.bodies().iter().map(has).collect::<Vec<_>>(), [false, true, true, true]);
 }

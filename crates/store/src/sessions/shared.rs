@@ -26,6 +26,7 @@ use super::db::{Durability, Sessions, sync_log};
 use super::error::SessionError;
 use super::floor::{self, Floor};
 use super::moment::Moment;
+use crate::disk;
 
 /// Most changes committed together.
 const MAX_GROUP: usize = 64;
@@ -131,6 +132,13 @@ impl SessionStore {
         floor::take(&self.changes.place.path, id)
     }
 
+    /// Opens the file on a thread if there is one, so that whoever writes next finds it open. Makes none.
+    pub fn open_ahead(&self) {
+        if disk::stamp(&self.changes.place.path).is_some() {
+            self.changes.later();
+        }
+    }
+
     /// Makes everything written so far survive a power cut. Meant for the end of a turn; no connection
     /// is opened for it.
     pub async fn sync(&self) -> Result<(), SessionError> {
@@ -193,8 +201,8 @@ impl Lane {
         }
     }
 
-    /// Has a transaction on a thread sometime soon, for the words that wait for one, and again if it took
-    /// so long that many more came.
+    /// Has a transaction on a thread sometime soon, for the words that wait for one, or to have the file open;
+    /// and again if it took so long that many more words came.
     fn later(self: &Arc<Self>) {
         let lane = Arc::clone(self);
         let nothing: Job = Box::new(move |store| {
