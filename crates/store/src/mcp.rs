@@ -2,17 +2,20 @@
 //! them, and what they said beside the protocol.
 //!
 //! `mcp/<server>.json`, `mcp-tokens/<server>.json`, `logs/mcp-stderr.log`. Every file is its owner's
-//! only. A name that cannot be a file's name is kept under its fingerprint.
+//! only. A name that cannot be a file's name is kept under its fingerprint. The definitions of all servers are
+//! kept once more in one file of the cache, for starts.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use hermes_core::hex::hex;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::{self, Mode, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::witness::{Kept, Witnesses};
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -20,10 +23,13 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Size at which the log begins anew; the one before is kept beside it.
 const MAX_LOG: u64 = 1024 * 1024;
 
+/// Where the definitions of all servers are kept once more.
+const ALL: &str = "mcp-known.json";
+
 /// The servers' part of a home.
 #[derive(Debug)]
 pub struct McpHome {
-    home: PathBuf,
+    home: Home,
     /// Lines are written by many at once.
     writing: Mutex<()>,
 }
@@ -40,11 +46,11 @@ pub enum McpFile {
 impl McpHome {
     /// That of this home. Nothing is created before there is something to keep.
     pub fn of(home: &Home) -> Self {
-        Self { home: home.path().to_path_buf(), writing: Mutex::default() }
+        Self { home: home.clone(), writing: Mutex::default() }
     }
 
     fn folder(&self, file: McpFile) -> PathBuf {
-        self.home.join(match file {
+        self.home.path().join(match file {
             McpFile::Known => "mcp",
             McpFile::Tokens => "mcp-tokens",
         })
@@ -57,6 +63,31 @@ impl McpHome {
     /// What is kept; nothing when there is none, or it cannot be read.
     pub fn read(&self, server: &str, file: McpFile) -> Option<String> {
         disk::read(&self.path(server, file), MAX_BYTES).ok().flatten()
+    }
+
+    /// The definitions of these servers, each with the stamp of its file. As long as none of the files changes,
+    /// only the one is read in which an earlier start has kept them all.
+    pub fn known(&self, servers: &[&str]) -> Vec<Option<(Stamp, String)>> {
+        if servers.is_empty() {
+            return Vec::new();
+        }
+        if let Some(kept) = Kept::<AllKnown>::read(&self.home, ALL).filter(|kept| kept.head.is_of(servers)) {
+            return kept.head.apart(&kept);
+        }
+        let mut witnesses = Witnesses::default();
+        let known = servers.iter().map(|server| {
+            // Looked at first: what is written in between is then read once more.
+            let stamp = witnesses.see(&self.path(server, McpFile::Known))?;
+            Some((stamp, self.read(server, McpFile::Known)?))
+        });
+        let known: Vec<Option<(Stamp, String)>> = known.collect();
+        let text = |known: &Option<(Stamp, String)>| known.as_ref().map(|(_, text)| text.len());
+        let head =
+            AllKnown(servers.iter().map(|name| (*name).to_owned()).zip(known.iter().map(text)).collect());
+        let body = known.iter().flatten().map(|(_, text)| text.as_str()).collect();
+        // Without it a start takes longer, and that is all.
+        let _ = Kept { witnesses, head, body }.keep(&self.home, ALL);
+        known
     }
 
     /// Keeps a text, readable by its owner only.
@@ -97,7 +128,7 @@ impl McpHome {
 
     /// Where servers' own words are written.
     pub fn log_path(&self) -> PathBuf {
-        self.home.join("logs").join("mcp-stderr.log")
+        self.home.path().join("logs").join("mcp-stderr.log")
     }
 
     /// Writes a line of a server. A log that cannot be written costs nobody anything.
@@ -116,6 +147,27 @@ impl McpHome {
             let _ = disk::remove(&path);
         }
         let _ = disk::append(&path, &format!("{server}: {plain}\n"));
+    }
+}
+
+/// The servers whose definitions are in one file, in their order, and how long the text of each is, if it has one.
+#[derive(Serialize, Deserialize)]
+struct AllKnown(Vec<(String, Option<usize>)>);
+
+impl AllKnown {
+    fn is_of(&self, servers: &[&str]) -> bool {
+        self.0.iter().map(|(name, _)| name.as_str()).eq(servers.iter().copied())
+    }
+
+    /// The texts, each with the stamp of its own file.
+    fn apart(&self, kept: &Kept<Self>) -> Vec<Option<(Stamp, String)>> {
+        let mut rest = kept.body.as_str();
+        let apart = self.0.iter().zip(kept.witnesses.stamps()).map(|((_, length), stamp)| {
+            let (text, behind) = rest.split_at_checked((*length)?)?;
+            rest = behind;
+            Some((stamp?, text.to_owned()))
+        });
+        apart.collect()
     }
 }
 
@@ -139,7 +191,7 @@ mod tests {
 
     fn home() -> (tempfile::TempDir, McpHome) {
         let folder = tempfile::tempdir().unwrap();
-        let home = McpHome { home: folder.path().to_path_buf(), writing: Mutex::default() };
+        let home = McpHome::of(&Home::at(folder.path()));
         (folder, home)
     }
 
@@ -176,6 +228,37 @@ mod tests {
         assert_eq!(home.stamp("s", McpFile::Known), stamp);
         assert_ne!(before.0, stamp);
         assert_eq!(home.update("s", McpFile::Known, &mut |_| None).unwrap(), stamp);
+    }
+
+    #[test]
+    fn all_definitions_are_read_from_one_file_until_one_of_them_changes() {
+        let (folder, home) = home();
+        home.write("a", McpFile::Known, "one").unwrap();
+        home.write("c", McpFile::Known, "three\n").unwrap();
+        let servers = ["a", "b", "c"];
+        let texts = |home: &McpHome| {
+            home.known(&servers).into_iter().map(|known| known.map(|(_, text)| text)).collect::<Vec<_>>()
+        };
+        let told =
+            |a: &str, b: Option<&str>| [Some(a.to_owned()), b.map(str::to_owned), Some("three\n".to_owned())];
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        assert_eq!(texts(&home), told("one", None));
+        let kept = folder.path().join("cache/mcp-known.json");
+        let first = std::fs::read_to_string(&kept).unwrap();
+
+        std::fs::write(&kept, first.replace("one", "ONE")).unwrap();
+        assert_eq!(texts(&home), told("ONE", None), "it is the one that is read");
+        assert_eq!(
+            home.known(&servers)[0].as_ref().map(|(stamp, _)| *stamp),
+            home.stamp("a", McpFile::Known)
+        );
+        assert_eq!(home.known(&["c"])[0].as_ref().map(|(_, text)| text.as_str()), Some("three\n"));
+        assert_eq!(texts(&home), told("one", None), "other servers were asked for in between");
+
+        home.write("b", McpFile::Known, "two").unwrap();
+        assert_eq!(texts(&home), told("one", Some("two")));
+        std::fs::write(folder.path().join("mcp/a.json"), "in place").unwrap();
+        assert_eq!(texts(&home), told("in place", Some("two")));
     }
 
     #[test]

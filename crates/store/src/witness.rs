@@ -39,6 +39,11 @@ impl Witnesses {
         stamp
     }
 
+    /// What was at each place that was looked at, in the order of the looks.
+    pub fn stamps(&self) -> impl Iterator<Item = Option<Stamp>> {
+        self.near.iter().map(|(_, stamp)| *stamp)
+    }
+
     /// The same for something of which a program that runs does not want to know.
     pub(crate) fn see_far(&mut self, path: &Path) -> Option<Stamp> {
         let stamp = disk::any_stamp(path);

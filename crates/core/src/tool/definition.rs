@@ -31,14 +31,23 @@ enum Source {
 struct Written {
     description: String,
     schema: JsonText,
-    is_fit: bool,
+    fit: Fit,
+}
+
+/// What is known of a schema as providers want it.
+pub enum Fit {
+    /// It is as they want it ([`is_fit`](crate::json::is_fit)), and handed on as it is written.
+    AsWritten,
+    /// This is handed on in its place.
+    As(JsonText),
+    /// It is to be looked at.
+    Unknown,
 }
 
 impl LazyDefinition {
-    /// One whose schema stays text until somebody looks into it. `is_fit` says that the schema is as providers
-    /// want it ([`is_fit`](crate::json::is_fit)): then it is handed on as it is written.
-    pub fn written(description: impl Into<String>, schema: JsonText, is_fit: bool) -> Self {
-        let written = Written { description: description.into(), schema, is_fit };
+    /// One whose schema stays text until somebody looks into it.
+    pub fn written(description: impl Into<String>, schema: JsonText, fit: Fit) -> Self {
+        let written = Written { description: description.into(), schema, fit };
         Self { source: Source::Written(written), made: OnceLock::new() }
     }
 
@@ -65,9 +74,11 @@ impl LazyDefinition {
     /// The schema as text, where that is what a provider with this dialect wants.
     pub(super) fn fit_schema(&self, dialect: Dialect) -> Option<&RawValue> {
         match &self.source {
-            Source::Written(written) if written.is_fit && dialect == Dialect::Lenient => {
-                written.schema.written()
-            }
+            Source::Written(Written { schema, fit, .. }) if dialect == Dialect::Lenient => match fit {
+                Fit::AsWritten => schema.written(),
+                Fit::As(other) => other.written(),
+                Fit::Unknown => None,
+            },
             _ => None,
         }
     }

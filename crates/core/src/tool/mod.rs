@@ -27,7 +27,7 @@ use crate::session::Place;
 
 pub use crate::shape::cap::MaxSize;
 pub use def::ToolDef;
-pub use definition::{Definition, LazyDefinition};
+pub use definition::{Definition, Fit, LazyDefinition};
 pub use entry::ToolEntry;
 
 /// Shown for a tool that names no emoji.

@@ -31,8 +31,10 @@ pub struct Manifest {
     #[serde(skip_serializing_if = "is_default")]
     pub run: Vec<String>,
     /// The tools it says it brings; told to itself.
+    #[serde(skip_serializing_if = "is_default")]
     pub provides_tools: Vec<String>,
     /// The hooks it says it brings; told to itself.
+    #[serde(skip_serializing_if = "is_default")]
     pub provides_hooks: Vec<String>,
     /// Whether a failure of its hooks denies the call.
     #[serde(skip_serializing_if = "is_default")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use hermes_core::json::{FIT_RULES, JsonText, is_fit};
-use hermes_core::tool::{Definition, LazyDefinition};
+use hermes_core::tool::{Definition, Fit, LazyDefinition};
 
 /// Everything one program, file or plugin offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl OfferedTool {
     /// The same as [`OfferedTool::definition`], made when somebody looks at it.
     pub(crate) fn lazy_definition(&self) -> LazyDefinition {
         if self.fit == FIT_RULES {
-            return LazyDefinition::written(self.description.as_str(), self.schema.clone(), true);
+            return LazyDefinition::written(self.description.as_str(), self.schema.clone(), Fit::AsWritten);
         }
         self.definition().into()
     }

@@ -1,7 +1,6 @@
 //! The tools of MCP servers: what the configuration names, what is known of each, and their lives.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,17 +12,17 @@ use hermes_core::session::Place;
 use hermes_core::wait::wait;
 use hermes_extend::launch::Launch;
 use hermes_extend::mcp::client::{
-    Kept, Mark, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault, read_servers,
+    Kept, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault, read_servers,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
 use hermes_net::Http;
 use hermes_store::foreign::Stamp;
-use hermes_store::{Home, McpFile, McpHome, Spill};
 use serde_json::Value;
 
 pub(crate) use hermes_extend::mcp::oauth::Person;
 
 use super::mcp_memory::Memory;
+use super::mcp_vault::HomeVault;
 use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::inside::Inside;
@@ -139,9 +138,9 @@ impl Mcp {
     }
 
     /// Starts every server that nothing is known of, all at once, and waits a moment for those that were
-    /// never started before; who is later joins when ready.
-    pub async fn ready(&self) {
-        self.start_missing(|_| true).await;
+    /// never started before; who is later joins when ready. Says whether anybody was waited for.
+    pub async fn ready(&self) -> bool {
+        self.start_missing(|_| true).await
     }
 
     /// The same, from code that just waits.
@@ -156,11 +155,11 @@ impl Mcp {
         wait(self.start_missing(|server| waits || !server.was_late()));
     }
 
-    async fn start_missing(&self, wanted: impl Fn(&Server) -> bool) {
+    async fn start_missing(&self, wanted: impl Fn(&Server) -> bool) -> bool {
         let missing = |server: &Server| is_missing(server) && wanted(server);
         let missing: Vec<Server> = self.servers().into_iter().filter(missing).collect();
         if missing.is_empty() {
-            return;
+            return false;
         }
         let asked_for = self.state().wait;
         let mut waited_for = Vec::new();
@@ -173,12 +172,13 @@ impl Mcp {
             }
         }
         if waited_for.is_empty() {
-            return;
+            return false;
         }
         // What went wrong is in each server's status.
         let all = Box::pin(join_all(waited_for));
         drop(select(all, self.0.outside.host.sleep(asked_for.unwrap_or(WAIT))).await);
         missing.iter().for_each(Server::is_late);
+        true
     }
 
     /// Which servers are not there, and why, in one line; nothing when all are.
@@ -368,15 +368,17 @@ impl State {
         let (on, off): (Vec<_>, Vec<_>) = servers.into_iter().partition(|config| config.enabled);
         self.switched_off = off;
         let mut before = std::mem::take(&mut self.servers);
-        for config in on {
-            let slot = match before.remove(&config.name) {
+        let known = vault.known(&on);
+        for (config, known) in on.into_iter().zip(known) {
+            let name = config.name.clone();
+            let slot = match before.remove(&name) {
                 Some(slot) if *slot.server.config() == config => slot,
                 _ => {
-                    let server = Server::new(config.clone(), Arc::clone(outside));
+                    let server = Server::known_as(config, Arc::clone(outside), known);
                     Slot { server, told: None, problems: Vec::new() }
                 }
             };
-            self.servers.insert(config.name, slot);
+            self.servers.insert(name, slot);
         }
         before.into_keys().filter(|name| !self.servers.contains_key(name)).map(Source::Mcp).collect()
     }
@@ -419,77 +421,5 @@ impl Kind for Mcp {
             changes.problems = Some(state.complaints.iter().cloned().chain(told).chain(unheard).collect());
         }
         changes
-    }
-}
-
-/// The servers' part of the home; without a home nothing is kept.
-struct HomeVault(Option<(Home, McpHome)>);
-
-impl HomeVault {
-    fn of(home: Option<&Home>) -> Self {
-        Self(home.map(|home| (home.clone(), McpHome::of(home))))
-    }
-
-    fn home(&self) -> Option<&McpHome> {
-        self.0.as_ref().map(|(_, home)| home)
-    }
-
-    /// Changes when something else is known of any server.
-    fn stamp(&self) -> Option<Stamp> {
-        self.home()?.stamp_of_all(McpFile::Known)
-    }
-}
-
-fn file(what: Kept) -> McpFile {
-    match what {
-        Kept::Known => McpFile::Known,
-        Kept::Tokens => McpFile::Tokens,
-    }
-}
-
-impl Vault for HomeVault {
-    fn read(&self, server: &str, what: Kept) -> Option<String> {
-        self.home()?.read(server, file(what))
-    }
-
-    fn write(&self, server: &str, what: Kept, text: &str) -> Result<(), String> {
-        let Some(home) = self.home() else { return Ok(()) };
-        home.write(server, file(what), text).map_err(|error| error.to_string())
-    }
-
-    fn update(
-        &self,
-        server: &str,
-        what: Kept,
-        with: &mut dyn FnMut(Option<String>) -> Option<String>,
-    ) -> Result<Option<Mark>, String> {
-        let Some(home) = self.home() else {
-            with(None);
-            return Ok(None);
-        };
-        let stamp = home.update(server, file(what), with).map_err(|error| error.to_string())?;
-        Ok(stamp.map(|stamp| stamp.words()))
-    }
-
-    fn mark(&self, server: &str, what: Kept) -> Option<Mark> {
-        self.home()?.stamp(server, file(what)).map(|stamp| stamp.words())
-    }
-
-    fn remove(&self, server: &str, what: Kept) {
-        if let Some(home) = self.home() {
-            // What cannot be removed is found again and told by whoever reads it.
-            let _ = home.remove(server, file(what));
-        }
-    }
-
-    fn keep_media(&self, session: &str, name: &str, ending: &str, bytes: &[u8]) -> Option<PathBuf> {
-        let (home, _) = self.0.as_ref()?;
-        Spill::open(home, session).keep_bytes(name, ending, bytes).ok()
-    }
-
-    fn log(&self, server: &str, line: &str) {
-        if let Some(home) = self.home() {
-            home.log(server, line);
-        }
     }
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
 //! | `hooks.rs` | shell hooks |
-//! | `mcp.rs`, `mcp_memory.rs` | tools of MCP servers; what one says before it is wanted |
+//! | `mcp.rs`, `mcp_vault.rs`, `mcp_memory.rs` | tools of MCP servers; what is learnt of them; what one says before it is wanted |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 //! | `tool_files.rs` | Python tool files |
 //! | `plugins.rs`, `find_plugins.rs` | plugins, in Python or in any language |
@@ -20,6 +20,7 @@ mod launcher;
 mod learnt;
 mod mcp;
 mod mcp_memory;
+mod mcp_vault;
 pub(crate) mod plugins;
 pub(crate) mod serve;
 pub(crate) mod surface;

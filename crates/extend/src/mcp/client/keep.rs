@@ -22,8 +22,13 @@ impl Noted {
     pub(super) fn read(vault: &dyn Vault, server: &str) -> Self {
         // Looked at first: what is written in between is then read once more.
         let mark = vault.mark(server, Kept::Known);
-        let known = mark.and_then(|_| Known::read(&vault.read(server, Kept::Known)?));
-        Self { known: Arc::new(known.unwrap_or_default()), mark }
+        Self::of(mark.and_then(|mark| Some((mark, vault.read(server, Kept::Known)?))))
+    }
+
+    /// The same, where it was read with its mark.
+    pub(super) fn of(written: Option<(Mark, String)>) -> Self {
+        let known = written.as_ref().and_then(|(_, text)| Known::read(text));
+        Self { known: Arc::new(known.unwrap_or_default()), mark: written.map(|(mark, _)| mark) }
     }
 }
 

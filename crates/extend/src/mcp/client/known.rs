@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::approval_words::visible;
-use hermes_core::json::{FIT_RULES, JsonText, is_fit};
+use hermes_core::json::{Dialect, FIT_RULES, JsonText, is_fit, sanitize};
+use hermes_core::tool::Fit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -52,6 +53,9 @@ pub struct Known {
     /// The tools whose schemas are fit to be handed on to a model as they are written.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     fit: BTreeSet<String>,
+    /// What is handed on in the place of the others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    made_fit: BTreeMap<String, JsonText>,
     /// The rules that they were judged by: what is wrong, and what is fit.
     judged: u32,
     fit_by: u32,
@@ -214,13 +218,21 @@ impl Known {
     fn judge(&mut self) {
         let fault = |tool: &Listed| Some((tool.name.clone(), tool.fault()?));
         self.faults = self.tools.iter().filter_map(fault).collect();
-        let fit = self.tools.iter().filter(|tool| is_fit(tool.schema.value()));
-        self.fit = fit.map(|tool| tool.name.clone()).collect();
+        let (fit, others): (Vec<&Listed>, Vec<&Listed>) =
+            self.tools.iter().partition(|tool| is_fit(tool.schema.value()));
+        self.fit = fit.into_iter().map(|tool| tool.name.clone()).collect();
+        let others = others.into_iter().filter(|tool| !self.faults.contains_key(&tool.name));
+        let made = |tool: &Listed| sanitize(tool.schema.value(), Dialect::Lenient).into_owned().into();
+        self.made_fit = others.map(|tool| (tool.name.clone(), made(tool))).collect();
     }
 
-    /// Whether a tool's schema is fit to be handed on to a model as it is written.
-    pub(crate) fn is_fit(&self, tool: &str) -> bool {
-        self.fit.contains(tool)
+    /// What is known of a tool's schema as providers want it.
+    pub(crate) fn fit(&self, tool: &str) -> Fit {
+        match self.made_fit.get(tool) {
+            _ if self.fit.contains(tool) => Fit::AsWritten,
+            Some(made) => Fit::As(made.clone()),
+            None => Fit::Unknown,
+        }
     }
 
     /// What is wrong with a tool's definition, if something is.

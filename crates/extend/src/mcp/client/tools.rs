@@ -9,7 +9,7 @@ use hermes_core::error::ToolError;
 use hermes_core::gate::Gate;
 use hermes_core::registry::{Scope, Source};
 use hermes_core::session::Place;
-use hermes_core::tool::{Handler, LazyDefinition, PreparedCall, Reply, ToolEntry};
+use hermes_core::tool::{Fit, Handler, LazyDefinition, PreparedCall, Reply, ToolEntry};
 use hermes_core::toolset::DynamicToolset;
 use serde_json::{Map, Value};
 
@@ -74,7 +74,7 @@ impl Server {
                 problems.push(format!("tool `{}` of MCP server `{name}` is left out: {fault}", tool.name));
             }
             if !tool.name.trim().is_empty() {
-                scope = scope.tool(self.entry(tool, entry_name, held, fault, known.is_fit(&tool.name)));
+                scope = scope.tool(self.entry(tool, entry_name, held, fault, known.fit(&tool.name)));
             }
         }
         for entry in utilities::entries(self, &known) {
@@ -85,10 +85,13 @@ impl Server {
         (scope, problems)
     }
 
-    fn entry(&self, tool: &Listed, name: &str, held: bool, fault: Option<&str>, is_fit: bool) -> ToolEntry {
+    fn entry(&self, tool: &Listed, name: &str, held: bool, fault: Option<&str>, fit: Fit) -> ToolEntry {
         let config = self.config();
-        let schema = if fault.is_some() { any_object().into() } else { tool.schema.clone() };
-        let definition = LazyDefinition::written(tool.description.as_str(), schema, is_fit);
+        let (schema, fit) = match fault {
+            Some(_) => (any_object().into(), Fit::Unknown),
+            None => (tool.schema.clone(), fit),
+        };
+        let definition = LazyDefinition::written(tool.description.as_str(), schema, fit);
         let handler = McpTool {
             server: self.clone(),
             tool: tool.name.clone().into(),

@@ -54,8 +54,14 @@ impl Plugins {
         };
         // What the plugin needs, each of its tools does.
         let asked = running.manifest().map(|manifest| manifest.requires_env.as_slice()).unwrap_or_default();
-        let tools: Vec<OfferedTool> = running.offer.tools.iter().map(|tool| needing(tool, asked)).collect();
-        let scope = scope(Source::Plugin(running.key().to_owned()), &tools, &owner);
+        let source = Source::Plugin(running.key().to_owned());
+        let scope = match asked {
+            [] => scope(source, &running.offer.tools, &owner),
+            asked => {
+                let tools = running.offer.tools.iter().map(|tool| needing(tool, asked));
+                scope(source, &tools.collect::<Vec<_>>(), &owner)
+            }
+        };
         match PluginHook::of(
             running.key(),
             &running.offer.hooks,

@@ -15,7 +15,7 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.json";
 
 /// Changes with what is written.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What is to be known of all plugins together.
 #[derive(Serialize, Deserialize)]
@@ -34,10 +34,10 @@ impl Plugins {
     /// What an earlier start kept, if it is still so. What the plugins offer is then known.
     pub(super) fn read_roster(&self, wanted: &Wanted) -> Option<Lasting> {
         let Kept { witnesses, head, body } = self.kept_roster(wanted)?;
-        let plugins: Vec<(Chosen, String, Offer)> = serde_json::from_str(&body).ok()?;
+        let plugins: Vec<(Chosen, Option<String>, Offer)> = serde_json::from_str(&body).ok()?;
         let mut chosen = Vec::with_capacity(plugins.len());
         for (plugin, known_by, offer) in plugins {
-            self.asking.remember(&known_by, offer);
+            self.asking.remember(known_by.as_ref().unwrap_or(&plugin.identity), offer);
             chosen.push(Arc::new(plugin));
         }
         Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: head.missing })
@@ -85,10 +85,12 @@ impl Plugins {
     }
 }
 
-/// Each plugin, by what its offer is remembered, and the offer.
+/// Each plugin, by what its offer is remembered where that is not what the plugin is known by, and the offer.
 fn body(all: &[&Running]) -> String {
-    let lines: Vec<(&Chosen, &String, &Offer)> =
-        all.iter().map(|it| (&*it.chosen, &it.known_by, &*it.offer)).collect();
+    let lines: Vec<(&Chosen, Option<&String>, &Offer)> = all
+        .iter()
+        .map(|it| (&*it.chosen, Some(&it.known_by).filter(|by| **by != it.chosen.identity), &*it.offer))
+        .collect();
     serde_json::to_string(&lines).unwrap_or_default()
 }
 

@@ -118,3 +118,18 @@ fn what_is_written_down_is_read_again() {
 
     assert_eq!(Known::read(&known.text()), Some(known));
 }
+
+#[test]
+fn a_schema_that_is_not_fit_is_made_so_once_and_what_arguments_are_held_to_stays() {
+    let schema = json!({ "type": "object", "properties": { "x": { "type": ["string", "null"] } } });
+    let fitting = Listed { name: "f".to_owned(), ..tool("a", json!({ "type": "object", "properties": {} })) };
+    let mut known = Known::default();
+    known.learn(vec![tool("a", schema.clone()), fitting]);
+
+    let known = Known::read(&known.text()).unwrap();
+
+    let Fit::As(made) = known.fit("t") else { panic!("it is not as providers want it") };
+    assert_eq!(*made.value(), *sanitize(&schema, Dialect::Lenient));
+    assert_eq!(known.tools.first().unwrap().schema.value(), &schema);
+    assert!(matches!(known.fit("f"), Fit::AsWritten) && matches!(known.fit("none"), Fit::Unknown));
+}

@@ -1,0 +1,87 @@
+//! Where what is learnt of MCP servers is kept: their part of the home.
+
+use std::path::PathBuf;
+
+use hermes_extend::mcp::client::{Kept, Mark, ServerConfig, Vault};
+use hermes_store::foreign::Stamp;
+use hermes_store::{Home, McpFile, McpHome, Spill};
+
+/// The servers' part of the home; without a home nothing is kept.
+pub(super) struct HomeVault(Option<(Home, McpHome)>);
+
+impl HomeVault {
+    pub(super) fn of(home: Option<&Home>) -> Self {
+        Self(home.map(|home| (home.clone(), McpHome::of(home))))
+    }
+
+    fn home(&self) -> Option<&McpHome> {
+        self.0.as_ref().map(|(_, home)| home)
+    }
+
+    /// What is written down of these servers.
+    pub(super) fn known(&self, servers: &[ServerConfig]) -> Vec<Option<(Mark, String)>> {
+        let Some(home) = self.home() else { return servers.iter().map(|_| None).collect() };
+        let names: Vec<&str> = servers.iter().map(|config| config.name.as_str()).collect();
+        let marked = |(stamp, text): (Stamp, String)| (stamp.words(), text);
+        home.known(&names).into_iter().map(|known| known.map(marked)).collect()
+    }
+
+    /// Changes when something else is known of any server.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        self.home()?.stamp_of_all(McpFile::Known)
+    }
+}
+
+fn file(what: Kept) -> McpFile {
+    match what {
+        Kept::Known => McpFile::Known,
+        Kept::Tokens => McpFile::Tokens,
+    }
+}
+
+impl Vault for HomeVault {
+    fn read(&self, server: &str, what: Kept) -> Option<String> {
+        self.home()?.read(server, file(what))
+    }
+
+    fn write(&self, server: &str, what: Kept, text: &str) -> Result<(), String> {
+        let Some(home) = self.home() else { return Ok(()) };
+        home.write(server, file(what), text).map_err(|error| error.to_string())
+    }
+
+    fn update(
+        &self,
+        server: &str,
+        what: Kept,
+        with: &mut dyn FnMut(Option<String>) -> Option<String>,
+    ) -> Result<Option<Mark>, String> {
+        let Some(home) = self.home() else {
+            with(None);
+            return Ok(None);
+        };
+        let stamp = home.update(server, file(what), with).map_err(|error| error.to_string())?;
+        Ok(stamp.map(|stamp| stamp.words()))
+    }
+
+    fn mark(&self, server: &str, what: Kept) -> Option<Mark> {
+        self.home()?.stamp(server, file(what)).map(|stamp| stamp.words())
+    }
+
+    fn remove(&self, server: &str, what: Kept) {
+        if let Some(home) = self.home() {
+            // What cannot be removed is found again and told by whoever reads it.
+            let _ = home.remove(server, file(what));
+        }
+    }
+
+    fn keep_media(&self, session: &str, name: &str, ending: &str, bytes: &[u8]) -> Option<PathBuf> {
+        let (home, _) = self.0.as_ref()?;
+        Spill::open(home, session).keep_bytes(name, ending, bytes).ok()
+    }
+
+    fn log(&self, server: &str, line: &str) {
+        if let Some(home) = self.home() {
+            home.log(server, line);
+        }
+    }
+}
