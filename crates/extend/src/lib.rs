@@ -11,3 +11,8 @@ pub mod plugins;
 pub mod python;
 pub mod rpc;
 pub mod worker;
+
+/// Most of what could be said is not, and is then not written: a start reads it all.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::offer::is_default;
+use crate::is_default;
 
 /// What a manifest says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

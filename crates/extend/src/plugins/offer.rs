@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use hermes_core::json::{FIT_RULES, JsonText, is_fit};
 use hermes_core::tool::{Definition, Fit, LazyDefinition};
 
+use crate::is_default;
+
 /// Everything one program, file or plugin offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,11 +31,6 @@ pub struct Offer {
     /// What it asked for and does not get, in words.
     #[serde(skip_serializing_if = "is_default")]
     pub notes: Vec<String>,
-}
-
-/// Most of what could be said is not, and is then not written: a start reads it all.
-pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl Offer {

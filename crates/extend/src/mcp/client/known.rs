@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::schema;
 use crate::digest::digest;
+use crate::is_default;
 
 /// The rules that definitions are judged by.
 const RULES: (u32, u32) = (schema::RULES, FIT_RULES);
@@ -38,6 +39,9 @@ pub struct Known {
     pub tools: Vec<Listed>,
     /// What was agreed to, by the name of the tool.
     pub accepted: BTreeMap<String, Listed>,
+    /// Of these, the tools that are still listed so: they are written by name, and read from the list.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    as_listed: BTreeSet<String>,
     /// The server, as it was configured, that could not say in time what it offers. It is not waited
     /// for again.
     pub tried: String,
@@ -80,10 +84,12 @@ pub struct Listed {
     /// Its name on the server.
     pub name: String,
     /// What it is for.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: String,
     /// JSON schema of its arguments.
     pub schema: JsonText,
     /// Hints about what it does.
+    #[serde(skip_serializing_if = "is_default")]
     pub hints: Hints,
     /// JSON schema that the structure of its answers follows, where it promises one. No model sees it, so nobody
     /// is asked to agree to it.
@@ -96,8 +102,10 @@ pub struct Listed {
 #[serde(default)]
 pub struct Hints {
     /// It changes nothing.
+    #[serde(skip_serializing_if = "is_default")]
     pub read_only: bool,
     /// Twice is the same as once.
+    #[serde(skip_serializing_if = "is_default")]
     pub idempotent: bool,
 }
 
@@ -185,6 +193,10 @@ impl Known {
     /// What was written down, if it can be read.
     pub fn read(text: &str) -> Option<Self> {
         let mut known: Self = serde_json::from_str(text).ok()?;
+        let as_listed = std::mem::take(&mut known.as_listed);
+        for tool in known.tools.iter().filter(|tool| as_listed.contains(&tool.name)) {
+            known.accepted.entry(tool.name.clone()).or_insert_with(|| tool.pinned());
+        }
         if (known.judged, known.fit_by) != RULES {
             known.judge();
             // It may be written in another way than a model should read it.
@@ -195,7 +207,22 @@ impl Known {
 
     /// As it is written down.
     pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let mut written = self.clone();
+        let mut listed: BTreeMap<&str, &Listed> = BTreeMap::new();
+        for tool in &self.tools {
+            listed.entry(&tool.name).or_insert(tool);
+        }
+        let is_listed = |name: &String, pinned: &Listed| {
+            listed.get(name.as_str()).is_some_and(|now| now.pinned() == *pinned)
+        };
+        written.as_listed = self
+            .accepted
+            .iter()
+            .filter(|(name, it)| is_listed(name, it))
+            .map(|(name, _)| name.clone())
+            .collect();
+        written.accepted.retain(|name, _| !written.as_listed.contains(name));
+        serde_json::to_string(&written).unwrap_or_default()
     }
 
     /// Takes over what a server lists now. The first tools are agreed to as they are, and so is one that
@@ -257,10 +284,10 @@ impl Known {
 
     /// What is different from what was agreed to.
     pub fn changed(&self) -> impl Iterator<Item = Changed<'_>> {
-        self.tools.iter().filter_map(|now| {
-            let before = self.accepted.get(&now.name)?;
-            is_other(before, now).then_some(Changed { before, now })
-        })
+        self.tools
+            .iter()
+            .filter(|now| self.holds(now))
+            .filter_map(|now| Some(Changed { before: self.accepted.get(&now.name)?, now }))
     }
 
     /// Whether a call of this tool that may or may not have run may be sent again.
@@ -277,9 +304,14 @@ impl Known {
         self.tools.iter().find(|listed| listed.name == tool)
     }
 
-    /// Whether a tool is held back because its definition has changed.
+    /// Whether a tool that is listed is held back because its definition has changed.
+    pub(crate) fn holds(&self, listed: &Listed) -> bool {
+        self.accepted.get(&listed.name).is_some_and(|before| is_other(before, listed))
+    }
+
+    /// The same by its name.
     pub fn holds_back(&self, tool: &str) -> bool {
-        self.listed(tool).zip(self.accepted.get(tool)).is_some_and(|(now, before)| is_other(before, now))
+        self.listed(tool).is_some_and(|listed| self.holds(listed))
     }
 
     /// The changed tools among these, or among all, as they are now.

@@ -62,7 +62,7 @@ impl Server {
         let taken: Vec<&Listed> = known.tools.iter().filter(|tool| config.filter.takes(&tool.name)).collect();
         let called = names(name, &config.called, taken.iter().map(|tool| tool.name.as_str()));
         for (tool, entry_name) in taken.iter().zip(&called) {
-            let held = known.holds_back(&tool.name);
+            let held = known.holds(tool);
             if held {
                 problems.push(format!(
                     "MCP server `{name}` has changed its tool `{}`, which is held back: look at it with `hermes mcp tools {name}`",

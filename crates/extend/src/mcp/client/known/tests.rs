@@ -112,11 +112,18 @@ fn what_was_judged_by_older_rules_is_judged_again() {
 }
 
 #[test]
-fn what_is_written_down_is_read_again() {
+fn what_is_written_down_is_read_again_and_what_was_agreed_to_and_is_still_so_stands_there_once() {
+    let described = |words: &str| tool(words, json!({ "type": "object", "title": words }));
     let mut known = Known { identity: "i".to_owned(), ..Known::default() };
-    known.learn(vec![tool("a", any_object())]);
+    known.learn(vec![described("first")]);
+    assert_eq!(known.text().matches(r#""title":"first""#).count(), 1 + known.made_fit.len());
+    assert_eq!(Known::read(&known.text()), Some(known.clone()));
 
-    assert_eq!(Known::read(&known.text()), Some(known));
+    known.learn(vec![described("other")]);
+
+    let again = Known::read(&known.text()).unwrap();
+    assert!(again.holds_back("t") && again.accepted["t"].description == "first");
+    assert_eq!(again, known);
 }
 
 #[test]
