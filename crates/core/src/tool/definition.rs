@@ -39,7 +39,7 @@ pub enum Fit {
     /// It is as they want it ([`is_fit`](crate::json::is_fit)), and handed on as it is written.
     AsWritten,
     /// This is handed on in its place.
-    As(JsonText),
+    As(Box<JsonText>),
     /// It is to be looked at.
     Unknown,
 }

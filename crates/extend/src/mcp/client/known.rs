@@ -257,7 +257,7 @@ impl Known {
     pub(crate) fn fit(&self, tool: &str) -> Fit {
         match self.made_fit.get(tool) {
             _ if self.fit.contains(tool) => Fit::AsWritten,
-            Some(made) => Fit::As(made.clone()),
+            Some(made) => Fit::As(Box::new(made.clone())),
             None => Fit::Unknown,
         }
     }
