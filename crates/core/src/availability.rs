@@ -76,6 +76,10 @@ pub enum Change {
 impl Verdicts {
     /// Why the gate is closed, or nothing when it is open.
     pub fn closed(&self, gate: &Gate) -> Option<&str> {
+        // Most tools are always there, and nobody was asked about those.
+        if *gate == Gate::Open {
+            return None;
+        }
         self.closed.get(gate).map(AsRef::as_ref)
     }
 }

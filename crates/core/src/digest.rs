@@ -4,8 +4,10 @@
 //! `1.0`. Stable: the same on every machine and in every run. Fast: many bytes at a time, no
 //! allocation. It is no defence against somebody who wants two values to collide.
 
-use std::hash::Hasher;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
 
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -90,12 +92,25 @@ fn fold(a: u64, b: u64) -> u64 {
 #[derive(Default)]
 pub(crate) struct WordHasher(u64);
 
+/// Values by name: found by hash, and gone through in order once `sort_keys` has put them there.
+pub(crate) type ByName<V> = IndexMap<Arc<str>, V, BuildHasherDefault<WordHasher>>;
+
 impl Hasher for WordHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
-        let state = words.iter().fold(self.0, |state, word| fold(state ^ u64::from_le_bytes(*word), STEP));
-        let tail = rest.iter().fold(rest.len() as u64, |tail, byte| tail << 8 | u64::from(*byte));
+        let start = self.0 ^ bytes.len() as u64;
+        let state = words.iter().fold(start, |state, word| fold(state ^ u64::from_le_bytes(*word), STEP));
+        let tail = match bytes.last_chunk() {
+            // Some of it was seen already, but that is quicker than going byte by byte.
+            Some(last) => u64::from_le_bytes(*last),
+            None => rest.iter().fold(0, |tail, byte| tail << 8 | u64::from(*byte)),
+        };
         self.0 = digest_pair(state, tail);
+    }
+
+    /// The end of a text.
+    fn write_u8(&mut self, byte: u8) {
+        self.0 = fold(self.0 ^ u64::from(byte), STEP);
     }
 
     fn finish(&self) -> u64 {

@@ -7,15 +7,15 @@
 
 mod refused;
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 
+use crate::digest::ByName;
 use crate::hook::Hook;
 use crate::tool::{ToolDef, ToolEntry};
-use crate::toolset::{Catalog, CatalogParts, DynamicToolset, Toolset};
+use crate::toolset::{Catalog, DynamicToolset, Toolset};
 
 pub use refused::RegisterError;
 
@@ -51,11 +51,13 @@ pub struct Snapshot {
     generation: u64,
     scopes: Vec<Arc<Scope>>,
     tools: Tools,
-    catalog: Catalog,
+    /// Made when somebody first asks: a snapshot that is changed at once never needs it.
+    catalog: OnceLock<Catalog>,
     hooks: Vec<Arc<dyn Hook>>,
 }
 
-type Tools = BTreeMap<Arc<str>, Registered>;
+/// In order in every snapshot.
+type Tools = ByName<Registered>;
 
 /// The owner of a name, and who came later and may not have it.
 type Clash = (Registered, Registered);
@@ -63,7 +65,7 @@ type Clash = (Registered, Registered);
 #[derive(Clone)]
 struct Registered {
     entry: Arc<ToolEntry>,
-    source: Source,
+    scope: Arc<Scope>,
 }
 
 /// Holds the current snapshot.
@@ -154,12 +156,11 @@ impl Scope {
     }
 
     fn check_name(&self, name: &str) -> Result<(), RegisterError> {
-        let source_name = self.source.clone();
         if !is_tool_name(name) {
-            return Err(RegisterError::BadName { name: name.to_owned(), source_name });
+            return Err(RegisterError::BadName { name: name.to_owned(), source_name: self.source.clone() });
         }
         if crate::bridge::is_bridge(name) {
-            return Err(RegisterError::Reserved { name: name.to_owned(), source_name });
+            return Err(RegisterError::Reserved { name: name.to_owned(), source_name: self.source.clone() });
         }
         Ok(())
     }
@@ -176,17 +177,18 @@ impl Scope {
 
     /// Takes out the tools whose names cannot be used, or are used by an earlier one of them.
     fn drop_unusable(&mut self) -> Vec<RegisterError> {
-        let (mut kept, mut refused) = (Vec::<Arc<ToolEntry>>::new(), Vec::new());
-        for tool in std::mem::take(&mut self.tools) {
-            match self.check_name(tool.name()) {
-                Err(wrong) => refused.push(wrong),
-                Ok(()) if kept.iter().any(|other| other.name() == tool.name()) => {
-                    refused.push(self.twice(tool.name()));
+        let mut refused = Vec::new();
+        let mut at = 0;
+        while let Some(name) = self.tools.get(at).map(|tool| tool.name()) {
+            let is_used = || self.tools.iter().take(at).any(|earlier| earlier.name() == name);
+            match self.check_name(name).err().or_else(|| is_used().then(|| self.twice(name))) {
+                Some(wrong) => {
+                    refused.push(wrong);
+                    self.tools.remove(at);
                 }
-                Ok(()) => kept.push(tool),
+                None => at += 1,
             }
         }
-        self.tools = kept;
         refused
     }
 }
@@ -201,39 +203,25 @@ impl Snapshot {
     /// All tools of these scopes. A later scope takes a name over where it may; where it may not,
     /// the clash is told and the earlier scope keeps the name.
     fn owners(scopes: &[Arc<Scope>]) -> (Tools, Vec<Clash>) {
-        let mut tools = Tools::new();
+        let mut tools = Tools::default();
         let mut clashes = Vec::new();
         for scope in scopes {
             for entry in &scope.tools {
-                let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
+                let registered = Registered::new(entry, scope);
                 match tools.get(entry.name()).filter(|owner| !may_replace(owner, entry, &scope.source)) {
                     Some(owner) => clashes.push((owner.clone(), registered)),
-                    None => drop(tools.insert(Arc::clone(entry.name()), registered)),
+                    None => _ = tools.insert(Arc::clone(entry.name()), registered),
                 }
             }
         }
         (tools, clashes)
     }
 
-    fn of(generation: u64, scopes: Vec<Arc<Scope>>, tools: Tools) -> Self {
+    fn of(generation: u64, scopes: Vec<Arc<Scope>>, mut tools: Tools) -> Self {
+        tools.sort_keys();
         let mut hooks: Vec<_> = scopes.iter().flat_map(|scope| scope.hooks.iter().cloned()).collect();
         hooks.sort_by_key(|hook| hook.order());
-        let catalog = Catalog::new(CatalogParts {
-            // Only this program's own scope brings static toolsets.
-            toolsets: scopes
-                .iter()
-                .map(|scope| scope.toolsets)
-                .find(|list| !list.is_empty())
-                .unwrap_or_default(),
-            core: scopes.iter().map(|scope| scope.core).find(|list| !list.is_empty()).unwrap_or_default(),
-            dynamic: scopes.iter().flat_map(|scope| scope.dynamic_toolsets.iter().cloned()).collect(),
-            platforms: scopes.iter().flat_map(|scope| scope.platforms.iter().cloned()).collect(),
-            tools: tools
-                .values()
-                .map(|tool| (tool.entry.name().clone(), tool.entry.toolset().clone()))
-                .collect(),
-        });
-        Self { generation, scopes, tools, catalog, hooks }
+        Self { generation, scopes, tools, catalog: OnceLock::new(), hooks }
     }
 
     /// Counts the changes since the start.
@@ -248,7 +236,7 @@ impl Snapshot {
 
     /// Who registered a tool.
     pub fn source(&self, name: &str) -> Option<&Source> {
-        self.tools.get(name).map(|tool| &tool.source)
+        self.tools.get(name).map(Registered::source)
     }
 
     /// All tools, sorted by name.
@@ -258,7 +246,19 @@ impl Snapshot {
 
     /// The toolsets, and which tool is in which.
     pub fn catalog(&self) -> &Catalog {
-        &self.catalog
+        self.catalog.get_or_init(|| {
+            let scopes = || self.scopes.iter();
+            // Only this program's own scope brings static toolsets.
+            let toolsets = scopes().map(|scope| scope.toolsets).find(|list| !list.is_empty());
+            let core = scopes().map(|scope| scope.core).find(|list| !list.is_empty());
+            Catalog::of(
+                toolsets.unwrap_or_default(),
+                core.unwrap_or_default(),
+                scopes().flat_map(|scope| &scope.dynamic_toolsets),
+                scopes().flat_map(|scope| &scope.platforms),
+                self.tools().map(|tool| (Arc::clone(tool.name()), Arc::clone(tool.toolset()))).collect(),
+            )
+        })
     }
 
     /// The hooks of all sources, in the order they run.
@@ -267,8 +267,18 @@ impl Snapshot {
     }
 }
 
+impl Registered {
+    fn new(entry: &Arc<ToolEntry>, scope: &Arc<Scope>) -> Self {
+        Self { entry: Arc::clone(entry), scope: Arc::clone(scope) }
+    }
+
+    fn source(&self) -> &Source {
+        &self.scope.source
+    }
+}
+
 fn may_replace(owner: &Registered, entry: &ToolEntry, source: &Source) -> bool {
-    entry.may_override() || matches!((&owner.source, source), (Source::Mcp(_), Source::Mcp(_)))
+    entry.may_override() || matches!((owner.source(), source), (Source::Mcp(_), Source::Mcp(_)))
 }
 
 impl Registry {
@@ -391,8 +401,7 @@ impl Next {
             return;
         }
         for entry in &scope.tools {
-            let registered = Registered { entry: Arc::clone(entry), source: scope.source.clone() };
-            self.tools.insert(Arc::clone(entry.name()), registered);
+            self.tools.insert(Arc::clone(entry.name()), Registered::new(entry, scope));
         }
         self.scopes.push(Arc::clone(scope));
     }
@@ -417,8 +426,8 @@ fn in_full(refused: Vec<RegisterError>) -> Result<(), RegisterError> {
 fn clash(scopes: &[Arc<Scope>], newcomer: &Source) -> Option<Registered> {
     let (_, clashes) = Snapshot::owners(scopes);
     clashes.into_iter().find_map(|(owner, later)| match newcomer {
-        source if *source == later.source => Some(owner),
-        source if *source == owner.source => Some(later),
+        source if source == later.source() => Some(owner),
+        source if source == owner.source() => Some(later),
         _ => None,
     })
 }
@@ -428,7 +437,7 @@ fn taken(owner: &Registered, newcomer: &Source) -> RegisterError {
         name: owner.entry.name().to_string(),
         source_name: newcomer.clone(),
         owner_toolset: owner.entry.toolset().to_string(),
-        owner: owner.source.clone(),
+        owner: owner.source().clone(),
     }
 }
 

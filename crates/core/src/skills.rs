@@ -77,9 +77,14 @@ impl Beside {
     /// Everything that a toolbox has, offered at once or on demand.
     pub fn of(toolbox: &Toolbox) -> Self {
         let all = || toolbox.offered().iter().chain(toolbox.deferred());
+        let mut toolsets: Vec<&str> = all().map(|tool| tool.entry().toolset().as_ref()).collect();
+        // Most stand beside others of the same toolset already.
+        toolsets.dedup();
+        toolsets.sort_unstable();
+        toolsets.dedup();
         Self {
-            tools: all().map(|tool| tool.name().to_string()).collect(),
-            toolsets: all().map(|tool| tool.entry().toolset().to_string()).collect(),
+            tools: all().map(|tool| tool.name().as_ref().to_owned()).collect(),
+            toolsets: toolsets.into_iter().map(str::to_owned).collect(),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `Catalog`: what toolsets and tools there are at one moment.
 //!
-//! It is made from plain values, by the registry whenever its snapshot changes, and never
+//! It is made from plain values, by a snapshot of the registry when it is first asked, and never
 //! changes itself. Everything about toolsets is answered from it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Legacy, Toolset, UnknownName};
+use crate::digest::ByName;
 
 /// Names of toolsets that serve a platform begin with this.
 pub(super) const PRESET: &str = "hermes-";
@@ -62,10 +62,11 @@ pub struct CatalogParts {
 /// What toolsets and tools there are at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    entries: BTreeMap<Arc<str>, Entry>,
-    aliases: BTreeMap<Arc<str>, Arc<str>>,
+    /// In order, like the rest.
+    entries: ByName<Entry>,
+    aliases: ByName<Arc<str>>,
     /// The registered tools, each with its toolset.
-    tools: BTreeMap<Arc<str>, Arc<str>>,
+    tools: ByName<Arc<str>>,
     core: &'static [&'static str],
 }
 
@@ -77,8 +78,8 @@ pub(super) struct Entry {
     pub(super) fixed: Option<&'static Toolset>,
     /// The tools it has from the start; they are not copied, since most presets share them.
     base: &'static [&'static str],
-    /// The tools that came to it.
-    added: BTreeSet<Arc<str>>,
+    /// The tools that came to it; a name may come twice.
+    added: Vec<Arc<str>>,
     /// The includes that came to it.
     joined: Vec<Arc<str>>,
     pub(super) source: Source,
@@ -101,10 +102,17 @@ impl Entry {
             name: Arc::clone(name),
             fixed: None,
             base: &[],
-            added: BTreeSet::new(),
+            added: Vec::new(),
             joined: Vec::new(),
             source: Source::BuiltIn,
         }
+    }
+
+    /// What a built-in toolset's file says, by its name.
+    fn of(toolset: &'static Toolset) -> (Arc<str>, Entry) {
+        let name = Arc::from(toolset.name);
+        let entry = Entry { fixed: Some(toolset), base: toolset.tools, ..Entry::new(&name) };
+        (name, entry)
     }
 
     /// The tools it names itself; a name may come twice.
@@ -148,42 +156,62 @@ pub(super) enum Meaning<'a> {
 impl Catalog {
     /// Puts the parts together. A tool registered twice is under the toolset given last.
     pub fn new(parts: CatalogParts) -> Catalog {
-        let mut made = Catalog { core: parts.core, ..Catalog::default() };
-        for &toolset in parts.toolsets {
-            let entry = made.entry(&Arc::from(toolset.name));
-            entry.fixed = Some(toolset);
-            entry.base = toolset.tools;
-        }
-        let mut aliases = Vec::new();
-        for toolset in parts.dynamic {
-            aliases.extend(toolset.aliases.into_iter().map(|alias| (alias, Arc::clone(&toolset.name))));
-            let entry = made.entry(&toolset.name);
-            if !entry.is_closed() {
-                entry.added.extend(toolset.tools);
-                entry.joined.extend(toolset.includes);
-            }
-            if entry.fixed.is_none() {
-                entry.source = if toolset.mcp { Source::Mcp } else { Source::Plugin };
-            }
-        }
-        for (tool, toolset) in parts.tools {
-            let entry = made.entry(&toolset);
-            if !entry.is_closed() {
-                entry.added.insert(Arc::clone(&tool));
-            }
-            made.tools.insert(tool, toolset);
-        }
-        for platform in parts.platforms {
-            made.add_preset(&platform);
+        let CatalogParts { toolsets, core, dynamic, platforms, tools } = parts;
+        Catalog::of(toolsets, core, &dynamic, &platforms, tools)
+    }
+
+    /// The same from parts that somebody else keeps.
+    pub(crate) fn of<'a>(
+        toolsets: &[&'static Toolset],
+        core: &'static [&'static str],
+        dynamic: impl IntoIterator<Item = &'a DynamicToolset>,
+        platforms: impl IntoIterator<Item = &'a Arc<str>>,
+        mut tools: Vec<(Arc<str>, Arc<str>)>,
+    ) -> Catalog {
+        // In order from the start: there are many of them, and mostly they are so already.
+        tools.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut made = Catalog {
+            entries: toolsets.iter().map(|toolset| Entry::of(toolset)).collect(),
+            aliases: ByName::default(),
+            tools: tools.into_iter().collect(),
+            core,
+        };
+        for toolset in dynamic {
+            made.add(toolset);
         }
         made.fence_mcp();
-        aliases.retain(|(alias, _)| !made.entries.contains_key(alias));
-        made.aliases = aliases.into_iter().collect();
+        made.add_registered();
+        for platform in platforms {
+            made.add_preset(platform);
+        }
+        made.aliases.retain(|alias, _| !made.entries.contains_key(alias));
+        made.aliases.sort_keys();
+        made.entries.sort_keys();
         made
     }
 
-    fn entry(&mut self, name: &Arc<str>) -> &mut Entry {
-        self.entries.entry(Arc::clone(name)).or_insert_with(|| Entry::new(name))
+    fn add(&mut self, toolset: &DynamicToolset) {
+        for alias in &toolset.aliases {
+            self.aliases.insert(Arc::clone(alias), Arc::clone(&toolset.name));
+        }
+        let entry = entry(&mut self.entries, &toolset.name);
+        if !entry.is_closed() {
+            entry.added.extend_from_slice(&toolset.tools);
+            entry.joined.extend_from_slice(&toolset.includes);
+        }
+        if entry.fixed.is_none() {
+            entry.source = if toolset.mcp { Source::Mcp } else { Source::Plugin };
+        }
+    }
+
+    /// Every tool is in the toolset that it is registered under.
+    fn add_registered(&mut self) {
+        for (tool, toolset) in &self.tools {
+            let entry = entry(&mut self.entries, toolset);
+            if !entry.is_closed() {
+                entry.added.push(Arc::clone(tool));
+            }
+        }
     }
 
     /// The preset of a plugin's platform: the core tools, and what is registered for it.
@@ -194,7 +222,7 @@ impl Catalog {
         }
         let core = self.core;
         let own = self.entries.contains_key(platform).then(|| Arc::clone(platform));
-        let entry = self.entry(&name);
+        let entry = entry(&mut self.entries, &name);
         entry.base = core;
         entry.joined.extend(own);
     }
@@ -266,7 +294,7 @@ impl Catalog {
     }
 
     /// The registered tools in order, each with the toolset it is registered under.
-    pub fn tools(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Arc<str>)> {
         self.tools.iter()
     }
 
@@ -277,11 +305,17 @@ impl Catalog {
 
     /// The names of all toolsets, in order. That of an MCP server is the server's.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let mcp = self.aliases.iter().filter(|(_, name)| self.is_mcp(name)).map(|(alias, _)| alias.as_ref());
-        let hidden: BTreeSet<&str> =
-            self.aliases.values().filter(|name| self.is_mcp(name)).map(AsRef::as_ref).collect();
-        let own = self.entries.keys().map(AsRef::as_ref).filter(move |name| !hidden.contains(name));
-        own.chain(mcp).collect::<BTreeSet<&str>>().into_iter()
+        let mcp = self.aliases.iter().filter(|(_, name)| self.is_mcp(name));
+        let (aliases, mut hidden): (Vec<&str>, Vec<&str>) =
+            mcp.map(|(alias, name)| (alias.as_ref(), name.as_ref())).unzip();
+        hidden.sort_unstable();
+        let is_hidden =
+            |entry: &Entry| entry.source == Source::Mcp && hidden.binary_search(&&*entry.name).is_ok();
+        let own = self.entries().filter(|entry| !is_hidden(entry)).map(|entry| entry.name.as_ref());
+        let mut names: Vec<&str> = own.chain(aliases).collect();
+        #[expect(clippy::stable_sort_primitive, reason = "it merges the two, which are in order")]
+        names.sort();
+        names.into_iter()
     }
 
     /// What the file of a built-in toolset says. An alias works as well.
@@ -299,9 +333,9 @@ impl Catalog {
         self.core.contains(&tool)
     }
 
-    /// The shared name of a registered tool.
-    pub(super) fn registered(&self, tool: &str) -> Option<&Arc<str>> {
-        self.tools.get_key_value(tool).map(|(tool, _)| tool)
+    /// Which of the registered tools this is, counted in their order.
+    pub(super) fn place(&self, tool: &str) -> Option<usize> {
+        self.tools.get_index_of(tool)
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
@@ -325,4 +359,9 @@ impl Catalog {
             UnknownName::among(platform, listed.chain(named))
         })
     }
+}
+
+/// What is known under a name, from now on.
+fn entry<'a>(entries: &'a mut ByName<Entry>, name: &Arc<str>) -> &'a mut Entry {
+    entries.entry(Arc::clone(name)).or_insert_with(|| Entry::new(name))
 }

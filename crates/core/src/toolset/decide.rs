@@ -14,8 +14,10 @@ use super::{SelectionError, UnknownName};
 /// For each registered tool that anything brought in or kept out, what came of it.
 #[derive(Debug)]
 pub(super) struct Decision<'a> {
+    catalog: &'a Catalog,
     walks: Vec<Walk<'a>>,
-    marks: BTreeMap<&'a str, Mark<'a>>,
+    /// One for each registered tool, in their order.
+    marks: Vec<Option<Mark<'a>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,13 +59,14 @@ impl<'a> Decision<'a> {
             return Err(SelectionError::Unknown(unknown));
         }
 
-        let mut decision = Decision { walks: Vec::with_capacity(roots.len()), marks: BTreeMap::new() };
+        let marks = vec![None; catalog.tools().len()];
+        let mut decision = Decision { catalog, walks: Vec::with_capacity(roots.len()), marks };
         let withheld = Withholding::of(catalog, selection);
         for root in &roots {
-            decision.bring_in(catalog, root, selection.mcp, &withheld);
+            decision.bring_in(root, selection.mcp, &withheld);
         }
         for (name, meaning) in disabled {
-            decision.take_out(catalog, name, meaning);
+            decision.take_out(name, meaning);
         }
         for tool in &selection.tools_disabled {
             decision.exclude(tool, |way| Reason::ToolDisabled { way });
@@ -72,12 +75,13 @@ impl<'a> Decision<'a> {
     }
 
     /// The tools that are in, in order.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &'a str> {
-        self.marks.iter().filter(|(_, mark)| matches!(mark, Mark::In(_))).map(|(&tool, _)| tool)
+    pub(super) fn tools(&self) -> impl Iterator<Item = &'a Arc<str>> {
+        let marked = self.catalog.tools().zip(&self.marks);
+        marked.filter(|(_, mark)| matches!(mark, Some(Mark::In(_)))).map(|((tool, _), _)| tool)
     }
 
     pub(super) fn mark(&self, tool: &str) -> Option<Mark<'a>> {
-        self.marks.get(tool).copied()
+        *self.marks.get(self.catalog.place(tool)?)?
     }
 
     /// The toolsets that led to a tool.
@@ -86,52 +90,46 @@ impl<'a> Decision<'a> {
     }
 
     /// The tools that were reached but are not registered, with the toolsets that led there.
-    pub(super) fn missing(&self, catalog: &Catalog) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
+    pub(super) fn missing(&self) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
         let mut missing = BTreeMap::new();
         for walk in &self.walks {
-            for (tool, &step) in walk.found.iter().filter(|(tool, _)| catalog.home(tool).is_none()) {
-                missing.entry(Arc::from(*tool)).or_insert_with(|| walk.chain(step));
+            for &(tool, step) in walk.found.iter().filter(|(tool, _)| self.catalog.home(tool).is_none()) {
+                missing.entry(Arc::from(tool)).or_insert_with(|| walk.chain(step));
             }
         }
         missing
     }
 
-    fn bring_in(
-        &mut self,
-        catalog: &'a Catalog,
-        root: &Root<'a>,
-        mcp: McpServers,
-        withheld: &Withholding<'a>,
-    ) {
-        let walk = Walk::of(catalog, root.name, root.meaning);
+    fn bring_in(&mut self, root: &Root<'a>, mcp: McpServers, withheld: &Withholding<'a>) {
+        let walk = Walk::of(self.catalog, root.name, root.meaning);
         let index = self.walks.len();
-        for (&tool, &step) in &walk.found {
-            if catalog.home(tool).is_none() {
-                continue;
-            }
-            let barred = mcp_bars(catalog, tool, root, mcp)
+        for &(tool, step) in &walk.found {
+            let Some(place) = self.catalog.place(tool) else { continue };
+            let Some(mark) = self.marks.get_mut(place) else { continue };
+            let barred = mcp_bars(self.catalog, tool, root, mcp)
                 .then_some(Reason::Mcp)
-                .or_else(|| withheld.bars(tool, root.meaning));
+                .or_else(|| withheld.bars(place, root.meaning));
             match barred {
-                Some(reason) => _ = self.marks.entry(tool).or_insert(Mark::Out(reason)),
-                None if matches!(self.marks.get(tool), Some(Mark::In(_))) => {}
-                None => _ = self.marks.insert(tool, Mark::In(Way { walk: index, step })),
+                Some(reason) => _ = mark.get_or_insert(Mark::Out(reason)),
+                None if matches!(mark, Some(Mark::In(_))) => {}
+                None => *mark = Some(Mark::In(Way { walk: index, step })),
             }
         }
         self.walks.push(walk);
     }
 
-    fn take_out(&mut self, catalog: &Catalog, name: &'a str, meaning: Meaning<'_>) {
+    fn take_out(&mut self, name: &'a str, meaning: Meaning<'_>) {
         let spares_core = matches!(meaning, Meaning::Toolset(entry) if entry.spares_core());
-        for tool in Walk::of(catalog, name, meaning).found.keys() {
-            if !(spares_core && catalog.is_core(tool)) {
+        for (tool, _) in Walk::of(self.catalog, name, meaning).found {
+            if !(spares_core && self.catalog.is_core(tool)) {
                 self.exclude(tool, |way| Reason::Disabled { by: name, way });
             }
         }
     }
 
     fn exclude(&mut self, tool: &str, reason: impl FnOnce(Way) -> Reason<'a>) {
-        if let Some(mark) = self.marks.get_mut(tool)
+        if let Some(place) = self.catalog.place(tool)
+            && let Some(Some(mark)) = self.marks.get_mut(place)
             && let Mark::In(way) = *mark
         {
             *mark = Mark::Out(reason(way));
@@ -176,23 +174,25 @@ fn mcp_bars(catalog: &Catalog, tool: &str, root: &Root<'_>, rule: McpServers) ->
     }
 }
 
-/// The tools that are held back, and why.
-struct Withholding<'a>(BTreeMap<&'a str, (&'a str, WithheldWhy)>);
+/// For each registered tool, in their order, whether a toolset holds it back, and why.
+struct Withholding<'a>(Vec<Option<(&'a str, WithheldWhy)>>);
 
 impl<'a> Withholding<'a> {
     fn of(catalog: &'a Catalog, selection: &Selection) -> Withholding<'a> {
-        let mut held = BTreeMap::new();
+        let mut held = vec![None; catalog.tools().len()];
         for withheld in &selection.withheld {
             let Some(entry) = catalog.toolset(&withheld.toolset) else { continue };
-            for tool in Walk::of(catalog, &entry.name, Meaning::Toolset(entry)).found.into_keys() {
-                held.entry(tool).or_insert_with(|| (entry.name.as_ref(), withheld.why));
+            for (tool, _) in Walk::of(catalog, &entry.name, Meaning::Toolset(entry)).found {
+                if let Some(why) = catalog.place(tool).and_then(|place| held.get_mut(place)) {
+                    why.get_or_insert((entry.name.as_ref(), withheld.why));
+                }
             }
         }
         Withholding(held)
     }
 
-    fn bars(&self, tool: &str, root: Meaning<'_>) -> Option<Reason<'a>> {
-        let &(toolset, why) = self.0.get(tool)?;
+    fn bars(&self, place: usize, root: Meaning<'_>) -> Option<Reason<'a>> {
+        let (toolset, why) = (*self.0.get(place)?)?;
         let bars = match root {
             Meaning::Everything => why == WithheldWhy::OtherPlatform,
             Meaning::Toolset(entry) => entry.is_preset(),

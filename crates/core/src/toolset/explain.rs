@@ -78,7 +78,7 @@ pub fn explain(catalog: &Catalog, selection: &Selection) -> Result<Explanation, 
         toolset: Arc::clone(toolset),
         verdict: verdict(&decision, tool),
     };
-    let missing = decision.missing(catalog).into_iter().map(|(tool, chain)| Member { tool, chain });
+    let missing = decision.missing().into_iter().map(|(tool, chain)| Member { tool, chain });
     Ok(Explanation { tools: catalog.tools().map(story).collect(), missing: missing.collect() })
 }
 

@@ -1,6 +1,5 @@
 //! `Plan`: the tools a session has, sealed.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::decide::Decision;
@@ -14,11 +13,9 @@ pub struct Plan {
     key: PlanKey,
 }
 
-/// What a cache keeps plans apart by. Keys are equal when the plans are, exactly: it compares
-/// names, and a digest only saves it the trouble most of the time.
-#[derive(Debug, Clone)]
+/// What a cache keeps plans apart by. Keys are equal when the plans are, exactly: it compares names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PlanKey {
-    digest: u64,
     tools: Arc<[Arc<str>]>,
     lacking: Arc<[Lacking]>,
     handed: Arc<[Arc<str>]>,
@@ -37,18 +34,22 @@ impl Plan {
     /// The tools that `selection` brings in, of those in `catalog`.
     pub fn new(catalog: &Catalog, selection: &Selection) -> Result<Plan, SelectionError> {
         let decision = Decision::of(catalog, selection)?;
-        let tools = decision.tools().filter_map(|tool| catalog.registered(tool)).map(Arc::clone);
-        Ok(Plan::sealed(tools.collect(), Arc::default(), Arc::default()))
+        Ok(Plan::of_tools(decision.tools()))
     }
 
     /// Every registered tool.
     pub fn of_all(catalog: &Catalog) -> Plan {
-        let tools = catalog.tools().map(|(tool, _)| Arc::clone(tool)).collect();
-        Plan::sealed(tools, Arc::default(), Arc::default())
+        Plan::of_tools(catalog.tools().map(|(tool, _)| tool))
+    }
+
+    /// The names are in order and distinct, as a decision has them.
+    fn of_tools<'a>(tools: impl Iterator<Item = &'a Arc<str>>) -> Plan {
+        let tools = tools.map(Arc::clone).collect();
+        Plan { key: PlanKey { tools, lacking: Arc::default(), handed: Arc::default() } }
     }
 
     /// The same without the tools for which `why_not` has an answer; it is kept for whoever asks.
-    pub fn without(self, why_not: impl Fn(&str) -> Option<String>) -> Plan {
+    pub fn without(mut self, why_not: impl Fn(&str) -> Option<String>) -> Plan {
         let lacking: Vec<Lacking> = self
             .tools()
             .iter()
@@ -57,33 +58,27 @@ impl Plan {
         if lacking.is_empty() {
             return self;
         }
-        let stays = |tool: &&Arc<str>| !lacking.iter().any(|gone| gone.tool == **tool);
-        let tools = self.tools().iter().filter(stays).map(Arc::clone).collect();
-        let known = self.key.lacking.iter().cloned();
-        let lacking = known.chain(lacking.iter().cloned()).collect();
-        Plan::sealed(tools, lacking, self.key.handed)
+        // Both are in the same order.
+        let mut gone = lacking.iter().peekable();
+        let stays = |tool: &&Arc<str>| gone.next_if(|gone| gone.tool == **tool).is_none();
+        self.key.tools = self.tools().iter().filter(stays).map(Arc::clone).collect();
+        self.key.lacking = self.key.lacking.iter().chain(&lacking).cloned().collect();
+        self
     }
 
     /// The same, where those tools are open that `is_handed` names: the session has what they need, whatever
     /// keys or programs are there.
-    pub fn with_handed(self, is_handed: impl Fn(&str) -> bool) -> Plan {
+    pub fn with_handed(mut self, is_handed: impl Fn(&str) -> bool) -> Plan {
         let handed: Arc<[Arc<str>]> = self.tools().iter().filter(|tool| is_handed(tool)).cloned().collect();
-        if handed.is_empty() {
-            return self;
+        if !handed.is_empty() {
+            self.key.handed = handed;
         }
-        Plan::sealed(self.key.tools, self.key.lacking, handed)
+        self
     }
 
     /// Whether the session was handed what this tool needs.
     pub fn is_handed(&self, tool: &str) -> bool {
         self.key.handed.iter().any(|name| name.as_ref() == tool)
-    }
-
-    /// The names are in order and distinct, as a decision has them.
-    fn sealed(tools: Arc<[Arc<str>]>, lacking: Arc<[Lacking]>, handed: Arc<[Arc<str>]>) -> Plan {
-        let mut hasher = DefaultHasher::new();
-        (&tools, &lacking, &handed).hash(&mut hasher);
-        Plan { key: PlanKey { digest: hasher.finish(), tools, lacking, handed } }
     }
 
     /// The tools that were chosen and that this session cannot have.
@@ -126,25 +121,5 @@ impl Plan {
     /// What a cache keeps this plan apart by.
     pub fn key(&self) -> &PlanKey {
         &self.key
-    }
-}
-
-impl PartialEq for PlanKey {
-    fn eq(&self, other: &PlanKey) -> bool {
-        let same_lists = Arc::ptr_eq(&self.tools, &other.tools)
-            && Arc::ptr_eq(&self.lacking, &other.lacking)
-            && Arc::ptr_eq(&self.handed, &other.handed);
-        let equal = |own: &PlanKey, its: &PlanKey| {
-            own.tools == its.tools && own.lacking == its.lacking && own.handed == its.handed
-        };
-        same_lists || (self.digest == other.digest && equal(self, other))
-    }
-}
-
-impl Eq for PlanKey {}
-
-impl Hash for PlanKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.digest);
     }
 }

@@ -183,8 +183,8 @@ impl Reading<'_> {
         if self.restricted {
             return names;
         }
-        let has: BTreeSet<&str> =
-            Walk::of(self.catalog, &preset.name, Meaning::Toolset(preset)).found.into_keys().collect();
+        let found = Walk::of(self.catalog, &preset.name, Meaning::Toolset(preset)).found;
+        let has: BTreeSet<&str> = found.into_iter().map(|(tool, _)| tool).collect();
         let covered: Vec<&Toolset> =
             self.catalog.entries().filter_map(|entry| self.covered(entry, &has)).collect();
         let (offered, others): (Vec<&Toolset>, Vec<&Toolset>) =

@@ -3,7 +3,7 @@
 //! The walk goes breadth first and visits each toolset once, so circles and toolsets reached
 //! twice cost nothing and are no error, and the chain it remembers for a tool is a shortest one.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::catalog::{Catalog, Entry, Meaning};
@@ -35,9 +35,12 @@ impl Catalog {
     pub fn resolve(&self, name: &str) -> Result<Resolution, SelectionError> {
         let meaning = self.meaning(name).ok_or_else(|| SelectionError::Unknown(vec![self.unknown(name)]))?;
         let walk = Walk::of(self, name, meaning);
+        let mut found = walk.found.clone();
+        found.sort_by_key(|&(tool, _)| tool);
+        found.dedup_by_key(|&mut (tool, _)| tool);
         let members = |registered: bool| {
-            let wanted = walk.found.iter().filter(|(tool, _)| self.home(tool).is_some() == registered);
-            wanted.map(|(&tool, &at)| Member { tool: tool.into(), chain: walk.chain(at) }).collect()
+            let wanted = found.iter().filter(|(tool, _)| self.home(tool).is_some() == registered);
+            wanted.map(|&(tool, at)| Member { tool: tool.into(), chain: walk.chain(at) }).collect()
         };
         Ok(Resolution { tools: members(true), missing: members(false), dangling: walk.dangling_chains() })
     }
@@ -47,8 +50,9 @@ impl Catalog {
 #[derive(Debug, Default)]
 pub(super) struct Walk<'a> {
     steps: Vec<Step<'a>>,
-    /// Each tool with the step that had it first; no step for a tool that was asked for itself.
-    pub(super) found: BTreeMap<&'a str, Option<usize>>,
+    /// Each tool with the step that had it; no step for a tool that was asked for itself. Of a tool that
+    /// comes twice the first one counts.
+    pub(super) found: Vec<(&'a str, Option<usize>)>,
     dangling: Vec<(usize, &'a str)>,
 }
 
@@ -68,7 +72,7 @@ impl<'a> Walk<'a> {
                 let at = walk.step(name, None);
                 walk.found.extend(tools.iter().map(|&tool| (tool, Some(at))));
             }
-            Meaning::Tool => _ = walk.found.insert(name, None),
+            Meaning::Tool => walk.found.push((name, None)),
         }
         walk
     }
@@ -81,29 +85,31 @@ impl<'a> Walk<'a> {
         let registered = catalog.tools().map(|(tool, home)| (home.as_ref(), tool.as_ref()));
         let named =
             catalog.entries().flat_map(|entry| entry.tools().map(move |tool| (entry.name.as_ref(), tool)));
-        for (toolset, tool) in registered.chain(named) {
-            if !self.found.contains_key(tool) {
-                let at = *steps.entry(toolset).or_insert_with(|| self.step(toolset, Some(root)));
-                self.found.insert(tool, Some(at));
-            }
+        let missing = named.filter(|(_, tool)| catalog.home(tool).is_none());
+        for (toolset, tool) in registered.chain(missing) {
+            let at = *steps.entry(toolset).or_insert_with(|| self.step(toolset, Some(root)));
+            self.found.push((tool, Some(at)));
         }
     }
 
     fn includes(&mut self, catalog: &'a Catalog, entry: &'a Entry) {
-        let mut seen = BTreeSet::from([entry.name.as_ref()]);
-        let mut waiting = VecDeque::from([(entry, None)]);
-        while let Some((entry, from)) = waiting.pop_front() {
-            let at = self.step(&entry.name, from);
-            for tool in entry.tools() {
-                self.found.entry(tool).or_insert(Some(at));
-            }
+        // There is a step for each of them, in the same order.
+        let mut reached = vec![entry];
+        self.step(&entry.name, None);
+        let mut at = 0;
+        while let Some(&entry) = reached.get(at) {
+            self.found.extend(entry.tools().map(|tool| (tool, Some(at))));
             for name in entry.includes() {
                 match catalog.toolset(name) {
-                    Some(next) if seen.insert(&next.name) => waiting.push_back((next, Some(at))),
-                    Some(_) => {}
+                    Some(next) if reached.iter().any(|known| std::ptr::eq(*known, next)) => {}
+                    Some(next) => {
+                        self.step(&next.name, Some(at));
+                        reached.push(next);
+                    }
                     None => self.dangling.push((at, name)),
                 }
             }
+            at += 1;
         }
     }
 

@@ -52,6 +52,25 @@ fn a_scope_replaces_the_one_its_source_had_before_whole() {
 }
 
 #[test]
+fn a_catalog_tells_of_its_own_snapshot_whenever_it_is_first_asked() {
+    let registry = registry();
+    let before = registry.snapshot();
+    let scope = |name: &str| Scope::new(plugin(name)).tool(entry(name, "late"));
+    registry.change(&[], vec![scope("write"), scope("ask"), scope("see")]);
+
+    let told = |snapshot: &Snapshot| -> Vec<String> {
+        snapshot.catalog().tools().map(|(tool, toolset)| format!("{tool} in {toolset}")).collect()
+    };
+
+    assert_eq!(
+        told(&registry.snapshot()),
+        ["ask in late", "read_file in file", "see in late", "terminal in terminal", "write in late"]
+    );
+    assert_eq!(told(&before), ["read_file in file", "terminal in terminal"]);
+    assert_eq!(registry.snapshot().catalog().names().collect::<Vec<_>>(), ["file", "late", "terminal"]);
+}
+
+#[test]
 fn a_scope_with_one_bad_tool_leaves_nothing_behind_and_stops_nobody() {
     let registry = registry();
     registry.install(Scope::new(plugin("p")).tool(entry("mine", "p"))).unwrap();

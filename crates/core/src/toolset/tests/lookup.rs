@@ -40,6 +40,31 @@ fn a_tool_that_is_not_registered_is_missing() {
 }
 
 #[test]
+fn the_order_of_the_parts_does_not_matter() {
+    let mut parts = parts();
+    parts.dynamic = ["b", "a"].map(|server| DynamicToolset::mcp(server, Vec::new())).into();
+    parts.tools.reverse();
+
+    let catalog = Catalog::new(parts);
+
+    let homes: Vec<String> = catalog.tools().map(|(tool, home)| format!("{tool} {home}")).collect();
+    assert_eq!(homes, ["a loop-a", "b loop-b", "read files", "sing choir", "write files"]);
+    assert!(catalog.names().is_sorted());
+    assert_eq!(catalog.names().take(4).collect::<Vec<_>>(), ["a", "b", "choir", "files"]);
+}
+
+#[test]
+fn a_tool_that_was_registered_twice_is_under_the_toolset_given_last() {
+    let mut parts = parts();
+    parts.tools.push(("read".into(), "library".into()));
+
+    let catalog = Catalog::new(parts);
+
+    assert_eq!(catalog.home("read").map(AsRef::as_ref), Some("library"));
+    assert_eq!(catalog.tools().len(), 5);
+}
+
+#[test]
 fn everything_is_told_by_the_toolset_a_tool_is_registered_under() {
     for name in ["all", "*"] {
         let found = catalog().resolve(name).unwrap();
