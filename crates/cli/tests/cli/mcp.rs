@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::{HERMES, Home};
 use crate::processes::until;
 
 /// A server in plain Python with one tool, whose description is in the file `words` beside it.
@@ -39,6 +39,22 @@ for line in sys.stdin:
 
 fn home() -> Home {
     Home::new().file("server.py", SERVER).file("words", "Say it back.")
+}
+
+#[test]
+fn a_hermes_that_is_a_server_of_another_leaves_out_the_servers_which_that_one_has() {
+    let home = home();
+    let servers = json!({
+        "itself": { "command": HERMES, "args": ["mcp", "serve", "--toolsets", "todo,itself,plain"] },
+        "plain": { "command": "python3", "args": ["server.py"] },
+    });
+    std::fs::write(home.config(), json!({ "mcp_servers": servers }).to_string()).unwrap();
+
+    let offered: Vec<Value> = (0..3).map(|_| home.json(&["mcp", "test", "itself"])["tools"].clone()).collect();
+
+    assert_eq!(offered, vec![json!(["todo"]); 3]);
+    let log = std::fs::read_to_string(home.state().join("logs/mcp-stderr.log")).unwrap();
+    assert!(log.contains("left out here (itself, plain): another hermes has started this one"), "{log}");
 }
 
 #[test]
