@@ -26,8 +26,9 @@ impl Kind for LeftOut {
             _ => Vec::new(),
         };
         let (_, before) = seen.replace((world.revision(), names.clone())).unwrap_or_default();
-        let empty =
-            |name: &String| Scope::new(Source::Mcp(name.clone())).toolset(DynamicToolset::mcp(name, Vec::new()));
+        let empty = |name: &String| {
+            Scope::new(Source::Mcp(name.clone())).toolset(DynamicToolset::mcp(name, Vec::new()))
+        };
         Changes {
             removed: before.into_iter().filter(|name| !names.contains(name)).map(Source::Mcp).collect(),
             installed: names.iter().map(empty).collect(),
@@ -41,8 +42,8 @@ impl Kind for LeftOut {
 fn told(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
-            "MCP servers of the configuration are left out here ({}): another hermes has started this one as a \
-             server, and has them itself",
+            "MCP servers of the configuration are left out here ({}): another hermes has started this one, and has \
+             them itself",
             names.join(", ")
         )
     })

@@ -282,6 +282,12 @@ impl ServerConfig {
         digest(text.as_bytes())
     }
 
+    /// How long a call may wait for the server to begin to talk: a little longer than that may take, so that
+    /// whoever starts it says what is wrong.
+    pub(super) fn reached_within(&self) -> Duration {
+        self.connect_timeout.saturating_add(Duration::from_secs(1))
+    }
+
     /// One word for how it is reached.
     pub fn kind(&self) -> &'static str {
         match self.transport {

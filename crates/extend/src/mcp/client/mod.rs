@@ -22,11 +22,14 @@
 //! | `sampling.rs`, `elicit.rs`, `form.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
 //! | `plain.rs` | the answers that nearly all are, read quickly |
+//! | `message.rs` | messages that could not be read, read again |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
+//! | `answers.rs` | what comes back over HTTP |
 //! | `fault.rs` | what a failed request over the network means |
 //! | `output.rs` | what a program says, taken in by whoever is there first |
 //! | `log.rs` | what it says beside the protocol |
 
+mod answers;
 mod call;
 mod config;
 mod connect;
@@ -41,6 +44,7 @@ mod lane;
 mod log;
 mod login;
 mod media;
+mod message;
 mod mind;
 mod names;
 mod output;

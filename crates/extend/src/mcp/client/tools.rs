@@ -98,7 +98,7 @@ impl Server {
         let mut entry = ToolEntry::new(name, toolset(&config.name), definition, handler)
             .emoji("🔌")
             .timeout(config.timeout)
-            .elsewhere();
+            .elsewhere(config.reached_within());
         if tool.hints.read_only {
             entry = entry.read_only();
         }

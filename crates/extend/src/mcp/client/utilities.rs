@@ -107,7 +107,7 @@ fn entry(server: &Server, utility: Utility) -> ToolEntry {
     ToolEntry::from_fn(name, toolset(&config.name), utility.definition(&config.name), |_, _| Vec::new(), run)
         .emoji("🔌")
         .timeout(config.timeout)
-        .elsewhere()
+        .elsewhere(config.reached_within())
         .read_only()
 }
 
