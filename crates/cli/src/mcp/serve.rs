@@ -53,9 +53,7 @@ impl Run for Serve {
         if shell.is_of_an_agent() {
             runtime.mcp_problems().iter().for_each(|left_out| output::warn(left_out));
         }
-        let server = McpServer::new(&runtime, selection)?
-            .record_sessions()
-            .trouble(output::warn);
+        let server = McpServer::new(&runtime, selection)?.record_sessions().trouble(output::warn);
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.

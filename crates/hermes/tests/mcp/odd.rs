@@ -126,3 +126,13 @@ fn a_call_that_was_not_sent_says_so() {
     assert!(said.contains("the call was not sent: it did not begin to talk within 2 s"), "{said}");
     assert!(began.elapsed() < Duration::from_secs(15) && bench.notes().is_empty());
 }
+
+#[test]
+fn that_there_are_more_tools_than_are_taken_is_told() {
+    let bench = odd("many", &json!({ "connect_timeout": 60 }));
+
+    let problems = bench.runtime().foreign_problems();
+
+    let cut = "MCP server `s`: it offers more tools than are taken: only the first 2000";
+    assert!(problems.iter().any(|it| it == cut), "{problems:?}");
+}

@@ -6,6 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `config.rs`, `login.rs`, `written.rs` | what the configuration says, and how its values may be written |
+//! | `ignored.rs` | what is written there and has no effect |
 //! | `known.rs`, `schema.rs` | what was learnt of a server, what a person agreed to, what can be shown |
 //! | `keep.rs` | that, as it is written down and shared with other programs |
 //! | `names.rs` | what its tools are called here |
@@ -38,6 +39,7 @@ mod fault;
 mod form;
 mod handler;
 mod http;
+mod ignored;
 mod keep;
 mod known;
 mod lane;
@@ -79,6 +81,7 @@ pub use config::{
     Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, one,
     read_servers, server,
 };
+pub use ignored::{Ignored, ignored};
 pub use known::{Changed, Hints, Known, LastTrouble, Listed};
 pub use login::{Directory, Grant, OAuth};
 pub use server::{Server, Status};

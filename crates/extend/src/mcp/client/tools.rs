@@ -59,6 +59,7 @@ impl Server {
         }
         let known = self.known();
         problems.extend(news(name, &known));
+        problems.extend(known.cut_off().map(|cut| format!("MCP server `{name}`: {cut}")));
         let taken: Vec<&Listed> = known.tools.iter().filter(|tool| config.filter.takes(&tool.name)).collect();
         let called = names(name, &config.called, taken.iter().map(|tool| tool.name.as_str()));
         for (tool, entry_name) in taken.iter().zip(&called) {
