@@ -105,6 +105,14 @@ impl Shell {
         self.built(Runtime::builder().record_calls(), &self.cwd)
     }
 
+    /// The same for a server of tools. Inside of another hermes it offers no MCP servers: that one has them, and
+    /// this server may be one of them.
+    pub(crate) fn serving_runtime(&self) -> Result<Runtime, Failure> {
+        let builder = Runtime::builder().record_calls();
+        let builder = if self.is_of_an_agent() { builder.without_mcp_servers() } else { builder };
+        self.built(builder, &self.cwd)
+    }
+
     /// The same for work that nobody watches: nobody is asked for anything.
     pub(crate) fn unattended_runtime(&self) -> Result<Runtime, Failure> {
         self.built_with(Runtime::builder().record_calls().unattended(), &self.cwd, None)

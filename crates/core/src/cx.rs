@@ -4,11 +4,15 @@
 //! it declared as effects, and the permits it gets here cover those and nothing else.
 
 use std::any::Any;
+use std::future::poll_fn;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+use std::time::Duration;
 
 use futures::lock::{Mutex, MutexGuard};
+use futures::task::AtomicWaker;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallId;
@@ -43,6 +47,10 @@ struct Inner {
     judged: Mutex<()>,
     /// Held by the one of them that writes.
     writing: Mutex<()>,
+    /// When it was sent to where it runs.
+    sent: OnceLock<Duration>,
+    /// Wakes whoever waits for that.
+    waits: AtomicWaker,
 }
 
 /// What a context is made of.
@@ -112,6 +120,8 @@ impl ToolCx {
             placed: AtomicU64::new(0),
             judged: Mutex::new(()),
             writing: Mutex::new(()),
+            sent: OnceLock::new(),
+            waits: AtomicWaker::new(),
         }))
     }
 
@@ -185,6 +195,25 @@ impl ToolCx {
     /// Clock, timer and threads.
     pub fn host(&self) -> &Arc<dyn Host> {
         &self.services().host
+    }
+
+    /// Says that the call is on its way to where it runs: from now on its time counts, and it may have run.
+    pub fn sent(&self) {
+        self.0.sent.get_or_init(|| self.host().now());
+        self.0.waits.wake();
+    }
+
+    /// Waits until it is sent. For one who waits.
+    pub(crate) fn until_sent(&self) -> impl Future<Output = ()> + Unpin + '_ {
+        poll_fn(|cx| {
+            self.0.waits.register(cx.waker());
+            if self.sent_at().is_some() { Poll::Ready(()) } else { Poll::Pending }
+        })
+    }
+
+    /// When it was first sent, if it was.
+    pub(crate) fn sent_at(&self) -> Option<Duration> {
+        self.0.sent.get().copied()
     }
 
     /// Fires when the call should stop.

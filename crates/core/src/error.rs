@@ -40,6 +40,9 @@ pub enum ToolError {
     /// It went on too long where we cannot stop it.
     #[error("no answer after {} s; it was asked to stop, and may have run all the same", .0.as_secs_f64())]
     Unanswered(Duration),
+    /// It never got to where it would have run.
+    #[error("not sent, and not run: what it goes to was not ready within {} s", .0.as_secs_f64())]
+    NotSent(Duration),
     /// The time for all calls of one answer was over before its turn came.
     #[error("not run: the {} s for all calls of this answer were over", .0.as_secs_f64())]
     OutOfTime(Duration),

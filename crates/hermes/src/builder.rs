@@ -93,6 +93,7 @@ pub struct RuntimeBuilder {
     journal: Option<Arc<dyn Journal>>,
     record: bool,
     one_moment: bool,
+    mcp_servers: bool,
     one_call: Option<String>,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
@@ -116,6 +117,7 @@ impl Default for RuntimeBuilder {
             journal: None,
             record: false,
             one_moment: false,
+            mcp_servers: true,
             one_call: None,
             redact: None,
             limits: None,
@@ -184,6 +186,13 @@ impl RuntimeBuilder {
     pub fn one_call(mut self, tool: impl Into<String>) -> Self {
         self.one_call = Some(tool.into());
         self.one_moment()
+    }
+
+    /// No MCP server is offered or started: for a program that is itself a server of another one like it, which
+    /// has them already.
+    pub fn without_mcp_servers(mut self) -> Self {
+        self.mcp_servers = false;
+        self
     }
 
     /// Nobody is there who could be asked: `approvals.cron_mode` says what becomes of questions.
@@ -326,7 +335,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine, &self.place, self.person, extent);
+        let foreign = Foreign::new(&world, &machine, &self.place, self.person, extent, self.mcp_servers);
         drop(world);
         foreign.hooks().look_at(&shared);
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));

@@ -1,5 +1,6 @@
 //! `hermes config check`: everything that is wrong, unknown, or there and not used.
 
+use hermes::extend::mcp::client::{Ignored, ignored};
 use hermes::store::config::{KeyPath, Standing, standing};
 use hermes::store::{Config, StoreError};
 use serde_json::{Value, json};
@@ -102,6 +103,7 @@ fn odd(config: &Config) -> Vec<Found> {
         let level = Level::Warning;
         Found { line, key, level, what, hint: None }
     }));
+    found.extend(of_mcp_servers(config));
     let mut unused = Vec::new();
     walk(&mut Vec::new(), config.values(), &mut unused);
     for path in unused {
@@ -114,6 +116,21 @@ fn odd(config: &Config) -> Vec<Found> {
     }
     found.sort_by_key(|found| found.line);
     found
+}
+
+/// What is written about MCP servers and has no effect.
+fn of_mcp_servers(config: &Config) -> Vec<Found> {
+    let servers = config.values().get("mcp_servers").and_then(Value::as_object);
+    let of_one = |(name, written): (&String, &Value)| {
+        let found = |ignored: Ignored| {
+            let names = ["mcp_servers", name].into_iter().map(str::to_owned).chain(ignored.at);
+            let path = KeyPath::new(names.collect::<Vec<_>>())?;
+            let (line, key) = (config.line(&path), path.to_string());
+            Some(Found { line, key, level: Level::Note, what: ignored.what, hint: ignored.hint })
+        };
+        ignored(written).into_iter().filter_map(found).collect::<Vec<_>>()
+    };
+    servers.into_iter().flatten().flat_map(of_one).collect()
 }
 
 /// The highest places that nothing here uses.

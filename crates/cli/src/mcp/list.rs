@@ -32,7 +32,9 @@ impl Run for List {
         }
         let cells: Vec<Vec<Cell>> = rows.iter().map(Row::cells).collect();
         shell.out.table(&["SERVER", "KIND", "STATE", "TOOLS", "WHERE"], &cells)?;
-        rows.iter().filter_map(Row::advice).try_for_each(|line| shell.out.text(&line))
+        rows.iter().filter_map(Row::advice).try_for_each(|line| shell.out.text(&line))?;
+        let notes = rows.iter().flat_map(|row| row.notes.iter().map(|note| (&row.name, note)));
+        notes.into_iter().try_for_each(|(name, note)| shell.out.text(&format!("note: `{name}`: {note}")))
     }
 }
 
@@ -46,13 +48,15 @@ struct Row {
     tools: Option<usize>,
     changed: usize,
     new: usize,
+    notes: Vec<String>,
 }
 
 impl Row {
     fn bare(config: &ServerConfig, state: &'static str) -> Self {
         // A key that nothing tells is one may have the look of one.
         let place = Redactor::default().redact(&config.place).into_owned();
-        Self { name: config.name.clone(), kind: config.kind(), place, state, ..Self::default() }
+        let (name, notes) = (config.name.clone(), config.notes.clone());
+        Self { name, kind: config.kind(), place, state, notes, ..Self::default() }
     }
 
     fn of(server: &Server) -> Self {
@@ -68,6 +72,7 @@ impl Row {
             tools: server.is_known().then_some(known.tools.len()),
             changed: known.changed().count(),
             new: known.unseen().count(),
+            notes: server.notes(),
             ..Self::bare(server.config(), standing.word())
         }
     }
@@ -82,6 +87,7 @@ impl Row {
             "tools": self.tools,
             "held_back": self.changed,
             "new": self.new,
+            "notes": self.notes,
         })
     }
 

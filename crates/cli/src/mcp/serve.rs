@@ -48,10 +48,12 @@ pub(crate) struct Serve {
 impl Run for Serve {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let http = self.http_settings(shell)?;
-        let runtime = shell.recording_runtime()?;
-        let server = McpServer::new(&runtime, self.choice.selection(&runtime)?)?
-            .record_sessions()
-            .trouble(output::warn);
+        let runtime = shell.serving_runtime()?;
+        let selection = self.choice.selection(&runtime)?;
+        if shell.is_of_an_agent() {
+            runtime.mcp_problems().iter().for_each(|left_out| output::warn(left_out));
+        }
+        let server = McpServer::new(&runtime, selection)?.record_sessions().trouble(output::warn);
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.

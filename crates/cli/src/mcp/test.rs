@@ -39,6 +39,8 @@ impl Run for Test {
                 "seconds": took.as_secs_f64(),
                 "server": known.server,
                 "protocol": known.protocol,
+                "notes": server.notes(),
+                "taken": server.taken(),
                 "tools": known.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
                 "unset": server.config().unset,
                 "new": known.unseen().map(|tool| &tool.name).collect::<Vec<_>>(),
@@ -59,7 +61,7 @@ impl Run for Test {
             "{called} works (protocol {}, {:.0} ms): {} tools{}{}",
             known.protocol,
             took.as_secs_f64() * 1000.0,
-            known.tools.len(),
+            count(server.taken(), known.tools.len()),
             if known.resources { ", resources" } else { "" },
             if known.prompts { ", prompts" } else { "" },
         ))?;
@@ -68,6 +70,11 @@ impl Run for Test {
                 shell.out.text(&format!("{count} {word}: see `hermes mcp tools {}`", self.name))?;
             }
         }
-        Ok(())
+        server.notes().iter().try_for_each(|note| shell.out.text(&format!("note: {note}")))
     }
+}
+
+/// How many tools are taken, and of how many where those are not all.
+fn count(taken: usize, all: usize) -> String {
+    if taken == all { all.to_string() } else { format!("{taken} of {all}") }
 }

@@ -81,6 +81,9 @@ fn show(server: &Server, shell: &Shell) -> Result<(), Failure> {
         any = true;
         shell.out.text(&difference(&changed))?;
     }
+    if let Some(cut) = known.cut_off() {
+        shell.out.remark(&format!("There are more: {cut}."))?;
+    }
     if any {
         let name = &server.config().name;
         shell.out.remark(&format!("`hermes mcp tools {name} --accept` agrees to what is changed or new."))?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::{HERMES, Home};
 use crate::processes::until;
 
 /// A server in plain Python with one tool, whose description is in the file `words` beside it.
@@ -42,6 +42,49 @@ fn home() -> Home {
 }
 
 #[test]
+fn a_hermes_that_is_a_server_of_another_leaves_out_the_servers_which_that_one_has() {
+    let home = home();
+    let servers = json!({
+        "itself": { "command": HERMES, "args": ["mcp", "serve", "--toolsets", "todo,itself,plain"] },
+        "plain": { "command": "python3", "args": ["server.py"] },
+    });
+    std::fs::write(home.config(), json!({ "mcp_servers": servers }).to_string()).unwrap();
+
+    let offered: Vec<Value> =
+        (0..3).map(|_| home.json(&["mcp", "test", "itself"])["tools"].clone()).collect();
+
+    assert_eq!(offered, vec![json!(["todo"]); 3]);
+    let log = std::fs::read_to_string(home.state().join("logs/mcp-stderr.log")).unwrap();
+    assert!(log.contains("left out here (itself, plain): another hermes has started this one"), "{log}");
+}
+
+#[test]
+fn what_is_written_about_a_server_and_has_no_effect_is_told() {
+    let home = home();
+    let tools = json!({ "include": ["ecko"] });
+    let plain = json!({ "command": "python3", "args": ["server.py"], "timout": 5, "timeout": "soon", "tools": tools });
+    std::fs::write(home.config(), json!({ "mcp_servers": { "plain": plain } }).to_string()).unwrap();
+
+    let tried = home.json(&["mcp", "test", "plain"]);
+    let said = home.say(&["mcp", "test", "plain"]);
+    let listed = home.say(&["mcp", "list"]);
+    let checked = home.json(&["config", "check"]);
+
+    let notes = json!([
+        "`timout` is not known; did you mean `timeout`?",
+        "`timeout` is no number of seconds: \"soon\"",
+        "`tools.include` names `ecko`, and it has no such tool; did you mean `echo`?",
+    ]);
+    assert_eq!((&tried["notes"], &tried["taken"]), (&notes, &json!(0)));
+    assert!(said.contains("0 of 1 tools") && said.contains("note: `timout` is not known"), "{said}");
+    assert!(listed.contains("note: `plain`: `timeout` is no number of seconds"), "{listed}");
+    let keys: Vec<&Value> = checked["found"].as_array().unwrap().iter().map(|found| &found["key"]).collect();
+    assert_eq!(keys, [&json!("mcp_servers.plain.timout"), &json!("mcp_servers.plain.timeout")]);
+    let explained = home.say(&["config", "explain", "mcp_servers.plain.timeout"]);
+    assert!(explained.contains("an MCP server"), "{explained}");
+}
+
+#[test]
 fn a_server_is_added_listed_tried_used_and_removed() {
     let home = home();
 
@@ -52,7 +95,7 @@ fn a_server_is_added_listed_tried_used_and_removed() {
     assert_eq!(
         listed,
         json!([{ "name": "plain", "transport": "stdio", "where": "python3 server.py", "status": "ready",
-                 "why": null, "tools": 1, "held_back": 0, "new": 0 }])
+                 "why": null, "tools": 1, "held_back": 0, "new": 0, "notes": [] }])
     );
     let tried = home.json(&["mcp", "test", "plain"]);
     assert_eq!(

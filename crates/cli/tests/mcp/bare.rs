@@ -122,6 +122,19 @@ fn becomes_gone(pid: Pid) -> bool {
 const LONG: &str = "sleep 300 & echo $! > child.pid; wait";
 
 #[test]
+fn a_last_line_without_an_end_is_answered() {
+    let mut pipe = Pipe::open(&Home::new());
+
+    write!(pipe.to, "{}", json!({ "jsonrpc": "2.0", "id": 77, "method": "ping" })).unwrap();
+    drop(pipe.to);
+    let mut line = String::new();
+    pipe.from.read_line(&mut line).unwrap();
+    pipe.child.wait().unwrap();
+
+    assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["id"], 77);
+}
+
+#[test]
 fn when_the_client_goes_so_do_the_server_and_what_it_started() {
     let home = Home::new();
     let mut pipe = Pipe::open(&home);

@@ -20,7 +20,8 @@ fn post(served: &Served, headers: &[&str], body: &str) -> (u16, String) {
     }
     let length = body.len();
     let request = format!("{request}Content-Length: {length}\r\n\r\n{body}");
-    stream.write_all(request.as_bytes()).unwrap();
+    // The server may answer and close before all of it was sent.
+    let _ = stream.write_all(request.as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     let answer = String::from_utf8_lossy(&answer).into_owned();
@@ -52,7 +53,7 @@ fn a_request_that_is_too_large_is_not_read_to_its_end() {
 
     let (status, answer) = post(&served, &["Host: localhost", TOKEN], &large);
 
-    // The server may close before all of it was sent.
+    // What it said may be lost when it closes so early.
     assert!(status == 413 || answer.is_empty(), "{status} {answer}");
     assert_eq!(post(&served, &["Host: localhost", TOKEN], HELLO).0, 200);
 }

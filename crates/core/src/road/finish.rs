@@ -246,7 +246,10 @@ fn status_of(error: &ToolError) -> Status {
         ToolError::Arguments(_) => Status::Invalid,
         ToolError::UnknownTool(_) => Status::Unknown,
         ToolError::Denied { .. } | ToolError::Undeclared(_) => Status::Denied,
-        ToolError::TimedOut(_) | ToolError::Unanswered(_) | ToolError::OutOfTime(_) => Status::TimedOut,
+        ToolError::TimedOut(_)
+        | ToolError::Unanswered(_)
+        | ToolError::NotSent(_)
+        | ToolError::OutOfTime(_) => Status::TimedOut,
         ToolError::Cancelled => Status::Cancelled,
         ToolError::Broken(_) => Status::Broken,
         ToolError::NeedsSession(_)

@@ -94,15 +94,20 @@ impl Road {
         let begin = self.services.host.now();
         let limit = ran.entry.time_limit().unwrap_or(self.limits.call).min(left);
         let winds_up = ran.entry.winds_up();
-        let (end, stopped) = self.within(limit, &stop, winds_up, ran_safely(prepared, &cx)).await;
+        let reach = ran.entry.reached_within();
+        let over = self.over(&cx, begin, limit, reach.map(|reach| (reach, begin.saturating_add(left))));
+        let (end, stopped) = self.within((limit, over), &stop, winds_up, ran_safely(prepared, &cx)).await;
         ran.stopped = stopped;
-        let end = end.map_err(|error| match error {
-            ToolError::TimedOut(limit) if ran.entry.runs_elsewhere() => ToolError::Unanswered(limit),
-            error => error,
-        });
         // Whatever the handler left behind on other threads is told to stop.
         stop.cancel();
         ran.took = self.services.host.now().saturating_sub(begin);
+        let end = end.map_err(|error| match error {
+            ToolError::TimedOut(_) if reach.is_some() && cx.sent_at().is_none() => {
+                ToolError::NotSent(ran.took)
+            }
+            ToolError::TimedOut(limit) if reach.is_some() => ToolError::Unanswered(limit),
+            error => error,
+        });
         (ran, end)
     }
 
@@ -114,11 +119,37 @@ impl Road {
         place.listen(Arc::new(move |words: &str| watcher.progress(&call, words)))
     }
 
+    /// Waits until the time of a call is over. Where it runs elsewhere, the way there has a limit of its own, and
+    /// does not count, as long as the moment has not come at which everything has to be over.
+    async fn over(
+        &self,
+        cx: &ToolCx,
+        begin: Duration,
+        limit: Duration,
+        elsewhere: Option<(Duration, Duration)>,
+    ) {
+        let host = &self.services.host;
+        host.sleep(limit).await;
+        let Some((reach, last)) = elsewhere else { return };
+        loop {
+            let sent = cx.sent_at();
+            let end = sent.map_or(begin.saturating_add(reach), |sent| sent.saturating_add(limit));
+            let left = end.min(last).saturating_sub(host.now());
+            if left.is_zero() {
+                return;
+            }
+            match sent {
+                Some(_) => host.sleep(left).await,
+                None => drop(select(host.sleep(left), cx.until_sent()).await),
+            }
+        }
+    }
+
     /// The work's answer, or that it took too long or was taken back. Work that winds up by itself
-    /// is told to stop, and what it has so far is its answer.
+    /// is told to stop, and what it has so far is its answer. `over` ends when the limit is over.
     async fn within(
         &self,
-        limit: Duration,
+        (limit, over): (Duration, impl Future<Output = ()> + Send),
         stop: &CancellationToken,
         winds_up: bool,
         work: impl Future<Output = Result<Reply, ToolError>> + Send,
@@ -128,7 +159,7 @@ impl Road {
         if let Some(done) = (&mut work).now_or_never() {
             return (done, None);
         }
-        let over = select(self.services.host.sleep(limit), Box::pin(stop.cancelled()));
+        let over = select(Box::pin(over), Box::pin(stop.cancelled()));
         let (error, status, work) = match select(work, over).await {
             Either::Left((done, _)) => {
                 let told = winds_up && stop.is_cancelled();

@@ -42,7 +42,7 @@ pub struct ToolEntry {
     timeout: Option<Duration>,
     winds_up: bool,
     waits: bool,
-    elsewhere: bool,
+    elsewhere: Option<Duration>,
     dynamic: Option<DynamicSchema>,
     placed: bool,
     looks_around: bool,
@@ -76,7 +76,7 @@ impl From<&ToolDef> for ToolEntry {
             timeout,
             winds_up,
             waits,
-            elsewhere: false,
+            elsewhere: None,
             dynamic,
             placed,
             looks_around,
@@ -111,7 +111,7 @@ impl ToolEntry {
             timeout: None,
             winds_up: false,
             waits: false,
-            elsewhere: false,
+            elsewhere: None,
             dynamic: None,
             placed: false,
             looks_around: true,
@@ -316,12 +316,18 @@ impl ToolEntry {
 
     /// Whether it runs where a call that took too long can only be asked to stop.
     pub fn runs_elsewhere(&self) -> bool {
+        self.elsewhere.is_some()
+    }
+
+    /// How long it may take to reach the place where it runs; its own time counts from when a call is sent there.
+    pub fn reached_within(&self) -> Option<Duration> {
         self.elsewhere
     }
 
-    /// Says that it runs where a call that took too long can only be asked to stop.
-    pub fn elsewhere(mut self) -> Self {
-        self.elsewhere = true;
+    /// Says that it runs where a call that took too long can only be asked to stop, and that it may take this
+    /// long to get there. Its handler says by [`ToolCx::sent`](crate::cx::ToolCx::sent) that a call is on its way.
+    pub fn elsewhere(mut self, reached_within: Duration) -> Self {
+        self.elsewhere = Some(reached_within);
         self
     }
 

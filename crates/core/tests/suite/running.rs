@@ -1,6 +1,7 @@
 //! Step 7: panics, hangs and cancellations each end in one answer.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -123,10 +124,14 @@ fn a_handler_that_panics_at_once_or_later_or_with_anything_is_one_well_formed_er
 #[test]
 fn a_handler_that_hangs_is_stopped_at_the_limit_of_the_road_or_its_own() {
     let hangs = |name: &str| tool(name, |_, _| pending::<Result<Value, ToolError>>());
+    let far = tool("far", |_, cx| {
+        cx.sent();
+        pending::<Result<Value, ToolError>>()
+    });
     let rig = Rig::builder()
         .tool(hangs("long"))
         .tool(hangs("short").timeout(Duration::from_millis(1500)))
-        .tool(hangs("far").timeout(Duration::from_secs(2)).elsewhere())
+        .tool(far.timeout(Duration::from_secs(2)).elsewhere(Duration::ZERO))
         .limits(RoadLimits { call: Duration::from_mins(1), ..RoadLimits::default() })
         .build();
 
@@ -144,6 +149,45 @@ fn a_handler_that_hangs_is_stopped_at_the_limit_of_the_road_or_its_own() {
         (Status::TimedOut, "no answer after 2 s; it was asked to stop, and may have run all the same")
     );
     assert_eq!((long.took, rig.host.sleepers()), (Duration::from_mins(1), 0));
+}
+
+/// Lets others have their turn.
+async fn turn() {
+    let mut had = false;
+    std::future::poll_fn(|cx| {
+        cx.waker().wake_by_ref();
+        if std::mem::replace(&mut had, true) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+#[test]
+fn the_time_of_a_call_that_runs_elsewhere_counts_from_when_it_is_sent() {
+    let seconds = Duration::from_secs;
+    let unsent = tool("unsent", |_, _| pending::<Result<Value, ToolError>>());
+    let sent = tool("sent", move |_, cx| async move {
+        cx.host().sleep(seconds(5)).await;
+        cx.sent();
+        pending::<Result<Value, ToolError>>().await
+    });
+    let rig = Rig::builder()
+        .tool(unsent.timeout(seconds(2)).elsewhere(seconds(10)))
+        .tool(sent.timeout(seconds(2)).elsewhere(seconds(10)))
+        .build();
+    let pass = async |waits: &[u64]| {
+        for wait in waits {
+            rig.host.pass(seconds(*wait)).await;
+            // Whoever was woken looks at the clock first.
+            turn().await;
+        }
+    };
+
+    let (unsent, ()) = block_on(join(rig.call("unsent", "{}"), pass(&[2, 8])));
+    let (sent, ()) = block_on(join(rig.call("sent", "{}"), pass(&[2, 3, 2])));
+
+    assert_eq!(error(&unsent), "not sent, and not run: what it goes to was not ready within 10 s");
+    assert_eq!(error(&sent), "no answer after 2 s; it was asked to stop, and may have run all the same");
+    assert_eq!((unsent.took, sent.took), (seconds(10), seconds(7)));
 }
 
 #[test]

@@ -5,7 +5,10 @@
 //! | [`client`] | tools of servers that the configuration names |
 //! | [`oauth`] | how a client gets and keeps the right to ask a server |
 //! | [`server`] | our tools for clients of others |
+//! | `letters`, `skim` | messages that are not as they should be |
 
 pub mod client;
+mod letters;
 pub mod oauth;
 pub mod server;
+mod skim;

@@ -6,6 +6,7 @@
 //! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
 //! | `hooks.rs` | shell hooks |
 //! | `mcp.rs`, `mcp_vault.rs`, `mcp_memory.rs` | tools of MCP servers; what is learnt of them; what one says before it is wanted |
+//! | `mcp_left_out.rs` | in their place, where there are to be none |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 //! | `tool_files.rs` | Python tool files |
 //! | `plugins.rs`, `find_plugins.rs` | plugins, in Python or in any language |
@@ -19,6 +20,7 @@ mod hooks;
 mod launcher;
 mod learnt;
 mod mcp;
+mod mcp_left_out;
 mod mcp_memory;
 mod mcp_vault;
 pub(crate) mod plugins;
@@ -48,6 +50,7 @@ use hooks::Hooks;
 use launcher::Launcher;
 pub use mcp::Mcp;
 pub(crate) use mcp::Person;
+use mcp_left_out::LeftOut;
 pub use mcp_memory::Memory as McpMemory;
 use plugins::Plugins;
 use tasks::MachineTasks;
@@ -147,12 +150,15 @@ impl Foreign {
         place: &Place,
         person: Option<Arc<dyn Person>>,
         extent: Extent,
+        with_mcp_servers: bool,
     ) -> Self {
         let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
         let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
-        let mut kinds: Vec<Box<dyn Kind>> = vec![Box::new(mcp.clone()), Box::new(Arc::clone(&hooks))];
+        let servers: Box<dyn Kind> =
+            if with_mcp_servers { Box::new(mcp.clone()) } else { Box::new(LeftOut::default()) };
+        let mut kinds: Vec<Box<dyn Kind>> = vec![servers, Box::new(Arc::clone(&hooks))];
         let (mut tool_files, mut plugins) = (None, None);
         if let Some(home) = world.home() {
             let (doors, desk) = (doors(&launcher, machine), desk(home));
@@ -321,5 +327,10 @@ impl Foreign {
     /// What is wrong with foreign tools, in words.
     pub(crate) fn problems(&self) -> Vec<String> {
         self.turn().concat()
+    }
+
+    /// The same for the MCP servers alone.
+    pub(crate) fn mcp_problems(&self) -> Vec<String> {
+        self.turn().first().cloned().unwrap_or_default()
     }
 }

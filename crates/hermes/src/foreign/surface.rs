@@ -41,6 +41,12 @@ impl Runtime {
         self.foreign().problems()
     }
 
+    /// What is wrong with the MCP servers, or that they are left out.
+    pub fn mcp_problems(&self) -> Vec<String> {
+        self.all_tools();
+        self.foreign().mcp_problems()
+    }
+
     /// An MCP server as it would be written into the configuration, to be tried. What it says is kept in
     /// `told` until [`Mcp::adopt`](crate::Mcp::adopt) takes it over.
     pub fn mcp_candidate(&self, name: &str, written: &Value, told: &Arc<Memory>) -> Result<Server, String> {

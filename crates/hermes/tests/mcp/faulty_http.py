@@ -3,7 +3,7 @@
     faulty_http.py NOTES [PORT [MANNER]]
 
 Its port is the first line it prints; 0 is any. MANNER is what it says to a question that it does not know:
-`error` of the protocol, `broken` (HTTP 500), `page` (of HTML) or nothing at all (`hang`). Every call that is really carried out leaves a line in the file
+`error` of the protocol, `broken` (HTTP 500), `page` (of HTML) or nothing at all (`hang`); `old` takes no POST here. Every call that is really carried out leaves a line in the file
 NOTES, so that a test can tell how often something ran.
 """
 
@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LOCK = threading.Lock()
 TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang", "slow", "lost"]
+TOOLS += ["accepted", "foreign", "half", "half_events", "batch", "batch_events", "encoding"]
 READS = ["look_broken", "look_flood"]
 MANNER = sys.argv[3] if len(sys.argv) > 3 else "error"
 state = {"session": 0}
@@ -53,6 +54,8 @@ class Handler(BaseHTTPRequestHandler):
         method, number, params = message["method"], message.get("id"), message.get("params") or {}
         with LOCK:
             ours = self.headers.get("mcp-session-id") == f"s{state['session']}"
+        if MANNER == "old":
+            return self.answer(405, b"no")
         if method == "initialize":
             note("began")
             info = {"name": "faulty", "version": "1"}
@@ -113,6 +116,20 @@ class Handler(BaseHTTPRequestHandler):
             result = {"content": [{"type": "text", "text": "x" * (17 * 1024 * 1024)}]}
             body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
             return self.answer(200, b"data: " + body + b"\n\n", "text/event-stream")
+        if name == "accepted":
+            return self.answer(202, b"")
+        if name == "foreign":
+            return self.result(number + 1000, {"content": []})
+        if name in ("half", "half_events", "batch", "batch_events"):
+            text = "half \ud83c" if name.startswith("half") else "together"
+            answer = {"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": text}]}}
+            log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}
+            body = json.dumps([log, answer] if name.startswith("batch") else answer).encode()
+            if name.endswith("events"):
+                return self.answer(200, b"data: " + body + b"\n\n", "text/event-stream")
+            return self.answer(200, body)
+        if name == "encoding":
+            return self.result(number, {"content": [{"type": "text", "text": self.headers.get("accept-encoding")}]})
         if name == "hang":
             time.sleep(30)
         if name == "slow":

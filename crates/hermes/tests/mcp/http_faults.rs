@@ -180,3 +180,41 @@ fn a_hanging_call_is_taken_back_and_the_others_go_on() {
     until("the server hears that nobody waits", || faulty.bench.count("cancelled") == 1);
     assert_eq!((faulty.bench.count("hang"), faulty.bench.count("began")), (1, 1));
 }
+
+#[test]
+fn what_can_never_be_answered_any_more_fails_at_once() {
+    let faulty = Faulty::new(&json!({}));
+    let session = faulty.bench.session();
+    let began = std::time::Instant::now();
+
+    for tool in ["accepted", "foreign"] {
+        let unanswered = call(&session, &format!("mcp__s__{tool}"), &json!({}));
+
+        assert!(words(&unanswered).contains("may or may not have done"), "{tool}: {}", words(&unanswered));
+        assert_eq!(faulty.bench.count(tool), 1);
+    }
+    assert!(began.elapsed() < std::time::Duration::from_secs(10));
+}
+
+#[test]
+fn odd_answers_are_understood_in_every_form_they_come_in() {
+    let faulty = Faulty::new(&json!({ "timeout": 10 }));
+    let session = faulty.bench.session();
+    let said = |tool: &str| words(&call(&session, &format!("mcp__s__{tool}"), &json!({})));
+
+    assert_eq!([said("half"), said("half_events")], ["half \u{fffd}"; 2]);
+    assert_eq!([said("batch"), said("batch_events")], ["together"; 2]);
+    assert_eq!(said("encoding"), "identity");
+}
+
+#[test]
+fn an_address_of_the_older_kind_is_told_what_it_wants() {
+    let faulty = Faulty::with(&["0", "old"], &json!({}));
+
+    let problems = faulty.bench.runtime().foreign_problems();
+
+    assert!(
+        problems.iter().any(|it| it.contains("HTTP 405") && it.contains("`transport: sse`")),
+        "{problems:?}"
+    );
+}

@@ -13,6 +13,7 @@
 mod asked;
 mod faults;
 mod http_faults;
+mod odd;
 mod others;
 mod pins;
 mod promises;

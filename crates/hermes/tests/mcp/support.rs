@@ -59,6 +59,14 @@ impl Bench {
         std::fs::write(self.dir.path().join("home/config.yaml"), text).unwrap();
     }
 
+    /// Changes what is written of the server `s`.
+    pub(crate) fn reconfigure(&self, change: impl FnOnce(&mut Value)) {
+        let file = self.dir.path().join("home/config.yaml");
+        let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        change(&mut config["mcp_servers"]["s"]);
+        std::fs::write(file, config.to_string()).unwrap();
+    }
+
     /// A start waits for new servers as long as it does where nothing is said about it.
     pub(crate) fn wait_as_usual(&self) {
         let file = self.dir.path().join("home/config.yaml");

@@ -5,7 +5,7 @@
 
 mod client;
 
-use std::io::{BufRead as _, Read as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::mpsc;
 use std::thread;
@@ -52,6 +52,22 @@ fn what_the_protocol_without_sessions_has_no_more_is_not_found() {
     for (method, answer) in methods.iter().zip(&answers) {
         assert!(status(answer) == 404 && answer.contains("-32601"), "{method}: {answer}");
     }
+    stop.cancel();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_message_that_says_it_is_too_large_is_refused_before_it_is_sent() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let mut stream = TcpStream::connect(address).unwrap();
+
+    let head = format!("POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n");
+    write!(stream, "{head}content-length: {}\r\n\r\n{{", 17 * 1024 * 1024).unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+
+    assert_eq!(&answer, b"HTTP/1.1 413");
     stop.cancel();
     thread.join().unwrap();
 }

@@ -43,6 +43,8 @@ pub enum KeyKind {
     FlagOrTexts,
     /// A list of maps.
     Maps,
+    /// A map of settings.
+    Map,
 }
 
 impl KeyKind {
@@ -59,6 +61,7 @@ impl KeyKind {
             Self::Texts => "a list of texts".to_owned(),
             Self::FlagOrTexts => "true, false, or a list of texts".to_owned(),
             Self::Maps => "a list of maps".to_owned(),
+            Self::Map => "a map of settings".to_owned(),
         }
     }
 }
@@ -256,6 +259,8 @@ static KEYS: &[KeyDef] = &[
         "5",
         "the same look gave the same answer",
     ),
+    key("mcp_servers.*", KeyKind::Map, "", "an MCP server: `command` and `args`, or `url`; see docs/mcp.md"),
+    key("mcp_discovery_timeout", Seconds, "", "how long a start waits for new MCP servers"),
     key("checkpoints.enabled", Flag, "true", "whether the old content of files is kept before they change"),
     key("checkpoints.max_snapshots", Count, "20", "most snapshots per folder"),
     key("checkpoints.max_total_size_mb", Count, "500", "most megabytes of all"),
@@ -273,8 +278,9 @@ pub fn standing(path: &KeyPath) -> Standing {
         return Standing::Above;
     }
     // Below a list or a map that is taken whole.
-    let whole =
-        |def: &&KeyDef| matches!(def.kind, Maps | Texts | KeyKind::FlagOrTexts) && below(def.path, &parts);
+    let whole = |def: &&KeyDef| {
+        matches!(def.kind, Maps | KeyKind::Map | Texts | KeyKind::FlagOrTexts) && below(def.path, &parts)
+    };
     if let Some(found) = keys().find(whole) {
         return Standing::Used(found);
     }
@@ -334,6 +340,8 @@ mod tests {
         assert!(matches!(stands("model.default"), Standing::Used(def) if def.path == "model.default"));
         assert!(matches!(stands("providers.work.api_mode"), Standing::Used(_)));
         assert!(matches!(stands("approvals.rules.0.then"), Standing::Used(_)));
+        assert!(matches!(stands("mcp_servers.files.tools.include"), Standing::Used(_)));
+        assert_eq!(stands("mcp_servers"), Standing::Above);
         assert_eq!(stands("agent"), Standing::Above);
         assert_eq!(stands("voice.beep_enabled"), Standing::LeftAlone);
         assert!(matches!(stands("browser.command_timeout"), Standing::Used(def) if def.default == "30"));

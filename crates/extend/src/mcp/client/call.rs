@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Fate, fate};
 use super::lane::{self, Ended, Lane};
+use super::message;
 use super::pages::{self, Page};
 use super::server::{Inner, Live, Server, Trouble};
 
@@ -29,7 +30,7 @@ const TELLING: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The server cannot be asked; nothing was sent.
-    #[error("the server cannot be reached: {0}")]
+    #[error("the server cannot be reached, and the call was not sent: {0}")]
     Unreachable(String),
     /// Somebody has to log in.
     #[error("{0}")]
@@ -90,7 +91,10 @@ impl Server {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         match self.ask_on(ClientRequest::CallToolRequest(Request::new(params)), cx, repeat).await? {
             ServerResult::CallToolResult(result) => Ok(result),
-            other => Err(odd(&other)),
+            other => {
+                let read = serde_json::to_value(&other).ok().and_then(|value| message::result(&value));
+                read.ok_or_else(|| odd(&other))
+            }
         }
     }
 
@@ -212,11 +216,14 @@ impl Inner {
         let waiting = Waiting::new(live, RequestId::Number(id), lane::token(id), cx, self.outside.host.now());
         let ended = match lane.send(id, &call.params) {
             Err(why) => Some(Ended::Odd(why)),
-            Ok(mut sent) => tokio::select! {
-                biased;
-                ended = sent.ended() => ended,
-                () = live.gone.cancelled() => None,
-            },
+            Ok(mut sent) => {
+                cx.sent();
+                tokio::select! {
+                    biased;
+                    ended = sent.ended() => ended,
+                    () = live.gone.cancelled() => None,
+                }
+            }
         };
         waiting.over();
         match ended {
@@ -245,6 +252,7 @@ impl Inner {
         let (id, token) = (handle.id.clone(), handle.progress_token.clone());
         let waiting = Waiting::new(live, id, token, cx, self.outside.host.now());
         drop(sending);
+        cx.sent();
         let answer = tokio::select! {
             biased;
             answer = handle.rx => answer.ok(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::ignored::{Ignored, ignored};
 use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
@@ -26,6 +27,8 @@ pub struct ServerConfig {
     pub place: String,
     /// Variables that are named and not set: what names them goes out as it is written.
     pub unset: Vec<String>,
+    /// What is written and has no effect, in words.
+    pub notes: Vec<String>,
     /// How it is reached.
     pub transport: Transport,
     /// Whether it is used at all.
@@ -228,6 +231,7 @@ pub fn one(
 ) -> Result<ServerConfig, String> {
     let value =
         if names_any(written) { Cow::Owned(expanded(written, variable)) } else { Cow::Borrowed(written) };
+    let notes = ignored(written).iter().map(Ignored::words).collect();
     let (Value::Object(map), Value::Object(written)) = (&*value, written) else {
         return Err("it is not a map".to_owned());
     };
@@ -243,6 +247,7 @@ pub fn one(
         called: plain(name),
         place: shown::place(written),
         unset: unset(written, variable),
+        notes,
         transport: transport(map)?,
         enabled: flag(map, "enabled", true),
         timeout: time("timeout").map_or(Duration::from_mins(5), or_none),
@@ -280,6 +285,12 @@ impl ServerConfig {
             Transport::Sse(remote) => format!("sse {:?}", remote.url),
         };
         digest(text.as_bytes())
+    }
+
+    /// How long a call may wait for the server to begin to talk: a little longer than that may take, so that
+    /// whoever starts it says what is wrong.
+    pub(super) fn reached_within(&self) -> Duration {
+        self.connect_timeout.saturating_add(Duration::from_secs(1))
     }
 
     /// One word for how it is reached.

@@ -258,19 +258,20 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         }
         None => true,
     };
-    let listed = if has_tools {
+    let (listed, more) = if has_tools {
         tools(service)
             .await
             .map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
     } else {
-        Vec::new()
+        (Vec::new(), false)
     };
     known.learn(listed);
+    known.more = more;
     Ok(known)
 }
 
-/// All tools of a server. One that cannot be understood costs itself only.
-pub(super) async fn tools(service: &Service) -> Result<Vec<Listed>, String> {
+/// All tools of a server, and whether there are more than are taken. One that cannot be understood costs itself only.
+pub(super) async fn tools(service: &Service) -> Result<(Vec<Listed>, bool), String> {
     let mut found: Vec<Listed> = Vec::new();
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
@@ -292,10 +293,11 @@ pub(super) async fn tools(service: &Service) -> Result<Vec<Listed>, String> {
             break;
         }
     }
-    found.truncate(MAX_TOOLS);
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|tool| seen.insert(tool.name.clone()));
-    Ok(found)
+    let more = cursor.is_some() || found.len() > MAX_TOOLS;
+    found.truncate(MAX_TOOLS);
+    Ok((found, more))
 }
 
 /// A list that as a whole is not one: each tool that has a name is taken, with what can be read of it.

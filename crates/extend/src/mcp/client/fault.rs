@@ -19,6 +19,9 @@ pub(crate) enum NetFault {
     OAuth(#[from] OAuthError),
     #[error("{0}")]
     Odd(String),
+    /// It was sent, and nothing that came back answers it.
+    #[error("{0}")]
+    Unanswered(String),
 }
 
 /// What became of a request that failed.
@@ -82,6 +85,7 @@ fn of_net(fault: &NetFault) -> Fate {
             error @ (HttpError::Unreachable { .. } | HttpError::Refused { .. } | HttpError::BadRequest(_)),
         ) => Fate::NotSent(error.to_string()),
         NetFault::Http(error) => Fate::Lost(error.to_string()),
+        NetFault::Unanswered(why) => Fate::Lost(why.clone()),
         NetFault::OAuth(error) => Fate::Login(error.to_string()),
         NetFault::Odd(why) => Fate::Refused(why.clone()),
     }

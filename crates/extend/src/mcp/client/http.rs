@@ -3,20 +3,16 @@
 //! A call of a tool goes over a connection of its own, so that a kept one which turns out to be closed
 //! can never lead to the same call being sent twice.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::{Either, select};
-use futures::stream::{BoxStream, StreamExt as _};
+use futures::stream::BoxStream;
 use hermes_core::host::Host;
-use hermes_net::{
-    Call, HeaderName, HeaderValue, Http, Limits, Method, Overlong, Reply, SseDecoder, StatusCode, Url,
-};
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use hermes_net::{Call, HeaderName, HeaderValue, Http, Limits, Method, Reply, StatusCode, Url};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpClientTransport,
     StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
@@ -24,6 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::answers::{answer, events, http_status, is_kind};
 use super::config::Remote;
 use super::connect::Probe;
 use super::fault::{Fate, Fault, NetFault, of_fault};
@@ -52,6 +49,8 @@ struct Parts {
     host: Arc<dyn Host>,
     /// How the question which protocol the server speaks is asked, where there is another way to go on.
     probe: Option<Probe>,
+    /// The server has no stream beside the answers, so that what one does not answer is never answered.
+    deaf: AtomicBool,
     /// Fires when the last request is over.
     _quiet: Option<DropGuard>,
 }
@@ -80,6 +79,7 @@ impl Parts {
             limits: Limits { connect, idle: STREAM, total: STREAM },
             host: Arc::clone(&outside.host),
             probe: None,
+            deaf: AtomicBool::new(false),
             _quiet: None,
         }
     }
@@ -97,7 +97,15 @@ impl Asker {
         message: &ClientJsonRpcMessage,
         in_session: bool,
     ) -> Result<StreamableHttpPostResponse, Fault> {
-        answer(self.send(request).await?, message, in_session).await
+        let reply = self.send(request).await?;
+        if let (JsonRpcMessage::Request(_), StatusCode::ACCEPTED | StatusCode::NO_CONTENT) =
+            (message, reply.status)
+            && (!in_session || self.0.deaf.load(Ordering::Relaxed))
+        {
+            let why = format!("it took the request and answers nothing (HTTP {})", reply.status.as_u16());
+            return Err(StreamableHttpError::Client(NetFault::Unanswered(why)));
+        }
+        answer(reply, message, in_session).await
     }
 
     /// The same for the question which protocol the server speaks. Whatever one says to it that does not
@@ -171,6 +179,7 @@ impl Asker {
         for _ in 0..=MAX_REDIRECTS {
             let mut call = Call::post(&url, request.body.clone(), self.0.limits)
                 .method(request.method.clone())
+                .header("accept-encoding", "identity")
                 .headers(self.0.headers.clone())
                 .headers(request.headers.clone());
             if let Some(bearer) = bearer {
@@ -221,64 +230,6 @@ impl Outgoing {
         self.headers.extend(more);
         self
     }
-}
-
-/// The events of an answer as they come. In place of one that is too long, whoever waits for the answer to
-/// this request is told so.
-pub(super) fn events(reply: Reply, request: Option<RequestId>) -> BoxStream<'static, Result<Sse, SseError>> {
-    struct State {
-        reply: Reply,
-        request: Option<RequestId>,
-        decoder: Option<SseDecoder>,
-        ready: std::collections::VecDeque<Sse>,
-    }
-    let (decoder, ready) = (Some(SseDecoder::default()), std::collections::VecDeque::new());
-    let state = State { reply, request, decoder, ready };
-    let read = |mut state: State| async move {
-        loop {
-            if let Some(event) = state.ready.pop_front() {
-                return Some((Ok(event), state));
-            }
-            let decoder = state.decoder.as_mut()?;
-            let ready = &mut state.ready;
-            match state.reply.next().await {
-                Ok(Some(bytes)) => {
-                    let pushed = decoder.push(&bytes, |event| ready.push_back(event_of(event)));
-                    if let Err(Overlong) = pushed {
-                        state.decoder = None;
-                        let told =
-                            state.request.take().and_then(|id| serde_json::to_string(&too_long(id)).ok());
-                        let Some(told) = told else {
-                            return Some((Err(SseError::Body(Box::new(Overlong))), state));
-                        };
-                        state.ready.push_back(Sse { data: Some(told), ..Sse::default() });
-                    }
-                }
-                Ok(None) => {
-                    if let Some(decoder) = state.decoder.take() {
-                        decoder.end(|event| ready.push_back(event_of(event)));
-                    }
-                    if state.ready.is_empty() {
-                        return None;
-                    }
-                }
-                Err(error) => {
-                    state.decoder = None;
-                    return Some((Err(SseError::Body(Box::new(error))), state));
-                }
-            }
-        }
-    };
-    futures::stream::unfold(state, read).boxed()
-}
-
-fn event_of(event: hermes_net::SseEvent) -> Sse {
-    let hermes_net::SseEvent { event, data, id, retry } = event;
-    Sse { event: (!event.is_empty()).then_some(event), data: Some(data), id, retry }
-}
-
-fn is_kind(reply: &Reply, kind: &str) -> bool {
-    reply.header("content-type").is_some_and(|it| it.trim_start().to_ascii_lowercase().starts_with(kind))
 }
 
 impl StreamableHttpClient for Asker {
@@ -342,6 +293,7 @@ impl StreamableHttpClient for Asker {
             request = request.header("last-event-id", last);
         }
         let reply = self.send(&request).await?;
+        self.0.deaf.store(!reply.status.is_success(), Ordering::Relaxed);
         match reply.status {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if !status.is_success() => Err(http_status(&reply, status)),
@@ -351,94 +303,4 @@ impl StreamableHttpClient for Asker {
             )),
         }
     }
-}
-
-fn http_status(reply: &Reply, status: StatusCode) -> Fault {
-    let after = reply.header("retry-after").map(str::to_owned);
-    rmcp::transport::streamable_http_client::HttpStatusError::new(status.as_u16(), after).into()
-}
-
-/// What came back for a message.
-async fn answer(
-    mut reply: Reply,
-    message: &ClientJsonRpcMessage,
-    in_session: bool,
-) -> Result<StreamableHttpPostResponse, Fault> {
-    let status = reply.status;
-    if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-        return Ok(StreamableHttpPostResponse::Accepted);
-    }
-    if status == StatusCode::NOT_FOUND && in_session {
-        return Err(StreamableHttpError::SessionExpired);
-    }
-    let session = reply.header("mcp-session-id").map(str::to_owned);
-    let request = match message {
-        JsonRpcMessage::Request(request) => Some(request.id.clone()),
-        _ => None,
-    };
-    if status.is_success() && is_kind(&reply, "text/event-stream") {
-        return Ok(StreamableHttpPostResponse::Sse(events(reply, request), session));
-    }
-    let is_json = is_kind(&reply, "application/json");
-    let kind = reply.header("content-type").map(str::to_owned);
-    let failed = http_status(&reply, status);
-    let body =
-        reply.read(MAX_MESSAGE + 1).await.map_err(|error| StreamableHttpError::Client(error.into()))?;
-    if !status.is_success() {
-        return refused(message, in_session, status, &body, failed);
-    }
-    let Some(id) = request else { return Ok(StreamableHttpPostResponse::Accepted) };
-    if !is_json {
-        return Err(StreamableHttpError::UnexpectedContentType(kind));
-    }
-    if body.len() > MAX_MESSAGE {
-        return Ok(StreamableHttpPostResponse::Json(too_long(id), session));
-    }
-    match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-        Ok(parsed) => Ok(StreamableHttpPostResponse::Json(parsed, session)),
-        Err(error) => Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
-            "its answer is not a message: {error}"
-        )))),
-    }
-}
-
-/// What is told in place of an answer that is too long.
-fn too_long(id: RequestId) -> ServerJsonRpcMessage {
-    let why = format!("the answer has more than {MAX_MESSAGE} bytes, which are the most that is taken");
-    ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
-}
-
-/// An answer with a status that is no success: an error of the protocol where the body is one.
-fn refused(
-    message: &ClientJsonRpcMessage,
-    in_session: bool,
-    status: StatusCode,
-    body: &[u8],
-    failed: Fault,
-) -> Result<StreamableHttpPostResponse, Fault> {
-    let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(body).ok();
-    let error = parsed.and_then(|parsed| match parsed {
-        JsonRpcMessage::Error(error) => Some(error.error),
-        _ => None,
-    });
-    if let JsonRpcMessage::Request(request) = message {
-        let probing = matches!(request.request, ClientRequest::DiscoverRequest(_));
-        let old = probing && !in_session && status.is_client_error();
-        let error = match error {
-            Some(error) => Some(error),
-            // An old server does not know the question; it is then asked in the old way.
-            None if old => Some(ErrorData::invalid_request(format!("HTTP {status}"), None)),
-            None => None,
-        };
-        if let Some(error) = error {
-            // A refusal before the message was looked at cannot name it.
-            let told = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-            return Ok(StreamableHttpPostResponse::Json(told, None));
-        }
-    }
-    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-        return Err(failed);
-    }
-    let text: String = String::from_utf8_lossy(body).chars().take(200).collect();
-    Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}: {text}"))))
 }

@@ -37,6 +37,9 @@ pub struct Known {
     pub prompts: bool,
     /// Its tools as it last listed them.
     pub tools: Vec<Listed>,
+    /// Whether it has more tools than are taken.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
     /// What was agreed to, by the name of the tool.
     pub accepted: BTreeMap<String, Listed>,
     /// Of these, the tools that are still listed so: they are written by name, and read from the list.
@@ -240,6 +243,11 @@ impl Known {
         self.tools = tools;
         self.judge();
         (self.judged, self.fit_by) = RULES;
+    }
+
+    /// That it has more tools than are taken, in words.
+    pub fn cut_off(&self) -> Option<String> {
+        self.more.then(|| format!("it offers more tools than are taken: only the first {}", self.tools.len()))
     }
 
     fn judge(&mut self) {

@@ -26,10 +26,13 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio_util::task::TaskTracker;
 
 use super::output::{Output, Piece};
-use super::plain;
+use super::{message, plain};
 
 /// Numbers of calls begin here; the SDK counts from nothing and never gets this far.
 const FIRST: i64 = 1 << 30;
+
+/// What is said of an answer that answers nothing.
+const NEITHER: &str = "there is neither a result nor an error in it";
 
 /// Room for a call of the usual length.
 const LINE: usize = 512;
@@ -52,8 +55,8 @@ pub(super) struct Lane {
 enum Came {
     /// This line answers it.
     Line(Vec<u8>),
-    /// The answer is longer than any may be: so many bytes.
-    TooLong(usize),
+    /// Its answer cannot be taken, for this reason.
+    Unread(ErrorData),
     /// Nothing of it was written.
     NotWritten(String),
     /// Not all of it was written.
@@ -172,6 +175,23 @@ impl Lane {
         if self.waiting().is_empty() {
             return Some(line);
         }
+        match line.first() {
+            // A mark of the encoding, as some programs write it.
+            Some(0xef) => self.took_one(message::bare(&line).to_vec()),
+            Some(b'[') => self.took_batch(line),
+            _ => self.took_one(line),
+        }
+    }
+
+    /// The same for several messages at once: what answers no call is given back, as such a line again.
+    fn took_batch(&self, line: Vec<u8>) -> Option<Vec<u8>> {
+        let Some(parts) = message::batch(&line) else { return Some(line) };
+        let parts = parts.into_iter().map(|part| part.get().as_bytes().to_vec());
+        let left: Vec<Vec<u8>> = parts.filter_map(|part| self.took_one(part)).collect();
+        (!left.is_empty()).then(|| [b"[".as_slice(), &left.join(&b','), b"]"].concat())
+    }
+
+    fn took_one(&self, line: Vec<u8>) -> Option<Vec<u8>> {
         let Some(id) = answered(&line) else { return Some(line) };
         let Some(tell) = self.waiting().remove(&id) else { return Some(line) };
         self.answers.store(true, Ordering::Relaxed);
@@ -180,9 +200,9 @@ impl Lane {
         None
     }
 
-    /// The answer to this call is too long; `false` when it is not one of ours.
-    pub(super) fn too_long(&self, id: i64, bytes: usize) -> bool {
-        self.tell(id, Came::TooLong(bytes))
+    /// The answer to this call cannot be taken; `false` when it is not one of ours.
+    pub(super) fn unread(&self, id: i64, why: &ErrorData) -> bool {
+        self.tell(id, Came::Unread(why.clone()))
     }
 
     fn tell(&self, id: i64, came: Came) -> bool {
@@ -262,7 +282,7 @@ impl Sent {
         });
         Some(match came.await? {
             Came::Line(line) => read(&line),
-            Came::TooLong(bytes) => Ended::Refused(super::stdio::too_long(bytes)),
+            Came::Unread(why) => Ended::Refused(why),
             Came::NotWritten(why) => Ended::NotSent(why),
             Came::Cut(why) => Ended::Lost(why),
         })
@@ -348,8 +368,27 @@ fn read_any(line: &[u8]) -> Ended {
     match serde_json::from_slice(line) {
         Ok(Answer { error: Some(error), .. }) => Ended::Refused(error),
         Ok(Answer { result: Some(result), .. }) => Ended::Answered(result),
-        Ok(_) => Ended::Odd("there is neither a result nor an error in it".to_owned()),
-        Err(wrong) => Ended::Odd(wrong.to_string()),
+        Ok(_) => Ended::Odd(NEITHER.to_owned()),
+        Err(_) => read_again(line),
+    }
+}
+
+/// Reads one that is not as it should be, as far as that goes.
+fn read_again(line: &[u8]) -> Ended {
+    let Ok(answer) = serde_json::from_slice::<Value>(&message::mended(line)) else {
+        return Ended::Refused(message::wrong(line));
+    };
+    let present = |key: &str| answer.get(key).filter(|value| !value.is_null());
+    match (present("error"), present("result")) {
+        (Some(error), _) => {
+            let read = serde_json::from_value(error.clone());
+            Ended::Refused(read.unwrap_or_else(|_| message::refusal(error)))
+        }
+        (None, Some(result)) => match message::result(result) {
+            Some(result) => Ended::Answered(result),
+            None => Ended::Odd("it is no result of a tool".to_owned()),
+        },
+        (None, None) => Ended::Odd(NEITHER.to_owned()),
     }
 }
 
@@ -381,6 +420,12 @@ mod tests {
         assert!(matches!(read(br#"{"id":1,"result":{"content":"hi"}}"#), Ended::Odd(_)));
         assert!(matches!(read(br#"{"id":1,"result":{}}"#), Ended::Odd(_)));
         assert!(matches!(read(br#"{"id":1}"#), Ended::Odd(_)));
+        let half = br#"{"id":1,"result":{"content":[{"type":"text","text":"cut \ud83c"},{"type":"video"}]}}"#;
+        assert!(matches!(read(half), Ended::Answered(result) if result.content.len() == 2));
+        assert!(matches!(
+            read(br#"{"id":1,"error":"out of order"}"#),
+            Ended::Refused(error) if error.message == "out of order"
+        ));
     }
 
     proptest! {

@@ -6,6 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `config.rs`, `login.rs`, `written.rs` | what the configuration says, and how its values may be written |
+//! | `ignored.rs` | what is written there and has no effect |
 //! | `known.rs`, `schema.rs` | what was learnt of a server, what a person agreed to, what can be shown |
 //! | `keep.rs` | that, as it is written down and shared with other programs |
 //! | `names.rs` | what its tools are called here |
@@ -22,11 +23,14 @@
 //! | `sampling.rs`, `elicit.rs`, `form.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
 //! | `plain.rs` | the answers that nearly all are, read quickly |
+//! | `message.rs` | messages that could not be read, read again |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
+//! | `answers.rs` | what comes back over HTTP |
 //! | `fault.rs` | what a failed request over the network means |
 //! | `output.rs` | what a program says, taken in by whoever is there first |
 //! | `log.rs` | what it says beside the protocol |
 
+mod answers;
 mod call;
 mod config;
 mod connect;
@@ -35,12 +39,14 @@ mod fault;
 mod form;
 mod handler;
 mod http;
+mod ignored;
 mod keep;
 mod known;
 mod lane;
 mod log;
 mod login;
 mod media;
+mod message;
 mod mind;
 mod names;
 mod output;
@@ -75,6 +81,7 @@ pub use config::{
     Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, one,
     read_servers, server,
 };
+pub use ignored::{Ignored, ignored};
 pub use known::{Changed, Hints, Known, LastTrouble, Listed};
 pub use login::{Directory, Grant, OAuth};
 pub use server::{Server, Status};

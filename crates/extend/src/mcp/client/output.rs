@@ -276,7 +276,7 @@ impl Output {
                 return Got::Full;
             }
             match read(&mut taken.chunk) {
-                Ok(0) => taken.ended = true,
+                Ok(0) => taken.end(&took),
                 Ok(count) => {
                     taken.add(count, &took);
                     // A pipe that gives less than it could is empty.
@@ -286,7 +286,7 @@ impl Output {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Got::All,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => taken.ended = true,
+                Err(_) => taken.end(&took),
             }
         }
         Got::More
@@ -324,16 +324,36 @@ impl Taken {
         let last = parts.next_back();
         for part in parts {
             self.line.push(part);
-            let piece = match self.line.take() {
-                Piece::Whole(line) => took(line).map(Piece::Whole),
-                cut @ Piece::Cut(..) => Some(cut),
-            };
-            if let Some(piece) = piece {
-                self.bytes += piece.len();
-                self.kept.push_back(piece);
-            }
+            let piece = self.line.take();
+            keep(piece, took, &mut self.kept, &mut self.bytes);
         }
         self.line.push(last.unwrap_or_default());
+    }
+
+    /// Nothing more will come. A program that ends without ending its last line has said it all the same.
+    fn end(&mut self, took: &impl Fn(Vec<u8>) -> Option<Vec<u8>>) {
+        self.ended = true;
+        if self.line.total > 0 {
+            let piece = self.line.take();
+            keep(piece, took, &mut self.kept, &mut self.bytes);
+        }
+    }
+}
+
+/// Keeps a line that `took` does not take.
+fn keep(
+    piece: Piece,
+    took: &impl Fn(Vec<u8>) -> Option<Vec<u8>>,
+    kept: &mut VecDeque<Piece>,
+    bytes: &mut usize,
+) {
+    let piece = match piece {
+        Piece::Whole(line) => took(line).map(Piece::Whole),
+        cut @ Piece::Cut(..) => Some(cut),
+    };
+    if let Some(piece) = piece {
+        *bytes += piece.len();
+        kept.push_back(piece);
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) fn reply(
     keeper: &Keeper<'_>,
 ) -> Result<Reply, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
+    // Some servers write `null` for what is not there.
+    let structured_content = structured_content.filter(|structured| !structured.is_null());
     let Parts { texts, attachments } = Parts::of(content, keeper);
     if is_error == Some(true) {
         let text = texts.join("\n");
@@ -182,6 +184,10 @@ mod tests {
             json!({ "result": "one sentence", "structuredContent": structured })
         );
         assert_eq!(json_of(json!({ "content": text("plain") })), json!({ "result": "plain" }));
+        assert_eq!(
+            json_of(json!({ "content": text("plain"), "structuredContent": null })),
+            json!({ "result": "plain" })
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The way servers were talked to before: one stream of events from them, and an address to post to.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::stream::{BoxStream, StreamExt as _};
@@ -12,10 +13,12 @@ use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 
+use super::answers::events;
 use super::config::Remote;
 use super::fault::NetFault;
-use super::http::{Asker, Outgoing, events};
+use super::http::{Asker, Outgoing};
 use super::log::Log;
+use super::message;
 use super::server::{Inner, Trouble};
 
 /// A stream of events and an address.
@@ -23,6 +26,8 @@ pub(super) struct Stream {
     asker: Asker,
     post: Arc<str>,
     events: BoxStream<'static, Result<Sse, SseError>>,
+    /// Messages that came at once with one that was taken.
+    ready: VecDeque<ServerJsonRpcMessage>,
     log: Arc<Log>,
     gone: CancellationToken,
 }
@@ -56,7 +61,8 @@ pub(super) async fn open(
         let told = event.data.unwrap_or_default();
         let post = post_address(&base, &told)
             .ok_or_else(|| Trouble::Unreachable(format!("it wants messages sent to another host: {told}")))?;
-        return Ok(Stream { asker, post: post.into(), events, log: Arc::clone(&server.log), gone });
+        let (log, ready) = (Arc::clone(&server.log), VecDeque::new());
+        return Ok(Stream { asker, post: post.into(), events, ready, log, gone });
     }
     Err(Trouble::Unreachable("it never said where to send messages".to_owned()))
 }
@@ -97,14 +103,22 @@ impl Transport<RoleClient> for Stream {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
             let Some(Ok(event)) = self.events.next().await else { break };
             let data = event.data.unwrap_or_default();
             if data.trim().is_empty() || !matches!(event.event.as_deref(), None | Some("message")) {
                 continue;
             }
-            match serde_json::from_str::<ServerJsonRpcMessage>(&data) {
+            match serde_json::from_str(&data) {
                 Ok(message) => return Some(message),
-                Err(error) => self.log.line(&format!("[an event that is not a message: {error}]")),
+                Err(error) => {
+                    self.ready.extend(message::again(data.as_bytes()));
+                    if self.ready.is_empty() {
+                        self.log.line(&format!("[an event that is not a message: {error}]"));
+                    }
+                }
             }
         }
         self.gone.cancel();

@@ -1,8 +1,10 @@
 //! Messages as lines over a program's standard streams.
 //!
 //! Lines that are no message are counted and passed over: programs print things. A line longer than
-//! any message may be is not kept; the call it would have answered is told so, and the others go on.
+//! any message may be is not kept, and one that should have been an answer may be no JSON; the call it
+//! would have answered is told so, and the others go on.
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::connect::Probe;
 use super::lane::Lane;
 use super::log::Log;
+use super::message;
 use super::output::{MAX_MESSAGE, Piece};
 
 /// Lines in a row that are no message before the other side is given up.
@@ -32,6 +35,8 @@ pub(crate) struct Pipes {
     /// Fires when the program has closed its end.
     gone: CancellationToken,
     garbage: usize,
+    /// Messages that came at once with one that was taken.
+    ready: VecDeque<ServerJsonRpcMessage>,
     /// The question that finds out which protocol the program speaks, once it was given up on: a program
     /// that takes long to start answers it all the same, in the middle of what was said since.
     late: Option<RequestId>,
@@ -54,7 +59,7 @@ impl Pipes {
     ) -> io::Result<Self> {
         let lane = Lane::new(input, output, handle.clone(), Arc::clone(&host))?;
         let (late, probe, asking, patience) = (None, None, None, None);
-        Ok(Self { lane, log, gone, garbage: 0, late, probe, asking, patience, host })
+        Ok(Self { lane, log, gone, garbage: 0, ready: VecDeque::new(), late, probe, asking, patience, host })
     }
 
     /// The first question is one that not every program knows.
@@ -70,11 +75,29 @@ impl Pipes {
 
     /// In place of an answer that was too long: that it was, to the call that waits for it.
     fn refusal(&self, edges: &[u8], total: usize) -> Option<ServerJsonRpcMessage> {
-        let id = answered(&String::from_utf8_lossy(edges))?;
-        if self.lane.too_long(id, total) {
+        let (id, why) = (answered(&String::from_utf8_lossy(edges))?, too_long(total));
+        if self.lane.unread(id, &why) {
             return None;
         }
-        Some(ServerJsonRpcMessage::error(too_long(total), Some(RequestId::Number(id))))
+        Some(ServerJsonRpcMessage::error(why, Some(RequestId::Number(id))))
+    }
+
+    /// The messages on a line that is none as it stands. That a call of the short way was answered with
+    /// something that cannot be read is told to that call.
+    fn read_again(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let read = message::again(line);
+        if read.is_empty() {
+            self.complain(line);
+        }
+        let lane = &self.lane;
+        self.ready.extend(read.into_iter().filter(|message| match message {
+            JsonRpcMessage::Error(it) => match it.id {
+                Some(RequestId::Number(id)) => !lane.unread(id, &it.error),
+                _ => true,
+            },
+            _ => true,
+        }));
+        self.ready.pop_front()
     }
 
     /// Takes note of how the conversation begins.
@@ -153,19 +176,18 @@ impl Transport<RoleClient> for Pipes {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
+            while let Some(message) = self.ready.pop_front() {
+                if !self.is_late(&message) {
+                    return Some(message);
+                }
+            }
             let piece = match self.next().await {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(probe) => return Some(Probe::unanswered(probe, "it does not answer")),
             };
             let message = match piece {
-                Piece::Whole(line) => {
-                    let read = serde_json::from_slice(&line).ok();
-                    if read.is_none() {
-                        self.complain(&line);
-                    }
-                    read
-                }
+                Piece::Whole(line) => serde_json::from_slice(&line).ok().or_else(|| self.read_again(&line)),
                 Piece::Cut(edges, total) => {
                     self.log.line(&format!(
                         "[a message of {total} bytes was dropped: {MAX_MESSAGE} are the most]"
@@ -196,7 +218,7 @@ impl Transport<RoleClient> for Pipes {
 }
 
 /// What is told in place of an answer that was too long.
-pub(super) fn too_long(bytes: usize) -> ErrorData {
+fn too_long(bytes: usize) -> ErrorData {
     let why = format!("the answer has {bytes} bytes; {MAX_MESSAGE} are the most that is taken");
     ErrorData::internal_error(why, None)
 }

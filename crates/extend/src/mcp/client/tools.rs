@@ -59,6 +59,7 @@ impl Server {
         }
         let known = self.known();
         problems.extend(news(name, &known));
+        problems.extend(known.cut_off().map(|cut| format!("MCP server `{name}`: {cut}")));
         let taken: Vec<&Listed> = known.tools.iter().filter(|tool| config.filter.takes(&tool.name)).collect();
         let called = names(name, &config.called, taken.iter().map(|tool| tool.name.as_str()));
         for (tool, entry_name) in taken.iter().zip(&called) {
@@ -101,7 +102,7 @@ impl Server {
         let mut entry = ToolEntry::new(name, toolset(&config.name), definition, handler)
             .emoji("🔌")
             .timeout(config.timeout)
-            .elsewhere();
+            .elsewhere(config.reached_within());
         if tool.hints.read_only {
             entry = entry.read_only();
         }

@@ -107,7 +107,7 @@ fn entry(server: &Server, utility: Utility) -> ToolEntry {
     ToolEntry::from_fn(name, toolset(&config.name), utility.definition(&config.name), |_, _| Vec::new(), run)
         .emoji("🔌")
         .timeout(config.timeout)
-        .elsewhere()
+        .elsewhere(config.reached_within())
         .read_only()
 }
 
@@ -123,14 +123,15 @@ async fn answer(
     };
     match utility {
         Utility::ListResources => {
-            let resources = list(server, Kind::Resources, cx).await?;
+            let (resources, more) = list(server, Kind::Resources, cx).await?;
             // Many servers have resources and no templates, and say so with an error.
-            let templates = list(server, Kind::Templates, cx).await.unwrap_or_default();
-            Ok(Reply::Json(if templates.is_empty() {
+            let (templates, more_templates) = list(server, Kind::Templates, cx).await.unwrap_or_default();
+            let answer = if templates.is_empty() {
                 json!({ "resources": resources })
             } else {
                 json!({ "resources": resources, "resourceTemplates": templates })
-            }))
+            };
+            Ok(Reply::Json(noted(answer, more || more_templates)))
         }
         Utility::ReadResource => {
             let read = server.read(text("uri"), cx).await?;
@@ -139,7 +140,10 @@ async fn answer(
             read.contents.into_iter().for_each(|resource| said.resource(resource, &keeper));
             Ok(attached(json!({ "result": said.texts.join("\n") }), said.attachments))
         }
-        Utility::ListPrompts => Ok(Reply::Json(json!({ "prompts": list(server, Kind::Prompts, cx).await? }))),
+        Utility::ListPrompts => {
+            let (prompts, more) = list(server, Kind::Prompts, cx).await?;
+            Ok(Reply::Json(noted(json!({ "prompts": prompts }), more)))
+        }
         Utility::GetPrompt => {
             let name = text("name");
             let given = match arguments.remove("arguments") {
@@ -171,8 +175,17 @@ enum Kind {
     Prompts,
 }
 
-/// A whole list, page by page, without what nobody reads.
-async fn list(server: &Server, kind: Kind, cx: &ToolCx) -> Result<Vec<Value>, CallError> {
+/// The answer, with a word about what is missing in it.
+fn noted(mut answer: Value, more: bool) -> Value {
+    if let Some(answer) = answer.as_object_mut().filter(|_| more) {
+        let note = format!("there are more; these are the first {MAX_PAGES} pages of the server's list");
+        answer.insert("note".to_owned(), note.into());
+    }
+    answer
+}
+
+/// A whole list, page by page, without what nobody reads, and whether there is more of it.
+async fn list(server: &Server, kind: Kind, cx: &ToolCx) -> Result<(Vec<Value>, bool), CallError> {
     let mut found = Vec::new();
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
@@ -202,7 +215,7 @@ async fn list(server: &Server, kind: Kind, cx: &ToolCx) -> Result<Vec<Value>, Ca
             break;
         }
     }
-    Ok(found)
+    Ok((found, cursor.is_some()))
 }
 
 /// Without icons and other things for screens.

@@ -14,8 +14,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, Empty};
 use tokio_util::task::TaskTracker;
 
 use super::flight::{Flight, same_id};
-use super::message::{self, MAX_MESSAGE, Read, Skim, Waits, Wrong};
+use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
+use crate::mcp::letters::mended;
+use crate::mcp::skim::Skim;
 
 /// Both ends of the pipe.
 pub(super) struct Pipe<R, W: AsyncWrite> {
@@ -53,7 +55,9 @@ where
         loop {
             let piece = self.read.fill_buf().await?;
             if piece.is_empty() {
-                return Ok(None);
+                // A client that leaves without ending its last line has said it all the same.
+                let said = self.skim.is_some() || !self.line.is_empty();
+                return Ok(said.then(|| self.line_ends()));
             }
             let end = piece.iter().position(|byte| *byte == b'\n');
             let (taken, used) = match end {
@@ -71,18 +75,22 @@ where
             }
             self.read.consume(used);
             if end.is_some() {
-                return Ok(Some(match self.skim.take() {
-                    Some(skim) => Line::TooLong(skim),
-                    None => Line::Whole,
-                }));
+                return Ok(Some(self.line_ends()));
             }
+        }
+    }
+
+    fn line_ends(&mut self) -> Line {
+        match self.skim.take() {
+            Some(skim) => Line::TooLong(skim),
+            None => Line::Whole,
         }
     }
 
     /// The message on the line that is whole, if there is one that can be served.
     fn understood(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line).trim_ascii();
-        let read = (!line.is_empty()).then(|| message::read(&message::mended(line)));
+        let read = (!line.is_empty()).then(|| message::read(&mended(line)));
         self.line.clear();
         let message = match read? {
             Read::Message(message) => *message,

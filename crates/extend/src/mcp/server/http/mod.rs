@@ -18,7 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hermes_net::Listener;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
@@ -34,6 +34,7 @@ use super::handler::{Door, Hub, Server};
 use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
 use super::{ServeError, wind_up};
+use crate::mcp::letters::mended;
 use answers::Answer;
 use room::{Room, Seat};
 use sessions::Sessions;
@@ -160,13 +161,17 @@ impl Inside {
 
     /// Answers a message, after a look at what nobody behind the door can say.
     async fn message(&self, request: Request<Incoming>) -> Answer {
+        // What says itself that it is too large is refused before it is sent.
+        if request.body().size_hint().lower() > MAX_MESSAGE as u64 {
+            return answers::too_large();
+        }
         let (parts, body) = request.into_parts();
         let body = match Limited::new(body, MAX_MESSAGE).collect().await {
             Ok(body) => body.to_bytes(),
             Err(wrong) if wrong.is::<LengthLimitError>() => return answers::too_large(),
             Err(_) => return answers::cut_off(),
         };
-        let text = message::mended(&body).into_owned();
+        let text = mended(&body).into_owned();
         match message::read(&text) {
             Read::Wrong(wrong) => answers::wrong(wrong),
             Read::Message(message) => self.serve(parts, &message, text).await,

@@ -66,9 +66,11 @@ impl Refused {
 impl Visitors {
     /// Looks at a request.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
-        let host =
-            single(headers, &HOST)?.or_else(|| uri.authority().map(hyper::http::uri::Authority::as_str));
-        if !host.is_some_and(|host| self.is_ours(host)) {
+        // A request may name the server in its first line too, or only there; whoever stands in between goes by either.
+        let named = uri.authority().map(hyper::http::uri::Authority::as_str);
+        let host = single(headers, &HOST)?;
+        let mut names = host.into_iter().chain(named).peekable();
+        if names.peek().is_none() || !names.all(|name| self.is_ours(name)) {
             return Err(Refused::Host);
         }
         if let Some(origin) = headers.get(ORIGIN) {
@@ -145,6 +147,7 @@ mod tests {
         }
         let origin = ("origin", "http://localhost:6274");
         assert_eq!(check("/mcp/", &[("host", "LOCALHOST"), origin, SHOWN]), Ok(()));
+        assert_eq!(check("http://localhost/mcp", &[("host", "localhost"), SHOWN]), Ok(()));
     }
 
     #[test]
@@ -168,6 +171,13 @@ mod tests {
         assert_eq!(check("/mcp", &[SHOWN]), Err(Refused::Host));
         let twice = [("host", "localhost"), ("host", "evil.example"), SHOWN];
         assert_eq!(check("/mcp", &twice), Err(Refused::Host));
+    }
+
+    #[test]
+    fn a_foreign_name_in_the_first_line_is_refused_whatever_host_is_named() {
+        let foreign = check("http://evil.example/mcp", &[("host", "localhost"), SHOWN]);
+
+        assert_eq!(foreign, Err(Refused::Host));
     }
 
     #[test]
