@@ -1,6 +1,6 @@
 //! What a runtime tells about foreign tools, beyond the registry.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::{Pending, Unheard};
 use super::mcp_memory::Memory;
-use super::plugins::{PluginView, Plugins};
+use super::plugins::{PluginView, Plugins, skills_of};
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::session::Session;
 
@@ -166,18 +166,13 @@ impl Runtime {
         if enabled.as_ref().and_then(Value::as_array).is_none_or(Vec::is_empty) {
             return Vec::new();
         }
-        let of = |running: &super::plugins::Running| {
-            let plugin = running.name();
-            let named = |skill: &hermes_extend::plugins::offer::OfferedSkill| PluginSkill {
-                plugin: plugin.to_owned(),
-                name: format!("{plugin}:{}", skill.name),
-                path: PathBuf::from(&skill.path),
-            };
-            Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
-        };
         self.foreign().widen();
         self.current();
-        self.foreign().plugins().map(|plugins| plugins.each(of)).unwrap_or_default().concat()
+        self.foreign()
+            .plugins()
+            .map(|plugins| plugins.each(|it| Some(skills_of(it))))
+            .unwrap_or_default()
+            .concat()
     }
 
     /// Messages that plugins want to be said in the conversation; each is given out once.
