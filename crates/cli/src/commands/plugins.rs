@@ -176,7 +176,9 @@ fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
     say("commands", joined(commands.iter().map(|it| format!("/{}", it.name))));
     say("cli", joined(cli.iter().map(|it| format!("hermes {}", it.name))));
     say("skills", joined(skills.iter().map(|it| format!("{}:{}", view.manifest.name, it.name))));
-    notes(view).into_iter().for_each(|note| say("note", note));
+    for note in notes(view) {
+        say("note", note);
+    }
     shell.out.text(&view.key)?;
     lines.iter().try_for_each(|(label, text)| shell.out.text(&format!("  {label:<9} {text}")))
 }

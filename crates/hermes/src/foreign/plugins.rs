@@ -39,7 +39,7 @@ use serde_json::Value;
 
 use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Broken, Manifests, Origin};
-use super::tool_files::SAFE_MODE;
+use super::tool_files::is_safe;
 use super::{Changes, Kind};
 use crate::world::World;
 use choose::{Chosen, Survey, Wanted};
@@ -105,8 +105,7 @@ impl State {
         match &self.wanted {
             Some((revision, wanted)) if *revision == world.revision() => Arc::clone(wanted),
             _ => {
-                let safe = world.variable(SAFE_MODE).is_some_and(|it| !matches!(it, "" | "0" | "false"));
-                let wanted = if safe { Arc::default() } else { Arc::new(Wanted::of(world)) };
+                let wanted = if is_safe(world) { Arc::default() } else { Arc::new(Wanted::of(world)) };
                 self.wanted = Some((world.revision(), Arc::clone(&wanted)));
                 wanted
             }

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::asking::{Pending, Unheard};
 use super::mcp_memory::Memory;
 use super::plugins::{PluginView, Plugins, skills_of};
+use super::tool_files::is_safe;
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::session::Session;
 
@@ -95,8 +96,11 @@ impl Runtime {
     }
 
     /// Why a tool that nobody knows may be missing: the file that registers it, or plugins that were
-    /// not heard.
+    /// not heard, or that all of them are switched off.
     pub fn why_missing(&self, tool: &str) -> Vec<String> {
+        if self.world(is_safe) {
+            return vec!["HERMES_SAFE_MODE switches tool files, plugins and MCP servers off".to_owned()];
+        }
         self.all_tools();
         let files = self.foreign().tool_files().map(|files| files.why_missing(tool)).unwrap_or_default();
         if !files.is_empty() {

@@ -169,7 +169,9 @@ impl Plugins {
         }
         let witnesses = &mut lasting.witnesses;
         let mut found = self.in_home(witnesses);
-        found.iter_mut().for_each(|found| remember(found, earlier));
+        for found in &mut found {
+            remember(found, earlier);
+        }
         if !wanted.enabled.iter().all(|name| found.iter().any(|it| is_named(it, name))) {
             match self.in_packages(witnesses) {
                 Some(packages) => found.extend(packages),

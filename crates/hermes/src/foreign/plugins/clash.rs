@@ -29,12 +29,16 @@ impl Clash {
     pub(super) fn problem(&self) -> Option<String> {
         let (used, other) = (self.used.found.whereabouts(), self.other.found.whereabouts());
         let key = &self.used.found.key;
-        self.is_odd().then(|| match self.other.aside {
-            false => format!("plugin {key}: {other} has the same name and does not run; {used} does"),
-            true => format!(
+        if !self.is_odd() {
+            return None;
+        }
+        Some(if self.other.aside {
+            format!(
                 "plugin {key}: {other} has the same name, and a say in what may run: of it only the hooks count; \
                  {used} is used for the rest"
-            ),
+            )
+        } else {
+            format!("plugin {key}: {other} has the same name and does not run; {used} does")
         })
     }
 

@@ -86,9 +86,8 @@ impl Plugins {
                 Unheard::Late => PluginState::Late(told(it, why)),
                 _ => PluginState::Failed(told(it, why)),
             },
-            (_, Some((_, broken)), _) => PluginState::Failed(broken.why.clone()),
+            (_, Some((_, broken)), _) | (None, None, Err(broken)) => PluginState::Failed(broken.why.clone()),
             (Some(_), None, _) => PluginState::On,
-            (None, None, Err(broken)) => PluginState::Failed(broken.why.clone()),
             (None, None, Ok(_)) if self.identity(&found, trust, &mut Witnesses::default()).is_none() => {
                 PluginState::NotAccepted
             }
