@@ -9,6 +9,7 @@ use hermes::store::Config;
 use hermes::store::config::KeyPath;
 
 use crate::command::Failure;
+use crate::commands::COMMANDS;
 use crate::shell::Shell;
 
 /// Runs the command that the words mean to a plugin; nothing when no plugin has it, and then what the
@@ -43,9 +44,15 @@ pub(crate) fn help(words: &[OsString], told: &clap::Error) -> Option<String> {
     let shell = Shell::of_this_process(false, None);
     let enabled = KeyPath::new(["plugins", "enabled"])?;
     Config::read(&shell.home().ok()?, &|_| None).ok()?.get(&enabled)?;
-    let commands = shell.runtime().ok()?.plugin_cli();
+    let mut commands = shell.runtime().ok()?.plugin_cli();
+    commands.retain(|it| !is_ours(&it.name));
     let lines: Vec<String> = commands.iter().map(|it| format!("  {:<12}  {}", it.name, it.help)).collect();
     (!lines.is_empty()).then(|| format!("\nCommands of plugins:\n{}\n", lines.join("\n")))
+}
+
+/// Whether a command of ours has this name: it is the one that counts.
+pub(crate) fn is_ours(name: &str) -> bool {
+    name == "help" || COMMANDS.iter().any(|it| it.name() == name)
 }
 
 /// What was typed: our options, the command, and what is the command's own.

@@ -25,6 +25,7 @@ use crate::extensions::Extensions;
 use crate::files::{
     Change, Changed, FileError, FilePage, Files, PageRequest, SearchQuery, SearchReport, WholeFile,
 };
+use crate::hook::told_id;
 use crate::host::Host;
 use crate::keeping::BeforeCommand;
 use crate::keys::Keys;
@@ -55,6 +56,8 @@ struct Inner {
 
 /// What a context is made of.
 pub(crate) struct Running {
+    /// The caller's id of the call; empty when it gave none.
+    pub(crate) given_id: String,
     pub(crate) tool: Arc<str>,
     pub(crate) session: Session,
     pub(crate) clearance: Clearance,
@@ -128,6 +131,11 @@ impl ToolCx {
     /// This call's id.
     pub fn call(&self) -> &CallId {
         &self.0.call
+    }
+
+    /// The id that foreign programs know this call by, be they hooks or the tool itself.
+    pub fn told_id(&self) -> &str {
+        told_id(&self.0.running.given_id, &self.0.call)
     }
 
     /// The name the tool is registered under.

@@ -100,10 +100,20 @@ impl CallView {
         turn_id(&self.session, self.turn)
     }
 
+    /// The id that foreign programs know it by.
+    pub fn told_id(&self) -> &str {
+        told_id(&self.given_id, &self.id)
+    }
+
     /// A name of the request it came from; empty when it came from none.
     pub fn request_id(&self) -> String {
         request_id(&self.session, self.request)
     }
+}
+
+/// What foreign programs are told as the id of a call: the caller's, or ours where it gave none.
+pub(crate) fn told_id<'a>(given: &'a str, own: &'a CallId) -> &'a str {
+    if given.is_empty() { own.as_str() } else { given }
 }
 
 /// What hooks are told as the name of a turn.

@@ -80,6 +80,11 @@ pub fn is_folder(path: &Path) -> bool {
     disk::is_folder(path)
 }
 
+/// Whether a path lies in a folder, links followed.
+pub fn lies_in(path: &Path, folder: &Path) -> bool {
+    disk::real(path).starts_with(disk::real(folder))
+}
+
 /// The dates of a file.
 pub fn stamp(path: &Path) -> Option<Stamp> {
     disk::stamp(path)

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::chat::args::ChatArgs;
 use crate::chat::consent;
+use crate::chat::slash;
 use crate::chat::talk::{PluginLine, SessionLine, Talk, Told, ToolLine, ToolsetLine, Totals};
 use crate::command::Failure;
 use crate::output;
@@ -159,6 +160,7 @@ impl Talk for Agent {
 
     fn plugin_commands(&self) -> Vec<PluginLine> {
         let commands = self.runtime.plugin_commands().into_iter();
+        let commands = commands.filter(|it| slash::named(&it.name.to_lowercase()).is_none());
         commands.map(|it| PluginLine { name: it.name, usage: it.usage, about: it.description }).collect()
     }
 

@@ -183,11 +183,15 @@ pub(crate) fn parse(line: &str) -> Option<Result<(&'static SlashDef, &str), Stri
         return None;
     }
     let lower = name.to_lowercase();
-    let named = |def: &&&SlashDef| def.name == lower || def.aliases.contains(&lower.as_str());
-    Some(match COMMANDS.iter().find(named) {
+    Some(match named(&lower) {
         Some(def) => Ok((def, words.trim())),
         None => Err(unknown(&lower)),
     })
+}
+
+/// The command of ours with this name, in small letters.
+pub(crate) fn named(name: &str) -> Option<&'static SlashDef> {
+    COMMANDS.iter().find(|def| def.name == name || def.aliases.contains(&name)).copied()
 }
 
 fn unknown(name: &str) -> String {

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use hermes::core::suggest::suggest;
 use hermes::extend::plugins::manifest::Manifest;
-use hermes::extend::plugins::offer::Offer;
+use hermes::extend::plugins::offer::{Offer, OfferedCommand};
 use hermes::store::config::KeyPath;
 use hermes::store::{Config, ConfigFile, Home, Trust, foreign};
 use hermes::{PluginState, PluginView};
 use serde_json::{Value, json};
 
+use crate::chat::slash;
 use crate::command::{CommandDef, Failure, Run};
 use crate::output;
+use crate::plugin_cli;
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
@@ -95,6 +97,7 @@ fn row(view: &PluginView) -> Vec<Cell> {
     let (word, tone) = word(&view.state);
     let what = match &view.state {
         PluginState::Failed(why) | PluginState::Late(why) => why.clone(),
+        PluginState::On if !view.runs() => view.notes.join("; "),
         _ => view.manifest.description.clone(),
     };
     vec![
@@ -134,6 +137,7 @@ fn described(view: &PluginView) -> Value {
         "state": word(&view.state).0,
         "enabled": matches!(view.state, PluginState::On | PluginState::Late(_) | PluginState::Failed(_)),
         "error": error,
+        "notes": notes(view),
         "requires_env": view.manifest.requires_env,
         "tools": offer.tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
         "hooks": offer.hooks,
@@ -172,17 +176,32 @@ fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
     say("commands", joined(commands.iter().map(|it| format!("/{}", it.name))));
     say("cli", joined(cli.iter().map(|it| format!("hermes {}", it.name))));
     say("skills", joined(skills.iter().map(|it| format!("{}:{}", view.manifest.name, it.name))));
+    for note in notes(view) {
+        say("note", note);
+    }
     shell.out.text(&view.key)?;
     lines.iter().try_for_each(|(label, text)| shell.out.text(&format!("  {label:<9} {text}")))
+}
+
+/// What is odd about a plugin: also names of commands that it does not get.
+fn notes(view: &PluginView) -> Vec<String> {
+    let offer = view.offer.iter();
+    let cli = offer.clone().flat_map(|offer| &offer.cli).filter(|it| plugin_cli::is_ours(&it.name));
+    let cli = cli.map(|it| format!("`hermes {}` is a command of Hermes, which counts", it.name));
+    let is_ours = |it: &&OfferedCommand| slash::named(&it.name.to_lowercase()).is_some();
+    let commands = offer.flat_map(|offer| &offer.commands).filter(is_ours);
+    let commands = commands.map(|it| format!("`/{}` is a command of Hermes, which counts", it.name));
+    view.notes.iter().cloned().chain(commands).chain(cli).collect()
 }
 
 fn joined(words: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The plugin that is meant, by key or name.
+/// The plugin that is meant, by key or name; of several the one that runs.
 fn find<'a>(views: &'a [PluginView], name: &str) -> Result<&'a PluginView, Failure> {
-    let found = views.iter().find(|view| view.key == name);
+    let same = || views.iter().filter(|view| view.key == name);
+    let found = same().find(|view| view.runs()).or_else(|| same().next());
     found.or_else(|| views.iter().find(|view| view.manifest.name == name)).ok_or_else(|| {
         let near = suggest(name, views.iter().map(|view| view.key.as_str()), 3);
         Failure::usage(match near.as_slice() {

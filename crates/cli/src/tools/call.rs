@@ -91,6 +91,11 @@ impl Run for Call {
             output::warn(&wrong);
         }
         runtime.end_servers_blocking(SERVERS_AT_THE_END);
+        if outcome.status == Status::Unknown && !self.is_there(&runtime) {
+            for why in runtime.why_missing(&self.name) {
+                output::warn(&why);
+            }
+        }
         match outcome.status {
             Status::Ok => Ok(()),
             Status::Unknown if !self.is_there(&runtime) => Err(Failure::Told(Failure::USAGE)),

@@ -374,3 +374,37 @@ fn skills_of_a_plugin_come_and_go_with_it() {
     assert_eq!(called.json()["name"], "pp:foo", "{called:?}");
     assert_eq!(home.json(&["skills", "list"]), json!([]));
 }
+
+#[test]
+fn of_two_plugins_with_one_name_the_one_that_runs_is_shown_and_the_other_told() {
+    let home = Home::new();
+    home.plugin("one", &saying("one", "first"));
+    copy(&home.state().join("plugins/one"), &home.state().join("plugins/copy-of-one"));
+
+    let enabled = home.run(&["plugins", "enable", "one"]);
+
+    assert!(enabled.err.contains("runs instead"), "{enabled:?}");
+    let said = home.call("one", "{}");
+    assert_eq!(said.json(), json!({ "said": "first" }));
+    let listed = home.json(&["plugins", "list"]);
+    assert_eq!((&listed[0]["state"], &listed[1]["state"]), (&json!("failed"), &json!("on")), "{listed}");
+    let info = home.say(&["plugins", "info", "one"]);
+    assert!(info.contains("copy-of-one has the same name, and does not run"), "{info}");
+    assert!(home.run(&["tools", "list"]).err.contains("copy-of-one has the same name"));
+}
+
+#[test]
+fn a_command_that_is_ours_is_told_as_not_the_plugins() {
+    let home = Home::new();
+    let lines = "def register(ctx):\n    ctx.register_command('help', lambda words: 'mine')\n    \
+                 ctx.register_command('mine', lambda words: 'mine')\n    \
+                 ctx.register_cli_command('tools', help='Mine', handler_fn=lambda args: print('mine'))\n";
+    home.plugin("greedy", lines);
+    home.say(&["plugins", "enable", "greedy"]);
+
+    let info = home.say(&["plugins", "info", "greedy"]);
+
+    assert!(info.contains("`/help` is a command of Hermes, which counts"), "{info}");
+    assert!(info.contains("`hermes tools` is a command of Hermes, which counts"), "{info}");
+    assert!(!info.contains("`/mine`") && !home.say(&["--help"]).contains("Commands of plugins:"));
+}

@@ -161,6 +161,20 @@ fn a_broken_file_costs_nobody_but_itself() {
 }
 
 #[test]
+fn a_call_of_a_tool_whose_file_is_broken_says_why_it_is_not_there() {
+    let broken = TASK_ID.replace("import json", "import json\nimport no_such_module_here");
+    let home = Home::new().tool("weather.py", &broken);
+
+    let said = home.weather();
+
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.contains("no_such_module_here"), "{said:?}");
+    let off = home.command(&["tools", "explain", "weather"]).env("HERMES_SAFE_MODE", "1").output().unwrap();
+    let off = Said::of(off);
+    assert!(off.out.contains("HERMES_SAFE_MODE switches"), "{off:?}");
+}
+
+#[test]
 fn what_a_handler_prints_goes_to_the_log() {
     let noisy = TASK_ID.replace(
         "    task_id = kw",

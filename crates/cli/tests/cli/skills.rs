@@ -124,11 +124,16 @@ fn a_pinned_skill_is_kept_until_somebody_lets_it_go() {
 
     home.say(&["skills", "pin", "tea"]);
     let kept = home.run(&["skills", "remove", "tea"]);
+    let unchanged = home.run(&["skills", "install", "tea", "--force"]);
     home.say(&["skills", "unpin", "tea"]);
+    let replaced = home.run(&["skills", "install", "tea", "--force"]);
     let removed = home.run(&["skills", "remove", "tea"]);
 
-    assert_eq!((kept.code, removed.code), (Some(1), Some(0)), "{kept:?} {removed:?}");
-    assert!(kept.err.contains("hermes skills unpin"), "{kept:?}");
+    assert_eq!((kept.code, unchanged.code), (Some(1), Some(1)), "{kept:?} {unchanged:?}");
+    assert_eq!((replaced.code, removed.code), (Some(0), Some(0)), "{replaced:?} {removed:?}");
+    for said in [kept, unchanged] {
+        assert!(said.err.contains("hermes skills unpin"), "{said:?}");
+    }
 }
 
 #[test]

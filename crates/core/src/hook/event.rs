@@ -192,7 +192,11 @@ impl Reaction {
             EventKind::TransformLlmOutput => text(&["response_text", "output", "text"]).map(Self::Answer),
             EventKind::PreVerify => {
                 let word = |key: &str| answer.get(key).and_then(Value::as_str);
-                let wanted = word("action") == Some("continue") || word("decision") == Some("block");
+                let goes_on = |key: &str| {
+                    let said = word(key).unwrap_or_default().trim().to_lowercase();
+                    matches!(said.as_str(), "continue" | "block" | "deny")
+                };
+                let wanted = goes_on("action") || goes_on("decision");
                 let what = word("message").or_else(|| word("reason")).filter(|said| !said.trim().is_empty());
                 wanted.then(|| Self::GoOn(what.unwrap_or("look at your work again").to_owned()))
             }

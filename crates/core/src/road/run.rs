@@ -79,6 +79,7 @@ impl Road {
         let clearance = Clearance::new(ran.view.id.clone(), effects).in_environment(there.clone());
         let stop = cancel.child_token();
         let cx = ToolCx::new(Running {
+            given_id: ran.view.given_id.clone(),
             tool: Arc::clone(&ran.view.tool),
             session: session.clone(),
             clearance,

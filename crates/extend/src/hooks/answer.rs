@@ -1,10 +1,12 @@
 //! What a program's answer means. Pure.
 //!
 //! Both spellings of the original are understood: `{"action": …, "message": …}` and
-//! `{"decision": …, "reason": …}`. No answer at all means: go on.
+//! `{"decision": …, "reason": …}` (`decision.rs`). No answer at all means: go on.
 
 use hermes_core::hook::{Before, EventKind, Reaction};
 use serde_json::{Map, Value};
+
+use super::decision::{self, Word, decided, understood};
 
 /// Longest message that is passed on.
 const MAX_MESSAGE: usize = 2_000;
@@ -23,46 +25,29 @@ fn object(said: &str) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
-fn word<'a>(fields: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
-    keys.iter().find_map(|key| fields.get(*key)?.as_str()).map(str::trim).filter(|text| !text.is_empty())
-}
-
 fn message(fields: &Map<String, Value>, otherwise: &str) -> String {
-    let said = word(fields, &["message", "reason", "permissionDecisionReason"]);
-    said.unwrap_or(otherwise).chars().take(MAX_MESSAGE).collect()
-}
-
-/// What it decides, as a word; an error when what stands in its place is none.
-fn decision(fields: &Map<String, Value>) -> Result<Option<String>, String> {
-    let keys = ["action", "decision", "permissionDecision"];
-    match keys.iter().find_map(|key| Some((key, fields.get(*key).filter(|value| !value.is_null())?))) {
-        None => Ok(None),
-        Some((_, Value::String(word))) => Ok(Some(word.trim().to_lowercase())),
-        Some((key, _)) => Err(format!("`{key}` in its answer is not a word")),
-    }
+    decision::reason(fields).unwrap_or(otherwise).chars().take(MAX_MESSAGE).collect()
 }
 
 /// What is to become of a call.
 pub(super) fn before(said: &str) -> Result<Before, String> {
     let Some(fields) = object(said)? else { return Ok(Before::Continue) };
     let arguments = ["args", "tool_input", "arguments"].iter().find_map(|key| fields.get(*key));
-    match decision(&fields)?.as_deref() {
-        Some("block" | "deny") => {
-            Ok(Before::Block { message: message(&fields, "a hook has blocked this call") })
-        }
-        Some("ask") => {
+    match decided(&fields)? {
+        Some(Word::Block) => Ok(Before::Block { message: message(&fields, "a hook has blocked this call") }),
+        Some(Word::Ask) => {
             Ok(Before::Ask { message: message(&fields, "a hook wants somebody to look at this call") })
         }
-        // By `action`, the original hands the call to a person; as a decision, the word is a yes.
-        Some("approve") if fields.contains_key("action") => {
+        Some(Word::Approve) => {
             Ok(Before::Ask { message: message(&fields, "a hook wants somebody to approve this call") })
         }
-        Some("rewrite" | "modify") | None if arguments.is_some() => match arguments {
+        Some(Word::Rewrite) | None if arguments.is_some() => match arguments {
             Some(Value::Object(arguments)) => Ok(Before::Rewrite(arguments.clone())),
             _ => Err("the arguments in its answer are not an object".to_owned()),
         },
-        Some("allow" | "approve" | "continue" | "pass") | None => Ok(Before::Continue),
-        Some(other) => Err(format!("`{other}` is not an answer that is known")),
+        Some(Word::Rewrite) => Err("it wants to rewrite the arguments and gives none".to_owned()),
+        Some(Word::Pass) => Ok(Before::Continue),
+        None => understood(EventKind::PreToolCall, &fields).map(|()| Before::Continue),
     }
 }
 
@@ -72,7 +57,10 @@ pub(super) fn result(said: &str) -> Result<Option<Value>, String> {
         return Ok(Some(Value::String(text)));
     }
     let Some(mut fields) = object(said)? else { return Ok(None) };
-    Ok(["result", "output", "content"].iter().find_map(|key| fields.remove(*key)))
+    match ["result", "output", "content"].iter().find_map(|key| fields.remove(*key)) {
+        Some(new) => Ok(Some(new)),
+        None => understood(EventKind::TransformToolResult, &fields).map(|()| None),
+    }
 }
 
 /// What the output of a command is to be instead; nothing leaves it.
@@ -90,19 +78,12 @@ pub(super) fn reaction(kind: EventKind, said: &str) -> Result<Option<Reaction>, 
         Ok(Value::String(text)) => Value::String(text),
         _ => object(said)?.map(Value::Object).unwrap_or_default(),
     };
-    if let Value::Object(fields) = &answer {
-        if kind == EventKind::PreVerify {
-            decision(fields)?;
+    match &answer {
+        Value::Object(fields) => understood(kind, fields)?,
+        Value::String(_) if kind == EventKind::PreVerify => {
+            return Err("its answer is not a JSON object".to_owned());
         }
-        let texts: &[&str] = match kind {
-            EventKind::PreLlmCall => &["context", "additionalContext"],
-            EventKind::TransformLlmOutput => &["response_text", "output", "text"],
-            _ => &[],
-        };
-        let odd = |key: &&&str| fields.get(**key).is_some_and(|value| !value.is_string() && !value.is_null());
-        if let Some(key) = texts.iter().find(odd) {
-            return Err(format!("`{key}` in its answer is not a text"));
-        }
+        _ => {}
     }
     Ok(Reaction::of(kind, &answer).map(|reaction| match reaction {
         Reaction::Context(text) => Reaction::Context(text.trim().to_owned()),
@@ -127,6 +108,28 @@ mod tests {
         assert_eq!(before(r#"{"action": "block", "message": "no"}"#), Ok(block("no")));
         assert_eq!(before(r#"{"decision": "block", "reason": "no"}"#), Ok(block("no")));
         assert_eq!(before(r#"{"decision": "deny"}"#), Ok(block("a hook has blocked this call")));
+    }
+
+    #[test]
+    fn a_block_in_any_place_counts_whatever_else_is_said() {
+        assert_eq!(before(r#"{"decision": "block", "action": "allow", "reason": "no"}"#), Ok(block("no")));
+        assert_eq!(before(r#"{"action": 5, "decision": "deny", "reason": "no"}"#), Ok(block("no")));
+        let nested =
+            r#"{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no"}}"#;
+        assert_eq!(before(nested), Ok(block("no")));
+        for said in [r#"{"action": "block", "message": "no"}"#, r#"{"decision": "Block", "reason": "no"}"#] {
+            assert_eq!(reaction(EventKind::PreVerify, said), Ok(Some(Reaction::GoOn("no".to_owned()))));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_wants_nothing_passes_everywhere() {
+        for pass in ["", "{}", r#"{"decision": "approve"}"#, r#"{"action": "allow"}"#] {
+            assert_eq!((before(pass), result(pass)), (Ok(Before::Continue), Ok(None)), "{pass}");
+            for kind in [EventKind::PreLlmCall, EventKind::TransformLlmOutput, EventKind::PreVerify] {
+                assert_eq!(reaction(kind, pass), Ok(None), "{pass}");
+            }
+        }
     }
 
     #[test]
@@ -155,8 +158,23 @@ mod tests {
             r#"{"action": 5}"#,
             r#"{"decision": ["block"]}"#,
             r#"{"action": " "}"#,
+            r#"{"acton": "block"}"#,
+            r#"{"block": true}"#,
+            r#"{"error": "down"}"#,
+            r#"{"continue": false}"#,
+            r#"{"action": null}"#,
+            r#"{"message": "no"}"#,
+            r#"{"action": "allow", "decision": "dance"}"#,
         ] {
             assert!(before(garbage).is_err(), "{garbage}");
+        }
+        for garbage in [r#"{"rsult": 1}"#, r#"{"action": "block"}"#, r#"{"output": 1}"#] {
+            assert!(output(garbage).is_err(), "{garbage}");
+        }
+        assert!(reaction(EventKind::PreLlmCall, r#"{"action": "block"}"#).is_err());
+        assert!(reaction(EventKind::TransformLlmOutput, r#"{"ouput": "x"}"#).is_err());
+        for garbage in [r#"{"verdict": "no"}"#, r#""block""#] {
+            assert!(reaction(EventKind::PreVerify, garbage).is_err(), "{garbage}");
         }
         assert!(reaction(EventKind::PreVerify, r#"{"action": 5}"#).is_err());
         assert!(reaction(EventKind::PreLlmCall, r#"{"context": 5}"#).is_err());

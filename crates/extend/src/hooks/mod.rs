@@ -5,12 +5,14 @@
 //! | `words.rs` | a command as words, without a shell |
 //! | `payload.rs` | what a program is told |
 //! | `answer.rs` | what its answer means |
+//! | `decision.rs` | the words that decide, for plugins too |
 //! | `matcher.rs` | which tools it is for |
 //! | `run.rs` | one program, from start to end |
 //! | `observers.rs` | programs that nobody waits for |
 //! | `shell.rs` | the hook itself |
 
 mod answer;
+pub(crate) mod decision;
 mod matcher;
 mod observers;
 mod payload;

@@ -32,7 +32,7 @@ pub(super) fn of_call(kind: EventKind, call: &CallView, end: Option<&CallEnd>, c
     let mut add = |key: &str, value: Value| {
         extra.insert(key.to_owned(), value);
     };
-    add("tool_call_id", json!(call.given_id));
+    add("tool_call_id", json!(call.told_id()));
     add("call_id", json!(call.id.as_str()));
     add("task_id", json!(call.session.as_ref()));
     add("turn_id", json!(call.turn_id()));

@@ -164,7 +164,7 @@ async fn call(
         "context": {
             "task_id": session,
             "session_id": session,
-            "tool_call_id": cx.call().as_str(),
+            "tool_call_id": cx.told_id(),
             "user_task": null,
         },
     });

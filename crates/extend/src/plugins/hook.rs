@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::desk::Desk;
 use super::subject::Subject;
 use crate::hooks::Observers;
+use crate::hooks::decision::{self, Word, decided, understood};
 use crate::worker::Doors;
 
 /// The version of what callbacks are told.
@@ -185,7 +186,7 @@ fn payload(call: &CallView) -> Map<String, Value> {
         "args": call.arguments,
         "task_id": session,
         "session_id": session,
-        "tool_call_id": call.given_id,
+        "tool_call_id": call.told_id(),
         "turn_id": call.turn_id(),
         "api_request_id": call.request_id(),
         "middleware_trace": [],
@@ -228,12 +229,7 @@ fn verdict(said: &Said, policy: bool) -> Result<Before, HookFailure> {
             Err(unclear) => wrong.push(unclear),
         }
     }
-    match wanted {
-        _ if policy && !wrong.is_empty() => Err(HookFailure(wrong.join("; "))),
-        Some(wanted) => Ok(wanted),
-        None if wrong.is_empty() => Ok(Before::Continue),
-        None => Err(HookFailure(wrong.join("; "))),
-    }
+    Ok(unless_unclear(wanted, &wrong, policy)?.unwrap_or(Before::Continue))
 }
 
 /// What an answer means, in either spelling of the original: `{action, message}` or `{decision, reason}`.
@@ -244,27 +240,38 @@ fn action(answer: &Value, policy: bool) -> Result<Option<Before>, String> {
         let unclear = policy && !answer.is_null();
         return if unclear { Err(format!("{answer} is not an answer that is known")) } else { Ok(None) };
     };
-    let text = |keys: &[&str]| {
-        let said = keys.iter().find_map(|key| fields.get(*key)?.as_str());
-        said.map(str::trim).filter(|text| !text.is_empty())
-    };
-    let message = |otherwise: &str| text(&["message", "reason"]).unwrap_or(otherwise).to_owned();
-    let Some(word) = text(&["action", "decision"]) else { return Ok(None) };
-    match word.to_lowercase().as_str() {
+    let message = |otherwise: &str| decision::reason(fields).unwrap_or(otherwise).to_owned();
+    match decided(fields)? {
         // In the original a block without a message is passed over; a block is a block here.
-        "block" | "deny" => Ok(Some(Before::Block { message: message("blocked without a reason") })),
-        "ask" => Ok(Some(Before::Ask { message: message("a plugin wants to be sure") })),
-        // By `action` the call is handed to a person; as a decision, the word is a yes.
-        "approve" if fields.contains_key("action") => {
+        Some(Word::Block) => Ok(Some(Before::Block { message: message("blocked without a reason") })),
+        Some(Word::Ask | Word::Approve) => {
             Ok(Some(Before::Ask { message: message("a plugin wants to be sure") }))
         }
-        "rewrite" | "modify" => match fields.get("args").and_then(Value::as_object) {
+        Some(Word::Rewrite) => match fields.get("args").and_then(Value::as_object) {
             Some(arguments) => Ok(Some(Before::Rewrite(arguments.clone()))),
             None => Err("it wants to rewrite the arguments and gives none".to_owned()),
         },
-        "allow" | "approve" | "continue" | "pass" => Ok(None),
-        other => Err(format!("`{other}` is not an answer that is known")),
+        Some(Word::Pass) => Ok(None),
+        None => understood(EventKind::PreToolCall, fields).map(|()| None),
     }
+}
+
+/// Why an answer that nothing comes of is not understood where this happened. The original passes over what
+/// is no mapping and no text; whoever has a say must not be misunderstood.
+fn unclear(kind: EventKind, answer: &Value, policy: bool) -> Option<String> {
+    match answer {
+        Value::Null => None,
+        Value::String(_) if kind != EventKind::PreVerify => None,
+        Value::Object(fields) => understood(kind, fields).err(),
+        other => policy.then(|| format!("{other} is not an answer that is known")),
+    }
+}
+
+/// What all callbacks together came to, unless one of a plugin with a say was not understood, or none of
+/// another.
+fn unless_unclear<T>(wanted: Option<T>, wrong: &[String], policy: bool) -> Result<Option<T>, HookFailure> {
+    let counts = wrong.is_empty() || wanted.is_some() && !policy;
+    if counts { Ok(wanted) } else { Err(HookFailure(wrong.join("; "))) }
 }
 
 impl Hook for PluginHook {
@@ -299,17 +306,16 @@ impl Hook for PluginHook {
         Box::pin(async move {
             let (mut end, mut changed) = (end.clone(), false);
             if prints {
-                let text =
-                    self.ask(printed, &call.session, output(call, &end)).await?.into_iter().find_map(text);
+                let said = self.ask(printed, &call.session, output(call, &end)).await?;
+                let text = text(printed, &said, self.policy)?;
                 if let (Some(text), Some(fields)) = (text, end.result.as_object_mut()) {
                     fields.insert("output".to_owned(), Value::String(text));
                     changed = true;
                 }
             }
             if self.is_for(result) {
-                let text =
-                    self.ask(result, &call.session, ended(call, &end)).await?.into_iter().find_map(text);
-                if let Some(text) = text {
+                let said = self.ask(result, &call.session, ended(call, &end)).await?;
+                if let Some(text) = text(result, &said, self.policy)? {
                     end.result = serde_json::from_str(&text).unwrap_or(Value::String(text));
                     changed = true;
                 }
@@ -340,27 +346,27 @@ impl Hook for PluginHook {
         }
         Box::pin(async move {
             let answers = self.ask(event.kind, &event.session, payload).await?;
-            Ok(reaction(event.kind, &answers))
+            reaction(event.kind, &answers, self.policy)
         })
     }
 }
 
 /// What comes of all answers: what they want to have told is told together, of all else the first counts.
-fn reaction(kind: EventKind, answers: &[Value]) -> Option<Reaction> {
-    let mut reactions = answers.iter().filter_map(|answer| Reaction::of(kind, answer));
-    let first = reactions.next()?;
-    Some(reactions.fold(first, |told, next| match (told, next) {
+fn reaction(kind: EventKind, answers: &[Value], policy: bool) -> Result<Option<Reaction>, HookFailure> {
+    let wrong: Vec<String> = answers.iter().filter_map(|answer| unclear(kind, answer, policy)).collect();
+    let together = |told, next| match (told, next) {
         (Reaction::Context(told), Reaction::Context(next)) => Reaction::Context(format!("{told}\n\n{next}")),
         (told, _) => told,
-    }))
+    };
+    let reactions = answers.iter().filter_map(|answer| Reaction::of(kind, answer));
+    unless_unclear(reactions.reduce(together), &wrong, policy)
 }
 
-/// A text, if that is what a callback said.
-fn text(answer: Value) -> Option<String> {
-    match answer {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
+/// The first text that a callback said.
+fn text(kind: EventKind, answers: &[Value], policy: bool) -> Result<Option<String>, HookFailure> {
+    let wrong: Vec<String> = answers.iter().filter_map(|answer| unclear(kind, answer, policy)).collect();
+    let first = answers.iter().find_map(Value::as_str).map(str::to_owned);
+    unless_unclear(first, &wrong, policy)
 }
 
 /// What is told of what a command printed.
@@ -389,8 +395,15 @@ mod tests {
         assert_eq!(of(json!({ "decision": "Block", "reason": "no" })), Ok(Some(block("no"))));
         assert!(matches!(of(json!({ "action": "deny" })), Ok(Some(Before::Block { .. }))));
         assert!(matches!(of(json!({ "action": "approve" })), Ok(Some(Before::Ask { .. }))));
-        for passed in [json!({ "decision": "approve" }), json!({ "action": "allow" }), json!({ "note": 1 })] {
+        assert_eq!(
+            of(json!({ "decision": "block", "action": "allow", "reason": "no" })),
+            Ok(Some(block("no")))
+        );
+        for passed in [json!({ "decision": "approve" }), json!({ "action": "allow" }), json!({})] {
             assert_eq!(of(passed.clone()), Ok(None), "{passed}");
+        }
+        for unknown in [json!({ "note": 1 }), json!({ "acton": "block" }), json!({ "action": null })] {
+            assert!(of(unknown.clone()).is_err(), "{unknown}");
         }
         assert!(of(json!({ "action": "dance" })).is_err() && of(json!({ "action": "rewrite" })).is_err());
         assert_eq!((of(json!("block")), of(Value::Null)), (Ok(None), Ok(None)));
@@ -403,14 +416,15 @@ mod tests {
             answers: answers.to_vec(),
             errors: errors.iter().map(|it| (*it).to_owned()).collect(),
         };
-        let note = json!({ "note": "seen" });
+        let (pass, note) = (json!({ "action": "allow" }), json!({ "note": "seen" }));
         let ask = json!({ "action": "approve" });
         let stop = json!({ "action": "block", "message": "no" });
 
-        assert!(verdict(&said(std::slice::from_ref(&note), &["down"]), true).is_err());
+        assert!(verdict(&said(std::slice::from_ref(&pass), &["down"]), true).is_err());
         assert!(verdict(&said(&[ask.clone(), json!({ "action": "dance" })], &[]), true).is_err());
         assert_eq!(verdict(&said(&[ask.clone(), stop], &["down"]), true), Ok(block("no")));
-        assert_eq!(verdict(&said(&[note], &[]), true), Ok(Before::Continue));
+        assert_eq!(verdict(&said(&[pass], &[]), true), Ok(Before::Continue));
+        assert!(verdict(&said(&[ask.clone(), note], &[]), true).is_err());
         assert!(matches!(verdict(&said(&[ask], &["down"]), false), Ok(Before::Ask { .. })));
         assert!(verdict(&said(&[json!({ "action": "dance" })], &[]), false).is_err(), "it is noted");
     }
@@ -420,8 +434,26 @@ mod tests {
         let answers = [json!("one"), Value::Null, json!({ "context": "two" })];
 
         let told = Some(Reaction::Context("one\n\ntwo".to_owned()));
-        assert_eq!(reaction(EventKind::PreLlmCall, &answers), told);
+        assert_eq!(reaction(EventKind::PreLlmCall, &answers, true), Ok(told));
         let first = Some(Reaction::Answer("one".to_owned()));
-        assert_eq!(reaction(EventKind::TransformLlmOutput, &answers[..2]), first);
+        assert_eq!(reaction(EventKind::TransformLlmOutput, &answers[..2], true), Ok(first));
+    }
+
+    #[test]
+    fn what_is_not_understood_beside_a_call_counts_against_whoever_has_a_say() {
+        let (result, verify) = (EventKind::TransformToolResult, EventKind::PreVerify);
+        let unknown = json!({ "rsult": "x" });
+
+        assert!(text(result, &[json!("x"), unknown.clone()], true).is_err());
+        assert_eq!(text(result, &[unknown.clone(), json!("x")], false), Ok(Some("x".to_owned())));
+        assert!(text(result, std::slice::from_ref(&unknown), false).is_err(), "it is noted");
+        assert!(
+            reaction(verify, &[unknown], true).is_err() && reaction(verify, &[json!("block")], true).is_err()
+        );
+        assert_eq!(reaction(verify, &[json!("done"), json!(true)], false), Ok(None));
+        assert!(matches!(
+            reaction(verify, &[json!({ "action": "block" })], true),
+            Ok(Some(Reaction::GoOn(_)))
+        ));
     }
 }

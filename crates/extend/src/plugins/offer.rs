@@ -38,6 +38,12 @@ impl Offer {
     /// has no more to do with them.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {
+        let is_odd = |tool: &&OfferedTool| !matches!(tool.schema.value(), Value::Object(_) | Value::Null);
+        let odd = self.tools.iter().filter(is_odd);
+        let odd: Vec<String> = odd
+            .map(|tool| format!("the schema of `{}` is not an object, and is not used", tool.name))
+            .collect();
+        self.notes.extend(odd);
         for tool in &mut self.tools {
             let Definition { description, parameters } = tool.definition();
             if is_fit(&parameters) {
@@ -165,6 +171,15 @@ impl OfferedTool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_schema_that_is_none_is_told() {
+        let offer = json!({ "tools": [{ "name": "odd", "schema": 5 }, { "name": "bare" }] });
+
+        let notes = Offer::read(&offer).unwrap().settled().notes;
+
+        assert_eq!(notes, ["the schema of `odd` is not an object, and is not used"]);
+    }
 
     #[test]
     fn parameters_are_found_with_and_without_their_envelope() {

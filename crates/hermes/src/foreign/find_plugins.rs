@@ -9,6 +9,7 @@
 mod editable;
 mod packages;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +75,27 @@ impl Found {
     /// The variables that its manifest asks for.
     pub(crate) fn requires_env(&self) -> impl Iterator<Item = &String> {
         self.manifest.iter().flat_map(|manifest| manifest.requires_env.iter())
+    }
+
+    /// Whether it has a say in what may run, or is meant to.
+    pub(crate) fn is_policy(&self) -> bool {
+        self.manifest.as_ref().map_or_else(|broken| broken.policy, |manifest| manifest.policy)
+    }
+
+    /// Where it is, for people.
+    pub(crate) fn whereabouts(&self) -> String {
+        match &self.code {
+            Code::Folder(folder) => folder.display().to_string(),
+            Code::EntryPoint(target) => format!("the package of `{target}`"),
+        }
+    }
+
+    /// The last word of where it is.
+    pub(crate) fn last(&self) -> Cow<'_, str> {
+        match &self.code {
+            Code::Folder(folder) => folder.file_name().unwrap_or_default().to_string_lossy(),
+            Code::EntryPoint(target) => target.into(),
+        }
     }
 }
 

@@ -1,23 +1,28 @@
 //! Plugins that are switched on: each in a process and a scope of its own.
 //!
 //! A look compares dates and settings. A plugin that changed is loaded anew and its scope swapped whole;
-//! the others are not touched. One that fails to load leaves nothing behind, but for one with a say in
-//! what may run: then nothing runs.
+//! the others are not touched. Until it can be heard, what it was before goes on; one that fails to load from
+//! the start leaves nothing behind. Without one with a say in what may run nothing runs.
 //!
 //! | file | what |
 //! |---|---|
 //! | `choose.rs` | which plugins run |
+//! | `clash.rs` | which one does of several with one name |
 //! | `roster.rs` | that, kept from one start to the next |
 //! | `load.rs` | what becomes of each |
 //! | `hung.rs` | checks that did not answer, remembered for a while; of tool files too |
+//! | `skills.rs` | where the skills of a plugin are |
 //! | `views.rs` | plugins as they are shown |
 
 mod choose;
+mod clash;
 pub(super) mod hung;
 mod load;
 mod roster;
+mod skills;
 mod views;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,13 +39,15 @@ use serde_json::Value;
 
 use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Broken, Manifests, Origin};
-use super::tool_files::SAFE_MODE;
+use super::tool_files::is_safe;
 use super::{Changes, Kind};
 use crate::world::World;
 use choose::{Chosen, Survey, Wanted};
+use clash::Clash;
 use hung::HungChecks;
 use load::{Fresh, known_by, needs, shut_out, values};
 
+pub(super) use skills::skills_of;
 pub use views::{PluginState, PluginView};
 
 /// How many plugins are asked at once; each has a process.
@@ -98,8 +105,7 @@ impl State {
         match &self.wanted {
             Some((revision, wanted)) if *revision == world.revision() => Arc::clone(wanted),
             _ => {
-                let safe = world.variable(SAFE_MODE).is_some_and(|it| !matches!(it, "" | "0" | "false"));
-                let wanted = if safe { Arc::default() } else { Arc::new(Wanted::of(world)) };
+                let wanted = if is_safe(world) { Arc::default() } else { Arc::new(Wanted::of(world)) };
                 self.wanted = Some((world.revision(), Arc::clone(&wanted)));
                 wanted
             }
@@ -133,8 +139,8 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn key(&self) -> &str {
-        &self.chosen.found.key
+    fn key(&self) -> Cow<'_, str> {
+        self.chosen.known_as()
     }
 
     fn manifest(&self) -> Option<&Manifest> {
@@ -143,7 +149,7 @@ impl Running {
 
     /// What it calls itself.
     pub(crate) fn name(&self) -> &str {
-        self.manifest().map_or(self.key(), |manifest| &manifest.name)
+        self.manifest().map_or(&self.chosen.found.key, |manifest| &manifest.name)
     }
 }
 
@@ -200,15 +206,21 @@ impl Plugins {
         let State { running, unheard, failed, .. } = state;
         let mut changes = Changes::default();
         let (mut before, mut kept, mut fresh) = (std::mem::take(running), Vec::new(), Vec::new());
-        let shut = std::mem::take(unheard).into_iter().filter(|(it, _)| it.is_policy());
-        let mut shut: Vec<String> = shut.map(|(it, _)| it.key().to_owned()).collect();
-        let broken = std::mem::take(failed).into_iter().filter(|(_, broken)| broken.policy);
-        shut.extend(broken.map(|(it, _)| it.found.key.clone()));
+        let (was_unheard, was_failed) = (std::mem::take(unheard), std::mem::take(failed));
+        let mut shut: Vec<String> = Vec::new();
+        shut.extend(was_unheard.iter().filter(|(it, _)| it.is_policy()).map(|(it, _)| it.key().into_owned()));
+        let broken = was_failed.iter().filter(|(_, broken)| broken.policy);
+        shut.extend(broken.map(|(it, _)| it.known_as().into_owned()));
         let entries = world.config("plugins.entries").unwrap_or_default();
         for chosen in chosen {
             match asked(chosen, &before, &entries, world) {
                 Err(broken) => {
-                    changes.installed.extend(shut_out(&chosen.found.key, &broken));
+                    changes.installed.extend(shut_out(chosen, &broken));
+                    if let Some(at) = until_heard(chosen, broken.policy, &before) {
+                        let is_new = !was_failed.iter().any(|(_, was)| *was == broken);
+                        self.tell_of_reload(chosen, Some(&broken.why).filter(|_| is_new));
+                        kept.push(before.swap_remove(at));
+                    }
                     failed.push((Arc::clone(chosen), broken));
                 }
                 Ok(asked) => match before.iter().position(|it| asked.is(it) && self.says_so_still(it)) {
@@ -230,20 +242,31 @@ impl Plugins {
                 }
                 Err(why) => {
                     changes.installed.extend(self.shut(&it, &why));
+                    if let Some(at) = until_heard(&it.chosen, it.is_policy(), &before) {
+                        let was =
+                            |(was, said): &(Fresh, Unheard)| was.known_by == it.known_by && *said == why;
+                        let is_new = why != Unheard::Late && !was_unheard.iter().any(was);
+                        self.tell_of_reload(&it.chosen, Some(&told(&it, &why)).filter(|_| is_new));
+                        kept.push(before.swap_remove(at));
+                    }
                     unheard.push((it, why));
                 }
             }
         }
         let stays = |key: &str| {
             let shut = |(it, _): &(Fresh, Unheard)| it.key() == key && it.is_policy();
-            let broken = |(it, broken): &(Arc<Chosen>, Broken)| it.found.key == key && broken.policy;
+            let broken = |(it, broken): &(Arc<Chosen>, Broken)| it.known_as() == key && broken.policy;
             kept.iter().any(|it| it.key() == key) || unheard.iter().any(shut) || failed.iter().any(broken)
         };
-        let gone = before.into_iter().map(|it| it.key().to_owned()).chain(shut).filter(|key| !stays(key));
+        let gone = before.iter().map(|it| it.key().into_owned()).chain(shut).filter(|key| !stays(key));
         changes.removed.extend(gone.map(Source::Plugin));
-        let mut problems: Vec<String> = kept.iter().flat_map(notes).collect();
+        let noted = |it: &Running| -> Vec<String> {
+            notes(it).into_iter().map(|note| format!("plugin {}: {note}", it.key())).collect()
+        };
+        let mut problems: Vec<String> = kept.iter().flat_map(noted).collect();
         problems.extend(unheard.iter().map(|(it, why)| format!("plugin {}: {}", it.key(), told(it, why))));
-        problems.extend(failed.iter().map(|(it, broken)| format!("plugin {}: {}", it.found.key, broken.why)));
+        problems
+            .extend(failed.iter().map(|(it, broken)| format!("plugin {}: {}", it.known_as(), broken.why)));
         *running = kept;
         changes.problems = Some(problems);
         changes
@@ -255,13 +278,31 @@ impl Plugins {
     fn says_so_still(&self, running: &Running) -> bool {
         matches!(self.asking.standing(&running.known_by), Some(Ok(offer)) if *offer == *running.offer)
     }
+
+    /// Leaves word for whoever is in the conversation that a plugin goes on as it was, and why.
+    fn tell_of_reload(&self, chosen: &Chosen, why: Option<&String>) {
+        if let Some(why) = why {
+            let key = chosen.known_as();
+            let note = format!(
+                "plugin {key}: it changed and cannot be used so: {why}; until then it goes on as it was"
+            );
+            self.around.observers.note(note);
+        }
+    }
+}
+
+/// Which of those that run goes on until the plugin that it was can be heard; none where one has a say in what
+/// may run, for then nothing does.
+fn until_heard(chosen: &Chosen, policy: bool, before: &[Running]) -> Option<usize> {
+    let same = before.iter().position(|it| it.chosen.is_at(&chosen.found) && it.chosen.aside == chosen.aside);
+    same.filter(|_| !policy)
 }
 
 /// Why a plugin could not be heard, and what can be done.
 fn told(fresh: &Fresh, why: &Unheard) -> String {
     match why {
         Unheard::Failed(why) => why.clone(),
-        _ => format!("{}; `hermes plugins enable {}` waits for it", why.words(), fresh.key()),
+        _ => format!("{}; `hermes plugins enable {}` waits for it", why.words(), fresh.chosen.found.key),
     }
 }
 
@@ -299,11 +340,12 @@ impl Fresh {
     }
 }
 
-/// What the configuration says of plugins that comes to nothing.
+/// What the configuration says of plugins that comes to nothing, and names that several have.
 fn absent(survey: &Survey) -> Vec<String> {
     let missing = survey.missing.iter();
     let missing = missing.map(|name| format!("plugin {name}: it is switched on, and is not there"));
-    survey.wanted().odd.iter().cloned().chain(missing).collect()
+    let clashes = survey.clashes.iter().filter_map(Clash::problem);
+    survey.wanted().odd.iter().cloned().chain(missing).chain(clashes).collect()
 }
 
 /// What a plugin asked for and does not get, and what is odd about it.
@@ -311,6 +353,5 @@ fn notes(running: &Running) -> Vec<String> {
     let unheard = running.offer.hooks.iter().filter(|event| hook::event(event).is_none());
     let unheard = unheard.map(|event| format!("the event `{event}` is not raised"));
     let odd = running.manifest().into_iter().flat_map(|manifest| manifest.odd.iter().cloned());
-    let all = unheard.chain(running.offer.notes.iter().cloned()).chain(odd);
-    all.map(|note| format!("plugin {}: {note}", running.key())).collect()
+    unheard.chain(running.offer.notes.iter().cloned()).chain(odd).chain(skills::notes(running)).collect()
 }

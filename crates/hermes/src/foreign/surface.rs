@@ -1,6 +1,6 @@
 //! What a runtime tells about foreign tools, beyond the registry.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::{Pending, Unheard};
 use super::mcp_memory::Memory;
-use super::plugins::{PluginView, Plugins};
+use super::plugins::{PluginView, Plugins, skills_of};
+use super::tool_files::is_safe;
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::session::Session;
 
@@ -101,8 +102,11 @@ impl Runtime {
     }
 
     /// Why a tool that nobody knows may be missing: the file that registers it, or plugins that were
-    /// not heard.
+    /// not heard, or that all of them are switched off.
     pub fn why_missing(&self, tool: &str) -> Vec<String> {
+        if self.world(is_safe) {
+            return vec!["HERMES_SAFE_MODE switches tool files, plugins and MCP servers off".to_owned()];
+        }
         self.all_tools();
         let files = self.foreign().tool_files().map(|files| files.why_missing(tool)).unwrap_or_default();
         if !files.is_empty() {
@@ -172,18 +176,13 @@ impl Runtime {
         if enabled.as_ref().and_then(Value::as_array).is_none_or(Vec::is_empty) {
             return Vec::new();
         }
-        let of = |running: &super::plugins::Running| {
-            let plugin = running.name();
-            let named = |skill: &hermes_extend::plugins::offer::OfferedSkill| PluginSkill {
-                plugin: plugin.to_owned(),
-                name: format!("{plugin}:{}", skill.name),
-                path: PathBuf::from(&skill.path),
-            };
-            Some(running.offer.skills.iter().map(named).collect::<Vec<_>>())
-        };
         self.foreign().widen();
         self.current();
-        self.foreign().plugins().map(|plugins| plugins.each(of)).unwrap_or_default().concat()
+        self.foreign()
+            .plugins()
+            .map(|plugins| plugins.each(|it| Some(skills_of(it))))
+            .unwrap_or_default()
+            .concat()
     }
 
     /// Messages that plugins want to be said in the conversation; each is given out once.

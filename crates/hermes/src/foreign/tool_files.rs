@@ -41,7 +41,12 @@ const TEST: &str = "test";
 pub(super) const AT_ONCE: usize = 64;
 
 /// A variable that switches everything foreign off.
-pub(crate) const SAFE_MODE: &str = "HERMES_SAFE_MODE";
+const SAFE_MODE: &str = "HERMES_SAFE_MODE";
+
+/// Whether all foreign tools are switched off.
+pub(crate) fn is_safe(world: &World) -> bool {
+    world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"))
+}
 
 /// Tool files of the home and of the project.
 pub(crate) struct ToolFiles {
@@ -125,8 +130,7 @@ impl ToolFiles {
     }
 
     fn changed(&self, folder: &Folder, known: &Known, world: &World) -> Option<(Vec<Seen>, Option<Stamp>)> {
-        let safe = world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"));
-        let seen = match safe {
+        let seen = match is_safe(world) {
             true => Vec::new(),
             false if self.one_moment && known.looked => known.seen.clone(),
             false => foreign::files(&folder.path, "py"),

@@ -51,9 +51,9 @@ fn a_name_that_is_refused_costs_a_plugin_that_tool_and_nothing_else() {
 #[test]
 fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
     for (policy, second, denied) in [
-        ("true", "{'note': 'seen'}", true),
-        ("'yes'", "{'note': 'seen'}", true),
-        ("false", "{'note': 'seen'}", false),
+        ("true", "{'action': 'allow'}", true),
+        ("'yes'", "{'action': 'allow'}", true),
+        ("false", "{'action': 'allow'}", false),
     ] {
         let home = TempHome::new();
         home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
@@ -67,6 +67,44 @@ fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
         let outcome = call(&runtime, "todo", &json!({}));
 
         assert_eq!(outcome.status == Status::Denied, denied, "{policy}: {outcome:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_says_nothing_known_denies_with_a_say_and_is_noted_without() {
+    let cases = [
+        ("{'acton': 'block'}", true),
+        ("{'block': True}", true),
+        ("{'error': 'down'}", true),
+        ("{'continue': False}", true),
+        ("{'action': None}", true),
+        ("{'hookSpecificOutput': {'permissionDecision': 'deny'}}", true),
+        ("{'decision': 'block', 'action': 'allow'}", true),
+        ("{}", false),
+        ("None", false),
+        ("{'decision': 'approve'}", false),
+    ];
+    for policy in [true, false] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        let answers: Vec<&str> = cases.iter().map(|(answer, _)| *answer).collect();
+        let body = format!(
+            "    said = iter([{}])\n    ctx.register_hook('pre_tool_call', lambda **kw: next(said))\n",
+            answers.join(", ")
+        );
+        plugin_with(&home, "guard", &format!("policy: {policy}\n"), &body);
+        let runtime = runtime(&home, LONG);
+        for (answer, is_no) in cases {
+            // A no is one from anybody; what is not understood is one only from whoever has a say.
+            let is_block = answer.contains("'deny'") || answer.contains("'decision': 'block'");
+
+            let outcome = call(&runtime, "todo", &json!({}));
+
+            let denied = outcome.status == Status::Denied;
+            assert_eq!(denied, is_no && (policy || is_block), "{policy} {answer}: {outcome:?}");
+            let noted = outcome.notes.concat().contains("guard");
+            assert_eq!(noted, is_no && !policy && !is_block, "{policy} {answer}: {outcome:?}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `asking` | what hooks of plugins may call, and who is asked about it |
 //! | `checks` | checks that hang, take long or end the process |
+//! | `clashes` | plugins that want one name, and skills that lie elsewhere |
 //! | `deciding` | plugins with a say in what may run, and what follows when they fail |
 //! | `handlers` | handlers of tool files that crash, hang, block or answer oddly |
 //! | `one_call` | what a program looks at that makes one call of a tool of our own |
@@ -17,6 +18,7 @@
 
 mod asking;
 mod checks;
+mod clashes;
 mod deciding;
 mod handlers;
 mod one_call;

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use hermes::{Status, ToolCall};
 use hermes_testkit::TempHome;
 use serde_json::json;
 
-use crate::{LONG, call, file_with, plugin_with, runtime, tool_lines};
+use crate::{LONG, body, call, file_with, plugin_with, runtime, tool_lines};
 
 /// A plugin that blocks calls of a tool.
 fn blocking(home: &TempHome, name: &str, tool: &str, word: &str) {
@@ -35,10 +36,43 @@ fn reloading_one_plugin_leaves_the_hooks_of_the_other() {
     assert!(denied("read_file").contains("never"));
 
     home.write("home/plugins/one/__init__.py", "raise RuntimeError('broken now')\n");
-    assert!(!denied("todo").contains("word"));
+    assert!(denied("todo").contains("another word, a longer one"), "it goes on as it was");
     assert!(denied("read_file").contains("never"));
-    assert_eq!(runtime.tools().hooks().len(), 1);
     assert!(runtime.foreign_problems().concat().contains("RuntimeError: broken now"));
+    let notes = runtime.hook_notes();
+    let told = notes.iter().filter(|it| it.contains("RuntimeError: broken now") && it.contains("plugin one"));
+    assert_eq!(told.count(), 1, "{notes:?}");
+
+    blocking(&home, "one", "todo", "mended, and longer than what it was before");
+    assert!(denied("todo").contains("mended"));
+    assert_eq!(runtime.foreign_problems(), Vec::<String>::new());
+}
+
+#[test]
+fn half_a_file_takes_no_say_away_and_costs_no_plugin_what_it_had() {
+    for (manifest, denies) in [("policy: true\n", true), ("", false)] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        let hook = "    ctx.register_hook('pre_tool_call', lambda tool_name, **kw: {'action': 'block', 'message': \
+                    'guarded'} if tool_name == 'read_file' else None)\n";
+        plugin_with(&home, "in-other-folder", manifest, hook);
+        let whole = format!("name: guard\n{manifest}");
+        home.write("home/plugins/in-other-folder/plugin.yaml", &whole);
+        let runtime = runtime(&home, LONG);
+        let is_denied = || call(&runtime, "todo", &json!({})).status == Status::Denied;
+        let read = || call(&runtime, "read_file", &json!({ "path": "/none" })).body;
+        assert!(read().contains("guarded") && !is_denied());
+
+        home.write("home/plugins/in-other-folder/plugin.yaml", "");
+
+        assert!(denies || read().contains("guarded"), "it goes on as it was");
+        assert_eq!(is_denied(), denies);
+        assert!(runtime.foreign_problems().concat().contains("not a mapping"));
+        assert_eq!(runtime.hook_notes().concat().contains("not a mapping"), !denies, "who denies says so");
+
+        home.write("home/plugins/in-other-folder/plugin.yaml", &whole);
+        assert!(read().contains("guarded") && !is_denied());
+    }
 }
 
 #[test]
@@ -64,6 +98,24 @@ fn numbers_and_names_that_json_does_not_have_hold_nobody_up() {
 
     assert!(large.status.is_ok() && plugged.status.is_ok(), "{large:?} {plugged:?}");
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_call_has_one_id_for_hooks_and_for_its_handler() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [ids]\n");
+    let tool =
+        tool_lines("ids").replace("{'from': 'ids'}", "{'hook': seen, 'handler': kw.get('tool_call_id')}");
+    let hook = "    seen = []\n    ctx.register_hook('pre_tool_call', lambda tool_call_id, **kw: seen.append(tool_call_id))\n";
+    plugin_with(&home, "ids", "", &format!("{hook}{tool}"));
+    let runtime = runtime(&home, LONG);
+
+    let given = runtime.call_blocking(ToolCall::new("ids", "{}").with_id("call_7"));
+    let own = runtime.call_blocking(ToolCall::new("ids", "{}"));
+
+    assert_eq!(body(&given), json!({ "hook": ["call_7"], "handler": "call_7" }));
+    let id = own.id.as_str();
+    assert_eq!(body(&own), json!({ "hook": ["call_7", id], "handler": id }));
 }
 
 #[test]

@@ -90,6 +90,20 @@ fn what_commands_the_reader_or_is_too_large_or_pinned_is_refused() {
 }
 
 #[test]
+fn a_skill_is_no_category() {
+    let yard = Yard::new("");
+    write(&yard.skills().join("tea/SKILL.md"), &text("tea", ""));
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    let inside = json!({ "action": "create", "name": "cup", "category": "tea", "content": text("cup", "") });
+    let refused = call(&session, "skill_manage", &inside);
+
+    assert!(refused["error"].as_str().unwrap().contains("`tea` is a skill"), "{refused}");
+    assert!(!yard.skills().join("tea/cup").exists());
+}
+
+#[test]
 fn writing_a_skill_is_an_effect_that_policy_judges() {
     let yard = Yard::new("");
     let runtime = Runtime::builder()

@@ -51,6 +51,41 @@ fn a_skill_that_an_agent_wrote_gets_no_variables_unless_a_person_stands_behind_i
 }
 
 #[test]
+fn whoever_stands_behind_a_skill_does_not_stand_behind_another_of_its_name() {
+    let yard = Yard::new("approvals:\n  mode: off\n");
+    let runtime = yard.runtime_with(&[("TENOR_KEY".to_owned(), "abc".to_owned())]);
+    let said = || {
+        let session = runtime.session().open().unwrap();
+        call(&session, "skill_view", &json!({ "name": "grab" }));
+        call(&session, "terminal", &json!({ "command": "echo ${#TENOR_KEY}." }))["output"].clone()
+    };
+    let create = |more: &str| {
+        let text = text("grab", &format!("required_environment_variables: [TENOR_KEY]\n{more}"));
+        let session = runtime.session().open().unwrap();
+        call(&session, "skill_manage", &json!({ "action": "create", "name": "grab", "content": text }))
+    };
+    write(
+        &yard.skills().join("grab/SKILL.md"),
+        &text("grab", "required_environment_variables: [TENOR_KEY]\n"),
+    );
+    runtime.skills().unwrap().pin("grab", true).unwrap();
+    assert_eq!(said(), "3.");
+
+    std::fs::remove_dir_all(yard.skills().join("grab")).unwrap();
+    let made = create("");
+    assert_eq!(
+        (&made["success"], said()),
+        (&json!(true), json!("0.")),
+        "the pin was about another one: {made}"
+    );
+
+    runtime.skills().unwrap().pin("grab", true).unwrap();
+    assert_eq!(said(), "3.");
+    write(&yard.skills().join("grab/scripts/more.sh"), "echo $TENOR_KEY\n");
+    assert_eq!(said(), "0.", "it is not what was pinned any more");
+}
+
+#[test]
 fn files_with_credentials_lie_in_the_hermes_home() {
     let yard = Yard::new("");
     let more = "required_credential_files: [calendar.json, {path: other.json}]\n";

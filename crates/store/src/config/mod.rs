@@ -50,7 +50,7 @@ pub use settings::{
 
 /// Another small YAML file of ours that is a map, read within the same bounds.
 pub(crate) fn yaml_map(path: &Path, text: &str) -> Result<Value, StoreError> {
-    tree::parse(path, text, Duplicates::LastWins).map(|(tree, _)| tree.value())
+    tree::parse(path, text, Duplicates::LastWins).map(|(tree, _)| tree.with_letters(text).value())
 }
 
 /// What `config.yaml` says: the settings this program uses, and everything else by dotted path.

@@ -106,6 +106,38 @@ pub(super) fn parse_fully(
     }
 }
 
+impl Node {
+    /// The same tree of this text with `y` and `n` as the letters that they are: the readers that the original
+    /// uses take only whole words for booleans.
+    pub(super) fn with_letters(self, text: &str) -> Self {
+        let lines: Vec<&str> = text.lines().collect();
+        self.spelt(&lines)
+    }
+
+    fn spelt(mut self, lines: &[&str]) -> Self {
+        self.kind = match self.kind {
+            Kind::Bool(value) => {
+                letter(lines, self.at).map_or(Kind::Bool(value), |letter| Kind::Text(letter.to_string()))
+            }
+            Kind::List(items) => Kind::List(items.into_iter().map(|item| item.spelt(lines)).collect()),
+            Kind::Map(entries) => {
+                let spelt = |entry: Entry| Entry { value: entry.value.spelt(lines), ..entry };
+                Kind::Map(entries.into_iter().map(spelt).collect())
+            }
+            other => other,
+        };
+        self
+    }
+}
+
+/// The letter that stands here by itself, if it is one that some take for a boolean.
+fn letter(lines: &[&str], at: At) -> Option<char> {
+    let line = lines.get(usize::try_from(at.line).ok()?.checked_sub(1)?)?;
+    let mut here = line.chars().skip(usize::try_from(at.column).ok()?.checked_sub(1)?);
+    let letter = here.next().filter(|letter| "yYnN".contains(*letter))?;
+    here.next().is_none_or(|next| next.is_whitespace() || ",]}".contains(next)).then_some(letter)
+}
+
 fn read(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Node, serde_saphyr::Error> {
     serde_saphyr::from_str_with_options::<Raw>(text, options(duplicate_keys)).map(|raw| Node::from(raw.0))
 }

@@ -17,6 +17,8 @@ use crate::sessions::Moment;
 
 /// Where skills go that are taken away.
 const ARCHIVE: &str = ".archive";
+/// Why a pinned skill stays as it is.
+pub(super) const PINNED: &str = "is pinned; a person can let it go with `hermes skills unpin`";
 /// How many names are tried for a skill that is put aside.
 const MAX_TRIES: u32 = 100;
 
@@ -75,7 +77,7 @@ impl Inner {
         now: SystemTime,
     ) -> Result<Changed, SkillError> {
         names::checked("skill", name)?;
-        category.map_or(Ok(()), |category| names::checked("category", category))?;
+        checked_category(root, category)?;
         front::validated(name, text)?;
         if let Some(known) = self.found().into_iter().find(|found| found.answers_to(name)) {
             let path = known.place().display().to_string();
@@ -190,9 +192,7 @@ impl Inner {
         let found = self.one(name)?;
         let refuse = |why| Err(SkillError::ReadOnly { name: found.skill.name.clone(), why });
         match found.skill.origin {
-            Origin::Home if usage::is_pinned(&self.home, &found.skill.name) => {
-                refuse("is pinned; a person can let it go with `hermes skills unpin`")
-            }
+            Origin::Home if usage::is_pinned(&self.home, &found.skill.name) => refuse(PINNED),
             Origin::Home => Ok(found),
             Origin::Project => refuse("belongs to the project; change its files there"),
             Origin::External => refuse("lies in a folder of `skills.external_dirs`"),
@@ -212,6 +212,18 @@ impl Inner {
         }
         Ok(Changed { path: folder.display().to_string(), file: Some(self.home.join(below)) })
     }
+}
+
+/// Holds a category to the rules. Whatever lies inside of a skill is a part of it and no skill itself.
+pub(super) fn checked_category(root: &Beneath, category: Option<&str>) -> Result<(), SkillError> {
+    let Some(category) = category else { return Ok(()) };
+    names::checked("category", category)?;
+    if root.look(&Path::new(category).join(SKILL_FILE)).is_some() {
+        return Err(SkillError::Invalid(format!(
+            "`{category}` is a skill and cannot be a category: a skill inside of another one is not found"
+        )));
+    }
+    Ok(())
 }
 
 /// Moves a skill out of the way; gives where it is kept.

@@ -273,6 +273,18 @@ mod tests {
         prerequisites:\n  env_vars: [TOKEN, OTHER]\n  commands: [gh]\n---\n# Steps\n1. Tag\n";
 
     #[test]
+    fn a_letter_is_a_text_and_a_word_for_a_boolean_is_none() {
+        let front = read("---\nname: y\ndescription: n\nmetadata: {hermes: {tags: [N, no, y]}}\n---\nText\n");
+
+        assert_eq!((front.name.as_deref(), front.description.as_str()), (Some("y"), "n"));
+        assert_eq!(
+            front.tags.iter().filter(|tag| ["n", "N", "y"].contains(&tag.as_str())).count(),
+            2,
+            "{front:?}"
+        );
+    }
+
+    #[test]
     fn everything_that_a_skill_can_say_is_read() {
         let front = read(WHOLE);
 

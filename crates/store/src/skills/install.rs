@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
 use hermes_core::threat::scan;
 
-use super::change::put_aside;
+use super::change::{PINNED, checked_category, put_aside};
 use super::trust::{self, Accepted};
+use super::usage::{Happened, Pin};
 use super::view::{MAX_LINKED, store};
 use super::{HomeSkills, Inner, find, front, names, usage};
 use crate::beneath::{Beneath, ItemKind, is_hidden};
@@ -42,7 +43,7 @@ struct Incoming {
 
 impl HomeSkills {
     /// Copies a skill into the home. Text that looks hostile is refused, and a skill of that name is
-    /// left alone, unless `force`; the one before is then kept aside.
+    /// left alone, unless `force`; the one before is then kept aside. A pinned one stays in any case.
     pub fn install(
         &self,
         source: &Path,
@@ -54,11 +55,11 @@ impl HomeSkills {
         let from =
             from.ok_or_else(|| SkillError::Invalid(format!("{} is not a folder", source.display())))?;
         let (name, files) = read(&from, source, force)?;
-        category.map_or(Ok(()), |category| names::checked("category", category))?;
         disk::make_private_folder(&inner.home).map_err(store)?;
         let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
         let root = Beneath::open(&inner.home).map_err(store)?;
         let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
+        checked_category(&root, category)?;
         let folder =
             category.map_or_else(|| PathBuf::from(&name), |category| Path::new(category).join(&name));
         let incoming = Path::new(INCOMING).join(&name);
@@ -74,6 +75,7 @@ impl HomeSkills {
         let _ = root.remove_all(&incoming);
         root.remove_if_empty(Path::new(INCOMING));
         let replaced = done?;
+        usage::note(&inner.home, &name, Happened::Installed, self.clock.now());
         Ok(Installed { name, folder: inner.home.join(folder), files: files.len(), replaced })
     }
 
@@ -86,7 +88,8 @@ impl HomeSkills {
         put_aside(&root, &found, self.clock.now())
     }
 
-    /// Has a skill of the home left alone by models, or not any more.
+    /// Has a skill of the home left alone by models, or not any more. Whoever pins one that an agent wrote
+    /// stands behind it as it is now.
     pub fn pin(&self, name: &str, pinned: bool) -> Result<(), SkillError> {
         let inner = &self.inner;
         let found = inner.one(name)?;
@@ -94,7 +97,17 @@ impl HomeSkills {
             let why = "is not one of the home, and no model changes it";
             return Err(SkillError::ReadOnly { name: found.skill.name, why });
         }
-        usage::pin(&inner.home, &found.skill.name, pinned).map_err(store)
+        let name = &found.skill.name;
+        let pin = match trust::digest(&super::view::opened(&found)?, &found.folder) {
+            _ if !pinned => Pin::Gone,
+            Err(why) if usage::is_of_agent(&inner.home, name, || None) => {
+                return Err(SkillError::Invalid(format!(
+                    "nobody can stand behind `{name}` as it is: {why}; an agent wrote it"
+                )));
+            }
+            digest => Pin::Set(digest.ok()),
+        };
+        usage::pin(&inner.home, name, pin).map_err(store)
     }
 
     /// Accepts the project's skills as they are now, and what it says about their categories; a changed one
@@ -125,6 +138,9 @@ impl Inner {
         now: std::time::SystemTime,
     ) -> Result<Option<String>, SkillError> {
         match self.own_skills().into_iter().find(|found| found.answers_to(name)) {
+            Some(found) if usage::is_pinned(&self.home, &found.skill.name) => {
+                Err(SkillError::ReadOnly { name: found.skill.name, why: PINNED })
+            }
             Some(found) if force => put_aside(root, &found, now).map(Some),
             Some(found) => Err(SkillError::Invalid(format!(
                 "there is a skill `{name}` already, in {}; --force puts this one in its place",

@@ -283,8 +283,9 @@ impl Inner {
         let filled = self.settings.template_vars.then_some(session);
         let found = self.usable(name)?;
         let mut view = view::view(&found, filled, self.needs_here())?;
+        let digest = || view::opened(&found).ok().and_then(|root| trust::digest(&root, &found.folder).ok());
         view.needs.of_agent =
-            found.skill.origin == Origin::Home && usage::is_of_agent(&self.home, &found.skill.name);
+            found.skill.origin == Origin::Home && usage::is_of_agent(&self.home, &found.skill.name, digest);
         Ok(view)
     }
 }

@@ -97,7 +97,7 @@ fn key(path: &Path) -> String {
 }
 
 /// The digest of a folder's names and contents; why it has none, when it is too large or holds a link.
-fn digest(root: &Beneath, folder: &Path) -> Result<String, String> {
+pub(super) fn digest(root: &Beneath, folder: &Path) -> Result<String, String> {
     let mut sum = Sha256::new();
     let mut left = (MAX_FILES, MAX_ALL);
     add(root, folder, Path::new(""), 0, &mut sum, &mut left)?;

@@ -4,6 +4,7 @@
 //! them is another are folders listed and manifests read again; so does a start, which finds what an
 //! earlier one kept (`roster.rs`).
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use hermes_store::{Home, Trust, foreign};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::clash::{Clash, settled};
 use super::{Plugins, State};
 use crate::foreign::asking::{MOMENT, PATIENCE};
 use crate::foreign::find_plugins::{FRONT, Found, Origin, in_folder, in_packages};
@@ -72,13 +74,34 @@ pub(super) struct Chosen {
     pub(super) found: Found,
     /// What it is known by: changes when the plugin does.
     pub(super) identity: String,
+    /// Whether another one has its name, and only its say in what may run counts.
+    #[serde(skip)]
+    pub(super) aside: bool,
 }
 
 impl Chosen {
+    fn new(found: Found, identity: String) -> Arc<Self> {
+        Arc::new(Self { found, identity, aside: false })
+    }
+
+    /// What it goes by among all that run: its key, unless that is another one's.
+    pub(super) fn known_as(&self) -> Cow<'_, str> {
+        let Found { key, origin, .. } = &self.found;
+        if self.aside {
+            format!("{key} ({} {})", origin.word(), self.found.last()).into()
+        } else {
+            key.into()
+        }
+    }
+
     /// Whether the other one is the same plugin, unchanged.
     pub(super) fn is(&self, other: &Self) -> bool {
-        (&self.found.key, self.found.origin, &self.identity)
-            == (&other.found.key, other.found.origin, &other.identity)
+        self.is_at(&other.found) && self.aside == other.aside && self.identity == other.identity
+    }
+
+    /// Whether that is the same plugin, changed or not.
+    pub(super) fn is_at(&self, found: &Found) -> bool {
+        self.found.origin == found.origin && self.found.code == found.code
     }
 }
 
@@ -86,12 +109,14 @@ impl Chosen {
 pub(super) struct Survey {
     wanted: Arc<Wanted>,
     witnesses: Witnesses,
-    /// The last of each key.
+    /// One of each key, and those whose say counts beside it.
     pub(super) chosen: Vec<Arc<Chosen>>,
     /// Those of them that do not depend on where the program stands.
     pub(super) lasting: Lasting,
     /// Names that are switched on and that nobody has.
     pub(super) missing: Vec<String>,
+    /// Names that several have.
+    pub(super) clashes: Vec<Clash>,
 }
 
 impl Survey {
@@ -124,26 +149,29 @@ impl Plugins {
             return Arc::clone(known);
         }
         let kept = if state.survey.is_none() { self.read_roster(wanted) } else { None };
-        let lasting = kept.unwrap_or_else(|| self.lasting(wanted));
+        let earlier = state.survey.as_deref().map(|survey| survey.chosen.as_slice()).unwrap_or_default();
+        let lasting = kept.unwrap_or_else(|| self.lasting(wanted, earlier));
         let (mut chosen, mut witnesses) = (lasting.chosen.clone(), lasting.witnesses.clone());
         let mut missing = lasting.missing.clone();
         chosen.extend(self.of_project(wanted, &mut missing, &mut witnesses));
         witnesses.settle();
-        let (wanted, chosen) = (Arc::clone(wanted), the_last(chosen));
-        let survey = Survey { wanted, witnesses, chosen, lasting, missing };
-        let survey = Arc::new(survey);
+        let (wanted, (chosen, clashes)) = (Arc::clone(wanted), settled(chosen));
+        let survey = Arc::new(Survey { wanted, witnesses, chosen, lasting, missing, clashes });
         state.survey = Some(Arc::clone(&survey));
         survey
     }
 
     /// Looks through the home and, where it does not have all, through installed packages.
-    fn lasting(&self, wanted: &Wanted) -> Lasting {
+    fn lasting(&self, wanted: &Wanted, earlier: &[Arc<Chosen>]) -> Lasting {
         let mut lasting = Lasting::default();
         if wanted.enabled.is_empty() {
             return lasting;
         }
         let witnesses = &mut lasting.witnesses;
         let mut found = self.in_home(witnesses);
+        for found in &mut found {
+            remember(found, earlier);
+        }
         if !wanted.enabled.iter().all(|name| found.iter().any(|it| is_named(it, name))) {
             match self.in_packages(witnesses) {
                 Some(packages) => found.extend(packages),
@@ -157,7 +185,7 @@ impl Plugins {
         }
         for found in found.into_iter().filter(|found| wanted.wants(found)) {
             if let Some(identity) = self.identity(&found, &Trust::default(), witnesses) {
-                lasting.chosen.push(Arc::new(Chosen { found, identity }));
+                lasting.chosen.push(Chosen::new(found, identity));
             }
         }
         witnesses.settle();
@@ -183,7 +211,7 @@ impl Plugins {
         missing.retain(|name| !found.iter().any(|it| is_named(it, name)));
         let chosen = found.into_iter().filter(|found| wanted.wants(found)).filter_map(|found| {
             let identity = self.identity(&found, &trust, witnesses)?;
-            Some(Arc::new(Chosen { found, identity }))
+            Some(Chosen::new(found, identity))
         });
         chosen.collect()
     }
@@ -304,15 +332,14 @@ impl Plugins {
     }
 }
 
-/// Of each key the plugin that comes from the last place, and of one place the last.
-fn the_last(mut all: Vec<Arc<Chosen>>) -> Vec<Arc<Chosen>> {
-    all.sort_by_key(|it| it.found.origin);
-    let mut chosen: Vec<Arc<Chosen>> = Vec::with_capacity(all.len());
-    for it in all {
-        chosen.retain(|other| other.found.key != it.found.key);
-        chosen.push(it);
+/// Of a manifest that cannot be read any more it is known what it was: half a file does not take away a name,
+/// or a say in what may run.
+fn remember(found: &mut Found, earlier: &[Arc<Chosen>]) {
+    let before = earlier.iter().find(|it| it.is_at(found)).map(|it| &it.found);
+    if let (Err(broken), Some(before)) = (&mut found.manifest, before) {
+        broken.policy |= before.is_policy();
+        found.key.clone_from(&before.key);
     }
-    chosen
 }
 
 /// Keeps where Python looks for packages; what cannot be kept is asked again.

@@ -1,5 +1,6 @@
 //! Loading plugins: each in a process of its own, described once, remembered.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -31,13 +32,13 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    pub(super) fn key(&self) -> &str {
-        &self.chosen.found.key
+    pub(super) fn key(&self) -> Cow<'_, str> {
+        self.chosen.known_as()
     }
 
     /// Whether it has a say in what may run.
     pub(super) fn is_policy(&self) -> bool {
-        self.chosen.found.manifest.as_ref().is_ok_and(|manifest| manifest.policy)
+        self.chosen.found.is_policy()
     }
 }
 
@@ -47,23 +48,22 @@ impl Plugins {
         let owner = Owner {
             subject: Arc::clone(&running.subject),
             desk: Arc::clone(&self.desk),
-            toolset: running.key().to_owned(),
+            toolset: running.key().into_owned(),
             may_override: running.overrides,
             reads: Vec::new(),
             checks: Some((self.checks.clone(), running.known_by.clone())),
         };
         // What the plugin needs, each of its tools does.
         let asked = running.manifest().map(|manifest| manifest.requires_env.as_slice()).unwrap_or_default();
-        let source = Source::Plugin(running.key().to_owned());
-        let scope = match asked {
-            [] => scope(source, &running.offer.tools, &owner),
-            asked => {
-                let tools = running.offer.tools.iter().map(|tool| needing(tool, asked));
-                scope(source, &tools.collect::<Vec<_>>(), &owner)
-            }
+        let source = Source::Plugin(running.key().into_owned());
+        let tools: Cow<'_, [OfferedTool]> = match (running.chosen.aside, asked) {
+            (true, _) => Cow::default(),
+            (false, []) => running.offer.tools.as_slice().into(),
+            (false, asked) => running.offer.tools.iter().map(|tool| needing(tool, asked)).collect(),
         };
+        let scope = scope(source, &tools, &owner);
         match PluginHook::of(
-            running.key(),
+            &running.key(),
             &running.offer.hooks,
             running.manifest().is_some_and(|manifest| manifest.policy),
             &running.subject,
@@ -84,11 +84,11 @@ impl Plugins {
             Unheard::Late => {
                 let events = EventKind::ALL.into_iter().filter(|kind| !kind.is_observed());
                 let events: Vec<String> = events.map(|kind| kind.name().to_owned()).collect();
-                PluginHook::of(key, &events, true, &self.subject(fresh), &self.desk, &self.around)?
+                PluginHook::of(&key, &events, true, &self.subject(fresh), &self.desk, &self.around)?
             }
             _ => Arc::new(Shut { name: format!("plugin {key}"), why: told(fresh, why) }),
         };
-        Some(Scope::new(Source::Plugin(key.to_owned())).hook(hook))
+        Some(Scope::new(Source::Plugin(key.into_owned())).hook(hook))
     }
 
     /// Whether nobody has asked it yet.
@@ -104,13 +104,13 @@ impl Plugins {
     fn subject(&self, fresh: &Fresh) -> Arc<Subject> {
         let (chosen, variables) = (Arc::clone(&fresh.chosen), fresh.variables.clone());
         let home = self.home.clone();
-        plugin(fresh.key(), &self.around.doors, &self.desk, move || made(&chosen, variables, &home))
+        plugin(&fresh.key(), &self.around.doors, &self.desk, move || made(&chosen, variables, &home))
     }
 
     /// The plugins that could not be heard and that are meant, to be asked again.
     pub(crate) fn again(&self, meant: impl Fn(&str, &Unheard) -> bool) -> Vec<Thing> {
         let state = self.lock();
-        let unheard = state.unheard.iter().filter(|(it, why)| meant(it.key(), why));
+        let unheard = state.unheard.iter().filter(|(it, why)| meant(&it.chosen.found.key, why));
         unheard.map(|(it, _)| self.thing(it)).collect()
     }
 
@@ -118,8 +118,8 @@ impl Plugins {
     pub(crate) fn anew(&self, keys: &[String]) -> Vec<Thing> {
         let mut things = self.again(|key, _| keys.iter().any(|it| it == key));
         let state = self.lock();
-        let meant =
-            |it: &&Running| keys.iter().any(|key| key == it.key()) && !self.asking.heard_lately(&it.known_by);
+        let is_named = |it: &Running| keys.contains(&it.chosen.found.key);
+        let meant = |it: &&Running| is_named(it) && !self.asking.heard_lately(&it.known_by);
         let meant = state.running.iter().filter(meant);
         things.extend(meant.map(|it| {
             let fresh = Fresh {
@@ -159,7 +159,7 @@ impl Plugins {
 
 /// What it takes to start a plugin.
 fn made(chosen: &Chosen, variables: Vec<(String, String)>, home: &Home) -> Plugin {
-    let Chosen { found, identity } = chosen;
+    let Chosen { found, identity, .. } = chosen;
     let consent = match &found.code {
         Code::Folder(folder) if found.origin == Origin::Project => {
             Consent::Accepted { what: folder.display().to_string(), digest: identity.clone() }
@@ -168,7 +168,7 @@ fn made(chosen: &Chosen, variables: Vec<(String, String)>, home: &Home) -> Plugi
         Code::EntryPoint(_) => Consent::Configured("plugins.enabled".to_owned()),
     };
     Plugin {
-        key: found.key.clone(),
+        key: chosen.known_as().into_owned(),
         // One that cannot be read is not started.
         manifest: found.manifest.clone().unwrap_or_default(),
         code: found.code.clone(),
@@ -180,10 +180,11 @@ fn made(chosen: &Chosen, variables: Vec<(String, String)>, home: &Home) -> Plugi
 }
 
 /// What a plugin that cannot even be asked leaves in the registry: nothing, unless it is meant to have a say.
-pub(super) fn shut_out(key: &str, broken: &Broken) -> Option<Scope> {
-    let why = format!("{}; `hermes plugins disable {key}` is the way out", broken.why);
+pub(super) fn shut_out(chosen: &Chosen, broken: &Broken) -> Option<Scope> {
+    let why = format!("{}; `hermes plugins disable {}` is the way out", broken.why, chosen.found.key);
+    let key = chosen.known_as().into_owned();
     let hook = || Arc::new(Shut { name: format!("plugin {key}"), why });
-    broken.policy.then(|| Scope::new(Source::Plugin(key.to_owned())).hook(hook()))
+    broken.policy.then(|| Scope::new(Source::Plugin(key.clone())).hook(hook()))
 }
 
 /// Stands where a plugin should have a say, and lets nothing through: nobody knows which events it would
@@ -249,7 +250,7 @@ pub(super) fn known_by(chosen: &Chosen, manifest: &Manifest, world: &World) -> S
 
 /// The variables a plugin asked for: in its manifest, or by its tools when it was last loaded.
 pub(super) fn needs(found: &Found, running: &[Running]) -> Vec<String> {
-    let loaded = running.iter().filter(|it| it.key() == found.key).flat_map(|it| it.offer.tools.iter());
+    let loaded = running.iter().filter(|it| it.chosen.is_at(found)).flat_map(|it| it.offer.tools.iter());
     sorted(found.requires_env().chain(loaded.flat_map(|tool| tool.requires_env.iter())))
 }
 

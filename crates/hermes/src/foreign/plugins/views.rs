@@ -10,7 +10,7 @@ use hermes_extend::plugins::start::Code;
 use hermes_store::Trust;
 use hermes_store::witness::Witnesses;
 
-use super::choose::{Chosen, Wanted};
+use super::choose::Wanted;
 use super::{Plugins, Running, State, told};
 use crate::foreign::asking::Unheard;
 use crate::foreign::find_plugins::{Found, Origin};
@@ -31,6 +31,17 @@ pub struct PluginView {
     pub state: PluginState,
     /// What it offers, once it was loaded.
     pub offer: Option<Offer>,
+    /// What is odd about it, in words.
+    pub notes: Vec<String>,
+    /// Whether another one has its name, and only its hooks count.
+    pub aside: bool,
+}
+
+impl PluginView {
+    /// Whether it works, as the one that has its name.
+    pub fn runs(&self) -> bool {
+        self.state == PluginState::On && !self.aside
+    }
 }
 
 /// What became of a plugin.
@@ -62,23 +73,27 @@ impl Plugins {
     }
 
     fn view(&self, found: Found, state: &State, wanted: &Wanted, trust: &Trust) -> PluginView {
-        let on = state.running.iter().find(|it| is_of(&it.chosen, &found));
-        let failed = state.failed.iter().find(|(it, _)| is_of(it, &found));
-        let unheard = state.unheard.iter().find(|(it, _)| is_of(&it.chosen, &found));
+        let on = state.running.iter().find(|it| it.chosen.is_at(&found));
+        let failed = state.failed.iter().find(|(it, _)| it.is_at(&found));
+        let unheard = state.unheard.iter().find(|(it, _)| it.chosen.is_at(&found));
+        let clashes = state.survey.iter().flat_map(|survey| &survey.clashes);
+        let mut notes: Vec<String> = clashes.clone().filter_map(|clash| clash.note_for(&found)).collect();
+        notes.extend(on.map(super::notes).unwrap_or_default());
+        let shut_out = clashes.clone().find(|clash| clash.shuts_out(&found));
         let became = match (on, failed, &found.manifest) {
-            (Some(_), _, _) => PluginState::On,
+            // What runs of it may be what it was before.
             _ if let Some((it, why)) = unheard => match why {
                 Unheard::Late => PluginState::Late(told(it, why)),
                 _ => PluginState::Failed(told(it, why)),
             },
-            (None, Some((_, broken)), _) | (None, None, Err(broken)) => {
-                PluginState::Failed(broken.why.clone())
-            }
+            (_, Some((_, broken)), _) | (None, None, Err(broken)) => PluginState::Failed(broken.why.clone()),
+            (Some(_), None, _) => PluginState::On,
             (None, None, Ok(_)) if self.identity(&found, trust, &mut Witnesses::default()).is_none() => {
                 PluginState::NotAccepted
             }
             (None, None, Ok(_)) if wanted.wants(&found) => {
-                PluginState::Failed("another one has its name".to_owned())
+                let note = shut_out.and_then(|clash| clash.note_for(&found));
+                PluginState::Failed(note.unwrap_or_else(|| "another one has its name".to_owned()))
             }
             (None, None, Ok(_)) => PluginState::Off,
         };
@@ -94,13 +109,15 @@ impl Plugins {
             origin: found.origin,
             folder,
             state: became,
-            offer: on.map(|running| Offer::clone(&running.offer)),
+            offer: on.map(offered),
+            notes,
+            aside: on.is_some_and(|running| running.chosen.aside),
         }
     }
 
-    /// Looks at the plugins that work.
+    /// Looks at the plugins that work and have their name to themselves.
     pub(crate) fn each<R>(&self, look: impl FnMut(&Running) -> Option<R>) -> Vec<R> {
-        self.lock().running.iter().filter_map(look).collect()
+        self.lock().running.iter().filter(|it| !it.chosen.aside).filter_map(look).collect()
     }
 
     /// Where plugins ask for more.
@@ -109,6 +126,12 @@ impl Plugins {
     }
 }
 
-fn is_of(chosen: &Chosen, found: &Found) -> bool {
-    chosen.found.key == found.key && chosen.found.origin == found.origin
+/// What counts of what a plugin offers.
+fn offered(running: &Running) -> Offer {
+    let offer = &running.offer;
+    if running.chosen.aside {
+        Offer { hooks: offer.hooks.clone(), ..Offer::default() }
+    } else {
+        Offer::clone(offer)
+    }
 }
