@@ -1,7 +1,8 @@
 //! Commands that plugins add to the command line: asked for only when none of ours has the word.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
@@ -23,7 +24,7 @@ pub(crate) fn run(words: &[OsString], told: &clap::Error) -> Option<Result<(), F
     let runtime = shell.runtime().ok()?;
     // What it calls is called as if the person had typed it.
     let session = Arc::new(runtime.session().approver(shell.approver(&runtime)).open().ok()?);
-    let said = match runtime.run_plugin_cli(&name, &rest, session)? {
+    let said = match runtime.run_plugin_cli(&name, &rest, piped().as_deref(), session)? {
         Ok(said) => said,
         Err(why) => return Some(Err(Failure::failed(why))),
     };
@@ -31,6 +32,13 @@ pub(crate) fn run(words: &[OsString], told: &clap::Error) -> Option<Result<(), F
     let _ = std::io::stdout().write_all(said.out.as_bytes());
     let _ = std::io::stderr().write_all(said.err.as_bytes());
     Some(if said.code == 0 { Ok(()) } else { Err(Failure::Told(said.code)) })
+}
+
+/// Where another process finds what is piped to this one. It is opened there, and read only by a command that
+/// reads: one that does not never waits for it. A terminal stays ours.
+fn piped() -> Option<PathBuf> {
+    let terminal = std::io::stdin().is_terminal();
+    (!terminal).then(|| PathBuf::from(format!("/proc/{}/fd/0", std::process::id())))
 }
 
 /// The commands of plugins, for the help that names all commands; nothing when none is switched on, which is

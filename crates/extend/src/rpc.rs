@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use crate::launch::{Keeper, Launched};
 
 /// The longest message.
-const MAX_MESSAGE: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 
 /// The longest line of a log.
 const MAX_LOG_LINE: usize = 16 * 1024;

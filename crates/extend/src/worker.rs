@@ -12,7 +12,7 @@ use hermes_core::host::Host;
 use serde_json::{Value, json};
 
 use crate::launch::{Launch, Program};
-use crate::rpc::{Callee, Peer, RpcError, Tasks};
+use crate::rpc::{Callee, MAX_MESSAGE, Peer, RpcError, Tasks};
 
 /// So many calls that were given up on and still run make a process useless.
 const MAX_STUCK: usize = 8;
@@ -67,8 +67,11 @@ pub struct Live {
 }
 
 impl Worker {
-    /// Nothing is started yet. `hello` is what `initialize` will say.
-    pub fn new(program: Program, hello: Value, doors: Doors, callee: Arc<dyn Callee>) -> Arc<Self> {
+    /// Nothing is started yet. `hello` is what `initialize` will say, and how long a message may be.
+    pub fn new(program: Program, mut hello: Value, doors: Doors, callee: Arc<dyn Callee>) -> Arc<Self> {
+        if let Some(fields) = hello.as_object_mut() {
+            fields.insert("max_message".to_owned(), json!(MAX_MESSAGE));
+        }
         Arc::new(Self {
             program,
             hello,

@@ -17,6 +17,8 @@ use crate::worker::{Doors, Worker};
 /// The program that all Python runs in.
 const HOST: &str = concat!(
     include_str!("host/wire.py"),
+    include_str!("host/child.py"),
+    include_str!("host/streams.py"),
     include_str!("host/register.py"),
     include_str!("host/load.py"),
     include_str!("host/call.py"),

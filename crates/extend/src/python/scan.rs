@@ -4,7 +4,16 @@
 //! a call inside of a function, a class, an `if` or a `try`, one that is assigned, and one in a string
 //! or comment do not.
 
+use std::borrow::Cow;
+
 use super::lex::{Broken, Kind, Token, tokens};
+
+/// What statements begin with that have others inside of them, also on the same line.
+const COMPOUND: [&str; 12] =
+    ["async", "class", "def", "elif", "else", "except", "finally", "for", "if", "try", "while", "with"];
+
+/// Python itself reads no more brackets inside of each other.
+const MAX_BRACKETS: usize = 200;
 
 /// A call of `registry.register` at the top level.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,27 +32,30 @@ pub fn registrations(text: &str) -> Result<Vec<Registration>, String> {
     if !text.contains("registry") || !text.contains("register") {
         return Ok(Vec::new());
     }
-    let tokens = tokens(text).map_err(|broken: Broken| broken.to_string())?;
+    let text = lines(text);
+    let tokens = tokens(&text).map_err(|broken: Broken| broken.to_string())?;
+    let is_end = |token: &Token<'_>| match token.kind {
+        Kind::Line { .. } => true,
+        sign => sign == Kind::Sign(';') && token.depth == 0,
+    };
     let mut found = Vec::new();
-    let (mut margin, mut compound) = (false, false);
-    for (at, token) in tokens.iter().enumerate() {
-        let starts = match token.kind {
-            Kind::Line { at_margin } => {
-                (margin, compound) = (at_margin, false);
-                true
-            }
-            Kind::Sign(':') if token.depth == 0 => {
-                compound = true;
-                false
-            }
-            Kind::Sign(';') if token.depth == 0 => true,
-            _ => false,
-        };
-        if starts && margin && !compound {
-            found.extend(tokens.get(at + 1..).and_then(registration));
+    let mut margin = false;
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| is_end(token)) {
+        let rest = tokens.get(at + 1..).unwrap_or_default();
+        if let Kind::Line { at_margin } = token.kind {
+            let first = rest.first().map(|token| token.kind);
+            margin = at_margin && !matches!(first, Some(Kind::Name(word)) if COMPOUND.contains(&word));
+        }
+        if margin {
+            found.extend(rest.split(is_end).next().and_then(registration));
         }
     }
     Ok(found)
+}
+
+/// The text with the ends of its lines as Python reads them: a carriage return alone ends one too.
+fn lines(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n").into() } else { text.into() }
 }
 
 /// The variables that a file reads by a name that is written out: `os.getenv("X")`, `os.environ["X"]`,
@@ -52,7 +64,8 @@ pub fn variables(text: &str) -> Vec<String> {
     if !text.contains("getenv") && !text.contains("environ") {
         return Vec::new();
     }
-    let tokens = tokens(text).unwrap_or_default();
+    let text = lines(text);
+    let tokens = tokens(&text).unwrap_or_default();
     let mut found: Vec<String> = (0..tokens.len())
         .filter_map(|at| variable(tokens.get(at..)?))
         .filter(|name| {
@@ -81,20 +94,18 @@ fn variable<'a>(words: &[Token<'a>]) -> Option<&'a str> {
     }
 }
 
-/// The call that these words begin with, if it is a statement of its own.
-fn registration(words: &[Token<'_>]) -> Option<Registration> {
-    let [receiver, dot, method, open, rest @ ..] = words else { return None };
-    let call = [receiver.kind, dot.kind, method.kind, open.kind]
-        == [Kind::Name("registry"), Kind::Sign('.'), Kind::Name("register"), Kind::Sign('(')];
-    if !call {
+/// The call that this statement is, if it is one. Brackets around the whole or its parts mean nothing.
+fn registration(statement: &[Token<'_>]) -> Option<Registration> {
+    let [whole @ .., end] = bare(statement) else { return None };
+    let is_open = |token: &Token<'_>| token.kind == Kind::Sign('(') && token.depth == end.depth;
+    let open = whole.iter().rposition(is_open).filter(|_| end.kind == Kind::Sign(')'))?;
+    let (called, arguments) = (whole.get(..open)?, whole.get(open + 1..)?);
+    let [receiver @ .., dot, method] = bare(called) else { return None };
+    let [receiver] = bare(receiver) else { return None };
+    let names = [receiver.kind, dot.kind, method.kind];
+    if names != [Kind::Name("registry"), Kind::Sign('.'), Kind::Name("register")] {
         return None;
     }
-    let end = rest.iter().position(|token| token.kind == Kind::Sign(')') && token.depth == open.depth)?;
-    let after = rest.get(end + 1).map(|token| token.kind);
-    if !matches!(after, None | Some(Kind::Line { .. } | Kind::Sign(';'))) {
-        return None;
-    }
-    let arguments = rest.get(..end)?;
     Some(Registration {
         line: receiver.line,
         name: keyword(arguments, "name").or_else(|| first_text(arguments)),
@@ -102,10 +113,27 @@ fn registration(words: &[Token<'_>]) -> Option<Registration> {
     })
 }
 
+/// An expression without the brackets around it.
+fn bare<'a, 'b>(mut words: &'b [Token<'a>]) -> &'b [Token<'a>] {
+    for _ in 0..MAX_BRACKETS {
+        match words {
+            [open, inner @ .., close]
+                if (open.kind, close.kind) == (Kind::Sign('('), Kind::Sign(')'))
+                    && inner.iter().all(|token| token.depth > open.depth) =>
+            {
+                words = inner;
+            }
+            _ => break,
+        }
+    }
+    words
+}
+
 /// What follows `name =` at the first level of a call.
 fn value_of<'a, 'b>(arguments: &'b [Token<'a>], name: &str) -> Option<&'b [Token<'a>]> {
+    let level = arguments.first()?.depth;
     let at = arguments.windows(2).position(|pair| {
-        matches!(pair, [key, equals] if key.depth == 1
+        matches!(pair, [key, equals] if key.depth == level
             && key.kind == Kind::Name(name) && equals.kind == Kind::Sign('='))
     })?;
     arguments.get(at + 2..)
@@ -146,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    fn lines(text: &str) -> Vec<usize> {
+    fn found(text: &str) -> Vec<usize> {
         registrations(text).unwrap().into_iter().map(|found| found.line).collect()
     }
 
@@ -184,9 +212,21 @@ mod tests {
             "registry.register(name='a').then()\n",
             "registry.register(name='a') or None\n",
             "registry.register\n",
+            "(registry.register(name='a'),)\n",
+            "(registry.register)(name='a')[0]\n",
+            "(x := registry.register(name='a'))\n",
+            "[registry.register(name='a')]\n",
+            "f(registry.register(name='a'))\n",
+            "registry(registry).register\n",
+            "(registry.register)\n",
+            "registry.register(1)(2)\n",
+            "else: y: int; registry.register(name='a')\n",
+            "for x in y: z = lambda: 1; registry.register(name='a')\n",
+            "try: pass\nexcept A: pass; registry.register(name='a')\n",
+            "x = 1 # registry\r# registry.register(name='a')\r",
             "async def f():\n\tregistry.register(name='a')\n",
         ] {
-            assert_eq!(lines(text), [0; 0], "{text}");
+            assert_eq!(found(text), [0; 0], "{text}");
         }
     }
 
@@ -202,9 +242,24 @@ mod tests {
             ("def f():\n    return 1\n\n\nregistry.register(\n  x)\n", 5),
             ("@decorated\ndef f(): pass\nregistry.register(f)", 3),
             ("x = '''a''b'''; y = \"\"\nregistry.register(f)", 2),
+            ("x: int; registry.register(name='a')\n", 1),
+            ("x=lambda: 1;registry.register(name='a')\n", 1),
+            ("(registry.register(name='a'))\n", 1),
+            ("(registry).register(name='a')\n", 1),
+            ("((  (registry.register)(\nname='a')))\n", 1),
+            ("match: int = 1; registry.register()\n", 1),
+            ("x = 1\r\r# y\rregistry.register(\rname='a')\rz = '''\r'''\r", 4),
         ] {
-            assert_eq!(lines(text), [line], "{text}");
+            assert_eq!(found(text), [line], "{text}");
         }
+    }
+
+    #[test]
+    fn brackets_around_a_call_hide_nothing_of_what_it_says() {
+        let text = "((registry).register(name='weather', requires_env=('A_KEY',)))\n";
+
+        let (name, requires_env) = (Some("weather".to_owned()), vec!["A_KEY".to_owned()]);
+        assert_eq!(registrations(text), Ok(vec![Registration { line: 1, name, requires_env }]));
     }
 
     #[test]

@@ -156,16 +156,17 @@ impl Runtime {
     }
 
     /// Runs such a command, and waits for it; nothing when no plugin has it. The calls it makes are calls of
-    /// this session.
+    /// this session. It reads from `input`, or finds nothing there.
     pub fn run_plugin_cli(
         &self,
         name: &str,
         words: &[String],
+        input: Option<&Path>,
         session: Arc<Session>,
     ) -> Option<Result<CliSaid, String>> {
         let (subject, desk) = self.owner(|offer| offer.cli.iter().any(|it| it.name == name))?;
         let admitted = desk.admit_person(Arc::new(SessionCalls(session)));
-        let asked = json!({ "name": name, "arguments": words, "within": admitted.number() });
+        let asked = json!({ "name": name, "arguments": words, "input": input, "within": admitted.number() });
         let said = wait(subject.ask("cli.run", asked));
         Some(said.map(|said| CliSaid::of(&said)).map_err(|wrong| wrong.to_string()))
     }

@@ -86,7 +86,7 @@ fn commands_and_hooks_of_plugins_call_tools_and_hooks_do_so_without_end() {
     let session = || Arc::new(runtime.session().open().unwrap());
 
     let command = block_on(runtime.run_plugin_command("notes", "", session())).unwrap();
-    let cli = runtime.run_plugin_cli("notes", &[], session()).unwrap().unwrap();
+    let cli = runtime.run_plugin_cli("notes", &[], None, session()).unwrap().unwrap();
     let hook = call(&runtime, "todo", &json!({}));
 
     assert!(command.as_ref().is_ok_and(|said| said.contains("buy milk")), "{command:?}");

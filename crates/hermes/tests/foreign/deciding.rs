@@ -70,6 +70,63 @@ fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
     }
 }
 
+/// Callbacks that end in ways which end more than themselves.
+const ODD_ENDS: [&str; 7] = [
+    "raise SystemExit(1)",
+    "raise asyncio.CancelledError()",
+    "raise KeyboardInterrupt()",
+    "raise Wordless()",
+    "return Wordless()",
+    "return 'x' * 34_000_000",
+    "return __import__('functools').reduce(lambda inner, _: [inner], range(200), None)",
+];
+
+/// A plugin whose first callbacks of an event end so, called or awaited, and whose last returns this.
+fn odd_callbacks(home: &TempHome, manifest: &str, event: &str, ends: &[&str], last: &str) {
+    home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+    let wordless = "    import asyncio\n    class Wordless(Exception):\n        def __str__(self):\n            raise \
+                    RuntimeError('no words')\n";
+    let odd = ends.iter().flat_map(|end| ["def", "async def"].map(|def| (def, end)));
+    let odd = odd.map(|(def, end)| {
+        format!("    {def} odd(**kw):\n        {end}\n    ctx.register_hook('{event}', odd)\n")
+    });
+    let odd: String = odd.collect();
+    let last = format!("    ctx.register_hook('{event}', lambda **kw: {last})\n");
+    plugin_with(home, "guard", manifest, &format!("{wordless}{odd}{last}"));
+}
+
+#[test]
+fn whatever_callbacks_end_with_the_block_of_another_counts() {
+    let home = TempHome::new();
+    odd_callbacks(&home, "", "pre_tool_call", &ODD_ENDS, "{'action': 'block', 'message': 'shut'}");
+
+    let outcome = call(&runtime(&home, LONG), "todo", &json!({}));
+
+    assert!(outcome.status == Status::Denied && outcome.body.contains("shut"), "{outcome:?}");
+}
+
+#[test]
+fn whatever_callbacks_end_with_the_text_of_another_stands_in_for_the_result() {
+    let home = TempHome::new();
+    odd_callbacks(&home, "", "transform_tool_result", &ODD_ENDS, "'another result'");
+
+    let outcome = call(&runtime(&home, LONG), "todo", &json!({}));
+
+    assert!(outcome.body.contains("another result"), "{outcome:?}");
+}
+
+#[test]
+fn whatever_a_callback_of_a_policy_plugin_ends_with_denies() {
+    for end in ODD_ENDS {
+        let home = TempHome::new();
+        odd_callbacks(&home, "policy: true\n", "pre_tool_call", &[end], "None");
+
+        let outcome = call(&runtime(&home, LONG), "todo", &json!({}));
+
+        assert_eq!(outcome.status, Status::Denied, "{end}: {outcome:?}");
+    }
+}
+
 #[test]
 fn an_answer_that_says_nothing_known_denies_with_a_say_and_is_noted_without() {
     let cases = [

@@ -8,6 +8,7 @@
 //! | `clashes` | plugins that want one name, and skills that lie elsewhere |
 //! | `deciding` | plugins with a say in what may run, and what follows when they fail |
 //! | `handlers` | handlers of tool files that crash, hang, block or answer oddly |
+//! | `host` | every call is answered at once by the process that was asked, and costs no other |
 //! | `one_call` | what a program looks at that makes one call of a tool of our own |
 //! | `packages` | plugins in packages that were installed in place |
 //! | `plugins` | what plugins bring, and what is left when one changes |
@@ -21,6 +22,7 @@ mod checks;
 mod clashes;
 mod deciding;
 mod handlers;
+mod host;
 mod one_call;
 mod packages;
 mod plugins;

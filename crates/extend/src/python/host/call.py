@@ -31,7 +31,8 @@ def _await(value, job):
         asyncio.set_event_loop(loop)
 
     async def run():
-        return await value
+        with _foreign:
+            return await value
 
     task = loop.create_task(run())
     with job.lock:
@@ -46,7 +47,8 @@ def _await(value, job):
 
 
 def _value(function, job, *args, **kwargs):
-    value = function(*args, **kwargs)
+    with _foreign:
+        value = function(*args, **kwargs)
     if hasattr(value, "__await__"):
         value = _await(value, job)
     return value
@@ -79,21 +81,26 @@ def _tool_check(params, job):
 
 
 def _hook(params, job):
+    """What every callback answers. Whatever one ends with is its own affair: what the others say counts."""
     answers, notes = [], []
     for event, callback in _find(params).hooks:
         if event != params["event"]:
             continue
         try:
             value = _value(callback, job, **_accepted_all(callback, params.get("payload") or {}))
-        except Exception as error:
-            import traceback
-
-            traceback.print_exc()
+            if value is not None:
+                answers.append(_encoded(value))
+        except BaseException as error:
+            if isinstance(error, _Taken) or job.cancelled:
+                raise
+            _log(_trace(error))
             notes.append(_words(error))
-            continue
-        if value is not None:
-            answers.append(value)
-    return {"answers": answers, "errors": notes}
+    # The largest go until the rest can be sent: a block is small.
+    while answers and len(_encoded(notes)) + sum(len(it) + 2 for it in answers) > _longest - 1000:
+        largest = max(answers, key=len)
+        answers.remove(largest)
+        notes.append("its answer is %d bytes long, and all of them can have %d" % (len(largest), _longest))
+    return {"answers": [json.loads(answer) for answer in answers], "errors": notes}
 
 
 def _accepted_all(callback, payload):
@@ -115,14 +122,12 @@ _cli_lock = threading.Lock()
 
 def _cli(params, job):
     import argparse
-    import contextlib
-    import io
 
     entry = _find(params).cli[params["name"]]
     parser = argparse.ArgumentParser(prog="hermes " + params["name"], description=entry.description or entry.help)
-    out, err, code = io.StringIO(), io.StringIO(), 0
+    code = 0
     # Standard output is one for the whole process.
-    with _cli_lock, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with _cli_lock, _Caught(params.get("input")) as caught, _foreign:
         try:
             if entry.setup is not None:
                 entry.setup(parser)
@@ -136,10 +141,14 @@ def _cli(params, job):
             elif isinstance(value, str):
                 print(value)
         except SystemExit as error:
-            code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
-            if isinstance(error.code, str):
-                print(error.code, file=sys.stderr)
-    return {"exit_code": code, "out": out.getvalue(), "err": err.getvalue()}
+            code = _exit_code(error)
+        except Exception as error:
+            # What it printed before counts.
+            _log(_trace(error))
+            print("error: " + _words(error), file=sys.stderr)
+            code = 1
+    out, err = caught.texts
+    return {"exit_code": code, "out": out, "err": err}
 
 
 _METHODS = {

@@ -3,26 +3,29 @@
 
 def _load(params):
     key, path, kind = params["key"], params["path"], params.get("kind", "file")
+    if kind == "file":
+        module = "tools." + os.path.splitext(os.path.basename(path))[0]
+    elif kind == "entry_point":
+        module = params["target"].partition(":")[0].partition(".")[0]
+    else:
+        module = "hermes_plugins." + params["module"]
     staged = _Loaded(key)
     _here.loading = staged
     try:
         if kind == "file":
-            _load_file(path, params["source"])
+            _load_file(module, path, params["source"])
         else:
-            _load_plugin(staged, path, params)
+            _load_plugin(staged, module, path, params)
     except BaseException as error:
-        import traceback
-
-        traceback.print_exc()
-        return {"error": _told(error, path if kind == "file" else None)}
+        _log(_trace(error))
+        return {"error": _told(error, module)}
     finally:
         _here.loading = None
     _loaded[key] = staged
     return _described(staged)
 
 
-def _load_file(path, source):
-    name = "tools." + os.path.splitext(os.path.basename(path))[0]
+def _load_file(name, path, source):
     module = ModuleType(name)
     module.__file__ = path
     module.__package__ = "tools"
@@ -35,7 +38,7 @@ def _load_file(path, source):
         raise
 
 
-def _load_plugin(staged, path, params):
+def _load_plugin(staged, name, path, params):
     import importlib
     import importlib.util
 
@@ -45,12 +48,11 @@ def _load_plugin(staged, path, params):
         for part in attribute.split(".") if attribute else []:
             module = getattr(module, part)
     else:
-        start = os.path.join(path, "__init__.py")
-        if not os.path.isfile(start):
+        if not os.path.isfile(os.path.join(path, "__init__.py")):
             raise FileNotFoundError("there is no __init__.py in the plugin's folder")
-        name = "hermes_plugins." + params["module"]
         _module("hermes_plugins", __path__=[])
-        spec = importlib.util.spec_from_file_location(name, start, submodule_search_locations=[path])
+        _known["plugins"][name] = path
+        spec = _plugin_spec(name, path)
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)

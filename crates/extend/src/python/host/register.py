@@ -27,6 +27,9 @@ class _Loaded:
 
 _loaded = {}
 
+# What files register that are only imported, in processes that were started anew.
+_spare = None
+
 
 class Registry:
     """The registry that tool files know, as far as a file needs it."""
@@ -47,7 +50,7 @@ class Registry:
         override=False,
         **ignored
     ):
-        staged = getattr(_here, "loading", None)
+        staged = getattr(_here, "loading", None) or _spare
         if staged is None:
             raise RuntimeError("registry.register() can be called only while the file is being loaded")
         if not callable(handler):
@@ -184,7 +187,9 @@ def _set_up(params):
         tool_result=tool_result,
     )
     _module("hermes_constants", get_hermes_home=_home)
+    _known["settings"] = params
     # Started with -c, the current directory would be the first place to import from.
-    sys.path[:] = [place for place in sys.path if place != ""] + list(params.get("paths") or [])
+    kept = [place for place in sys.path if place != ""]
+    sys.path[:] = kept + [place for place in params.get("paths") or [] if place not in kept]
 
 

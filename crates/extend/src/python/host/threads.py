@@ -33,12 +33,13 @@ def _run(job):
     if within is not None:
         _answering.append(within)
     try:
-        result, error = _METHODS[job.method](job.params, job), None
+        with _foreign:
+            result, error = _METHODS[job.method](job.params, job), None
     except BaseException as raised:
         result, error = None, _words(raised)
         if not isinstance(raised, _Taken):
             trace = _trace(raised)
-            print(trace, file=sys.stderr)
+            _log(trace)
             if job.method == "tool.call":
                 result, error = {"raised": error, "trace": trace}, None
     finally:
@@ -50,23 +51,15 @@ def _run(job):
     _answer(job, result, error)
 
 
-def _trace(error):
-    """Where it was raised, without the part that is ours."""
-    import traceback
-
-    at = error.__traceback__
-    while at is not None and at.tb_frame.f_code.co_filename == "<string>":
-        at = at.tb_next
-    return "".join(traceback.format_exception(type(error), error, at)).rstrip()
-
-
 def _answer(job, result=None, error=None):
     _jobs.pop(job.number, None)
     if error is None:
         try:
             _send({"jsonrpc": "2.0", "id": job.number, "result": result})
             return
-        except Exception as wrong:
+        except _TooLong as wrong:
+            error = "its answer cannot be taken: %s" % wrong
+        except BaseException as wrong:
             error = "its answer cannot be written as JSON: " + _words(wrong)
     _send({"jsonrpc": "2.0", "id": job.number, "error": {"code": -32000, "message": error}})
 
@@ -137,10 +130,8 @@ def _start_within(thread, _start=threading.Thread.start):
     return _start(thread)
 
 
-threading.Thread.start = _start_within
-
-
 def _take(line):
+    global _longest
     message = json.loads(line)
     method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
     if method is None:
@@ -158,6 +149,7 @@ def _take(line):
             error = "Python %s is too old; 3.9 is needed" % sys.version.split()[0]
             _send({"jsonrpc": "2.0", "id": number, "error": {"code": -32000, "message": error}})
             return
+        _longest = params.get("max_message") or _longest
         _set_up(params)
         _send({"jsonrpc": "2.0", "id": number, "result": {"python": sys.version.split()[0], "paths": sys.path}})
     elif method in _METHODS:
@@ -168,6 +160,9 @@ def _take(line):
 
 
 def main():
+    _open_wire()
+    sys.modules["__main__"].__class__ = _Main
+    threading.Thread.start = _start_within
     kept = b""
     while True:
         chunk = os.read(_wire_in, 65536)
@@ -182,4 +177,5 @@ def main():
                 _take(line)
 
 
-main()
+if __name__ == "__main__":
+    main()
