@@ -4,6 +4,7 @@
 //! of the home with a say in what may run gives way to no project and no package. Whoever has a say and does
 //! not get the name is heard all the same: it runs beside the other one, with its hooks alone.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::choose::Chosen;
@@ -62,6 +63,11 @@ impl Clash {
 /// One plugin of each name, and those with a say beside it; and who did not get the name.
 pub(super) fn settled(mut all: Vec<Arc<Chosen>>) -> (Vec<Arc<Chosen>>, Vec<Clash>) {
     all.sort_by_key(|it| it.found.origin);
+    // Nearly always each has a name of its own.
+    let names: BTreeSet<&str> = all.iter().map(|it| it.found.key.as_str()).collect();
+    if names.len() == all.len() {
+        return (all, Vec::new());
+    }
     let (mut chosen, mut clashes) = (Vec::with_capacity(all.len()), Vec::new());
     for it in &all {
         let same: Vec<&Arc<Chosen>> = all.iter().filter(|other| other.found.key == it.found.key).collect();
