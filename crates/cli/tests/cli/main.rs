@@ -14,6 +14,7 @@
 //! | `mcp` | MCP servers: added, looked at, agreed to, removed |
 //! | `mcp_login` | logging in to an MCP server, in a browser |
 //! | `memory` | notes and earlier conversations |
+//! | `plugin_commands` | commands that plugins add |
 //! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
 //! | `python_tools` | Python tool files, dropped in |
@@ -50,6 +51,7 @@ mod keyless;
 mod mcp;
 mod mcp_login;
 mod memory;
+mod plugin_commands;
 mod plugins;
 mod prompt;
 mod python_tools;
