@@ -37,7 +37,7 @@ pub(crate) fn digest_fields(fields: &Map<String, Value>) -> u64 {
 }
 
 /// The fingerprint of a text.
-pub(crate) fn digest_text(text: &str) -> u64 {
+pub fn digest_text(text: &str) -> u64 {
     let (blocks, rest) = text.as_bytes().as_chunks::<32>();
     // Two lanes that do not wait for each other.
     let (mut one, mut two) = (SEED ^ text.len() as u64, STEP);
@@ -54,7 +54,7 @@ pub(crate) fn digest_text(text: &str) -> u64 {
 }
 
 /// The fingerprint of two fingerprints, in this order.
-pub(crate) fn digest_pair(first: u64, second: u64) -> u64 {
+pub fn digest_pair(first: u64, second: u64) -> u64 {
     fold(fold(first ^ SEED, STEP) ^ second, SEED)
 }
 

@@ -20,6 +20,7 @@
 //! | a model and what is said | [`model`], [`conversation`], [`side`] |
 //! | what the model reads | [`shape`], [`error`], [`threat`] |
 //! | names | [`names`], [`suggest`], [`tool_index`] |
+//! | what is kept from one start to the next | [`packed`], [`digest`] |
 
 pub mod approval_queue;
 pub mod approval_words;
@@ -35,7 +36,7 @@ pub mod cx;
 pub mod definitions;
 pub mod delegate;
 pub mod deliver;
-mod digest;
+pub mod digest;
 pub mod effect;
 pub mod environment;
 pub mod error;
@@ -57,6 +58,7 @@ pub mod memory;
 pub mod model;
 pub mod names;
 pub mod outcome;
+pub mod packed;
 pub mod panes;
 pub mod permit;
 pub mod policy;

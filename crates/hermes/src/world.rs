@@ -93,7 +93,7 @@ impl World {
     /// The value at a dotted key of the configuration.
     pub(crate) fn config(&self, key: &str) -> Option<Value> {
         let path: KeyPath = key.parse().ok()?;
-        self.config.as_ref()?.get(&path).cloned()
+        self.config.as_ref()?.get(&path)
     }
 
     /// The same, with every `${NAME}` as it is written.

@@ -23,7 +23,7 @@ pub(crate) use locks::{Lock, lock, try_lock};
 pub(crate) use parts::Parts;
 pub use stamps::Stamp;
 use stamps::stamp_of;
-pub(crate) use stamps::{any_stamp, stamp};
+pub(crate) use stamps::{Below, any_stamp, stamp};
 
 /// Most links followed from a name to the file behind it.
 const MAX_LINKS: usize = 40;
@@ -63,20 +63,31 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError
     }
 }
 
+/// The text of a file that can be made again, with the stamp it had before it was read; nothing if there is none
+/// that can be read.
+pub(crate) fn read_stamped(path: &Path, limit: u64) -> Option<(Stamp, String)> {
+    let (meta, bytes) = read_with_metadata(path, limit).ok().flatten()?;
+    Some((stamp_of(&meta), String::from_utf8(bytes).ok()?))
+}
+
 /// The bytes of a file, `None` if there is none, an error if there are too many.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    Ok(read_with_metadata(path, limit)?.map(|(_, bytes)| bytes))
+}
+
+fn read_with_metadata(path: &Path, limit: u64) -> Result<Option<(fs::Metadata, Vec<u8>)>, StoreError> {
     let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
     // Asked before opening: opening a named pipe would wait for its other end.
-    let length = match fs::metadata(path) {
+    let meta = match fs::metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
         Ok(meta) if !meta.is_file() => {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
         }
-        Ok(meta) => meta.len(),
+        Ok(meta) => meta,
     };
     // Room for all of it and one byte more: it is read at once, and its end is seen without growing.
-    let room = usize::try_from(length.min(limit)).unwrap_or_default().saturating_add(1);
+    let room = usize::try_from(meta.len().min(limit)).unwrap_or_default().saturating_add(1);
     let mut bytes = Vec::with_capacity(room);
     File::open(path)
         .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
@@ -84,7 +95,7 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Sto
     if bytes.len() as u64 > limit {
         return Err(StoreError::TooLarge { path: path.to_owned(), limit });
     }
-    Ok(Some(bytes))
+    Ok(Some((meta, bytes)))
 }
 
 /// The SHA-256 of a file, read piece by piece; `None` if there is none, an error if it is too large.

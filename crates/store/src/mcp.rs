@@ -2,7 +2,7 @@
 //! them, and what they said beside the protocol.
 //!
 //! `mcp/<server>.json`, `mcp-tokens/<server>.json`, `logs/mcp-stderr.log`. Every file is its owner's
-//! only. A name that cannot be a file's name is kept under its fingerprint. The definitions of all servers are
+//! only. A name that cannot be a file's name is kept under its fingerprint. What there is to say of all servers is
 //! kept once more in one file of the cache, for starts.
 
 use std::path::PathBuf;
@@ -23,8 +23,8 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Size at which the log begins anew; the one before is kept beside it.
 const MAX_LOG: u64 = 1024 * 1024;
 
-/// Where the definitions of all servers are kept once more.
-const ALL: &str = "mcp-known.json";
+/// Where a start finds what there is to say of all servers.
+const BRIEFS: &str = "mcp-briefs";
 
 /// The servers' part of a home.
 #[derive(Debug)]
@@ -65,29 +65,32 @@ impl McpHome {
         disk::read(&self.path(server, file), MAX_BYTES).ok().flatten()
     }
 
-    /// The definitions of these servers, each with the stamp of its file. As long as none of the files changes,
-    /// only the one is read in which an earlier start has kept them all.
-    pub fn known(&self, servers: &[&str]) -> Vec<Option<(Stamp, String)>> {
-        if servers.is_empty() {
-            return Vec::new();
+    /// What an earlier start kept of all servers, where the configuration had this fingerprint; nothing as soon as
+    /// anything else is known of any of them.
+    pub fn briefs(&self, configuration: u64) -> Option<Briefs> {
+        let kept = Kept::<Head>::read(&self.home, BRIEFS)?;
+        if kept.head.configuration != configuration {
+            return None;
         }
-        if let Some(kept) = Kept::<AllKnown>::read(&self.home, ALL).filter(|kept| kept.head.is_of(servers)) {
-            return kept.head.apart(&kept);
-        }
+        let marks = kept.witnesses.stamps().collect();
+        let Kept { head: Head { complaints, .. }, body, .. } = kept;
+        Some(Briefs { complaints, marks, body })
+    }
+
+    /// What these servers are known by now, to be seen before it is read.
+    pub fn seen<'a>(&self, servers: impl IntoIterator<Item = &'a str>) -> Witnesses {
         let mut witnesses = Witnesses::default();
-        let known = servers.iter().map(|server| {
-            // Looked at first: what is written in between is then read once more.
-            let stamp = witnesses.see(&self.path(server, McpFile::Known))?;
-            Some((stamp, self.read(server, McpFile::Known)?))
-        });
-        let known: Vec<Option<(Stamp, String)>> = known.collect();
-        let text = |known: &Option<(Stamp, String)>| known.as_ref().map(|(_, text)| text.len());
-        let head =
-            AllKnown(servers.iter().map(|name| (*name).to_owned()).zip(known.iter().map(text)).collect());
-        let body = known.iter().flatten().map(|(_, text)| text.as_str()).collect();
+        for server in servers {
+            witnesses.see(&self.path(server, McpFile::Known));
+        }
+        witnesses
+    }
+
+    /// Keeps what there is to say of all servers for the next start. `seen` tells what it was made from.
+    pub fn keep_briefs(&self, configuration: u64, complaints: Vec<String>, seen: Witnesses, body: String) {
+        let head = Head { configuration, complaints };
         // Without it a start takes longer, and that is all.
-        let _ = Kept { witnesses, head, body }.keep(&self.home, ALL);
-        known
+        let _ = Kept { witnesses: seen, head, body }.keep(&self.home, BRIEFS);
     }
 
     /// Keeps a text, readable by its owner only.
@@ -150,25 +153,20 @@ impl McpHome {
     }
 }
 
-/// The servers whose definitions are in one file, in their order, and how long the text of each is, if it has one.
+/// What was kept of all servers for a start.
+pub struct Briefs {
+    /// What is wrong with the configuration, in words.
+    pub complaints: Vec<String>,
+    /// What each of them is known by, in the order in which they were seen.
+    pub marks: Vec<Option<Stamp>>,
+    /// What there is to say of them.
+    pub body: String,
+}
+
 #[derive(Serialize, Deserialize)]
-struct AllKnown(Vec<(String, Option<usize>)>);
-
-impl AllKnown {
-    fn is_of(&self, servers: &[&str]) -> bool {
-        self.0.iter().map(|(name, _)| name.as_str()).eq(servers.iter().copied())
-    }
-
-    /// The texts, each with the stamp of its own file.
-    fn apart(&self, kept: &Kept<Self>) -> Vec<Option<(Stamp, String)>> {
-        let mut rest = kept.body.as_str();
-        let apart = self.0.iter().zip(kept.witnesses.stamps()).map(|((_, length), stamp)| {
-            let (text, behind) = rest.split_at_checked((*length)?)?;
-            rest = behind;
-            Some((stamp?, text.to_owned()))
-        });
-        apart.collect()
-    }
+struct Head {
+    configuration: u64,
+    complaints: Vec<String>,
 }
 
 /// The name of a server's file.
@@ -231,34 +229,38 @@ mod tests {
     }
 
     #[test]
-    fn all_definitions_are_read_from_one_file_until_one_of_them_changes() {
+    fn what_is_said_of_all_servers_holds_until_one_of_them_or_the_configuration_changes() {
         let (folder, home) = home();
         home.write("a", McpFile::Known, "one").unwrap();
-        home.write("c", McpFile::Known, "three\n").unwrap();
-        let servers = ["a", "b", "c"];
-        let texts = |home: &McpHome| {
-            home.known(&servers).into_iter().map(|known| known.map(|(_, text)| text)).collect::<Vec<_>>()
-        };
-        let told =
-            |a: &str, b: Option<&str>| [Some(a.to_owned()), b.map(str::to_owned), Some("three\n".to_owned())];
         std::thread::sleep(std::time::Duration::from_millis(60));
-        assert_eq!(texts(&home), told("one", None));
-        let kept = folder.path().join("cache/mcp-known.json");
-        let first = std::fs::read_to_string(&kept).unwrap();
+        let keep = || home.keep_briefs(7, vec!["odd".to_owned()], home.seen(["a", "b"]), "body".to_owned());
+        keep();
 
-        std::fs::write(&kept, first.replace("one", "ONE")).unwrap();
-        assert_eq!(texts(&home), told("ONE", None), "it is the one that is read");
-        assert_eq!(
-            home.known(&servers)[0].as_ref().map(|(stamp, _)| *stamp),
-            home.stamp("a", McpFile::Known)
-        );
-        assert_eq!(home.known(&["c"])[0].as_ref().map(|(_, text)| text.as_str()), Some("three\n"));
-        assert_eq!(texts(&home), told("one", None), "other servers were asked for in between");
-
+        let found = home.briefs(7).unwrap();
+        assert_eq!((found.complaints, found.body.as_str()), (vec!["odd".to_owned()], "body"));
+        assert_eq!(found.marks, [home.stamp("a", McpFile::Known), None]);
+        assert!(home.briefs(8).is_none());
         home.write("b", McpFile::Known, "two").unwrap();
-        assert_eq!(texts(&home), told("one", Some("two")));
+        assert!(home.briefs(7).is_none());
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        keep();
+        assert!(home.briefs(7).is_some());
         std::fs::write(folder.path().join("mcp/a.json"), "in place").unwrap();
-        assert_eq!(texts(&home), told("in place", Some("two")));
+        assert!(home.briefs(7).is_none());
+    }
+
+    #[test]
+    fn what_is_not_whole_says_nothing() {
+        let (folder, home) = home();
+        home.keep_briefs(7, Vec::new(), home.seen(["a"]), "the whole body".to_owned());
+        assert!(home.briefs(7).is_some());
+        let kept = folder.path().join("cache").join(BRIEFS);
+        let whole = std::fs::read_to_string(&kept).unwrap();
+
+        for broken in [whole.replace("whole", "WHOLE"), whole[..whole.len() - 3].to_owned(), String::new()] {
+            std::fs::write(&kept, broken).unwrap();
+            assert!(home.briefs(7).is_none());
+        }
     }
 
     #[test]

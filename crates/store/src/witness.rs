@@ -1,13 +1,14 @@
 //! Witnesses: the files and folders from which something was found out, with the dates they had. As long
 //! as those are the same it need not be found out again, and nothing is opened or listed to see that.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
+use hermes_core::digest::{digest_pair, digest_text};
+use hermes_core::packed::{Packer, Unpacker};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use crate::disk::{self, Stamp};
+use crate::disk::{self, Below, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
 
@@ -17,6 +18,9 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Dates of files come in steps, and a file that changed twice within one looks as if it had not. This is
 /// longer than any step.
 const STEP_NANOS: i128 = 50_000_000;
+
+/// Changes with how things are written.
+const VERSION: u64 = 1;
 
 /// What was looked at. A folder counts with the names in it, a file with its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,12 +76,13 @@ impl Witnesses {
 
     /// What is at these places now, unless any of it changed so shortly before `kept` was written that it may
     /// have changed once more since without showing it.
-    fn settled(near: Vec<PathBuf>, far: Vec<PathBuf>, kept: Stamp) -> Option<Self> {
-        let look = |paths: Vec<PathBuf>| {
-            let seen = paths.into_iter().map(|path| {
-                let stamp = disk::any_stamp(&path);
+    fn settled(base: &Path, near: &[&str], far: &[&str], kept: Stamp) -> Option<Self> {
+        let below = Below::of(base);
+        let look = |paths: &[&str]| {
+            let seen = paths.iter().map(|path| {
+                let stamp = below.any_stamp(path);
                 let before = |stamp: Stamp| kept.written_nanos().saturating_sub(stamp.touched_nanos());
-                stamp.is_none_or(|stamp| before(stamp) > STEP_NANOS).then_some((path, stamp))
+                stamp.is_none_or(|stamp| before(stamp) > STEP_NANOS).then(|| (below.whole(path), stamp))
             });
             seen.collect::<Option<Vec<Witness>>>()
         };
@@ -87,9 +92,21 @@ impl Witnesses {
     /// Fingerprint of all dates. Nobody can choose the dates and numbers that it is made of, so that a quick one
     /// will do; where it comes out otherwise than before, things are found out anew.
     fn dates(&self) -> u64 {
-        let mut sum = DefaultHasher::new();
-        self.near.iter().chain(&self.far).for_each(|(_, stamp)| stamp.hash(&mut sum));
-        sum.finish()
+        let words = |stamp: &Option<Stamp>| stamp.map_or([0; 6], |stamp| stamp.words());
+        let seen = self.near.iter().chain(&self.far);
+        seen.flat_map(|(_, stamp)| words(stamp)).fold(0, digest_pair)
+    }
+
+    /// The folder that everything is in, if its name is text.
+    fn base(&self) -> Option<&str> {
+        let mut seen = self.near.iter().chain(&self.far).map(|(path, _)| path.as_path());
+        let mut base = seen.next().unwrap_or(Path::new("/"));
+        for path in seen {
+            while !path.starts_with(base) {
+                base = base.parent()?;
+            }
+        }
+        base.to_str()
     }
 }
 
@@ -105,28 +122,24 @@ pub struct Kept<H> {
     pub body: String,
 }
 
-/// The first line of the file. A start pays for every letter of it, so that of the dates there is only a
-/// fingerprint.
-#[derive(Serialize, Deserialize)]
-struct FirstLine<H> {
-    head: H,
-    near: Vec<PathBuf>,
-    far: Vec<PathBuf>,
-    dates: u64,
-}
-
 impl<H: DeserializeOwned> Kept<H> {
     /// What was kept in the home's cache under this name, if it still holds.
     pub fn read(home: &Home, name: &str) -> Option<Self> {
-        let path = home.cache().join(name);
-        let stamp = disk::stamp(&path)?;
-        let mut text = disk::read(&path, MAX_BYTES).ok().flatten()?;
-        let end = text.find('\n')?;
-        let first: FirstLine<H> = serde_json::from_str(text.get(..end)?).ok()?;
-        let witnesses = Witnesses::settled(first.near, first.far, stamp)?;
-        (witnesses.dates() == first.dates).then(|| {
-            text.drain(..=end);
-            Self { witnesses, head: first.head, body: text }
+        let (stamp, mut text) = disk::read_stamped(&home.cache().join(name), MAX_BYTES)?;
+        let mut packed = Unpacker::new(&text);
+        let (version, whole) = (packed.number()?, packed.number()?);
+        if version != VERSION || whole != digest_text(packed.rest()) {
+            return None;
+        }
+        let (head, dates, base) = (packed.text()?, packed.number()?, packed.text()?);
+        let mut paths = || packed.list(|one| one.text());
+        let (near, far) = (paths()?, paths()?);
+        let head = serde_json::from_str(head).ok()?;
+        let witnesses = Witnesses::settled(Path::new(base), &near, &far, stamp)?;
+        let begin = text.len() - packed.rest().len();
+        (witnesses.dates() == dates).then(|| {
+            text.drain(..begin);
+            Self { witnesses, head, body: text }
         })
     }
 }
@@ -134,16 +147,33 @@ impl<H: DeserializeOwned> Kept<H> {
 impl<H: Serialize> Kept<H> {
     /// Keeps it for programs that start later. After a power cut it may have to be found out again.
     pub fn keep(&self, home: &Home, name: &str) -> Result<(), StoreError> {
-        let paths = |seen: &[Witness]| seen.iter().map(|(path, _)| path.clone()).collect();
-        let Witnesses { near, far } = &self.witnesses;
-        let (near, far, dates) = (paths(near), paths(far), self.witnesses.dates());
-        let first = FirstLine { head: &self.head, near, far, dates };
-        let Ok(first) = serde_json::to_string(&first) else {
-            // A name that is no text cannot be written: this is found out anew each time.
-            return Ok(());
-        };
+        // A name that is no text cannot be written: this is found out anew each time.
+        let Some(text) = self.text() else { return Ok(()) };
         disk::make_private_folder(&home.cache())?;
-        disk::write_lightly(&home.cache().join(name), format!("{first}\n{}", self.body).as_bytes())
+        disk::write_lightly(&home.cache().join(name), text.as_bytes())
+    }
+
+    /// As it is written. A start pays for every letter of it: paths begin at the folder they are all in, and of the
+    /// dates there is only a fingerprint. That of the text itself tells whether it is whole.
+    fn text(&self) -> Option<String> {
+        let Witnesses { near, far } = &self.witnesses;
+        let base = self.witnesses.base()?;
+        let short = |seen: &[Witness]| -> Option<Vec<String>> {
+            let short = |(path, _): &Witness| Some(path.strip_prefix(base).ok()?.to_str()?.to_owned());
+            seen.iter().map(short).collect()
+        };
+        let (near, far) = (short(near)?, short(far)?);
+        let mut packer = Packer::default();
+        packer.text(&serde_json::to_string(&self.head).ok()?).number(self.witnesses.dates()).text(base);
+        for paths in [near, far] {
+            packer.list(paths.iter(), |packer, path| {
+                packer.text(path);
+            });
+        }
+        let rest = packer.packed() + &self.body;
+        let mut begin = Packer::default();
+        begin.number(VERSION).number(digest_text(&rest));
+        Some(begin.packed() + &rest)
     }
 }
 

@@ -246,7 +246,7 @@ tool_loop_guardrails: {hard_stop_enabled: \"${YES}\"}
 ";
     let config = Config::parse(Path::new("c"), text, &lookup).unwrap();
 
-    assert_eq!(config.get(&key("model.api_key")), Some(&json!("k-7-${NONE}-${N}-${not a name}-${")));
+    assert_eq!(config.get(&key("model.api_key")), Some(json!("k-7-${NONE}-${N}-${not a name}-${")));
     let written = json!("k-${N}-${NONE}-${TRICK}-${not a name}-${");
     assert_eq!(config.written(&key("model.api_key")), Some(written));
     assert_eq!(config.written(&key("model.none")), None);
@@ -276,10 +276,10 @@ fn debug_output_shows_no_value_that_may_be_a_key() {
 fn every_value_can_be_looked_up_with_its_line() {
     let config = read("a: &x\n  - {b: 1}\n  - 2.5\n1: yes\nc: *x\nd: .inf\ne: 2024-01-01\n").unwrap();
 
-    assert_eq!(config.get(&key("a.0.b")), Some(&json!(1)));
-    assert_eq!(config.get(&key("c.1")), Some(&json!(2.5)));
-    assert_eq!(config.get(&key("1")), Some(&json!(true)));
-    assert_eq!(config.get(&key("d")), Some(&json!(".inf")));
+    assert_eq!(config.get(&key("a.0.b")), Some(json!(1)));
+    assert_eq!(config.get(&key("c.1")), Some(json!(2.5)));
+    assert_eq!(config.get(&key("1")), Some(json!(true)));
+    assert_eq!(config.get(&key("d")), Some(json!(".inf")));
     assert_eq!(config.get(&key("a.5")), None);
     assert_eq!(config.line(&key("a.1")), Some(3));
     assert_eq!(config.line(&key("c")), Some(5));

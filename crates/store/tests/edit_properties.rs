@@ -80,7 +80,7 @@ proptest! {
         let Ok(config) = Config::parse(Path::new("c"), &text, &|_| None) else { return Ok(()) };
         let mut file = open(&text);
         let path = key(&format!("t{top}.k{sub}"));
-        let old = config.get(&path).cloned();
+        let old = config.get(&path);
         let result = match (&old, list) {
             (None | Some(Value::Null | Value::Array(_)), true) => file.add_to_list(&path, &value),
             _ => file.set(&path, &json!(value)),

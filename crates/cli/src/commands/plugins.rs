@@ -262,7 +262,7 @@ fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
 fn enabled(home: &Home) -> Vec<String> {
     let list = KeyPath::new(["plugins", "enabled"]);
     let config = Config::read(home, &|_| None).ok();
-    let value = list.zip(config).and_then(|(list, config)| config.get(&list).cloned());
+    let value = list.zip(config).and_then(|(list, config)| config.get(&list));
     let items = match value {
         Some(Value::Array(items)) => items,
         other => other.into_iter().collect(),

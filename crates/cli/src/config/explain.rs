@@ -49,7 +49,7 @@ fn one(shell: &Shell, key: &KeyPath) -> Result<(), Failure> {
     let (value, from) = match (config.get(key), variable) {
         (Some(value), _) => {
             let line = config.line(key).map(|line| format!(", line {line}")).unwrap_or_default();
-            (hidden(last, value), format!("{}{line}", config.path().display()))
+            (hidden(last, &value), format!("{}{line}", config.path().display()))
         }
         (None, Some(name)) => (json!(shell.variable(name)), format!("the variable {name}")),
         (None, None) => match def.filter(|def| !def.default.is_empty()) {

@@ -21,7 +21,7 @@ impl Run for Get {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let config = read(shell)?;
         let value = match config.get(&self.key) {
-            Some(value) => value.clone(),
+            Some(value) => value,
             None => default_of(&self.key)?,
         };
         let last = self.key.keys().last().map(String::as_str).unwrap_or_default();

@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::availability::{Availability, Verdicts};
 use crate::bridge::{self, Hidden, When};
@@ -134,9 +133,35 @@ pub(super) fn written(name: &str, definition: &Definition, dialect: Dialect) -> 
     text_of(Function { name, description: &definition.description, parameters: &*parameters })
 }
 
-/// The same with a schema that is text, and fit as it is.
-pub(super) fn spliced(name: &str, description: &str, schema: &RawValue) -> Arc<str> {
-    text_of(Function { name, description, parameters: schema })
+/// The same with a schema that is text, and fit as it is. There may be many such tools in a request, so that they
+/// are put together by hand.
+pub(super) fn spliced(name: &str, description: &str, schema: &str) -> Arc<str> {
+    const FRAME: [&str; 4] =
+        [r#"{"type":"function","function":{"name":"#, r#","description":"#, r#","parameters":"#, "}}"];
+    let quotes = 4;
+    let frame = FRAME.iter().map(|part| part.len()).sum::<usize>() + quotes;
+    let mut text = String::with_capacity(frame + name.len() + description.len() + schema.len());
+    let [begin, before_description, before_schema, end] = FRAME;
+    text.push_str(begin);
+    push_quoted(&mut text, name);
+    text.push_str(before_description);
+    push_quoted(&mut text, description);
+    text.push_str(before_schema);
+    text.push_str(schema);
+    text.push_str(end);
+    text.into()
+}
+
+/// Adds a text as JSON has it.
+fn push_quoted(all: &mut String, text: &str) {
+    if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        // Strings always can be written.
+        all.push_str(&serde_json::to_string(text).unwrap_or_default());
+        return;
+    }
+    all.push('"');
+    all.push_str(text);
+    all.push('"');
 }
 
 fn text_of<P: Serialize + ?Sized>(function: Function<'_, P>) -> Arc<str> {
@@ -188,4 +213,25 @@ fn bridge_of(deferred: &[Offered], snapshot: &Snapshot, settings: &DefinitionSet
         .into_iter()
         .map(|entry| offer(Candidate { entry, definition: None }, settings.dialect))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_definition_put_together_by_hand_is_the_one_that_would_be_written() {
+        let parameters = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+        for text in
+            ["plain", "", "a \"quoted\" word", "back\\slash", "two\nlines\t\u{1}\u{7f}", "größer – 😀"]
+        {
+            let definition = Definition { description: text.to_owned(), parameters: parameters.clone() };
+
+            let by_hand = spliced("tool_1", text, &parameters.to_string());
+
+            assert_eq!(by_hand, written("tool_1", &definition, Dialect::Lenient), "{text:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! JSON that stays as it is written until somebody looks into it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -11,24 +12,36 @@ use serde_json::value::RawValue;
 /// they are there.
 #[derive(Clone, Default)]
 pub struct JsonText {
-    written: Option<Box<RawValue>>,
+    written: Option<Box<str>>,
     read: OnceLock<Value>,
 }
 
 impl JsonText {
+    /// What was written as JSON before, and was kept so that it is sure to be that still.
+    pub fn kept(text: &str) -> Self {
+        Self { written: Some(text.into()), read: OnceLock::new() }
+    }
+
+    /// It as text, to be kept.
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.written {
+            Some(written) => Cow::Borrowed(written),
+            None => Cow::Owned(self.value().to_string()),
+        }
+    }
+
     /// What it says.
     pub fn value(&self) -> &Value {
         self.read.get_or_init(|| {
-            let written = self.written.as_deref().map(RawValue::get);
             // What was taken for JSON can be read, but for one that is nested beyond all measure.
-            written.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+            self.written().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
         })
     }
 }
 
 impl JsonText {
     /// It as text, where it came as that.
-    pub(crate) fn written(&self) -> Option<&RawValue> {
+    pub(crate) fn written(&self) -> Option<&str> {
         self.written.as_deref()
     }
 }
@@ -41,8 +54,7 @@ impl From<Value> for JsonText {
 
 impl PartialEq for JsonText {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&RawValue, &RawValue)| a.get() == b.get();
-        self.written().zip(other.written()).is_some_and(same) || self.value() == other.value()
+        self.written().zip(other.written()).is_some_and(|(a, b)| a == b) || self.value() == other.value()
     }
 }
 
@@ -54,7 +66,7 @@ impl fmt::Debug for JsonText {
 
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.written {
+        match self.written().and_then(|text| serde_json::from_str::<&RawValue>(text).ok()) {
             Some(written) => written.serialize(serializer),
             None => self.value().serialize(serializer),
         }
@@ -64,7 +76,7 @@ impl Serialize for JsonText {
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self { written: Some(written), read: OnceLock::new() })
+        Ok(Self { written: Some(written.into()), read: OnceLock::new() })
     }
 }
 
@@ -86,6 +98,10 @@ mod tests {
         assert_eq!(serde_json::from_value::<JsonText>(value.clone()).unwrap(), text);
         assert_eq!(serde_json::to_value(JsonText::from(value.clone())).unwrap(), value);
         assert_eq!(*JsonText::default().value(), Value::Null);
+        assert_eq!(
+            (JsonText::kept(&text.text()), JsonText::kept(&JsonText::from(value).text())),
+            (text.clone(), text)
+        );
     }
 
     #[test]

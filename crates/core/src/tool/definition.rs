@@ -4,7 +4,6 @@
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::json::{Dialect, JsonText};
 
@@ -72,7 +71,7 @@ impl LazyDefinition {
     }
 
     /// The schema as text, where that is what a provider with this dialect wants.
-    pub(super) fn fit_schema(&self, dialect: Dialect) -> Option<&RawValue> {
+    pub(super) fn fit_schema(&self, dialect: Dialect) -> Option<&str> {
         match &self.source {
             Source::Written(Written { schema, fit, .. }) if dialect == Dialect::Lenient => match fit {
                 Fit::AsWritten => schema.written(),

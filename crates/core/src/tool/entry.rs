@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cx::Services;
@@ -218,7 +217,7 @@ impl ToolEntry {
     }
 
     /// Its schema as text, where that is what a provider with this dialect wants.
-    pub(crate) fn fit_schema(&self, dialect: Dialect) -> Option<&RawValue> {
+    pub(crate) fn fit_schema(&self, dialect: Dialect) -> Option<&str> {
         self.definition.fit_schema(dialect)
     }
 

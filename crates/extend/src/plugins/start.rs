@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::desk::Desk;
@@ -33,7 +32,7 @@ pub struct Plugin {
 }
 
 /// Where the code of a plugin is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
     /// A folder with a manifest.
     Folder(PathBuf),

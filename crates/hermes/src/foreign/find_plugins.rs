@@ -28,7 +28,7 @@ const MANIFESTS: [&str; 2] = ["plugin.yaml", "plugin.yml"];
 pub(crate) const FRONT: [&str; 3] = ["plugin.yaml", "plugin.yml", "__init__.py"];
 
 /// Where a plugin comes from; later ones win.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The person's own home.
     User,
@@ -50,7 +50,7 @@ impl Origin {
 }
 
 /// A plugin that is there.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) key: String,
     pub(crate) origin: Origin,

@@ -1,6 +1,6 @@
 //! The tools of MCP servers: what the configuration names, what is known of each, and their lives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,15 +12,17 @@ use hermes_core::session::Place;
 use hermes_core::wait::wait;
 use hermes_extend::launch::Launch;
 use hermes_extend::mcp::client::{
-    Kept, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault, read_servers,
+    Kept, Late, Mark, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
 use hermes_net::Http;
 use hermes_store::foreign::Stamp;
+use hermes_store::witness::Witnesses;
 use serde_json::Value;
 
 pub(crate) use hermes_extend::mcp::oauth::Person;
 
+use super::mcp_briefs::{Brief, Briefs, Section};
 use super::mcp_memory::Memory;
 use super::mcp_vault::HomeVault;
 use super::{Changes, Kind};
@@ -52,20 +54,52 @@ struct State {
     /// The revision of the world that this was made from.
     revision: Option<u64>,
     servers: BTreeMap<String, Slot>,
-    switched_off: Vec<ServerConfig>,
-    misread: Vec<Misread>,
+    section: Section,
+    /// What the configuration says of servers that do not run; read when somebody asks.
+    others: Option<Others>,
     /// What is wrong with the configuration, in words.
     complaints: Vec<String>,
     wait: Option<Duration>,
     /// The folder of what is known, as it was when it was last looked at.
     seen: Option<Stamp>,
+    /// What servers were known by when all of them were read, until it is kept for the next start.
+    to_keep: Option<Witnesses>,
 }
 
-struct Slot {
-    server: Server,
+/// Servers of the configuration that do not run.
+#[derive(Clone)]
+struct Others {
+    switched_off: Vec<ServerConfig>,
+    misread: Vec<Misread>,
+}
+
+/// A server that is switched on.
+pub(super) struct Slot {
+    server: Late,
     /// What was told to the registry last: what it offers, and what is to be said about it.
     told: Option<(u64, Option<Status>)>,
+    /// What it was known by when it was told so, for one that nobody has made yet.
+    mark: Option<Mark>,
     problems: Vec<String>,
+}
+
+impl Slot {
+    fn of(server: Server) -> Self {
+        Self { server: server.into(), told: None, mark: None, problems: Vec::new() }
+    }
+
+    /// One about which there is nothing to say, and of which the registry is told without it.
+    fn unmade(server: Late, mark: Option<Mark>) -> Self {
+        Self { server, told: Some((1, None)), mark, problems: Vec::new() }
+    }
+
+    /// How it stands, as far as a registry and people want to know.
+    fn standing(&self) -> (u64, Option<Status>) {
+        match self.server.made() {
+            Some(server) => (server.generation(), server.trouble()),
+            None => (1, None),
+        }
+    }
 }
 
 impl Mcp {
@@ -94,17 +128,22 @@ impl Mcp {
 
     /// The servers that are switched on, by name.
     pub fn servers(&self) -> Vec<Server> {
-        self.state().servers.values().map(|slot| slot.server.clone()).collect()
+        self.state().servers.values().map(|slot| slot.server.get().clone()).collect()
+    }
+
+    /// Those of them that somebody has needed: about the others there is nothing to say.
+    fn made(&self) -> Vec<Server> {
+        self.state().servers.values().filter_map(|slot| slot.server.made().cloned()).collect()
     }
 
     /// The servers that are switched off.
     pub fn switched_off(&self) -> Vec<ServerConfig> {
-        self.state().switched_off.clone()
+        self.state().others().switched_off.clone()
     }
 
     /// The servers that cannot be used as they are written.
     pub fn misread(&self) -> Vec<Misread> {
-        self.state().misread.clone()
+        self.state().others().misread.clone()
     }
 
     /// A server that is not in the configuration yet. What it says is kept in `told` and nowhere else.
@@ -134,7 +173,7 @@ impl Mcp {
 
     /// The server of this name, if it is switched on.
     pub fn server(&self, name: &str) -> Option<Server> {
-        self.state().servers.get(name).map(|slot| slot.server.clone())
+        self.state().servers.get(name).map(|slot| slot.server.get().clone())
     }
 
     /// Starts every server that nothing is known of, all at once, and waits a moment for those that were
@@ -157,7 +196,7 @@ impl Mcp {
 
     async fn start_missing(&self, wanted: impl Fn(&Server) -> bool) -> bool {
         let missing = |server: &Server| is_missing(server) && wanted(server);
-        let missing: Vec<Server> = self.servers().into_iter().filter(missing).collect();
+        let missing: Vec<Server> = self.made().into_iter().filter(missing).collect();
         if missing.is_empty() {
             return false;
         }
@@ -184,7 +223,7 @@ impl Mcp {
     /// Which servers are not there, and why, in one line; nothing when all are.
     pub fn news(&self) -> Option<String> {
         let (mut broken, mut closed, mut starting) = (Vec::new(), Vec::new(), Vec::new());
-        for server in self.servers() {
+        for server in self.made() {
             let name = server.config().name.clone();
             match server.trouble() {
                 None => {}
@@ -209,7 +248,7 @@ impl Mcp {
 
     /// Waits until servers were told of calls that nobody waits for any more, but no longer than `limit`.
     pub(crate) fn settle(&self, limit: Duration) {
-        let servers = self.servers();
+        let servers = self.made();
         let mut told = Box::pin(join_all(servers.iter().map(Server::settled)));
         // Nearly always there is nothing to tell, and nobody to wait for.
         if (&mut told).now_or_never().is_none() {
@@ -224,7 +263,7 @@ impl Mcp {
             let remote = !matches!(server.config().transport, Transport::Stdio(_));
             remote && server.status() == Status::Connected
         };
-        let servers: Vec<Server> = self.servers().into_iter().filter(running).collect();
+        let servers: Vec<Server> = self.made().into_iter().filter(running).collect();
         if !servers.is_empty() {
             let ended = Box::pin(join_all(servers.iter().map(Server::close)));
             drop(wait(select(ended, self.0.outside.host.sleep(limit))));
@@ -242,7 +281,7 @@ impl Mcp {
                 .collect();
             tool.strip_prefix("mcp__").is_some_and(|rest| rest.starts_with(&name)) && is_missing(server)
         };
-        let missing: Vec<Server> = self.servers().into_iter().filter(meant).collect();
+        let missing: Vec<Server> = self.made().into_iter().filter(meant).collect();
         join_all(missing.iter().map(Server::start)).await;
     }
 
@@ -338,49 +377,84 @@ fn unheard(names: &[String]) -> Option<String> {
 impl State {
     /// The servers that have not said yet what they offer, as they were last told.
     fn unheard(&self) -> Vec<String> {
-        let quiet = |slot: &Slot| {
+        let quiet = |(name, slot): (&String, &Slot)| {
             let (_, trouble) = slot.told.as_ref()?;
-            let unheard = matches!(trouble, Some(Status::New | Status::Starting));
-            unheard.then(|| slot.server.config().name.clone())
+            matches!(trouble, Some(Status::New | Status::Starting)).then(|| name.clone())
         };
-        self.servers.values().filter_map(quiet).collect()
+        self.servers.iter().filter_map(quiet).collect()
     }
 
-    /// Takes over what the configuration says now; the names that went.
-    fn reread(&mut self, world: &World, outside: &Arc<Outside>, vault: &HomeVault) -> Vec<Source> {
+    fn others(&mut self) -> &Others {
+        let section = &self.section;
+        self.others.get_or_insert_with(|| {
+            let Read { servers, misread, .. } = section.read();
+            let switched_off = servers.into_iter().filter(|config| !config.enabled).collect();
+            Others { switched_off, misread }
+        })
+    }
+
+    /// Takes over what the configuration says now; what went, and what is known of servers without making them.
+    fn reread(&mut self, world: &World, mcp: &Inner) -> Changes {
+        let is_first = self.revision.is_none();
         // Before anything is read: what is written in between is then noticed.
-        self.seen = vault.stamp();
-        // What is written is shown to people, without what its variables stand for.
-        let section = world.config_as_written("mcp_servers");
-        let on = |name: &str| {
-            world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"))
-        };
-        let section = section.filter(|_| !on("HERMES_SAFE_MODE"));
-        let read = read_servers(section.as_ref(), &|name| world.variable(name).map(str::to_owned));
-        self.complaints = read.complaints();
-        let Read { servers, misread, .. } = read;
-        self.misread = misread;
+        self.seen = mcp.vault.stamp();
+        self.section = Section::of(world);
+        self.others = None;
         self.wait = world
             .config("mcp_discovery_timeout")
             .as_ref()
             .and_then(Value::as_f64)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let (on, off): (Vec<_>, Vec<_>) = servers.into_iter().partition(|config| config.enabled);
-        self.switched_off = off;
+        if is_first && let Some(briefs) = Briefs::read(&self.section, &mcp.vault) {
+            return self.take(briefs, &mcp.outside);
+        }
+        let read = self.section.read();
+        self.complaints = read.complaints();
+        let Read { servers, misread, .. } = read;
+        let (on, switched_off): (Vec<_>, Vec<_>) = servers.into_iter().partition(|config| config.enabled);
+        self.others = Some(Others { switched_off, misread });
+        if is_first && !on.is_empty() {
+            let names: BTreeSet<&str> = on.iter().map(|config| config.name.as_str()).collect();
+            self.to_keep = mcp.vault.home().map(|home| home.seen(names));
+        }
         let mut before = std::mem::take(&mut self.servers);
-        let known = vault.known(&on);
-        for (config, known) in on.into_iter().zip(known) {
+        for config in on {
             let name = config.name.clone();
             let slot = match before.remove(&name) {
-                Some(slot) if *slot.server.config() == config => slot,
-                _ => {
-                    let server = Server::known_as(config, Arc::clone(outside), known);
-                    Slot { server, told: None, problems: Vec::new() }
-                }
+                Some(slot) if *slot.server.get().config() == config => slot,
+                _ => Slot::of(Server::new(config, Arc::clone(&mcp.outside))),
             };
             self.servers.insert(name, slot);
         }
-        before.into_keys().filter(|name| !self.servers.contains_key(name)).map(Source::Mcp).collect()
+        let gone = before.into_keys().filter(|name| !self.servers.contains_key(name));
+        Changes { removed: gone.map(Source::Mcp).collect(), ..Changes::default() }
+    }
+
+    /// Takes over what an earlier start has kept.
+    fn take(&mut self, briefs: Briefs, outside: &Arc<Outside>) -> Changes {
+        let mut changes = Changes::default();
+        self.complaints = briefs.complaints;
+        let mut read = None;
+        for Brief { name, mark, told } in briefs.servers {
+            let slot = if let Some(told) = told {
+                let server = self.section.late(&name, mark, outside);
+                changes.installed.push(told.scope(&server));
+                Slot::unmade(server, mark)
+            } else {
+                // There is more to say about it.
+                let read: &Read = read.get_or_insert_with(|| self.section.read());
+                let Some(config) = read.servers.iter().find(|it| it.name == name) else { continue };
+                Slot::of(Server::new(config.clone(), Arc::clone(outside)))
+            };
+            self.servers.insert(name, slot);
+        }
+        changes
+    }
+
+    /// Keeps for the next start what there is to say of all servers.
+    fn keep(&self, seen: Witnesses, vault: &HomeVault) {
+        let servers = self.servers.iter().map(|(name, slot)| (name.as_str(), slot.server.get()));
+        Briefs::keep(&self.section, servers, self.complaints.clone(), seen, vault);
     }
 }
 
@@ -394,26 +468,34 @@ impl Kind for Mcp {
         let mut state = self.state();
         let mut changes = Changes::default();
         let mut anything = false;
+        let vault = &self.0.vault;
         if state.revision != Some(world.revision()) {
-            changes.removed = state.reread(world, &self.0.outside, &self.0.vault);
+            changes = state.reread(world, &self.0);
             state.revision = Some(world.revision());
             anything = true;
         }
-        let seen = self.0.vault.stamp();
+        let seen = vault.stamp();
         if state.seen != seen {
             state.seen = seen;
-            state.servers.values().for_each(|slot| slot.server.look_again());
+            state.servers.iter().for_each(|(name, slot)| match slot.server.made() {
+                Some(server) => server.look_again(),
+                None if vault.mark(name, Kept::Known) != slot.mark => drop(slot.server.get()),
+                None => {}
+            });
         }
         for slot in state.servers.values_mut() {
-            let now = (slot.server.generation(), slot.server.trouble());
+            let now = slot.standing();
             if slot.told.as_ref() == Some(&now) {
                 continue;
             }
-            let (scope, problems) = slot.server.scope();
+            let (scope, problems) = slot.server.get().scope();
             slot.told = Some(now);
             slot.problems = problems;
             changes.installed.push(scope);
             anything = true;
+        }
+        if let Some(seen) = state.to_keep.take() {
+            state.keep(seen, vault);
         }
         if anything {
             let told = state.servers.values().flat_map(|slot| slot.problems.iter().cloned());

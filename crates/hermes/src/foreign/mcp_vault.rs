@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hermes_extend::mcp::client::{Kept, Mark, ServerConfig, Vault};
+use hermes_extend::mcp::client::{Kept, Mark, Vault};
 use hermes_store::foreign::Stamp;
 use hermes_store::{Home, McpFile, McpHome, Spill};
 
@@ -14,16 +14,9 @@ impl HomeVault {
         Self(home.map(|home| (home.clone(), McpHome::of(home))))
     }
 
-    fn home(&self) -> Option<&McpHome> {
+    /// That part, if there is a home.
+    pub(super) fn home(&self) -> Option<&McpHome> {
         self.0.as_ref().map(|(_, home)| home)
-    }
-
-    /// What is written down of these servers.
-    pub(super) fn known(&self, servers: &[ServerConfig]) -> Vec<Option<(Mark, String)>> {
-        let Some(home) = self.home() else { return servers.iter().map(|_| None).collect() };
-        let names: Vec<&str> = servers.iter().map(|config| config.name.as_str()).collect();
-        let marked = |(stamp, text): (Stamp, String)| (stamp.words(), text);
-        home.known(&names).into_iter().map(|known| known.map(marked)).collect()
     }
 
     /// Changes when something else is known of any server.

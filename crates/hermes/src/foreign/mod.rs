@@ -6,6 +6,7 @@
 //! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
 //! | `hooks.rs` | shell hooks |
 //! | `mcp.rs`, `mcp_vault.rs`, `mcp_memory.rs` | tools of MCP servers; what is learnt of them; what one says before it is wanted |
+//! | `mcp_briefs.rs` | what a start is told of servers without reading all that |
 //! | `mcp_left_out.rs` | in their place, where there are to be none |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
 //! | `tool_files.rs` | Python tool files |
@@ -20,6 +21,7 @@ mod hooks;
 mod launcher;
 mod learnt;
 mod mcp;
+mod mcp_briefs;
 mod mcp_left_out;
 mod mcp_memory;
 mod mcp_vault;

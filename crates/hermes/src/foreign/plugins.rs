@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `choose.rs` | which plugins run |
 //! | `clash.rs` | which one does of several with one name |
-//! | `roster.rs` | that, kept from one start to the next |
+//! | `roster.rs`, `record.rs` | that, kept from one start to the next |
 //! | `load.rs` | what becomes of each |
 //! | `hung.rs` | checks that did not answer, remembered for a while; of tool files too |
 //! | `skills.rs` | where the skills of a plugin are |
@@ -18,6 +18,7 @@ mod choose;
 mod clash;
 pub(super) mod hung;
 mod load;
+mod record;
 mod roster;
 mod skills;
 mod views;

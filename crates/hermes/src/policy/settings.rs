@@ -74,9 +74,9 @@ fn rules(config: &Config) -> Result<UserRules, PolicyError> {
     match config.get(&list) {
         None | Some(Value::Null) => {}
         Some(Value::Array(items)) => {
-            for (at, item) in items.iter().enumerate() {
+            for (at, item) in items.into_iter().enumerate() {
                 let line = line(config, at);
-                match serde_json::from_value::<UserRule>(item.clone()) {
+                match serde_json::from_value::<UserRule>(item) {
                     Ok(rule) => read.push((rule, line)),
                     Err(wrong) => faults.push(RuleFault { line, why: wrong.to_string() }),
                 }

@@ -28,6 +28,7 @@ mod verify;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -62,7 +63,8 @@ pub struct Config {
     pub warnings: Vec<Problem>,
     path: PathBuf,
     tree: Node,
-    values: Value,
+    /// The same without positions, made when somebody wants all of it.
+    values: OnceLock<Value>,
 }
 
 impl Config {
@@ -82,7 +84,9 @@ impl Config {
         lookup: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Config, StoreError> {
         let (mut tree, repeated) = tree::parse(path, text, Duplicates::LastWins)?;
-        tree.expand(lookup);
+        if text.contains(tree::VARIABLE) {
+            tree.expand(lookup);
+        }
         let mut reader = Reader::new(text);
         reader.warnings.extend(repeated);
         let settings = read::settings(&mut reader, Section::root(&tree));
@@ -93,8 +97,7 @@ impl Config {
             return Err(StoreError::Config { path: path.to_owned(), problems });
         }
         warnings.sort_by(by_place);
-        let values = tree.value();
-        Ok(Config { settings, warnings, path: path.to_owned(), tree, values })
+        Ok(Config { settings, warnings, path: path.to_owned(), tree, values: OnceLock::new() })
     }
 
     /// The file this was read from, whether or not it exists.
@@ -104,12 +107,12 @@ impl Config {
 
     /// Everything the file says, with `${NAME}` replaced and without defaults.
     pub fn values(&self) -> &Value {
-        &self.values
+        self.values.get_or_init(|| self.tree.value())
     }
 
     /// What the file says at a place; `None` if it is silent.
-    pub fn get(&self, path: &KeyPath) -> Option<&Value> {
-        path.find(&self.values)
+    pub fn get(&self, path: &KeyPath) -> Option<Value> {
+        self.at(path).map(|(node, _)| node.value())
     }
 
     /// The same with every `${NAME}` as it is written: what it stands for may be a secret.

@@ -20,6 +20,9 @@ const MAX_NODES: usize = 50_000;
 /// Real configs have under ten levels; this many fit a small stack even without optimisation.
 const MAX_DEPTH: usize = 24;
 
+/// How a variable in a text begins.
+pub(super) const VARIABLE: &str = "${";
+
 /// Where something starts, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
@@ -253,7 +256,7 @@ fn expanded(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Option<Strin
     let mut out = String::new();
     let mut rest = text;
     let mut changed = false;
-    while let Some((before, after)) = rest.split_once("${") {
+    while let Some((before, after)) = rest.split_once(VARIABLE) {
         out.push_str(before);
         match after.split_once('}') {
             Some((name, tail)) if crate::secrets::is_variable_name(name) => {
@@ -261,14 +264,14 @@ fn expanded(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Option<Strin
                     out.push_str(&value);
                     changed = true;
                 } else {
-                    out.push_str("${");
+                    out.push_str(VARIABLE);
                     out.push_str(name);
                     out.push('}');
                 }
                 rest = tail;
             }
             _ => {
-                out.push_str("${");
+                out.push_str(VARIABLE);
                 rest = after;
             }
         }

@@ -1,14 +1,16 @@
 //! Stamps: whether a file is still the one that was looked at.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use serde::{Deserialize, Serialize};
 
 /// How long a file must have lain still for its stamp to stand for its content.
 const SETTLED: Duration = Duration::from_secs(3);
-
-use serde::{Deserialize, Serialize};
 
 /// Changes when a file does: dates, size and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -74,6 +76,57 @@ pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
 /// The stamp of whatever is there, behind links; that of a folder changes when names in it come and go.
 pub(crate) fn any_stamp(path: &Path) -> Option<Stamp> {
     fs::metadata(path).ok().map(|meta| stamp_of(&meta))
+}
+
+/// A folder, for the stamps of many things below it: the way to it is gone once.
+pub(crate) struct Below<'a> {
+    folder: &'a Path,
+    /// Nothing where it cannot be opened; each path is then gone from the beginning.
+    opened: Option<OwnedFd>,
+}
+
+impl<'a> Below<'a> {
+    pub(crate) fn of(folder: &'a Path) -> Self {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Self { folder, opened: rustix::fs::open(folder, flags, Mode::empty()).ok() }
+    }
+
+    /// A path below the folder, as a whole.
+    pub(crate) fn whole(&self, path: &str) -> PathBuf {
+        let mut whole = PathBuf::with_capacity(self.folder.as_os_str().len() + 1 + path.len());
+        whole.push(self.folder);
+        if !path.is_empty() {
+            whole.push(path);
+        }
+        whole
+    }
+
+    /// The same as [`any_stamp`] of this path below the folder, or of the folder when it is empty.
+    pub(crate) fn any_stamp(&self, path: &str) -> Option<Stamp> {
+        match &self.opened {
+            Some(opened) if !path.is_empty() => {
+                rustix::fs::statat(opened, path, AtFlags::empty()).ok().map(|stat| Stamp::from(&stat))
+            }
+            _ => any_stamp(&self.whole(path)),
+        }
+    }
+}
+
+impl From<&Stat> for Stamp {
+    #[expect(
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::unnecessary_cast,
+        reason = "the same numbers, as the standard library tells them"
+    )]
+    fn from(stat: &Stat) -> Self {
+        Self {
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            bytes: stat.st_size as u64,
+            number: stat.st_ino,
+        }
+    }
 }
 
 pub(super) fn stamp_of(meta: &fs::Metadata) -> Stamp {

@@ -65,7 +65,7 @@ pub enum Transport {
 }
 
 /// A program to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stdio {
     /// A name on the search path, or a path.
     pub command: String,
@@ -238,17 +238,37 @@ pub fn one(
     if name.is_empty() || name.len() > 48 || name.chars().any(char::is_control) {
         return Err("its name has no, or too many, letters".to_owned());
     }
+    Ok(ServerConfig {
+        notes,
+        unset: unset(written, variable),
+        ..described(name, written, map, transport(map)?)
+    })
+}
+
+/// A server of which nothing is written. It cannot be asked.
+pub fn absent(name: &str) -> ServerConfig {
+    let nothing = Map::new();
+    let nowhere = Transport::Stdio(Stdio::default());
+    ServerConfig { enabled: false, ..described(name, &nothing, &nothing, nowhere) }
+}
+
+fn described(
+    name: &str,
+    written: &Map<String, Value>,
+    map: &Map<String, Value>,
+    transport: Transport,
+) -> ServerConfig {
     let lifecycle = section(map, "lifecycle");
     let time = |key: &str| seconds(map, key).or_else(|| seconds(&lifecycle, key));
     let tools = section(map, "tools");
     let elicitation = section(map, "elicitation");
-    Ok(ServerConfig {
+    ServerConfig {
         name: name.to_owned(),
         called: plain(name),
         place: shown::place(written),
-        unset: unset(written, variable),
-        notes,
-        transport: transport(map)?,
+        unset: Vec::new(),
+        notes: Vec::new(),
+        transport,
         enabled: flag(map, "enabled", true),
         timeout: time("timeout").map_or(Duration::from_mins(5), or_none),
         connect_timeout: time("connect_timeout").map_or(Duration::from_mins(1), or_none),
@@ -265,7 +285,7 @@ pub fn one(
         sampling: sampling(&section(map, "sampling")),
         elicitation: flag(&elicitation, "enabled", false)
             .then(|| seconds(&elicitation, "timeout").unwrap_or(Duration::from_mins(5))),
-    })
+    }
 }
 
 /// A limit as it is written: 0 is none.

@@ -8,7 +8,8 @@ use super::config::{ServerConfig, Transport};
 use super::known::{Known, LastTrouble};
 use super::login::Grant;
 use super::server::{Inner, Server, Status, Trouble};
-use super::{Kept, Mark, Vault};
+use super::told::Told;
+use super::{Kept, Mark, Outside, Vault};
 
 /// What is known, and the file that it was read from or written to last.
 #[derive(Default)]
@@ -22,17 +23,32 @@ impl Noted {
     pub(super) fn read(vault: &dyn Vault, server: &str) -> Self {
         // Looked at first: what is written in between is then read once more.
         let mark = vault.mark(server, Kept::Known);
-        Self::of(mark.and_then(|mark| Some((mark, vault.read(server, Kept::Known)?))))
-    }
-
-    /// The same, where it was read with its mark.
-    pub(super) fn of(written: Option<(Mark, String)>) -> Self {
-        let known = written.as_ref().and_then(|(_, text)| Known::read(text));
-        Self { known: Arc::new(known.unwrap_or_default()), mark: written.map(|(mark, _)| mark) }
+        let text = mark.and_then(|_| vault.read(server, Kept::Known));
+        let known = text.as_deref().and_then(Known::read).unwrap_or_default();
+        Self { known: Arc::new(known), mark: mark.filter(|_| text.is_some()) }
     }
 }
 
 impl Server {
+    /// One of which the registry was told what it offers by what had this mark. If something else is written down
+    /// by now, it has to be told again.
+    pub fn expected(config: ServerConfig, outside: Arc<Outside>, mark: Option<Mark>) -> Self {
+        let server = Self::new(config, outside);
+        if server.inner.noted().mark != mark {
+            server.inner.generation.fetch_add(1, Ordering::Release);
+        }
+        server
+    }
+
+    /// What it offers, if there is nothing else to say about it: the next start may take it for that.
+    pub fn brief(&self) -> Option<Told> {
+        if self.trouble().is_some() || !self.is_known() || wants_person(&self.inner.config) {
+            return None;
+        }
+        let (told, problems) = self.told();
+        problems.is_empty().then_some(told)
+    }
+
     /// Takes over what others have written down of it since; cheap where nobody has.
     pub fn look_again(&self) {
         self.inner.look_again();

@@ -11,7 +11,8 @@
 //! | `keep.rs` | that, as it is written down and shared with other programs |
 //! | `names.rs` | what its tools are called here |
 //! | `shown.rs` | where it is, for people, without secrets |
-//! | `tools.rs`, `utilities.rs` | its tools, resources and prompts as entries of the registry |
+//! | `tools.rs`, `utilities.rs` | its tools, resources and prompts, and what is wrong with them |
+//! | `told.rs`, `late.rs` | these as entries of the registry, without the server itself if need be |
 //! | `promise.rs` | whether an answer is what the tool says that it answers with |
 //! | `result.rs`, `media.rs` | its answers as the model reads them, and files for what is no text |
 //! | `server.rs`, `mind.rs` | its life: started, watched, let go, started again |
@@ -43,6 +44,7 @@ mod ignored;
 mod keep;
 mod known;
 mod lane;
+mod late;
 mod log;
 mod login;
 mod media;
@@ -61,6 +63,7 @@ mod server;
 mod shown;
 mod sse;
 mod stdio;
+mod told;
 mod tools;
 mod utilities;
 mod written;
@@ -78,13 +81,16 @@ use tokio::runtime::Handle;
 use crate::launch::Launch;
 
 pub use config::{
-    Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, one,
-    read_servers, server,
+    Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, absent,
+    one, read_servers, server,
 };
 pub use ignored::{Ignored, ignored};
 pub use known::{Changed, Hints, Known, LastTrouble, Listed};
+pub use late::Late;
 pub use login::{Directory, Grant, OAuth};
 pub use server::{Server, Status};
+pub use told::Told;
+pub use written::{expanded, names_any};
 
 /// What a server needs of the outside world.
 pub struct Outside {

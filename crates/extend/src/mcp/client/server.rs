@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::Outside;
 use super::config::ServerConfig;
 use super::connect;
 use super::handler::Client;
@@ -22,7 +23,6 @@ use super::keep::Noted;
 use super::known::Known;
 use super::lane::Lane;
 use super::log::Log;
-use super::{Mark, Outside};
 use crate::launch::Keeper;
 
 /// Failures in a row after which a server is left alone for a while, also by calls.
@@ -152,15 +152,6 @@ impl Server {
     /// Reads what is known of it; starts nothing.
     pub fn new(config: ServerConfig, outside: Arc<Outside>) -> Self {
         let noted = Noted::read(outside.vault.as_ref(), &config.name);
-        Self::with(config, outside, noted)
-    }
-
-    /// The same, where somebody has read what is known of it, with its mark.
-    pub fn known_as(config: ServerConfig, outside: Arc<Outside>, known: Option<(Mark, String)>) -> Self {
-        Self::with(config, outside, Noted::of(known))
-    }
-
-    fn with(config: ServerConfig, outside: Arc<Outside>, noted: Noted) -> Self {
         let log = Arc::new(Log::new(&config.name, Arc::clone(&outside.vault), Arc::clone(&outside.host)));
         let stop = CancellationToken::new();
         let inner = Inner {

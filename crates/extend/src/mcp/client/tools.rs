@@ -1,26 +1,17 @@
-//! The tools of a server as entries of the registry.
+//! The tools of a server as far as it is known, and what is wrong with them.
 
-use std::sync::Arc;
-
-use futures::future::BoxFuture;
-use hermes_core::cx::ToolCx;
-use hermes_core::effect::{Effect, Foreign};
 use hermes_core::error::ToolError;
-use hermes_core::gate::Gate;
-use hermes_core::registry::{Scope, Source};
-use hermes_core::session::Place;
-use hermes_core::tool::{Fit, Handler, LazyDefinition, PreparedCall, Reply, ToolEntry};
-use hermes_core::toolset::DynamicToolset;
-use serde_json::{Map, Value};
+use hermes_core::registry::Scope;
+use hermes_core::tool::{Fit, Reply};
 
 use super::call::CallError;
 use super::config::ServerConfig;
 use super::known::{Known, Listed, any_object};
-use super::media::Keeper;
+use super::late::Late;
 use super::names::{names, plain};
-use super::promise;
-use super::result::{needs_login, reply};
+use super::result::needs_login;
 use super::server::{Server, Status};
+use super::told::{Told, ToldTool, What};
 use super::utilities;
 
 /// The name of the toolset that the tools of a server are in.
@@ -40,9 +31,15 @@ impl Server {
 
     /// Everything it offers as far as it is known, and what is wrong with it, in words.
     pub fn scope(&self) -> (Scope, Vec<String>) {
+        let (told, problems) = self.told();
+        (told.scope(&Late::from(self.clone())), problems)
+    }
+
+    /// The same, as it is told to a registry.
+    pub(super) fn told(&self) -> (Told, Vec<String>) {
         let config = self.config();
         let name = &config.name;
-        let mut scope = Scope::new(Source::Mcp(name.clone())).toolset(DynamicToolset::mcp(name, Vec::new()));
+        let mut told = Told::nothing(config);
         let mut problems = Vec::new();
         problems.extend(self.trouble().and_then(|status| match status {
             Status::NeedsLogin(why) => {
@@ -55,7 +52,7 @@ impl Server {
             _ => None,
         }));
         if !self.is_known() {
-            return (scope, problems);
+            return (told, problems);
         }
         let known = self.known();
         problems.extend(news(name, &known));
@@ -75,48 +72,35 @@ impl Server {
                 problems.push(format!("tool `{}` of MCP server `{name}` is left out: {fault}", tool.name));
             }
             if !tool.name.trim().is_empty() {
-                scope = scope.tool(self.entry(tool, entry_name, held, fault, known.fit(&tool.name)));
+                told.tools.push(one(name, tool, entry_name, held, fault, known.fit(&tool.name)));
             }
         }
-        for entry in utilities::entries(self, &known) {
-            if !called.iter().any(|taken| taken == entry.name().as_ref()) {
-                scope = scope.tool(entry);
-            }
-        }
-        (scope, problems)
+        let utilities = utilities::told(config, &known).into_iter();
+        told.tools.extend(utilities.filter(|it| !called.contains(&it.name)));
+        (told, problems)
     }
+}
 
-    fn entry(&self, tool: &Listed, name: &str, held: bool, fault: Option<&str>, fit: Fit) -> ToolEntry {
-        let config = self.config();
-        let (schema, fit) = match fault {
-            Some(_) => (any_object().into(), Fit::Unknown),
-            None => (tool.schema.clone(), fit),
-        };
-        let definition = LazyDefinition::written(tool.description.as_str(), schema, fit);
-        let handler = McpTool {
-            server: self.clone(),
-            tool: tool.name.clone().into(),
-            read_only: tool.hints.read_only,
-            overlaps: config.parallel,
-        };
-        let mut entry = ToolEntry::new(name, toolset(&config.name), definition, handler)
-            .emoji("🔌")
-            .timeout(config.timeout)
-            .elsewhere(config.reached_within());
-        if tool.hints.read_only {
-            entry = entry.read_only();
-        }
-        match (held, fault) {
-            (true, _) => entry.gate(closed(
-                format!("{name} {}", tool.digest()),
-                format!(
-                    "the server changed its definition since it was agreed to; look at the change with `hermes mcp tools {}`",
-                    config.name
-                ),
-            )),
-            (false, Some(fault)) => entry.gate(closed(format!("{name} {}", tool.digest()), fault.to_owned())),
-            (false, None) => entry,
-        }
+/// One tool of a server as it is told.
+fn one(server: &str, tool: &Listed, name: &str, held: bool, fault: Option<&str>, fit: Fit) -> ToldTool {
+    let (schema, fit) = match fault {
+        Some(_) => (any_object().into(), Fit::Unknown),
+        None => (tool.schema.clone(), fit),
+    };
+    let held = held.then(|| {
+        format!(
+            "the server changed its definition since it was agreed to; look at the change with `hermes mcp tools {server}`"
+        )
+    });
+    let shut = held.or_else(|| fault.map(str::to_owned));
+    ToldTool {
+        name: name.to_owned(),
+        what: What::Tool(tool.name.as_str().into()),
+        read_only: tool.hints.read_only,
+        description: tool.description.clone(),
+        schema,
+        fit,
+        shut: shut.map(|why| (format!("{name} {}", tool.digest()), why)),
     }
 }
 
@@ -130,60 +114,6 @@ fn news(server: &str, known: &Known) -> Option<String> {
             new.join("`, `")
         )
     })
-}
-
-/// A gate that does not open, and says why.
-fn closed(name: String, why: String) -> Gate {
-    Gate::check(name, move |_| std::future::ready(Err(why.clone())))
-}
-
-/// One tool of a server.
-struct McpTool {
-    server: Server,
-    tool: Arc<str>,
-    read_only: bool,
-    overlaps: bool,
-}
-
-struct McpCall {
-    server: Server,
-    tool: Arc<str>,
-    effects: Vec<Effect>,
-    arguments: Map<String, Value>,
-}
-
-impl Handler for McpTool {
-    fn prepare(&self, arguments: Map<String, Value>) -> Result<Box<dyn PreparedCall>, ToolError> {
-        let effects = if self.read_only {
-            Vec::new()
-        } else {
-            vec![Effect::Foreign(Foreign {
-                source: format!("MCP server `{}`", self.server.config().name),
-                tool: self.tool.to_string(),
-                overlaps: self.overlaps,
-            })]
-        };
-        let (server, tool) = (self.server.clone(), Arc::clone(&self.tool));
-        Ok(Box::new(McpCall { server, tool, effects, arguments }))
-    }
-}
-
-impl PreparedCall for McpCall {
-    fn effects(&self, _place: &Place) -> Vec<Effect> {
-        self.effects.clone()
-    }
-
-    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
-        Box::pin(async move {
-            match self.server.call(&self.tool, self.arguments, cx).await {
-                Ok(result) => {
-                    let note = promise::note(&self.server, &self.tool, &result);
-                    reply(result, note, &Keeper::of(&self.server, cx))
-                }
-                Err(error) => failed(&self.server, error),
-            }
-        })
-    }
 }
 
 /// Why there is no answer, as the model reads it.

@@ -1,39 +1,36 @@
 //! Tools to look at a server's resources and to use its prompts, where it has any.
 
-use futures::future::BoxFuture;
 use hermes_core::cx::ToolCx;
-use hermes_core::error::ToolError;
-use hermes_core::tool::{Definition, Reply, ToolEntry};
+use hermes_core::json::{Dialect, is_fit, sanitize};
+use hermes_core::tool::{Definition, Fit, Reply};
 use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult};
 use serde_json::{Map, Value, json};
 
 use super::call::CallError;
+use super::config::ServerConfig;
 use super::known::Known;
 use super::media::Keeper;
 use super::result::{Parts, attached};
 use super::server::Server;
-use super::tools::{failed, toolset, utility_name};
+use super::told::{ToldTool, What};
+use super::tools::utility_name;
 
 /// Pages of a list that are asked for.
 const MAX_PAGES: usize = 50;
 
 /// The ones that fit what the server has and the configuration allows.
-pub(super) fn entries(server: &Server, known: &Known) -> Vec<ToolEntry> {
-    let filter = &server.config().filter;
-    let mut entries = Vec::new();
-    if known.resources && filter.resources {
-        entries.push(entry(server, Utility::ListResources));
-        entries.push(entry(server, Utility::ReadResource));
-    }
-    if known.prompts && filter.prompts {
-        entries.push(entry(server, Utility::ListPrompts));
-        entries.push(entry(server, Utility::GetPrompt));
-    }
-    entries
+pub(super) fn told(config: &ServerConfig, known: &Known) -> Vec<ToldTool> {
+    let filter = &config.filter;
+    let resources = [Utility::ListResources, Utility::ReadResource];
+    let prompts = [Utility::ListPrompts, Utility::GetPrompt];
+    let resources = resources.into_iter().filter(|_| known.resources && filter.resources);
+    let all = resources.chain(prompts.into_iter().filter(|_| known.prompts && filter.prompts));
+    all.map(|utility| utility.told(config)).collect()
 }
 
-#[derive(Clone, Copy)]
-enum Utility {
+/// A tool of ours about a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Utility {
     ListResources,
     ReadResource,
     ListPrompts,
@@ -41,12 +38,49 @@ enum Utility {
 }
 
 impl Utility {
-    fn word(self) -> &'static str {
+    const ALL: [Self; 4] = [Self::ListResources, Self::ReadResource, Self::ListPrompts, Self::GetPrompt];
+
+    /// The one of this name.
+    pub(super) fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|utility| utility.word() == word)
+    }
+
+    /// Its name, without that of the server.
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::ListResources => "list_resources",
             Self::ReadResource => "read_resource",
             Self::ListPrompts => "list_prompts",
             Self::GetPrompt => "get_prompt",
+        }
+    }
+
+    /// What it says.
+    pub(super) async fn answer(
+        self,
+        server: &Server,
+        arguments: Map<String, Value>,
+        cx: &ToolCx,
+    ) -> Result<Reply, CallError> {
+        answer(server, self, arguments, cx).await
+    }
+
+    /// As it is offered.
+    fn told(self, config: &ServerConfig) -> ToldTool {
+        let Definition { description, parameters } = self.definition(&config.name);
+        let fit = if is_fit(&parameters) {
+            Fit::AsWritten
+        } else {
+            Fit::As(Box::new(sanitize(&parameters, Dialect::Lenient).into_owned().into()))
+        };
+        ToldTool {
+            name: utility_name(config, self.word()),
+            what: What::Utility(self),
+            read_only: true,
+            description,
+            schema: parameters.into(),
+            fit,
+            shut: None,
         }
     }
 
@@ -88,27 +122,6 @@ impl Utility {
         };
         Definition { description, parameters }
     }
-}
-
-fn entry(server: &Server, utility: Utility) -> ToolEntry {
-    let config = server.config();
-    let name = utility_name(config, utility.word());
-    let owner = server.clone();
-    let run =
-        move |arguments: Map<String, Value>, cx: ToolCx| -> BoxFuture<'static, Result<Reply, ToolError>> {
-            let server = owner.clone();
-            Box::pin(async move {
-                match answer(&server, utility, arguments, &cx).await {
-                    Ok(reply) => Ok(reply),
-                    Err(error) => failed(&server, error),
-                }
-            })
-        };
-    ToolEntry::from_fn(name, toolset(&config.name), utility.definition(&config.name), |_, _| Vec::new(), run)
-        .emoji("🔌")
-        .timeout(config.timeout)
-        .elsewhere(config.reached_within())
-        .read_only()
 }
 
 async fn answer(

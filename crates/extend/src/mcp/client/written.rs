@@ -69,7 +69,7 @@ pub(super) fn pairs(map: &Map<String, Value>, key: &str) -> BTreeMap<String, Str
 }
 
 /// Whether any text of a value may name a variable.
-pub(super) fn names_any(value: &Value) -> bool {
+pub fn names_any(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains("${"),
         Value::Array(items) => items.iter().any(names_any),
@@ -79,7 +79,7 @@ pub(super) fn names_any(value: &Value) -> bool {
 }
 
 /// The value with every `${VAR}` and `${env:VAR}` in its texts replaced; what is not set stays.
-pub(super) fn expanded(value: &Value, variable: &dyn Fn(&str) -> Option<String>) -> Value {
+pub fn expanded(value: &Value, variable: &dyn Fn(&str) -> Option<String>) -> Value {
     match value {
         Value::String(text) => Value::String(expand(text, variable)),
         Value::Array(items) => items.iter().map(|item| expanded(item, variable)).collect(),

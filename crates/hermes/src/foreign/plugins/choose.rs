@@ -15,7 +15,6 @@ use hermes_extend::plugins::start::Code;
 use hermes_extend::python::paths;
 use hermes_store::witness::Witnesses;
 use hermes_store::{Home, Trust, foreign};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::clash::{Clash, settled};
@@ -29,7 +28,7 @@ use crate::world::World;
 const PATHS: &str = "python-paths.json";
 
 /// What the configuration says.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) enabled: Vec<String>,
     pub(super) disabled: Vec<String>,
@@ -69,13 +68,12 @@ fn is_named(found: &Found, name: &str) -> bool {
 }
 
 /// A plugin that is to run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Chosen {
     pub(super) found: Found,
     /// What it is known by: changes when the plugin does.
     pub(super) identity: String,
     /// Whether another one has its name, and only its say in what may run counts.
-    #[serde(skip)]
     pub(super) aside: bool,
 }
 
@@ -108,6 +106,7 @@ impl Chosen {
 /// The plugins that are to run, and what that was found out from.
 pub(super) struct Survey {
     wanted: Arc<Wanted>,
+    /// Of what depends on where the program stands.
     witnesses: Witnesses,
     /// One of each key, and those whose say counts beside it.
     pub(super) chosen: Vec<Arc<Chosen>>,
@@ -120,6 +119,11 @@ pub(super) struct Survey {
 }
 
 impl Survey {
+    /// Whether everything is as it was.
+    fn holds(&self) -> bool {
+        self.witnesses.hold() && self.lasting.witnesses.hold()
+    }
+
     /// What the configuration said.
     pub(super) fn wanted(&self) -> &Wanted {
         &self.wanted
@@ -144,14 +148,14 @@ impl Plugins {
     pub(super) fn survey(&self, state: &mut State, wanted: &Arc<Wanted>) -> Arc<Survey> {
         if let Some(known) = &state.survey
             && known.wanted == *wanted
-            && (self.one_moment || known.witnesses.hold())
+            && (self.one_moment || known.holds())
         {
             return Arc::clone(known);
         }
         let kept = if state.survey.is_none() { self.read_roster(wanted) } else { None };
         let earlier = state.survey.as_deref().map(|survey| survey.chosen.as_slice()).unwrap_or_default();
         let lasting = kept.unwrap_or_else(|| self.lasting(wanted, earlier));
-        let (mut chosen, mut witnesses) = (lasting.chosen.clone(), lasting.witnesses.clone());
+        let (mut chosen, mut witnesses) = (lasting.chosen.clone(), Witnesses::default());
         let mut missing = lasting.missing.clone();
         chosen.extend(self.of_project(wanted, &mut missing, &mut witnesses));
         witnesses.settle();

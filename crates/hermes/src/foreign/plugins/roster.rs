@@ -3,25 +3,27 @@
 
 use std::sync::Arc;
 
-use hermes_extend::plugins::offer::Offer;
+use hermes_core::digest::{digest_pair, digest_text};
+use hermes_core::packed::{Packer, Unpacker};
 use hermes_store::witness::{Kept, forget};
 use serde::{Deserialize, Serialize};
 
 use super::choose::{Chosen, Lasting, Survey, Wanted};
+use super::record::{self, Record};
 use super::{Plugins, Running};
 use crate::world::World;
 
 /// Where it is kept.
-const ROSTER: &str = "plugin-roster.json";
+const ROSTER: &str = "plugin-roster";
 
 /// Changes with what is written.
-const VERSION: u32 = 4;
+const VERSION: u64 = 5;
 
 /// What is to be known of all plugins together.
 #[derive(Serialize, Deserialize)]
 struct Head {
-    version: u32,
-    wanted: Wanted,
+    /// Fingerprint of what the configuration said.
+    wanted: u64,
     missing: Vec<String>,
     /// Whether none of them has a say in what tools of others do: no hooks, no tools that stand in for others.
     is_quiet: bool,
@@ -34,12 +36,11 @@ impl Plugins {
     /// What an earlier start kept, if it is still so. What the plugins offer is then known.
     pub(super) fn read_roster(&self, wanted: &Wanted) -> Option<Lasting> {
         let Kept { witnesses, head, body } = self.kept_roster(wanted)?;
-        let plugins: Vec<(Chosen, Option<String>, Offer)> = serde_json::from_str(&body).ok()?;
-        let mut chosen = Vec::with_capacity(plugins.len());
-        for (plugin, known_by, offer) in plugins {
-            self.asking.remember(known_by.as_ref().unwrap_or(&plugin.identity), offer);
-            chosen.push(Arc::new(plugin));
-        }
+        let chosen = Unpacker::new(&body).list(|packed| {
+            let Record { chosen, known_by, offer } = record::unpack(packed)?;
+            self.asking.remember(known_by.as_ref().unwrap_or(&chosen.identity), offer);
+            Some(Arc::new(chosen))
+        })?;
         Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: head.missing })
     }
 
@@ -56,7 +57,7 @@ impl Plugins {
             return None;
         }
         let kept = Kept::<Head>::read(&self.home, ROSTER)?;
-        (kept.head.version == VERSION && kept.head.wanted == *wanted).then_some(kept)
+        (kept.head.wanted == fingerprint(wanted)).then_some(kept)
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
@@ -73,25 +74,36 @@ impl Plugins {
         }
         let heard = |it: &'_ Arc<Chosen>| running.iter().find(|other| other.chosen.is(it));
         let all: Option<Vec<&Running>> = lasting.chosen.iter().map(heard).collect();
+        let kept = all.filter(|_| !lasting.is_open).and_then(|all| {
+            let (witnesses, head) = (lasting.witnesses.clone(), head(survey, &all, world));
+            Some(Kept { witnesses, head, body: body(&all)? })
+        });
         // Without a cache a start takes longer, and that is all.
-        let _ = match all.filter(|_| !lasting.is_open) {
-            Some(all) => {
-                let (witnesses, body) = (lasting.witnesses.clone(), body(&all));
-                let head = head(survey, &all, world);
-                Kept { witnesses, head, body }.keep(&self.home, ROSTER)
-            }
+        let _ = match kept {
+            Some(kept) => kept.keep(&self.home, ROSTER),
             None => forget(&self.home, ROSTER),
         };
     }
 }
 
-/// Each plugin, by what its offer is remembered where that is not what the plugin is known by, and the offer.
-fn body(all: &[&Running]) -> String {
-    let lines: Vec<(&Chosen, Option<&String>, &Offer)> = all
-        .iter()
-        .map(|it| (&*it.chosen, Some(&it.known_by).filter(|by| **by != it.chosen.identity), &*it.offer))
-        .collect();
-    serde_json::to_string(&lines).unwrap_or_default()
+/// All plugins and what they offer.
+fn body(all: &[&Running]) -> Option<String> {
+    let (mut packer, mut done) = (Packer::default(), Some(()));
+    packer.list(all.iter(), |packer, it| {
+        let known_by = Some(it.known_by.as_str()).filter(|by| *by != it.chosen.identity);
+        done = done.and(record::pack(packer, &it.chosen, known_by, &it.offer));
+    });
+    done.map(|()| packer.packed())
+}
+
+/// Changes with what the configuration says, and with what is written.
+fn fingerprint(wanted: &Wanted) -> u64 {
+    let Wanted { enabled, disabled, odd } = wanted;
+    let list = |sum, list: &Vec<String>| {
+        let sum = digest_pair(sum, list.len() as u64);
+        list.iter().fold(sum, |sum, name| digest_pair(sum, digest_text(name)))
+    };
+    [enabled, disabled, odd].into_iter().fold(VERSION, list)
 }
 
 fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
@@ -103,8 +115,7 @@ fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
     asked.sort();
     asked.dedup();
     Head {
-        version: VERSION,
-        wanted: survey.wanted().clone(),
+        wanted: fingerprint(survey.wanted()),
         missing: survey.lasting.missing.clone(),
         is_quiet: !all.iter().any(has_a_say),
         variables: asked.into_iter().map(|name| (name.clone(), world.variable(name).is_some())).collect(),

@@ -1,0 +1,117 @@
+//! What a start is told of MCP servers without reading their configuration or what is known of them: most have
+//! nothing to say but what they offer, and that is kept, ready to be told to the registry.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hermes_core::digest::{digest, digest_pair};
+use hermes_core::packed::{Packer, Unpacker};
+use hermes_extend::mcp::client::{
+    Late, Mark, Outside, Read, Server, Told, absent, expanded, names_any, read_servers,
+};
+use hermes_store::witness::Witnesses;
+use serde_json::Value;
+
+use super::mcp_vault::HomeVault;
+use crate::world::World;
+
+/// Changes with what is packed.
+const VERSION: u64 = 1;
+
+/// `mcp_servers` as it is written, and what the variables are that it names.
+#[derive(Clone, Default)]
+pub(super) struct Section {
+    // What is written is shown to people, without what its variables stand for.
+    written: Option<Arc<Value>>,
+    variables: Arc<BTreeMap<String, String>>,
+    fingerprint: u64,
+}
+
+impl Section {
+    /// That of this moment; none where everything foreign is switched off.
+    pub(super) fn of(world: &World) -> Self {
+        let on = |name: &str| {
+            world.variable(name).is_some_and(|it| !matches!(it, "" | "0" | "false" | "no" | "off"))
+        };
+        let written = world.config_as_written("mcp_servers").filter(|_| !on("HERMES_SAFE_MODE"));
+        let Some(written) = written else { return Self::default() };
+        let mut fingerprint = digest_pair(VERSION, digest(&written));
+        let mut variables = BTreeMap::new();
+        if names_any(&written) {
+            let named = Mutex::new(&mut variables);
+            let value = |name: &str| {
+                let value = world.variable(name)?.to_owned();
+                let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
+                named.insert(name.to_owned(), value.clone());
+                Some(value)
+            };
+            fingerprint = digest_pair(fingerprint, digest(&expanded(&written, &value)));
+        }
+        Self { written: Some(Arc::new(written)), variables: Arc::new(variables), fingerprint }
+    }
+
+    /// All servers in it.
+    pub(super) fn read(&self) -> Read {
+        read_servers(self.written.as_deref(), &|name| self.variables.get(name).cloned())
+    }
+
+    /// A server of it, made when it is first needed.
+    pub(super) fn late(&self, name: &str, mark: Option<Mark>, outside: &Arc<Outside>) -> Late {
+        let (section, name, outside) = (self.clone(), name.to_owned(), Arc::clone(outside));
+        Late::new(move || {
+            let found = section.read().servers.into_iter().find(|config| config.name == name);
+            // It was there when this was kept, and the section is the same.
+            Server::expected(found.unwrap_or_else(|| absent(&name)), Arc::clone(&outside), mark)
+        })
+    }
+}
+
+/// What was kept of all servers.
+pub(super) struct Briefs {
+    pub(super) complaints: Vec<String>,
+    pub(super) servers: Vec<Brief>,
+}
+
+/// What was kept of one that is switched on.
+pub(super) struct Brief {
+    pub(super) name: String,
+    /// What it was known by then.
+    pub(super) mark: Option<Mark>,
+    /// What it offers; nothing where there is more to say about it.
+    pub(super) told: Option<Told>,
+}
+
+impl Briefs {
+    /// What an earlier start kept, if it still holds.
+    pub(super) fn read(section: &Section, vault: &HomeVault) -> Option<Self> {
+        section.written.as_ref()?;
+        let kept = vault.home()?.briefs(section.fingerprint)?;
+        let (mut packed, mut marks) = (Unpacker::new(&kept.body), kept.marks.into_iter());
+        let servers = packed.list(|packed| {
+            let (name, mark) = (packed.text()?.to_owned(), marks.next()?);
+            let told = if packed.flag()? { Some(Told::unpack(packed)?) } else { None };
+            Some(Brief { name, mark: mark.map(|stamp| stamp.words()), told })
+        })?;
+        Some(Self { complaints: kept.complaints, servers })
+    }
+
+    /// Keeps what there is to say of servers. `seen` tells what they were known by, in the same order.
+    pub(super) fn keep<'a>(
+        section: &Section,
+        servers: impl ExactSizeIterator<Item = (&'a str, &'a Server)>,
+        complaints: Vec<String>,
+        seen: Witnesses,
+        vault: &HomeVault,
+    ) {
+        let Some(home) = vault.home() else { return };
+        let mut packer = Packer::default();
+        packer.list(servers, |packer, (name, server)| {
+            packer.text(name);
+            match server.brief() {
+                Some(told) => told.pack(packer.flag(true)),
+                None => _ = packer.flag(false),
+            }
+        });
+        home.keep_briefs(section.fingerprint, complaints, seen, packer.packed());
+    }
+}
