@@ -56,27 +56,36 @@ pub(crate) enum Kind {
 
 /// The text of a file, `None` if there is none, an error if it is too large or not text.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError> {
-    let Some(bytes) = read_bytes(path, limit)? else { return Ok(None) };
+    Ok(read_stamped(path, limit)?.map(|(text, _)| text))
+}
+
+/// The same, with the stamp that the file had before it was read.
+pub(crate) fn read_stamped(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, StoreError> {
+    let Some((bytes, stamp)) = read_bytes_stamped(path, limit)? else { return Ok(None) };
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
+        Ok(text) => Ok(Some((text, stamp))),
         Err(e) => Err(StoreError::NotText { path: path.to_owned(), offset: e.utf8_error().valid_up_to() }),
     }
 }
 
 /// The bytes of a file, `None` if there is none, an error if there are too many.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    Ok(read_bytes_stamped(path, limit)?.map(|(bytes, _)| bytes))
+}
+
+fn read_bytes_stamped(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, StoreError> {
     let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
     // Asked before opening: opening a named pipe would wait for its other end.
-    let length = match fs::metadata(path) {
+    let meta = match fs::metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
         Ok(meta) if !meta.is_file() => {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
         }
-        Ok(meta) => meta.len(),
+        Ok(meta) => meta,
     };
     // Room for all of it and one byte more: it is read at once, and its end is seen without growing.
-    let room = usize::try_from(length.min(limit)).unwrap_or_default().saturating_add(1);
+    let room = usize::try_from(meta.len().min(limit)).unwrap_or_default().saturating_add(1);
     let mut bytes = Vec::with_capacity(room);
     File::open(path)
         .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
@@ -84,7 +93,7 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Sto
     if bytes.len() as u64 > limit {
         return Err(StoreError::TooLarge { path: path.to_owned(), limit });
     }
-    Ok(Some(bytes))
+    Ok(Some((bytes, stamp_of(&meta))))
 }
 
 /// The SHA-256 of a file, read piece by piece; `None` if there is none, an error if it is too large.

@@ -119,8 +119,7 @@ impl<H: DeserializeOwned> Kept<H> {
     /// What was kept in the home's cache under this name, if it still holds.
     pub fn read(home: &Home, name: &str) -> Option<Self> {
         let path = home.cache().join(name);
-        let stamp = disk::stamp(&path)?;
-        let mut text = disk::read(&path, MAX_BYTES).ok().flatten()?;
+        let (mut text, stamp) = disk::read_stamped(&path, MAX_BYTES).ok().flatten()?;
         let end = text.find('\n')?;
         let first: FirstLine<H> = serde_json::from_str(text.get(..end)?).ok()?;
         let witnesses = Witnesses::settled(first.near, first.far, stamp)?;

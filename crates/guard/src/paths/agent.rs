@@ -55,6 +55,22 @@ pub(super) const RULES: &[Rule] = &[
             "shell-hook*",
             "profiles/*/config.yaml*",
             "gateway.json",
+            "trusted.json*",
+            "profiles/*/trusted.json*",
+        ],
+    },
+    Rule {
+        name: "agent-knowledge",
+        why: "is what the agent found out about plugins and servers, and goes by",
+        class: Agent,
+        anchor: Anchor::Agent,
+        read: Allow,
+        write: Deny,
+        patterns: &[
+            "cache/*.json*",
+            "cache/pycache/**",
+            "profiles/*/cache/*.json*",
+            "profiles/*/cache/pycache/**",
         ],
     },
     Rule {

@@ -1,6 +1,7 @@
 //! The roster: the plugins that are switched on and what each of them offers, kept from one start to the
 //! next in one file. A start that finds the dates of their files as they were reads nothing else.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_extend::plugins::offer::Offer;
@@ -15,7 +16,7 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.json";
 
 /// Changes with what is written.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// What is to be known of all plugins together.
 #[derive(Serialize, Deserialize)]
@@ -23,6 +24,8 @@ struct Head {
     version: u32,
     wanted: Wanted,
     missing: Vec<String>,
+    /// Where plugins of projects lie that were accepted with a say in what may run.
+    policies: Vec<PathBuf>,
     /// Whether none of them has a say in what tools of others do: no hooks, no tools that stand in for others.
     is_quiet: bool,
     /// The variables that plugins asked for, and whether they were set: with others set a plugin may offer
@@ -40,14 +43,17 @@ impl Plugins {
             self.asking.remember(known_by.as_ref().unwrap_or(&plugin.identity), offer);
             chosen.push(Arc::new(plugin));
         }
-        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: head.missing })
+        let Head { missing, policies, .. } = head;
+        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies })
     }
 
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
         let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let is_quiet = |head: Head| head.is_quiet && head.variables.iter().all(as_before);
+        let is_quiet = |head: Head| {
+            head.is_quiet && !self.has_policy(&head.policies) && head.variables.iter().all(as_before)
+        };
         !self.has_project() && self.kept_roster(wanted).is_some_and(|kept| is_quiet(kept.head))
     }
 
@@ -106,6 +112,7 @@ fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
         version: VERSION,
         wanted: survey.wanted().clone(),
         missing: survey.lasting.missing.clone(),
+        policies: survey.lasting.policies.clone(),
         is_quiet: !all.iter().any(has_a_say),
         variables: asked.into_iter().map(|name| (name.clone(), world.variable(name).is_some())).collect(),
     }
