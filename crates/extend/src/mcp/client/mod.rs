@@ -19,6 +19,7 @@
 //! | `rounds.rs` | a call that the server answers with questions |
 //! | `lane.rs` | the short way of a call to a program on this machine |
 //! | `connect.rs` | from a configuration to a connection |
+//! | `list.rs` | its tools, as it lists them |
 //! | `handler.rs` | what it may ask of us |
 //! | `sampling.rs`, `elicit.rs`, `form.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
@@ -43,6 +44,7 @@ mod ignored;
 mod keep;
 mod known;
 mod lane;
+mod list;
 mod log;
 mod login;
 mod media;
@@ -76,6 +78,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
 use crate::launch::Launch;
+use crate::mcp::ring::Ring;
 
 pub use config::{
     Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, one,
@@ -103,6 +106,8 @@ pub struct Outside {
     pub place: Place,
     /// Takes the person to a page and brings back what came of it; nobody when there is none.
     pub person: Option<Arc<dyn crate::mcp::oauth::Person>>,
+    /// Who we are among those that ask each other.
+    pub ring: Arc<Ring>,
 }
 
 impl Outside {
