@@ -59,10 +59,10 @@ impl Trust {
         })
     }
 
-    /// The same, and nothing when that cannot be told. Where it is written is taken note of.
-    pub fn seen(home: &Home, witnesses: &mut Witnesses) -> Self {
+    /// The same. Where it is written is taken note of.
+    pub fn seen(home: &Home, witnesses: &mut Witnesses) -> Result<Self, StoreError> {
         witnesses.see(&file(home));
-        Self::read(home).unwrap_or_default()
+        Self::read(home)
     }
 
     /// Where the plugins lie that were accepted with a say in what may run, whatever project they are of. Only a

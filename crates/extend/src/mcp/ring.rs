@@ -85,6 +85,12 @@ impl Ring {
         }
     }
 
+    /// Forgets the servers that are not asked any more.
+    pub fn keep(&self, is_asked: impl Fn(&str) -> bool) {
+        let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        behind.retain(|server, _| is_asked(server));
+    }
+
     /// Made when somebody first wants to know; nothing on a machine without random numbers, where nobody is
     /// recognised.
     fn own(&self) -> Option<&str> {
@@ -109,5 +115,8 @@ mod tests {
         assert_eq!(two.met("three", mark(&three).as_ref()), Met::Asker);
         assert_eq!(one.met("two", mark(&two).as_ref()), Met::Asker);
         assert_eq!(three.met("one", mark(&one).as_ref()), Met::Asker);
+
+        one.keep(|server| server == "plain");
+        assert_eq!(three.met("one", mark(&one).as_ref()), Met::Other, "the ring is open");
     }
 }

@@ -389,6 +389,7 @@ impl State {
             };
             self.servers.insert(name, slot);
         }
+        outside.ring.keep(|name| self.servers.contains_key(name));
         before.into_keys().filter(|name| !self.servers.contains_key(name)).map(Source::Mcp).collect()
     }
 }

@@ -138,6 +138,25 @@ fn a_list_that_did_not_tell_who_has_a_say_is_read_and_completed() {
 }
 
 #[test]
+fn a_list_that_cannot_be_read_lets_nothing_past_a_policy_that_may_be_in_it() {
+    let home = guarded();
+    let runtime = runtime(&home, LONG);
+    assert!(shut(&runtime).is_none());
+    let list = std::fs::read_to_string(home.path().join("home/trusted.json")).unwrap();
+
+    home.write("home/trusted.json", "{ no");
+    let said = shut(&runtime).unwrap();
+    assert!(said.contains("plugin pol") && said.contains("trusted.json"), "{said}");
+    home.write("home/trusted.json", &list);
+    assert!(shut(&runtime).is_none() && todo(&runtime).body.contains("no todo"));
+
+    home.write("home/trusted.json", "{ no");
+    write(&home, "name: pol\n", BLOCKS);
+    assert!(shut(&runtime).is_none(), "it has no say, and does not run");
+    assert!(matches!(&runtime.plugins()[0].state, PluginState::Failed(why) if why.contains("trusted.json")));
+}
+
+#[test]
 fn nobody_else_is_affected() {
     let home = guarded();
     write(&home, "name: pol\n", BLOCKS);

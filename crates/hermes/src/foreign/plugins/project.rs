@@ -33,14 +33,21 @@ impl Plugins {
         if !is_there && !self.has_policy(policies) {
             return Vec::new();
         }
-        let trust = Trust::seen(&self.home, witnesses);
+        let (trust, unread) = match Trust::seen(&self.home, witnesses) {
+            Ok(trust) => (trust, None),
+            Err(wrong) => (Trust::default(), Some(wrong.to_string())),
+        };
         let found = self.in_project(witnesses);
         missing.retain(|name| !found.iter().any(|it| is_named(it, name)));
         let mut chosen = Vec::new();
         for found in found.into_iter().filter(|found| wanted.wants(found)) {
-            if let Some(identity) = self.identity(&found, &trust, witnesses) {
-                self.remember_policy(&found, &identity, &trust);
-                chosen.push(Chosen::new(found, identity));
+            match (self.identity(&found, &trust, witnesses), &unread) {
+                (Some(identity), _) => {
+                    self.remember_policy(&found, &identity, &trust);
+                    chosen.push(Chosen::new(found, identity));
+                }
+                (None, Some(why)) => chosen.push(unclear(found, why)),
+                (None, None) => {}
             }
         }
         let lost = self.lost(wanted, &trust, &chosen);
@@ -97,6 +104,15 @@ impl Plugins {
         });
         lost.collect()
     }
+}
+
+/// A plugin of which nobody can tell whether it was accepted: it does not run, and without one that has a say nothing
+/// does.
+fn unclear(found: Found, why: &str) -> Arc<Chosen> {
+    let (why, policy) = (format!("nobody can tell whether it was accepted: {why}"), found.is_policy());
+    let name = found.manifest.as_ref().ok().map(|manifest| manifest.name.clone());
+    let manifest = Err(Broken { why, policy, name });
+    Chosen::new(Found { manifest, ..found }, String::new())
 }
 
 /// What became of a plugin that was accepted in this folder, and what can be done.
