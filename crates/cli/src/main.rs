@@ -18,6 +18,7 @@ mod memory;
 mod output;
 mod person;
 mod plugin_cli;
+mod plugin_trust;
 mod policy;
 mod sessions;
 mod setup;

@@ -253,6 +253,7 @@ impl Scene {
             vault: Arc::new(Nowhere),
             place: Place { cwd: PathBuf::from("/"), home: None },
             person: None,
+            ring: Arc::default(),
         };
         let config = server("s", &json!({ "command": "thread" })).unwrap();
         let server = Server::new(config, Arc::new(outside));

@@ -318,6 +318,20 @@ fn home_file(inside: &str) -> Option<Place> {
     (inside.starts_with(['.', 'L', 'A', 's']) && secret_in_home(inside)).then_some(Place::Credential)
 }
 
+/// Folders of the agent whose content is run, or decides what is.
+const AGENT_FOLDERS: [&str; 10] = [
+    "hooks",
+    "agent-hooks",
+    "plugins",
+    "tools",
+    "policy",
+    "skills",
+    "profiles",
+    "managed",
+    "cron",
+    "cache/pycache",
+];
+
 fn agent_file(inside: &str) -> Option<Place> {
     let Some(name) = inside.strip_prefix(".hermes/") else {
         return (inside == ".hermes").then_some(Place::AgentConfig);
@@ -325,13 +339,18 @@ fn agent_file(inside: &str) -> Option<Place> {
     match name {
         "config.yaml" | ".env" | "auth.json" | "SOUL.md" => Some(Place::AgentConfig),
         _ if name.starts_with("mcp-tokens") => Some(Place::Credential),
-        _ if ["hooks", "plugins", "policy", "skills", "profiles", "managed", "cron"]
-            .iter()
-            .any(|folder| within(name, folder))
+        _ if AGENT_FOLDERS.iter().any(|folder| within(name, folder))
             || !name.contains('/')
                 && [".json", ".yaml", ".yml", ".toml", ".db", ".md"]
                     .iter()
                     .any(|end| name.ends_with(end)) =>
+        {
+            Some(Place::AgentConfig)
+        }
+        // What was found out about plugins and servers; the folders beside it hold what tools have made.
+        _ if name.strip_prefix("cache/").is_some_and(|kept| {
+            !kept.contains('/') && (kept.contains(".json") || kept.contains(".packed"))
+        }) =>
         {
             Some(Place::AgentConfig)
         }

@@ -317,7 +317,7 @@ impl RuntimeBuilder {
             (policy, None)
         } else {
             let standings = environments::standings(&services.environments);
-            let guard = guard_policy(&world, self.home.clone(), self.asking, fence, standings)?;
+            let guard = guard_policy(&world, self.home.clone(), &self.place, self.asking, fence, standings)?;
             (Arc::clone(&guard) as Arc<dyn Policy>, Some(guard))
         };
         let mut road = Road::new(services, policy).limits(limits);
@@ -436,6 +436,7 @@ fn with_world(
 fn guard_policy(
     world: &World,
     home: Option<Home>,
+    place: &Place,
     asking: Asking,
     fence: Option<FenceMaker>,
     standings: BTreeMap<String, Standing>,
@@ -447,5 +448,6 @@ fn guard_policy(
         Asking::Nobody => cron::mode(&world.settings()),
     };
     let fence = fence::for_policy(world, fence);
-    Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence).places(standings)))
+    let skills = home.as_ref().map(|home| lasting::external_skills(home, world, place)).unwrap_or_default();
+    Ok(Arc::new(GuardPolicy::new(settings, home).behind(fence).places(standings).skills(skills)))
 }

@@ -87,8 +87,7 @@ pub(crate) fn look_around(skills: &HomeSkills, probe: &Arc<dyn Probe>, runtime: 
 /// The folders with skills that the configuration names beside the home's own.
 pub(crate) fn external_skills(home: &Home, world: &World, place: &Place) -> Vec<PathBuf> {
     let variable = |name: &str| world.variable(name).map(str::to_owned);
-    let named = &world.settings().skills.external_dirs;
-    external_folders(named, home.path(), place.home.as_deref(), &variable)
+    external_folders(world.skill_folders(), home.path(), place.home.as_deref(), &variable)
 }
 
 fn doors(machine: &Arc<Machine>) -> (Arc<dyn Host>, Arc<dyn Clock>) {

@@ -23,6 +23,7 @@ use hermes_core::toolset::{
 };
 use hermes_core::wait::wait;
 use hermes_env::{editor, screen};
+use hermes_extend::mcp::ring::Ring;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, Settings, StoreError};
 use hermes_tools::senders::Carriers;
@@ -133,6 +134,11 @@ impl Runtime {
         self.0.foreign.widen();
         self.0.foreign.look_at_mcp(&self.0.registry, &self.0.world);
         self.0.foreign.mcp().clone()
+    }
+
+    /// Who it is among those that ask each other over MCP.
+    pub(crate) fn ring(&self) -> Arc<Ring> {
+        self.0.foreign.mcp().ring()
     }
 
     /// The state folder, if there is one.

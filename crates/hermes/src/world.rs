@@ -111,6 +111,12 @@ impl World {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
     }
 
+    /// The folders with skills that the configuration names, as they are written.
+    pub(crate) fn skill_folders(&self) -> &[String] {
+        let config = self.config.as_ref();
+        config.map(|config| config.settings.skills.external_dirs.as_slice()).unwrap_or_default()
+    }
+
     /// The shell hooks of the configuration. Asked for at every look, and therefore not copied.
     pub(crate) fn hooks(&self) -> &[HookSettings] {
         self.config.as_ref().map(|config| config.settings.hooks.as_slice()).unwrap_or_default()

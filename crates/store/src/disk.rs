@@ -56,26 +56,24 @@ pub(crate) enum Kind {
 
 /// The text of a file, `None` if there is none, an error if it is too large or not text.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<String>, StoreError> {
-    let Some(bytes) = read_bytes(path, limit)? else { return Ok(None) };
+    Ok(read_stamped(path, limit)?.map(|(text, _)| text))
+}
+
+/// The same, with the stamp that the file had before it was read.
+pub(crate) fn read_stamped(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, StoreError> {
+    let Some((bytes, stamp)) = read_bytes_stamped(path, limit)? else { return Ok(None) };
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
+        Ok(text) => Ok(Some((text, stamp))),
         Err(e) => Err(StoreError::NotText { path: path.to_owned(), offset: e.utf8_error().valid_up_to() }),
     }
 }
 
-/// The text of a file that can be made again, with the stamp it had before it was read; nothing if there is none
-/// that can be read.
-pub(crate) fn read_stamped(path: &Path, limit: u64) -> Option<(Stamp, String)> {
-    let (meta, bytes) = read_with_metadata(path, limit).ok().flatten()?;
-    Some((stamp_of(&meta), String::from_utf8(bytes).ok()?))
-}
-
 /// The bytes of a file, `None` if there is none, an error if there are too many.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
-    Ok(read_with_metadata(path, limit)?.map(|(_, bytes)| bytes))
+    Ok(read_bytes_stamped(path, limit)?.map(|(bytes, _)| bytes))
 }
 
-fn read_with_metadata(path: &Path, limit: u64) -> Result<Option<(fs::Metadata, Vec<u8>)>, StoreError> {
+fn read_bytes_stamped(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, StoreError> {
     let failed = |source| StoreError::Io { doing: "read", path: path.to_owned(), source };
     // Asked before opening: opening a named pipe would wait for its other end.
     let meta = match fs::metadata(path) {
@@ -95,7 +93,7 @@ fn read_with_metadata(path: &Path, limit: u64) -> Result<Option<(fs::Metadata, V
     if bytes.len() as u64 > limit {
         return Err(StoreError::TooLarge { path: path.to_owned(), limit });
     }
-    Ok(Some((meta, bytes)))
+    Ok(Some((bytes, stamp_of(&meta))))
 }
 
 /// The SHA-256 of a file, read piece by piece; `None` if there is none, an error if it is too large.

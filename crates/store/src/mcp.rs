@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 const MAX_LOG: u64 = 1024 * 1024;
 
 /// Where a start finds what there is to say of all servers.
-const BRIEFS: &str = "mcp-briefs";
+const BRIEFS: &str = "mcp-briefs.packed";
 
 /// The servers' part of a home.
 #[derive(Debug)]

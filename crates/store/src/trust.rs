@@ -1,6 +1,9 @@
 //! What a person accepted that others brought: tool files and plugins of a project, by the digest of
 //! their content. A change of one byte and it is a stranger again.
 //!
+//! Of a plugin with a say in what may run it is remembered that it had one: whoever changes it could take that
+//! out of its manifest.
+//!
 //! `trusted.json` in the home, readable by its owner alone.
 
 use std::path::{Path, PathBuf};
@@ -29,6 +32,18 @@ pub struct Accepted {
     pub path: PathBuf,
     /// Digest of its content.
     pub digest: String,
+    /// What it goes by, if it is a plugin with a say in what may run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Named>,
+}
+
+/// What a plugin goes by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Its key: the name, or `category/folder`.
+    pub key: String,
+    /// What it calls itself.
+    pub name: String,
 }
 
 impl Trust {
@@ -44,10 +59,21 @@ impl Trust {
         })
     }
 
-    /// The same, and nothing when that cannot be told. Where it is written is taken note of.
-    pub fn seen(home: &Home, witnesses: &mut Witnesses) -> Self {
+    /// The same. Where it is written is taken note of.
+    pub fn seen(home: &Home, witnesses: &mut Witnesses) -> Result<Self, StoreError> {
         witnesses.see(&file(home));
-        Self::read(home).unwrap_or_default()
+        Self::read(home)
+    }
+
+    /// Where the plugins lie that were accepted with a say in what may run, whatever project they are of. Only a
+    /// program that starts wants to know whether there are others by now: whoever looks at one of them sees the
+    /// list itself.
+    pub fn policies(home: &Home, witnesses: &mut Witnesses) -> Vec<PathBuf> {
+        if witnesses.see_far(&file(home)).is_none() {
+            return Vec::new();
+        }
+        let accepted = Self::read(home).unwrap_or_default().accepted;
+        accepted.into_iter().filter(|it| it.policy.is_some()).map(|it| it.path).collect()
     }
 
     /// Changes when something is accepted or taken back.
@@ -72,10 +98,30 @@ impl Trust {
 
     /// Accepts this content at this place, instead of what was accepted there before.
     pub fn accept(home: &Home, path: &Path, digest: &str) -> Result<(), StoreError> {
+        Self::accept_as(home, path, digest, None)
+    }
+
+    /// The same for a plugin, with what it goes by if it has a say in what may run.
+    pub fn accept_as(
+        home: &Home,
+        path: &Path,
+        digest: &str,
+        policy: Option<Named>,
+    ) -> Result<(), StoreError> {
         Self::change(home, |trust| {
             trust.accepted.retain(|known| known.path != path);
-            trust.accepted.push(Accepted { path: path.to_owned(), digest: digest.to_owned() });
+            trust.accepted.push(Accepted { path: path.to_owned(), digest: digest.to_owned(), policy });
             trust.accepted.sort_by(|a, b| a.path.cmp(&b.path));
+        })
+    }
+
+    /// Remembers that what was accepted has a say in what may run. Lists were once written without that.
+    pub fn remember_policy(home: &Home, path: &Path, digest: &str, named: &Named) -> Result<(), StoreError> {
+        Self::change(home, |trust| {
+            let same = |known: &&mut Accepted| known.path == path && known.digest == digest;
+            if let Some(known) = trust.accepted.iter_mut().find(same) {
+                known.policy = Some(named.clone());
+            }
         })
     }
 
@@ -128,6 +174,28 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         assert!(Trust::revoke(&home, path).unwrap() && !Trust::revoke(&home, path).unwrap());
         assert!(!Trust::read(&home).unwrap().knew(path));
+    }
+
+    #[test]
+    fn a_say_that_was_accepted_is_remembered_also_of_a_list_that_did_not_tell() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(&dir.path().join("home"));
+        let (path, other) = (Path::new("/work/.hermes/plugins/pol"), Path::new("/work/.hermes/tools/a.py"));
+        let named = Named { key: "pol".to_owned(), name: "pol".to_owned() };
+        assert_eq!(Trust::policies(&home, &mut Witnesses::default()), Vec::<PathBuf>::new());
+        std::fs::create_dir(home.path()).unwrap();
+        let old = r#"{"accepted": [{"path": "/work/.hermes/plugins/pol", "digest": "one"}]}"#;
+        std::fs::write(file(&home), old).unwrap();
+
+        Trust::accept(&home, other, "two").unwrap();
+        Trust::remember_policy(&home, path, "another", &named).unwrap();
+        assert_eq!(Trust::policies(&home, &mut Witnesses::default()), Vec::<PathBuf>::new());
+        Trust::remember_policy(&home, path, "one", &named).unwrap();
+
+        assert_eq!(Trust::policies(&home, &mut Witnesses::default()), [path]);
+        assert!(Trust::read(&home).unwrap().accepts(path, "one"));
+        Trust::accept(&home, path, "three").unwrap();
+        assert_eq!(Trust::policies(&home, &mut Witnesses::default()), Vec::<PathBuf>::new());
     }
 
     #[test]

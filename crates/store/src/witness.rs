@@ -125,7 +125,7 @@ pub struct Kept<H> {
 impl<H: DeserializeOwned> Kept<H> {
     /// What was kept in the home's cache under this name, if it still holds.
     pub fn read(home: &Home, name: &str) -> Option<Self> {
-        let (stamp, mut text) = disk::read_stamped(&home.cache().join(name), MAX_BYTES)?;
+        let (mut text, stamp) = disk::read_stamped(&home.cache().join(name), MAX_BYTES).ok().flatten()?;
         let mut packed = Unpacker::new(&text);
         let (version, whole) = (packed.number()?, packed.number()?);
         if version != VERSION || whole != digest_text(packed.rest()) {

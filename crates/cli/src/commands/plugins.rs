@@ -1,12 +1,11 @@
 //! `hermes plugins`: what plugins there are, switching them on and off, accepting those of a project.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hermes::core::suggest::suggest;
-use hermes::extend::plugins::manifest::Manifest;
 use hermes::extend::plugins::offer::{Offer, OfferedCommand};
 use hermes::store::config::KeyPath;
-use hermes::store::{Config, ConfigFile, Home, Trust, foreign};
+use hermes::store::{Config, ConfigFile, Home};
 use hermes::{PluginState, PluginView};
 use serde_json::{Value, json};
 
@@ -14,6 +13,7 @@ use crate::chat::slash;
 use crate::command::{CommandDef, Failure, Run};
 use crate::output;
 use crate::plugin_cli;
+use crate::plugin_trust::{accept, accepted, revoke};
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
@@ -279,80 +279,4 @@ fn tell_what_is_missing(view: &PluginView, on: bool) {
         )),
         _ => {}
     }
-}
-
-/// The digest of what lies there.
-fn digest(path: &Path) -> Result<String, Failure> {
-    if foreign::stamp(path).is_some() {
-        if path.extension().is_none_or(|end| end != "py") {
-            return Err(Failure::usage(format!(
-                "{} is neither a Python file nor the folder of a plugin",
-                path.display()
-            )));
-        }
-        let text = foreign::text(path)?.unwrap_or_default();
-        return Ok(foreign::digest(&text));
-    }
-    if foreign::is_folder(path) {
-        check_manifest(path)?;
-        return Ok(foreign::tree_digest(path)?);
-    }
-    Err(Failure::usage(format!("there is nothing at {}", path.display())))
-}
-
-/// Whether a folder is that of a plugin which can be accepted at all.
-fn check_manifest(folder: &Path) -> Result<(), Failure> {
-    let read = |name: &str| foreign::text(&folder.join(name)).ok().flatten();
-    let Some(text) = read("plugin.yaml").or_else(|| read("plugin.yml")) else {
-        return Err(Failure::usage(format!("{} has no plugin.yaml", folder.display())));
-    };
-    let manifest = foreign::yaml(&text).and_then(|said| Manifest::read(&said, ""));
-    let manifest = manifest.map_err(|wrong| Failure::failed(format!("plugin.yaml: {wrong}")))?;
-    match manifest.leads_out() {
-        Some(word) => Err(Failure::failed(format!(
-            "`run` says `{word}`, which is not in the folder and could change unnoticed; programs of the \
-             system are named without a path"
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn accept(shell: &Shell, path: &Path) -> Result<(), Failure> {
-    let path = clean(shell, path);
-    let digest = digest(&path)?;
-    Trust::accept(&shell.home()?, &path, &digest)?;
-    if shell.out.wants_json() {
-        return shell.out.json(&json!({ "path": path, "digest": digest }));
-    }
-    shell.out.text(&format!("Accepted {} as it is now", path.display()))?;
-    shell.out.remark(&format!("sha256 {digest}; a change of it has to be accepted again"))
-}
-
-fn revoke(shell: &Shell, path: &Path) -> Result<(), Failure> {
-    let path = clean(shell, path);
-    if !Trust::revoke(&shell.home()?, &path)? {
-        return Err(Failure::usage(format!("nothing was accepted at {}", path.display())));
-    }
-    if shell.out.wants_json() {
-        return shell.out.json(&json!({ "path": path, "revoked": true }));
-    }
-    shell.out.text(&format!("{} is not accepted any more", path.display()))
-}
-
-fn accepted(shell: &Shell) -> Result<(), Failure> {
-    let trust = Trust::read(&shell.home()?)?;
-    if shell.out.wants_json() {
-        return shell.out.json(&json!(trust.accepted()));
-    }
-    let rows: Vec<Vec<Cell>> = trust
-        .accepted()
-        .iter()
-        .map(|it| vec![Cell::new(it.path.display().to_string()), Cell::new(&it.digest).tone(Tone::Faint)])
-        .collect();
-    shell.out.table(&["ACCEPTED", "SHA256"], &rows)
-}
-
-/// The path as the runtime will find it.
-fn clean(shell: &Shell, path: &Path) -> PathBuf {
-    hermes::core::effect::lexical(&path.to_string_lossy(), shell.cwd(), None)
 }

@@ -1,5 +1,7 @@
 //! `hermes config check`: everything that is wrong, unknown, or there and not used.
 
+use std::collections::BTreeMap;
+
 use hermes::extend::mcp::client::{Ignored, ignored};
 use hermes::store::config::{KeyPath, Standing, standing};
 use hermes::store::{Config, StoreError};
@@ -42,7 +44,7 @@ impl Run for Check {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let home = shell.home()?;
         let found = match read(shell) {
-            Ok(config) => odd(&config),
+            Ok(config) => odd(&config, &strange_names(shell)),
             Err(_) => wrong(&home)?,
         };
         report(shell, &home.config(), &found)?;
@@ -87,7 +89,7 @@ fn report(shell: &Shell, file: &std::path::Path, found: &[Found]) -> Result<(), 
 }
 
 /// What is odd in a file that can be used.
-fn odd(config: &Config) -> Vec<Found> {
+fn odd(config: &Config, strange: &BTreeMap<String, Vec<Ignored>>) -> Vec<Found> {
     let mut found: Vec<Found> = config
         .warnings
         .iter()
@@ -103,7 +105,7 @@ fn odd(config: &Config) -> Vec<Found> {
         let level = Level::Warning;
         Found { line, key, level, what, hint: None }
     }));
-    found.extend(of_mcp_servers(config));
+    found.extend(of_mcp_servers(config, strange));
     let mut unused = Vec::new();
     walk(&mut Vec::new(), config.values(), &mut unused);
     for path in unused {
@@ -118,8 +120,15 @@ fn odd(config: &Config) -> Vec<Found> {
     found
 }
 
-/// What is written about MCP servers and has no effect.
-fn of_mcp_servers(config: &Config) -> Vec<Found> {
+/// Names of tools that MCP servers do not have, as far as it is known which they have: none is started for it.
+fn strange_names(shell: &Shell) -> BTreeMap<String, Vec<Ignored>> {
+    // What keeps a runtime from being made is told by whoever needs one.
+    let servers = shell.runtime().map(|runtime| runtime.mcp().servers()).unwrap_or_default();
+    servers.iter().map(|server| (server.config().name.clone(), server.strange_names())).collect()
+}
+
+/// What is written about MCP servers and has no effect; `strange` are the names of tools that nobody has.
+fn of_mcp_servers(config: &Config, strange: &BTreeMap<String, Vec<Ignored>>) -> Vec<Found> {
     let servers = config.values().get("mcp_servers").and_then(Value::as_object);
     let of_one = |(name, written): (&String, &Value)| {
         let found = |ignored: Ignored| {
@@ -128,7 +137,8 @@ fn of_mcp_servers(config: &Config) -> Vec<Found> {
             let (line, key) = (config.line(&path), path.to_string());
             Some(Found { line, key, level: Level::Note, what: ignored.what, hint: ignored.hint })
         };
-        ignored(written).into_iter().filter_map(found).collect::<Vec<_>>()
+        let strange = strange.get(name).into_iter().flatten().cloned();
+        ignored(written).into_iter().chain(strange).filter_map(found).collect::<Vec<_>>()
     };
     servers.into_iter().flatten().flat_map(of_one).collect()
 }

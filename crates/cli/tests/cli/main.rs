@@ -15,6 +15,7 @@
 //! | `mcp_login` | logging in to an MCP server, in a browser |
 //! | `memory` | notes and earlier conversations |
 //! | `plugin_commands` | commands that plugins add |
+//! | `plugin_trust` | plugins of a project with a say, accepted and then changed |
 //! | `plugins` | plugins, in any language |
 //! | `prompt` | the question about a dangerous command, in a real terminal |
 //! | `python_tools` | Python tool files, dropped in |
@@ -52,6 +53,7 @@ mod mcp;
 mod mcp_login;
 mod memory;
 mod plugin_commands;
+mod plugin_trust;
 mod plugins;
 mod prompt;
 mod python_tools;

@@ -79,9 +79,38 @@ fn what_is_written_about_a_server_and_has_no_effect_is_told() {
     assert!(said.contains("0 of 1 tools") && said.contains("note: `timout` is not known"), "{said}");
     assert!(listed.contains("note: `plain`: `timeout` is no number of seconds"), "{listed}");
     let keys: Vec<&Value> = checked["found"].as_array().unwrap().iter().map(|found| &found["key"]).collect();
-    assert_eq!(keys, [&json!("mcp_servers.plain.timout"), &json!("mcp_servers.plain.timeout")]);
+    assert_eq!(
+        keys,
+        [
+            &json!("mcp_servers.plain.timout"),
+            &json!("mcp_servers.plain.timeout"),
+            &json!("mcp_servers.plain.tools.include")
+        ]
+    );
     let explained = home.say(&["config", "explain", "mcp_servers.plain.timeout"]);
     assert!(explained.contains("an MCP server"), "{explained}");
+}
+
+#[test]
+fn a_check_of_the_configuration_knows_the_tools_of_a_server_that_was_heard_and_starts_none() {
+    let home = home();
+    let config = "mcp_servers:\n  plain:\n    command: python3\n    args: [server.py]\n    tools:\n      \
+                  include: [echo, ecko]\n      exclude: [shout]\n";
+    std::fs::write(home.config(), config).unwrap();
+    let found = || home.json(&["config", "check"])["found"].clone();
+    assert_eq!(found(), json!([]));
+    assert!(!home.state().join("mcp/plain.json").exists());
+
+    home.say(&["mcp", "test", "plain"]);
+    std::fs::remove_file(home.project().join("server.py")).unwrap();
+
+    let note = |line: u64, list: &str, name: &str, hint: Value| {
+        json!({ "line": line, "key": format!("mcp_servers.plain.tools.{list}"), "level": "note",
+                "what": format!("names `{name}`, and it has no such tool"), "hint": hint })
+    };
+    let expected =
+        [note(6, "include", "ecko", json!("did you mean `echo`?")), note(7, "exclude", "shout", Value::Null)];
+    assert_eq!(found(), json!(expected));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`client`] | tools of servers that the configuration names |
+//! | [`ring`] | servers that lead back to us |
 //! | [`oauth`] | how a client gets and keeps the right to ask a server |
 //! | [`server`] | our tools for clients of others |
 //! | `letters`, `skim` | messages that are not as they should be |
@@ -10,5 +11,6 @@
 pub mod client;
 mod letters;
 pub mod oauth;
+pub mod ring;
 pub mod server;
 mod skim;

@@ -31,6 +31,13 @@ pub use lexical::{LexicalError, lexical};
 use names::Names;
 use rule::{Answer, Rule};
 
+/// The rule that asks about files of skills. Whoever writes a skill so that it is known as an agent's, and is given
+/// nothing, needs no question.
+pub const SKILLS: &str = "agent-skills";
+
+/// Why it does.
+pub const WHY_SKILLS: &str = "belongs to a skill, and commands are given the secrets that a skill names";
+
 /// What is to be done with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {

@@ -209,8 +209,18 @@ fn the_agent_does_not_rewrite_itself() {
             "/home/user/.hermes/state.db",
             "/home/user/.hermes/sessions/a.json",
             "/home/user/.hermes/pairing/x",
+            "/home/user/.hermes/trusted.json",
+            "/home/user/.hermes/skills/.usage.json",
+            "/home/user/.hermes/skills/.trusted.json",
+            "/home/user/.hermes/profiles/work/skills/.usage.json",
+            "/home/user/.hermes/profiles/work/trusted.json",
+            "/home/user/.hermes/cache/plugin-roster.packed",
+            "/home/user/.hermes/cache/plugins.jsonl",
+            "/home/user/.hermes/cache/pycache/home/user/app/.hermes/plugins/pol/__init__.cpython-313.pyc",
+            "/home/user/.hermes/profiles/work/cache/plugins.jsonl",
         ],
     );
+    expect("allow", Access::Write, &["/home/user/.hermes/cache/images/a.png"]);
     expect(
         "ask",
         Access::Write,
@@ -218,6 +228,8 @@ fn the_agent_does_not_rewrite_itself() {
             "/home/user/.hermes/plugins/x/plugin.yaml",
             "/home/user/.hermes/tools/x.py",
             "/home/user/.hermes/SOUL.md",
+            "/home/user/.hermes/skills/tea/SKILL.md",
+            "/home/user/.hermes/skills/kitchen/tea/scripts/boil.sh",
         ],
     );
     expect(

@@ -12,6 +12,11 @@ pub(crate) const RULE: Rule = Rule {
         "echo x >> ~/.hermes/config.yaml",
         "sed -i s/manual/off/ ~/.hermes/config.yaml",
         "cp x ~/.hermes/.env",
+        "echo '{}' > ~/.hermes/trusted.json",
+        "cp x ~/.hermes/tools/x.py",
+        "sed -i s/pre_tool_call// ~/.hermes/cache/plugins.jsonl",
+        "cp x ~/.hermes/cache/plugin-roster.packed",
+        "cp x.pyc ~/.hermes/cache/pycache/x.pyc",
         "node -e 'const p=require(\"path\"),o=require(\"os\");require(\"fs\").writeFileSync(p.join(o.homedir(),\".her\"+\"mes\",\".env\"),\"\")'",
         "python3 -c 'from pathlib import Path; (Path.home()/(\".her\"+\"mes\")/\".env\").write_text(\"\")'",
         "ruby -e 'File.write(File.join(Dir.home, \".her\"+\"mes\", \".env\"), \"\")'",
@@ -20,6 +25,8 @@ pub(crate) const RULE: Rule = Rule {
     spares: &[
         "cat ~/.hermes/config.yaml",
         "ls ~/.hermes",
+        "cp a.png ~/.hermes/cache/images/a.png",
+        "cat ~/.hermes/cache/plugins.jsonl",
         "node -e 'const p=require(\"path\");require(\"fs\").writeFileSync(p.join(\"dist\",\".her\"+\"mes\"),\"\")'",
     ],
     ..Rule::new("agent_config_write")

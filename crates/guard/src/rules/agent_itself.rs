@@ -23,6 +23,8 @@ pub(crate) const RULE: Rule = Rule {
         "hermes skills pin mine",
         "hermes mcp tools files --accept",
         "hermes plugins disable watcher",
+        "hermes plugins trust .hermes/plugins/watcher",
+        "hermes plugins trust --revoke .hermes/plugins/watcher",
         "hermes hooks revoke ./watch.sh",
         "hermes tools call todo --accept-hooks",
     ],

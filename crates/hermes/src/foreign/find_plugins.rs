@@ -124,12 +124,24 @@ pub(crate) fn in_folder(
         for inner in foreign::folders(&folder) {
             witnesses.see(&inner);
             if let Some(manifest) = manifest(&inner, &name(&inner), known, witnesses) {
-                let key = format!("{}/{}", name(&folder), name(&inner));
+                let key = in_category(&inner);
                 found.push(Found { key, origin, code: Code::Folder(inner), place: None, manifest });
             }
         }
     }
     found
+}
+
+/// What a plugin in a category goes by.
+fn in_category(folder: &Path) -> String {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    format!("{}/{}", folder.parent().map(name).unwrap_or_default(), name(folder))
+}
+
+/// What a plugin of a project goes by that lies in this folder and calls itself so.
+pub fn plugin_key(folder: &Path, name: &str) -> String {
+    let is_top = folder.parent().is_some_and(|root| root.ends_with(".hermes/plugins"));
+    if is_top { name.to_owned() } else { in_category(folder) }
 }
 
 /// The manifest of a folder; nothing when it has none.

@@ -15,6 +15,7 @@ use hermes_extend::mcp::client::{
     Kept, Late, Mark, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault,
 };
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
+use hermes_extend::mcp::ring::Ring;
 use hermes_net::Http;
 use hermes_store::foreign::Stamp;
 use hermes_store::witness::Witnesses;
@@ -121,9 +122,15 @@ impl Mcp {
             vault: vault.clone(),
             place: place.clone(),
             person,
+            ring: Arc::default(),
         };
         let (outside, machine) = (Arc::new(outside), Arc::clone(machine));
         Self(Arc::new(Inner { outside, vault, machine, state: Mutex::default() }))
+    }
+
+    /// Who this runtime is among those that ask each other.
+    pub(crate) fn ring(&self) -> Arc<Ring> {
+        Arc::clone(&self.0.outside.ring)
     }
 
     /// The servers that are switched on, by name.
@@ -158,6 +165,7 @@ impl Mcp {
             vault: Arc::clone(told) as Arc<dyn Vault>,
             place: outside.place.clone(),
             person: None,
+            ring: Arc::clone(&outside.ring),
         };
         Server::new(config, Arc::new(outside))
     }
@@ -330,6 +338,7 @@ impl Mcp {
                 vault: Arc::clone(&outside.vault),
                 place: outside.place.clone(),
                 person: Some(Arc::new(browser)),
+                ring: Arc::clone(&outside.ring),
             };
             let login = Box::pin(oauth::log_in(&config.name, remote, &outside));
             match select(login, outside.host.sleep(patience)).await {
@@ -426,6 +435,7 @@ impl State {
             };
             self.servers.insert(name, slot);
         }
+        mcp.outside.ring.keep(|name| self.servers.contains_key(name));
         let gone = before.into_keys().filter(|name| !self.servers.contains_key(name));
         Changes { removed: gone.map(Source::Mcp).collect(), ..Changes::default() }
     }

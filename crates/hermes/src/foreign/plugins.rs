@@ -7,6 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `choose.rs` | which plugins run |
+//! | `project.rs` | those of the project, and policies that are not as they were accepted |
 //! | `clash.rs` | which one does of several with one name |
 //! | `roster.rs`, `record.rs` | that, kept from one start to the next |
 //! | `load.rs` | what becomes of each |
@@ -18,6 +19,7 @@ mod choose;
 mod clash;
 pub(super) mod hung;
 mod load;
+mod project;
 mod record;
 mod roster;
 mod skills;

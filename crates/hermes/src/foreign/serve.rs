@@ -10,6 +10,7 @@ use hermes_core::definitions::{DefinitionSettings, Toolbox};
 use hermes_core::host::Host;
 use hermes_core::outcome::Outcome;
 use hermes_core::toolset::{Selection, SelectionError};
+use hermes_extend::mcp::ring::Ring;
 use hermes_extend::mcp::server::{self, Bench, HttpSettings, ServeError, Shelf, Visitor, Workshop};
 use hermes_store::sessions::NewSession;
 use tokio::sync::OnceCell;
@@ -73,7 +74,15 @@ impl McpServer {
         stop: CancellationToken,
     ) -> Result<(), ServeError> {
         let runtime = self.runtime.clone();
-        waited(&runtime, server::serve_http(Arc::new(self), settings, ready, stop))
+        let server = Arc::new(self);
+        // Whoever is reached by an address may reach itself by it.
+        let told = Arc::downgrade(&server);
+        runtime.ring().listen(move |what| {
+            if let Some(server) = told.upgrade() {
+                Workshop::trouble(&*server, what);
+            }
+        });
+        waited(&runtime, server::serve_http(server, settings, ready, stop))
     }
 }
 
@@ -131,6 +140,10 @@ impl Workshop for McpServer {
         if let Some(tell) = &self.trouble {
             tell(what);
         }
+    }
+
+    fn ring(&self) -> Option<Arc<Ring>> {
+        Some(self.runtime.ring())
     }
 
     fn shelf(&self) -> Option<Arc<dyn Shelf>> {

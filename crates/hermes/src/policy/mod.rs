@@ -37,6 +37,8 @@ pub struct GuardPolicy {
     fence: Option<Fenced>,
     /// What the places are to the user, by name.
     standings: BTreeMap<String, Standing>,
+    /// Folders with skills beside the home's own.
+    skills: Vec<PathBuf>,
     /// Per session, because a grant ends with it.
     grants: Mutex<HashMap<String, SessionGrants>>,
     /// Whether somebody wants nothing to be asked for now.
@@ -89,7 +91,14 @@ impl GuardPolicy {
     /// A policy with these settings; without a home nothing can be granted for good.
     pub fn new(settings: PolicySettings, home: Option<Home>) -> Self {
         let (grants, unasked) = (Mutex::default(), AtomicBool::new(false));
-        Self { settings, home, fence: None, standings: BTreeMap::new(), grants, unasked }
+        let (standings, skills) = (BTreeMap::new(), Vec::new());
+        Self { settings, home, fence: None, standings, skills, grants, unasked }
+    }
+
+    /// The same where there are skills in these folders too.
+    pub(crate) fn skills(mut self, folders: Vec<PathBuf>) -> Self {
+        self.skills = folders;
+        self
     }
 
     /// The same where these places are what they are to the user.

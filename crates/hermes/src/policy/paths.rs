@@ -7,9 +7,12 @@ use hermes_core::effect::Spot;
 use hermes_core::environment::Standing;
 use hermes_core::policy::{Grant, PolicyRequest, Reason, Verdict};
 use hermes_guard::Mode;
-use hermes_guard::paths::{Access, PathCx, PathVerdict, judge_path};
+use hermes_guard::paths::{Access, PathClass, PathCx, PathVerdict, SKILLS, WHY_SKILLS, judge_path};
 
 use crate::policy::{GuardPolicy, elsewhere, holder, user_home};
+
+/// The tool that writes skills, and notes down that an agent did.
+const SKILL_MANAGE: &str = "skill_manage";
 
 /// What was agreed to about paths in one session.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +101,30 @@ fn looked_up(policy: &GuardPolicy, path: &Path, access: Access, request: &Policy
     let hermes_home =
         policy.home.as_ref().map_or_else(|| home.join(".hermes"), |home| home.path().to_path_buf());
     let cx = PathCx::new(&home, request.session.workspace(), &hermes_home, &policy.settings.temp);
-    judge_path(path, access, &cx)
+    of_skills(policy, path, access, request, judge_path(path, access, &cx))
+}
+
+/// What is said of files of skills, wherever these are: a person's skill is given secrets, and an agent could write
+/// one. What `skill_manage` writes is noted down as an agent's. Whoever chose such a folder to work in has answered.
+fn of_skills(
+    policy: &GuardPolicy,
+    path: &Path,
+    access: Access,
+    request: &PolicyRequest<'_>,
+    found: PathVerdict,
+) -> PathVerdict {
+    let is_skill = |folder: &&PathBuf| path.starts_with(folder);
+    let is_work = |folder: &PathBuf| request.session.workspace().starts_with(folder);
+    match found {
+        PathVerdict::Ask { rule: SKILLS, .. } if request.tool == SKILL_MANAGE => PathVerdict::Allow,
+        PathVerdict::Allow
+            if access != Access::Read
+                && policy.skills.iter().find(is_skill).is_some_and(|folder| !is_work(folder)) =>
+        {
+            PathVerdict::Ask { reason: WHY_SKILLS, class: PathClass::Agent, rule: SKILLS }
+        }
+        found => found,
+    }
 }
 
 /// What rules say about a path of another place, whose home is where homes usually are.

@@ -3,6 +3,7 @@
 //!
 //! | module | what it proves |
 //! |---|---|
+//! | `accepted` | plugins of a project with a say, that are not as they were accepted |
 //! | `asking` | what hooks of plugins may call, and who is asked about it |
 //! | `checks` | checks that hang, take long or end the process |
 //! | `clashes` | plugins that want one name, and skills that lie elsewhere |
@@ -17,6 +18,7 @@
 #![expect(clippy::disallowed_methods, reason = "the tests write files, and wait for processes")]
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
+mod accepted;
 mod asking;
 mod checks;
 mod clashes;

@@ -4,6 +4,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a helper of a test fails like a test")]
 
 mod client;
+mod rings;
 
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::TcpStream;

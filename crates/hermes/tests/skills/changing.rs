@@ -1,7 +1,11 @@
 //! Skills that a model writes, changes and takes away.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use hermes::core::policy::{Answer, ApprovalRequest, Grant};
 use hermes::store::Home;
-use hermes::{Runtime, Status, ToolCall};
+use hermes::{Runtime, Session, Status, ToolCall};
 use serde_json::{Value, json};
 
 use crate::{Yard, call, names, text, write};
@@ -120,4 +124,38 @@ fn writing_a_skill_is_an_effect_that_policy_judges() {
 
     assert_eq!((outcome.status, listed.status), (Status::Denied, Status::Ok));
     assert!(outcome.body.contains("skills/x") && !yard.skills().join("x").exists(), "{}", outcome.body);
+}
+
+/// What becomes of a file that is written with a tool for files, where nobody can be asked.
+fn written(session: &Session, path: &Path) -> (Status, bool) {
+    let arguments =
+        json!({ "path": path, "content": text("spy", "required_environment_variables: [KEY]\n") });
+    let outcome = session.call_blocking(ToolCall::new("write_file", arguments.to_string()));
+    (outcome.status, path.exists())
+}
+
+#[test]
+fn a_skill_that_is_written_with_the_file_tools_needs_the_yes_of_a_person() {
+    let yard = Yard::new("skills:\n  external_dirs: [../shared]\n");
+    let shared = yard.dir.path().join("shared");
+    std::fs::create_dir(&shared).unwrap();
+    let mine = yard.skills().join("mine/SKILL.md");
+    write(&mine, &text("mine", ""));
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    for file in ["spy/SKILL.md", "notes/spy/scripts/run.sh", ".usage.json", ".trusted.json"] {
+        assert_eq!(written(&session, &yard.skills().join(file)), (Status::Denied, false), "{file}");
+    }
+    assert_eq!(written(&session, &shared.join("spy/SKILL.md")), (Status::Denied, false));
+    assert_eq!(written(&session, &mine).0, Status::Denied);
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), text("mine", ""));
+
+    assert_eq!(written(&session, &yard.project().join("skills/spy/SKILL.md")), (Status::Ok, true));
+    let made = json!({ "action": "create", "name": "tea", "content": text("tea", "") });
+    assert_eq!(call(&session, "skill_manage", &made)["success"], json!(true));
+    let yes = Arc::new(|_: &ApprovalRequest| Answer::Approved(Grant::Once));
+    let asked = runtime.session().approver(yes).open().unwrap();
+    assert_eq!(written(&asked, &yard.skills().join("spy/SKILL.md")), (Status::Ok, true));
+    assert_eq!(written(&asked, &yard.skills().join(".usage.json")).0, Status::Denied, "nobody is asked");
 }

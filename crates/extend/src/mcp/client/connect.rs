@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientRequest, ErrorData, PaginatedRequestParams, PingRequest, ProtocolVersion, RequestId,
-    RequestOptionalParam, ServerJsonRpcMessage, ServerResult, SubscriptionFilter, Tool,
+    ClientRequest, ErrorData, PingRequest, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, ServiceError,
     serve_client_with_lifecycle,
 };
 use rmcp::transport::DynamicTransportError;
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
@@ -24,19 +23,14 @@ use tokio_util::task::TaskTracker;
 
 use super::config::{Stdio, Transport};
 use super::handler::Client;
-use super::known::{Hints, Known, Listed};
+use super::known::Known;
+use super::list::{self, Untold};
 use super::log::Log;
 use super::server::{Inner, Live, Trouble};
 use super::{fault, http, sse, stdio};
 use crate::launch::{Consent, Keeper, Program};
 
-/// Pages of a list that are asked for.
-const MAX_PAGES: usize = 50;
-
-/// Tools of one server that are taken.
-const MAX_TOOLS: usize = 2000;
-
-type Service = RunningService<RoleClient, Arc<Client>>;
+pub(super) type Service = RunningService<RoleClient, Arc<Client>>;
 
 /// How long a server has to answer which protocol it speaks; those who do not know the question may say
 /// nothing at all.
@@ -259,77 +253,25 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         None => true,
     };
     let (listed, more) = if has_tools {
-        tools(service)
-            .await
-            .map_err(|why| Trouble::Unreachable(format!("its tools could not be listed: {why}")))?
+        match list::tools(server, service).await {
+            Ok(told) => told,
+            Err(Untold::Ourselves(why)) => {
+                known.learn(Vec::new());
+                // What an earlier list of ours said of it must not be offered; unwritten, it is said again.
+                let _ = server.keep(&known);
+                server.outside.ring.tell(&format!("MCP server {}: {why}", server.config.name));
+                return Err(Trouble::Unreachable(why));
+            }
+            Err(Untold::Failed(why)) => {
+                return Err(Trouble::Unreachable(format!("its tools could not be listed: {why}")));
+            }
+        }
     } else {
         (Vec::new(), false)
     };
     known.learn(listed);
     known.more = more;
     Ok(known)
-}
-
-/// All tools of a server, and whether there are more than are taken. One that cannot be understood costs itself only.
-pub(super) async fn tools(service: &Service) -> Result<(Vec<Listed>, bool), String> {
-    let mut found: Vec<Listed> = Vec::new();
-    let mut cursor = None;
-    for _ in 0..MAX_PAGES {
-        let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let request = ClientRequest::ListToolsRequest(RequestOptionalParam::with_param(params));
-        let page = match service.send_request(request).await.map_err(|error| words(&error))? {
-            ServerResult::ListToolsResult(page) => {
-                cursor = page.next_cursor;
-                page.tools.into_iter().map(|tool| listed(&tool)).collect()
-            }
-            other => {
-                let value = serde_json::to_value(&other).unwrap_or_default();
-                cursor = value.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-                one_by_one(&value)?
-            }
-        };
-        found.extend::<Vec<Listed>>(page);
-        if cursor.is_none() || found.len() > MAX_TOOLS {
-            break;
-        }
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    found.retain(|tool| seen.insert(tool.name.clone()));
-    let more = cursor.is_some() || found.len() > MAX_TOOLS;
-    found.truncate(MAX_TOOLS);
-    Ok((found, more))
-}
-
-/// A list that as a whole is not one: each tool that has a name is taken, with what can be read of it.
-fn one_by_one(value: &Value) -> Result<Vec<Listed>, String> {
-    let tools = value.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
-    let one = |tool: &Value| {
-        let text = |key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
-        let hint = |key: &str| tool.get("annotations").and_then(|it| it.get(key)) == Some(&Value::Bool(true));
-        Some(Listed {
-            name: text("name")?,
-            description: text("description").or_else(|| text("title")).unwrap_or_default(),
-            schema: tool.get("inputSchema").cloned().unwrap_or_default().into(),
-            hints: Hints { read_only: hint("readOnlyHint"), idempotent: hint("idempotentHint") },
-            output: tool.get("outputSchema").filter(|it| !it.is_null()).cloned().map(Into::into),
-        })
-    };
-    Ok(tools.iter().filter_map(one).collect())
-}
-
-fn listed(tool: &Tool) -> Listed {
-    let hints = tool.annotations.as_ref();
-    let on = |hint: Option<bool>| hint == Some(true);
-    Listed {
-        name: tool.name.to_string(),
-        description: tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default().to_owned(),
-        schema: Value::Object((*tool.input_schema).clone()).into(),
-        hints: Hints {
-            read_only: hints.is_some_and(|it| on(it.read_only_hint)),
-            idempotent: hints.is_some_and(|it| on(it.idempotent_hint)),
-        },
-        output: tool.output_schema.as_deref().map(|schema| Value::Object(schema.clone()).into()),
-    }
 }
 
 /// Whether it is there. Any answer is a sign of life, also that it knows no such question.
@@ -411,7 +353,7 @@ fn remote_trouble(error: &ClientInitializeError, said: &str) -> Trouble {
     Trouble::Unreachable(format!("{}{said}", plain(error)))
 }
 
-fn words(error: &ServiceError) -> String {
+pub(super) fn words(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => error.message.to_string(),
         other => other.to_string(),
@@ -420,28 +362,11 @@ fn words(error: &ServiceError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
 
     use super::*;
 
     #[test]
     fn a_folder_is_told_as_an_address() {
         assert_eq!(root_of(Path::new("/home/ann/my work")), "file:///home/ann/my%20work");
-    }
-
-    #[test]
-    fn a_tool_that_cannot_be_read_costs_itself_only() {
-        let list = json!({ "tools": [
-            { "name": "good", "description": "d", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } },
-            { "name": "bad", "inputSchema": "what", "outputSchema": "what" },
-            { "inputSchema": {} },
-        ] });
-
-        let found = one_by_one(&list).unwrap();
-
-        assert_eq!(found.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good", "bad"]);
-        assert!(found[0].hints.read_only && found[0].fault().is_none());
-        assert!(found[1].fault().is_some());
-        assert_eq!([&found[0].output, &found[1].output], [&None, &Some(json!("what").into())]);
     }
 }

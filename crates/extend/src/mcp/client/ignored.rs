@@ -172,22 +172,29 @@ impl Server {
 
     /// What is written about it and has no effect, as far as that is known, and what it offers and is not taken.
     pub fn notes(&self) -> Vec<String> {
-        let config = self.config();
-        let mut notes = config.notes.clone();
-        if !self.is_known() {
-            return notes;
-        }
-        let known = self.known();
-        let names = || known.tools.iter().map(|tool| tool.name.as_str());
-        for (list, wanted) in [("include", &config.filter.include), ("exclude", &config.filter.exclude)] {
-            for strange in wanted.iter().filter(|wanted| !names().any(|name| name == *wanted)) {
-                let near = suggest(strange, names(), 1).pop();
-                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                notes.push(format!("`tools.{list}` names `{strange}`, and it has no such tool{near}"));
-            }
-        }
-        notes.extend(known.cut_off());
+        let mut notes = self.config().notes.clone();
+        notes.extend(self.strange_names().iter().map(Ignored::words));
+        notes.extend(self.known().cut_off().filter(|_| self.is_known()));
         notes
+    }
+
+    /// Names that are to be taken or left out and that none of its tools has; nothing while these are not known.
+    pub fn strange_names(&self) -> Vec<Ignored> {
+        if !self.is_known() {
+            return Vec::new();
+        }
+        let (known, filter) = (self.known(), &self.config().filter);
+        let names = || known.tools.iter().map(|tool| tool.name.as_str());
+        let of_list = |(list, wanted): (&str, &Vec<String>)| {
+            let strange = wanted.iter().filter(|wanted| !names().any(|name| name == *wanted));
+            let told = strange.map(|strange| Ignored {
+                at: vec!["tools".to_owned(), list.to_owned()],
+                what: format!("names `{strange}`, and it has no such tool"),
+                hint: suggest(strange, names(), 1).pop().map(|near| format!("did you mean `{near}`?")),
+            });
+            told.collect::<Vec<_>>()
+        };
+        [("include", &filter.include), ("exclude", &filter.exclude)].into_iter().flat_map(of_list).collect()
     }
 }
 

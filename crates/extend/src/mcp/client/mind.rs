@@ -9,6 +9,7 @@ use futures::future::{Either, select};
 
 use super::connect;
 use super::known::Known;
+use super::list;
 use super::server::{Inner, Live};
 
 /// How long a server has to answer whether it is still there.
@@ -103,11 +104,11 @@ impl Inner {
     async fn refresh(&self, live: &Live) {
         // Servers tell of every one of many changes; one look after the last is enough.
         self.outside.host.sleep(Duration::from_millis(50)).await;
-        let asked = Box::pin(connect::tools(&live.service));
+        let asked = Box::pin(list::tools(self, &live.service));
         let (listed, more) = match select(asked, self.outside.host.sleep(PATIENCE)).await {
             Either::Left((Ok(listed), _)) => listed,
             Either::Left((Err(why), _)) => {
-                return self.log.line(&format!("[its tools could not be listed: {why}]"));
+                return self.log.line(&format!("[its tools could not be listed: {}]", why.words()));
             }
             Either::Right(_) => return self.log.line("[its tools could not be listed in time]"),
         };

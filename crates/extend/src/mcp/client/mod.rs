@@ -20,6 +20,7 @@
 //! | `rounds.rs` | a call that the server answers with questions |
 //! | `lane.rs` | the short way of a call to a program on this machine |
 //! | `connect.rs` | from a configuration to a connection |
+//! | `list.rs` | its tools, as it lists them |
 //! | `handler.rs` | what it may ask of us |
 //! | `sampling.rs`, `elicit.rs`, `form.rs` | its questions to the model, and to the person |
 //! | `pages.rs` | pages that somebody has to visit before it answers |
@@ -45,6 +46,7 @@ mod keep;
 mod known;
 mod lane;
 mod late;
+mod list;
 mod log;
 mod login;
 mod media;
@@ -79,6 +81,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
 use crate::launch::Launch;
+use crate::mcp::ring::Ring;
 
 pub use config::{
     Filter, LogLevel, Misread, Read, Remote, RemoteTls, Sampling, ServerConfig, Stdio, Transport, absent,
@@ -109,6 +112,8 @@ pub struct Outside {
     pub place: Place,
     /// Takes the person to a page and brings back what came of it; nobody when there is none.
     pub person: Option<Arc<dyn crate::mcp::oauth::Person>>,
+    /// Who we are among those that ask each other.
+    pub ring: Arc<Ring>,
 }
 
 impl Outside {

@@ -218,7 +218,9 @@ impl ServerHandler for Server {
         if !is_sessionless(&context) {
             self.tell_changes(&connection, Arc::clone(&toolbox), context.peer);
         }
-        Ok(ListToolsResult::with_all_items(super::listing::tools(&toolbox, client)))
+        let mut listed = ListToolsResult::with_all_items(super::listing::tools(&toolbox, client));
+        listed.meta = self.hub.workshop.ring().and_then(|ring| ring.mark());
+        Ok(listed)
     }
 
     async fn call_tool(

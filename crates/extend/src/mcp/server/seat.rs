@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::shelf::Shelf;
+use crate::mcp::ring::Ring;
 
 /// Opens a session for every client that connects.
 pub trait Workshop: Send + Sync + 'static {
@@ -27,6 +28,11 @@ pub trait Workshop: Send + Sync + 'static {
 
     /// Hears what went wrong with a client that cannot be told, or may not tell its person.
     fn trouble(&self, _what: &str) {}
+
+    /// Who we are among those that ask each other, if we ask servers ourselves.
+    fn ring(&self) -> Option<Arc<Ring>> {
+        None
+    }
 
     /// Resources and prompts beside the tools, if there are any.
     fn shelf(&self) -> Option<Arc<dyn Shelf>> {

@@ -61,10 +61,21 @@ impl Wanted {
         let named = |list: &[String]| list.iter().any(|it| is_named(found, it));
         named(&self.enabled) && !named(&self.disabled)
     }
+
+    /// The same for one that goes by these names.
+    pub(super) fn wants_any(&self, names: &[&String]) -> bool {
+        let named = |list: &[String]| list.iter().any(|it| names.contains(&it));
+        named(&self.enabled) && !named(&self.disabled)
+    }
 }
 
-fn is_named(found: &Found, name: &str) -> bool {
-    found.key == name || found.manifest.as_ref().is_ok_and(|has| has.name == name)
+/// Whether somebody who says this name means the plugin.
+pub(super) fn is_named(found: &Found, name: &str) -> bool {
+    let called = match &found.manifest {
+        Ok(manifest) => Some(&manifest.name),
+        Err(broken) => broken.name.as_ref(),
+    };
+    found.key == name || called.is_some_and(|called| called == name)
 }
 
 /// A plugin that is to run.
@@ -78,7 +89,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    fn new(found: Found, identity: String) -> Arc<Self> {
+    pub(super) fn new(found: Found, identity: String) -> Arc<Self> {
         Arc::new(Self { found, identity, aside: false })
     }
 
@@ -141,6 +152,8 @@ pub(super) struct Lasting {
     pub(super) is_open: bool,
     /// Names that are switched on and that nobody has there.
     pub(super) missing: Vec<String>,
+    /// Where plugins of projects lie that were accepted with a say in what may run.
+    pub(super) policies: Vec<PathBuf>,
 }
 
 impl Plugins {
@@ -157,7 +170,7 @@ impl Plugins {
         let lasting = kept.unwrap_or_else(|| self.lasting(wanted, earlier));
         let (mut chosen, mut witnesses) = (lasting.chosen.clone(), Witnesses::default());
         let mut missing = lasting.missing.clone();
-        chosen.extend(self.of_project(wanted, &mut missing, &mut witnesses));
+        chosen.extend(self.of_project(wanted, &lasting.policies, &mut missing, &mut witnesses));
         witnesses.settle();
         let (wanted, (chosen, clashes)) = (Arc::clone(wanted), settled(chosen));
         let survey = Arc::new(Survey { wanted, witnesses, chosen, lasting, missing, clashes });
@@ -172,6 +185,7 @@ impl Plugins {
             return lasting;
         }
         let witnesses = &mut lasting.witnesses;
+        lasting.policies = Trust::policies(&self.home, witnesses);
         let mut found = self.in_home(witnesses);
         for found in &mut found {
             remember(found, earlier);
@@ -196,48 +210,9 @@ impl Plugins {
         lasting
     }
 
-    /// Those of the project that were accepted.
-    fn of_project(
-        &self,
-        wanted: &Wanted,
-        missing: &mut Vec<String>,
-        witnesses: &mut Witnesses,
-    ) -> Vec<Arc<Chosen>> {
-        if wanted.enabled.is_empty() || self.is_at_home() {
-            return Vec::new();
-        }
-        if !foreign::is_folder(&self.project) {
-            witnesses.see(&self.project);
-            return Vec::new();
-        }
-        let trust = Trust::seen(&self.home, witnesses);
-        let found = self.in_project(witnesses);
-        missing.retain(|name| !found.iter().any(|it| is_named(it, name)));
-        let chosen = found.into_iter().filter(|found| wanted.wants(found)).filter_map(|found| {
-            let identity = self.identity(&found, &trust, witnesses)?;
-            Some(Chosen::new(found, identity))
-        });
-        chosen.collect()
-    }
-
-    /// Whether there may be plugins of the project.
-    pub(super) fn has_project(&self) -> bool {
-        !self.is_at_home() && foreign::is_folder(&self.project)
-    }
-
-    /// Whoever stands in their own home folder has no project there.
-    fn is_at_home(&self) -> bool {
-        self.project == self.home.plugins()
-    }
-
     fn in_home(&self, witnesses: &mut Witnesses) -> Vec<Found> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         in_folder(&self.home.plugins(), Origin::User, &mut known.manifests, witnesses)
-    }
-
-    fn in_project(&self, witnesses: &mut Witnesses) -> Vec<Found> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        in_folder(&self.project, Origin::Project, &mut known.manifests, witnesses)
     }
 
     /// The plugins in folders, whether or not they run.

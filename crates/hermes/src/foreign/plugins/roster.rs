@@ -1,6 +1,7 @@
 //! The roster: the plugins that are switched on and what each of them offers, kept from one start to the
 //! next in one file. A start that finds the dates of their files as they were reads nothing else.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
@@ -14,10 +15,10 @@ use super::{Plugins, Running};
 use crate::world::World;
 
 /// Where it is kept.
-const ROSTER: &str = "plugin-roster";
+const ROSTER: &str = "plugin-roster.packed";
 
 /// Changes with what is written.
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 /// What is to be known of all plugins together.
 #[derive(Serialize, Deserialize)]
@@ -25,6 +26,8 @@ struct Head {
     /// Fingerprint of what the configuration said.
     wanted: u64,
     missing: Vec<String>,
+    /// Where plugins of projects lie that were accepted with a say in what may run.
+    policies: Vec<PathBuf>,
     /// Whether none of them has a say in what tools of others do: no hooks, no tools that stand in for others.
     is_quiet: bool,
     /// The variables that plugins asked for, and whether they were set: with others set a plugin may offer
@@ -41,14 +44,17 @@ impl Plugins {
             self.asking.remember(known_by.as_ref().unwrap_or(&chosen.identity), offer);
             Some(Arc::new(chosen))
         })?;
-        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing: head.missing })
+        let Head { missing, policies, .. } = head;
+        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies })
     }
 
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
         let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let is_quiet = |head: Head| head.is_quiet && head.variables.iter().all(as_before);
+        let is_quiet = |head: Head| {
+            head.is_quiet && !self.has_policy(&head.policies) && head.variables.iter().all(as_before)
+        };
         !self.has_project() && self.kept_roster(wanted).is_some_and(|kept| is_quiet(kept.head))
     }
 
@@ -117,6 +123,7 @@ fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
     Head {
         wanted: fingerprint(survey.wanted()),
         missing: survey.lasting.missing.clone(),
+        policies: survey.lasting.policies.clone(),
         is_quiet: !all.iter().any(has_a_say),
         variables: asked.into_iter().map(|name| (name.clone(), world.variable(name).is_some())).collect(),
     }

@@ -65,6 +65,10 @@ impl Plugins {
         let state = self.lock();
         let (wanted, trust) = (Wanted::of(world), Trust::read(&self.home).unwrap_or_default());
         let mut found = self.in_folders();
+        // What was accepted and is not so any more is shown as what it was.
+        let failed = state.failed.iter().map(|(it, _)| it).filter(|it| it.found.origin == Origin::Project);
+        found.retain(|it| !failed.clone().any(|lost| lost.is_at(it)));
+        found.extend(failed.map(|it| it.found.clone()));
         found.extend(self.in_packages_now());
         let mut views: Vec<PluginView> =
             found.into_iter().map(|found| self.view(found, &state, &wanted, &trust)).collect();
@@ -102,9 +106,10 @@ impl Plugins {
             Code::EntryPoint(_) => None,
         };
         PluginView {
-            manifest: found
-                .manifest
-                .unwrap_or_else(|_| Manifest { name: found.key.clone(), ..Manifest::default() }),
+            manifest: found.manifest.unwrap_or_else(|broken| {
+                let name = broken.name.unwrap_or_else(|| found.key.clone());
+                Manifest { name, ..Manifest::default() }
+            }),
             key: found.key,
             origin: found.origin,
             folder,

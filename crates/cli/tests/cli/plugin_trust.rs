@@ -1,0 +1,46 @@
+//! A plugin of a project with a say in what may run, accepted and then changed: what the person sees, and does.
+
+use crate::home::{Home, Said};
+
+const FOLDER: &str = ".hermes/plugins/safety/guard";
+
+fn looks(home: &Home) -> Said {
+    home.run(&["tools", "call", "read_file", r#"{"path": "notes.txt"}"#])
+}
+
+#[test]
+fn nothing_goes_past_a_policy_that_changed_until_the_person_says_so() {
+    let home = Home::new()
+        .file(&format!("{FOLDER}/plugin.yaml"), "name: watcher\npolicy: true\n")
+        .file(&format!("{FOLDER}/__init__.py"), "def register(ctx): pass\n")
+        .file("notes.txt", "buy milk\n");
+    let folder = home.project().join(FOLDER);
+    let path = folder.to_str().unwrap();
+    home.say(&["plugins", "trust", path]);
+    home.say(&["plugins", "enable", "safety/guard"]);
+    assert!(looks(&home).out.contains("buy milk"));
+
+    let home = home.file(&format!("{FOLDER}/plugin.yaml"), "name: watcher\n");
+    let denied = looks(&home);
+    assert!(denied.out.contains("denied") && !denied.out.contains("buy milk"), "{denied:?}");
+    assert!(denied.out.contains("plugin safety/guard") && denied.out.contains("changed since"), "{denied:?}");
+    let listed = &home.run(&["plugins", "list", "--json"]).json()[0];
+    assert_eq!((&listed["key"], &listed["state"]), (&"safety/guard".into(), &"failed".into()));
+    assert!(home.say(&["plugins", "info", "watcher"]).contains("changed since it was accepted"));
+
+    home.say(&["plugins", "disable", "safety/guard"]);
+    assert!(looks(&home).out.contains("buy milk"));
+    home.run(&["plugins", "enable", "safety/guard"]);
+    assert!(looks(&home).out.contains("denied"));
+    home.say(&["plugins", "trust", path]);
+    assert!(looks(&home).out.contains("buy milk"));
+
+    let home = home.file(&format!("{FOLDER}/plugin.yaml"), "name: watcher\npolicy: true\n");
+    home.say(&["plugins", "trust", path]);
+    std::fs::remove_dir_all(home.project().join(".hermes")).unwrap();
+    let denied = looks(&home);
+    assert!(denied.out.contains("is not there any more"), "{denied:?}");
+    assert_eq!(home.run(&["plugins", "list", "--json"]).json()[0]["state"], "failed");
+    home.say(&["plugins", "trust", "--revoke", path]);
+    assert!(looks(&home).out.contains("buy milk"));
+}

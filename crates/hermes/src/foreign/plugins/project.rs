@@ -1,0 +1,132 @@
+//! Plugins of the project: those that run because they were accepted, and those without which nothing does.
+//!
+//! A plugin with a say in what may run that was accepted is not simply gone when it is another one by now, or
+//! none at all: an agent could change its files, or its manifest, or remove them. It stands among the plugins as
+//! one that cannot be asked, until it is as it was or a person accepts it anew, takes that back or switches it
+//! off. A project that has nothing of this kind costs no look at the list of what was accepted.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use hermes_extend::plugins::start::Code;
+use hermes_store::trust::Accepted;
+use hermes_store::witness::Witnesses;
+use hermes_store::{Named, Trust, foreign};
+
+use super::Plugins;
+use super::choose::{Chosen, Wanted, is_named};
+use crate::foreign::find_plugins::{Broken, Found, Origin, in_folder};
+
+impl Plugins {
+    /// Those of the project that were accepted. `policies` is where plugins lie that were accepted with a say.
+    pub(super) fn of_project(
+        &self,
+        wanted: &Wanted,
+        policies: &[impl AsRef<Path>],
+        missing: &mut Vec<String>,
+        witnesses: &mut Witnesses,
+    ) -> Vec<Arc<Chosen>> {
+        if wanted.enabled.is_empty() || self.is_at_home() {
+            return Vec::new();
+        }
+        let is_there = witnesses.see(&self.project).is_some();
+        if !is_there && !self.has_policy(policies) {
+            return Vec::new();
+        }
+        let (trust, unread) = match Trust::seen(&self.home, witnesses) {
+            Ok(trust) => (trust, None),
+            Err(wrong) => (Trust::default(), Some(wrong.to_string())),
+        };
+        let found = self.in_project(witnesses);
+        missing.retain(|name| !found.iter().any(|it| is_named(it, name)));
+        let mut chosen = Vec::new();
+        for found in found.into_iter().filter(|found| wanted.wants(found)) {
+            match (self.identity(&found, &trust, witnesses), &unread) {
+                (Some(identity), _) => {
+                    self.remember_policy(&found, &identity, &trust);
+                    chosen.push(Chosen::new(found, identity));
+                }
+                (None, Some(why)) => chosen.push(unclear(found, why)),
+                (None, None) => {}
+            }
+        }
+        let lost = self.lost(wanted, &trust, &chosen);
+        missing.retain(|name| !lost.iter().any(|it| is_named(&it.found, name)));
+        chosen.extend(lost);
+        chosen
+    }
+
+    /// Whether there may be plugins of the project.
+    pub(super) fn has_project(&self) -> bool {
+        !self.is_at_home() && foreign::is_folder(&self.project)
+    }
+
+    /// Whether one of these is of the project.
+    pub(super) fn has_policy(&self, policies: &[impl AsRef<Path>]) -> bool {
+        policies.iter().any(|path| path.as_ref().starts_with(&self.project))
+    }
+
+    /// Whoever stands in their own home folder has no project there.
+    pub(super) fn is_at_home(&self) -> bool {
+        self.project == self.home.plugins()
+    }
+
+    pub(super) fn in_project(&self, witnesses: &mut Witnesses) -> Vec<Found> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        in_folder(&self.project, Origin::Project, &mut known.manifests, witnesses)
+    }
+
+    /// Of what was accepted when lists did not tell, it is remembered now that it has a say.
+    fn remember_policy(&self, found: &Found, digest: &str, trust: &Trust) {
+        let (Code::Folder(folder), Ok(manifest)) = (&found.code, &found.manifest) else { return };
+        let is_told = |it: &Accepted| it.path == *folder && it.policy.is_some();
+        if manifest.policy && !trust.accepted().iter().any(is_told) {
+            let named = Named { key: found.key.clone(), name: manifest.name.clone() };
+            // Where nothing can be written it counts as long as it is there.
+            let _ = Trust::remember_policy(&self.home, folder, digest, &named);
+        }
+    }
+
+    /// The plugins that were accepted with a say, are switched on, and are not as they were.
+    fn lost(&self, wanted: &Wanted, trust: &Trust, chosen: &[Arc<Chosen>]) -> Vec<Arc<Chosen>> {
+        let here = trust.accepted().iter().filter(|it| it.path.starts_with(&self.project));
+        let lost = here.filter_map(|it| {
+            let named = it.policy.as_ref()?;
+            let code = Code::Folder(it.path.clone());
+            let runs = chosen.iter().any(|other| other.found.code == code);
+            if runs || !wanted.wants_any(&[&named.key, &named.name]) {
+                return None;
+            }
+            let broken = Broken { why: why(&it.path), policy: true, name: Some(named.name.clone()) };
+            let key = named.key.clone();
+            let found = Found { key, origin: Origin::Project, code, place: None, manifest: Err(broken) };
+            Some(Chosen::new(found, it.digest.clone()))
+        });
+        lost.collect()
+    }
+}
+
+/// A plugin of which nobody can tell whether it was accepted: it does not run, and without one that has a say nothing
+/// does.
+fn unclear(found: Found, why: &str) -> Arc<Chosen> {
+    let (why, policy) = (format!("nobody can tell whether it was accepted: {why}"), found.is_policy());
+    let name = found.manifest.as_ref().ok().map(|manifest| manifest.name.clone());
+    let manifest = Err(Broken { why, policy, name });
+    Chosen::new(Found { manifest, ..found }, String::new())
+}
+
+/// What became of a plugin that was accepted in this folder, and what can be done.
+fn why(folder: &Path) -> String {
+    let shown = folder.display();
+    if foreign::is_folder(folder) {
+        format!(
+            "{shown} has a say in what may run and changed since it was accepted; a person who looked at it \
+             accepts it as it is now with `hermes plugins trust {shown}`"
+        )
+    } else {
+        format!(
+            "{shown} was accepted with a say in what may run and is not there any more; \
+             `hermes plugins trust --revoke {shown}` takes that back"
+        )
+    }
+}
