@@ -203,6 +203,7 @@ impl ChatBuilder {
         if let Some(store) = runtime.sessions() {
             store.open_ahead();
         }
+        runtime.world(|world| runtime.foreign().look_ahead(world));
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
             let (models, ()) = futures::join!(models::choose(&runtime, &wish), meanwhile(&runtime));

@@ -14,7 +14,9 @@
 //! | `surface.rs` | what a runtime tells about them |
 //! | `asking.rs` | asks files and plugins what they offer, without holding up a start |
 //! | `learnt.rs` | what files and plugins offer, kept from one start to the next |
+//! | `ahead.rs` | finds something out before it is wanted |
 
+mod ahead;
 mod asking;
 pub(crate) mod find_plugins;
 mod hooks;
@@ -211,6 +213,13 @@ impl Foreign {
     /// Plugins, if there is a home.
     pub(crate) fn plugins(&self) -> Option<&Arc<Plugins>> {
         self.plugins.as_ref()
+    }
+
+    /// Begins with what takes longest about a look that follows soon.
+    pub(crate) fn look_ahead(&self, world: &World) {
+        if let Some(plugins) = self.plugins.as_ref().filter(|_| !self.looked.load(Ordering::Acquire)) {
+            plugins.look_ahead(world);
+        }
     }
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.

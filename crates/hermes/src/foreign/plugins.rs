@@ -40,6 +40,7 @@ use hermes_extend::plugins::subject::Subject;
 use hermes_store::Home;
 use serde_json::Value;
 
+use super::ahead::Ahead;
 use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Broken, Manifests, Origin};
 use super::tool_files::is_safe;
@@ -49,6 +50,7 @@ use choose::{Chosen, Survey, Wanted};
 use clash::Clash;
 use hung::HungChecks;
 use load::{Fresh, known_by, needs, shut_out, values};
+use roster::Roster;
 
 pub(super) use skills::skills_of;
 pub use views::{PluginState, PluginView};
@@ -74,6 +76,8 @@ pub(crate) struct Plugins {
     state: Mutex<State>,
     known: Mutex<Known>,
     checks: Arc<HungChecks>,
+    /// What an earlier start kept, while it is read beside other work.
+    ahead: Ahead<Option<Roster>>,
 }
 
 /// What was read before, with the dates it was read at.
@@ -164,7 +168,8 @@ impl Plugins {
         let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
-        Self { home, project, desk, around, asking, one_moment, state, known, checks }
+        let ahead = Ahead::default();
+        Self { home, project, desk, around, asking, one_moment, state, known, checks, ahead }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

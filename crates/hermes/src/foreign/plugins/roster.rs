@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
 use hermes_core::packed::{Packer, Unpacker};
-use hermes_store::witness::{Kept, forget};
+use hermes_store::Home;
+use hermes_store::witness::{Kept, Witnesses, forget};
 use serde::{Deserialize, Serialize};
 
 use super::choose::{Chosen, Lasting, Survey, Wanted};
@@ -35,15 +36,46 @@ struct Head {
     variables: Vec<(String, bool)>,
 }
 
+/// What was kept, if it is still so.
+pub(super) struct Roster {
+    head: Head,
+    witnesses: Witnesses,
+    records: Vec<Record>,
+}
+
+impl Roster {
+    fn read(home: &Home) -> Option<Self> {
+        let Kept { witnesses, head, body } = Kept::<Head>::read(home, ROSTER)?;
+        let records = Unpacker::new(&body).list(record::unpack)?;
+        Some(Self { head, witnesses, records })
+    }
+}
+
 impl Plugins {
+    /// Begins to read what an earlier start kept, beside other work.
+    pub(crate) fn look_ahead(&self, world: &World) {
+        let wanted = self.lock().wanted(world);
+        if !wanted.enabled.is_empty() {
+            let home = self.home.clone();
+            self.ahead.begin(self.around.doors.tasks.as_ref(), move || Roster::read(&home));
+        }
+    }
+
     /// What an earlier start kept, if it is still so. What the plugins offer is then known.
     pub(super) fn read_roster(&self, wanted: &Wanted) -> Option<Lasting> {
-        let Kept { witnesses, head, body } = self.kept_roster(wanted)?;
-        let chosen = Unpacker::new(&body).list(|packed| {
-            let Record { chosen, known_by, offer } = record::unpack(packed)?;
+        if wanted.enabled.is_empty() {
+            return None;
+        }
+        let roster = self.ahead.take().unwrap_or_else(|| Roster::read(&self.home))?;
+        let Roster { head, witnesses, records } = roster;
+        if head.wanted != fingerprint(wanted) {
+            return None;
+        }
+        let remember = |Record { chosen, known_by, offer }: Record| {
             self.asking.remember(known_by.as_ref().unwrap_or(&chosen.identity), offer);
-            Some(Arc::new(chosen))
-        })?;
+            Arc::new(chosen)
+        };
+        let chosen = records.into_iter().map(remember).collect();
         let Head { missing, policies, .. } = head;
         Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies })
     }
@@ -52,18 +84,13 @@ impl Plugins {
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
         let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let is_quiet = |head: Head| {
+        let is_quiet = |head: &Head| {
             head.is_quiet && !self.has_policy(&head.policies) && head.variables.iter().all(as_before)
         };
-        !self.has_project() && self.kept_roster(wanted).is_some_and(|kept| is_quiet(kept.head))
-    }
-
-    fn kept_roster(&self, wanted: &Wanted) -> Option<Kept<Head>> {
-        if wanted.enabled.is_empty() {
-            return None;
-        }
-        let kept = Kept::<Head>::read(&self.home, ROSTER)?;
-        (kept.head.wanted == fingerprint(wanted)).then_some(kept)
+        let is_so = |head: &Head| head.wanted == fingerprint(wanted) && is_quiet(head);
+        !wanted.enabled.is_empty()
+            && !self.has_project()
+            && Kept::read(&self.home, ROSTER).is_some_and(|kept| is_so(&kept.head))
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
