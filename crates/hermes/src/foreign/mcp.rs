@@ -75,7 +75,7 @@ struct Others {
 }
 
 /// A server that is switched on.
-pub(super) struct Slot {
+struct Slot {
     server: Late,
     /// What was told to the registry last: what it offers, and what is to be said about it.
     told: Option<(u64, Option<Status>)>,
@@ -89,9 +89,9 @@ impl Slot {
         Self { server: server.into(), told: None, mark: None, problems: Vec::new() }
     }
 
-    /// One about which there is nothing to say, and of which the registry is told without it.
-    fn unmade(server: Late, mark: Option<Mark>) -> Self {
-        Self { server, told: Some((1, None)), mark, problems: Vec::new() }
+    /// One of which the registry is told without it.
+    fn unmade(server: Late, mark: Option<Mark>, problems: Vec<String>) -> Self {
+        Self { server, told: Some((1, None)), mark, problems }
     }
 
     /// How it stands, as far as a registry and people want to know.
@@ -138,7 +138,7 @@ impl Mcp {
         self.state().servers.values().map(|slot| slot.server.get().clone()).collect()
     }
 
-    /// Those of them that somebody has needed: about the others there is nothing to say.
+    /// Those of them that somebody has needed: nothing ever happened to the others.
     fn made(&self) -> Vec<Server> {
         self.state().servers.values().filter_map(|slot| slot.server.made().cloned()).collect()
     }
@@ -446,12 +446,12 @@ impl State {
         self.complaints = briefs.complaints;
         let mut read = None;
         for Brief { name, mark, told } in briefs.servers {
-            let slot = if let Some(told) = told {
+            let slot = if let Some((told, problems)) = told {
                 let server = self.section.late(&name, mark, outside);
                 changes.installed.push(told.scope(&server));
-                Slot::unmade(server, mark)
+                Slot::unmade(server, mark, problems)
             } else {
-                // There is more to say about it.
+                // It may work by now, or somebody may have logged in.
                 let read: &Read = read.get_or_insert_with(|| self.section.read());
                 let Some(config) = read.servers.iter().find(|it| it.name == name) else { continue };
                 Slot::of(Server::new(config.clone(), Arc::clone(outside)))

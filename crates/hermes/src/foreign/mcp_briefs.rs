@@ -1,8 +1,9 @@
-//! What a start is told of MCP servers without reading their configuration or what is known of them: most have
-//! nothing to say but what they offer, and that is kept, ready to be told to the registry.
+//! What a start is told of MCP servers without reading their configuration or what is known of them: what they
+//! offer is kept, ready to be told to the registry.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hermes_core::digest::{digest, digest_pair};
 use hermes_core::packed::{Packer, Unpacker};
@@ -36,18 +37,16 @@ impl Section {
         let written = world.config_as_written("mcp_servers").filter(|_| !on("HERMES_SAFE_MODE"));
         let Some(written) = written else { return Self::default() };
         let mut fingerprint = digest_pair(VERSION, digest(&written));
-        let mut variables = BTreeMap::new();
+        let variables = RefCell::new(BTreeMap::new());
         if names_any(&written) {
-            let named = Mutex::new(&mut variables);
             let value = |name: &str| {
                 let value = world.variable(name)?.to_owned();
-                let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
-                named.insert(name.to_owned(), value.clone());
+                variables.borrow_mut().insert(name.to_owned(), value.clone());
                 Some(value)
             };
             fingerprint = digest_pair(fingerprint, digest(&expanded(&written, &value)));
         }
-        Self { written: Some(Arc::new(written)), variables: Arc::new(variables), fingerprint }
+        Self { written: Some(Arc::new(written)), variables: Arc::new(variables.into_inner()), fingerprint }
     }
 
     /// All servers in it.
@@ -77,8 +76,8 @@ pub(super) struct Brief {
     pub(super) name: String,
     /// What it was known by then.
     pub(super) mark: Option<Mark>,
-    /// What it offers; nothing where there is more to say about it.
-    pub(super) told: Option<Told>,
+    /// What it offers, and what is wrong with that; nothing where that is still to be found out.
+    pub(super) told: Option<(Told, Vec<String>)>,
 }
 
 impl Briefs {
@@ -89,7 +88,7 @@ impl Briefs {
         let (mut packed, mut marks) = (Unpacker::new(&kept.body), kept.marks.into_iter());
         let servers = packed.list(|packed| {
             let (name, mark) = (packed.text()?.to_owned(), marks.next()?);
-            let told = if packed.flag()? { Some(Told::unpack(packed)?) } else { None };
+            let told = if packed.flag()? { Some(unpack(packed)?) } else { None };
             Some(Brief { name, mark: mark.map(|stamp| stamp.words()), told })
         })?;
         Some(Self { complaints: kept.complaints, servers })
@@ -108,10 +107,17 @@ impl Briefs {
         packer.list(servers, |packer, (name, server)| {
             packer.text(name);
             match server.brief() {
-                Some(told) => told.pack(packer.flag(true)),
+                Some((told, problems)) => {
+                    told.pack(packer.flag(true));
+                    packer.list(problems.iter(), |packer, problem| _ = packer.text(problem));
+                }
                 None => _ = packer.flag(false),
             }
         });
         home.keep_briefs(section.fingerprint, complaints, seen, packer.packed());
     }
+}
+
+fn unpack(packed: &mut Unpacker<'_>) -> Option<(Told, Vec<String>)> {
+    Some((Told::unpack(packed)?, packed.list(|packed| packed.text().map(str::to_owned))?))
 }

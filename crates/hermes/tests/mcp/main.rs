@@ -19,4 +19,5 @@ mod pins;
 mod promises;
 mod questions;
 mod rights;
+mod starts;
 mod support;

@@ -40,13 +40,11 @@ impl Server {
         server
     }
 
-    /// What it offers, if there is nothing else to say about it: the next start may take it for that.
-    pub fn brief(&self) -> Option<Told> {
-        if self.trouble().is_some() || !self.is_known() || wants_person(&self.inner.config) {
-            return None;
-        }
-        let (told, problems) = self.told();
-        problems.is_empty().then_some(told)
+    /// What it offers and what is wrong with that, in words, as long as nothing else is written down: the next start
+    /// may go by it. Nothing where that depends on more, because it does not work or somebody has to log in.
+    pub fn brief(&self) -> Option<(Told, Vec<String>)> {
+        let is_plain = self.trouble().is_none() && self.is_known() && !wants_person(&self.inner.config);
+        is_plain.then(|| self.told())
     }
 
     /// Takes over what others have written down of it since; cheap where nobody has.

@@ -1,7 +1,7 @@
 //! What a server offers as it is told to a registry: its tools as entries, whose handlers ask the server.
 //!
-//! A server about which there is nothing to say can be kept so from one start to the next. Neither what is
-//! configured nor what is known of it has to be read then before somebody asks for it.
+//! It can be kept so from one start to the next. Neither what is configured nor what is known of the server has to be
+//! read then before somebody asks for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,7 @@ impl Told {
         self.tools.into_iter().map(entry).fold(scope, Scope::tool)
     }
 
-    /// Packs it, but for gates that keep a tool out: of one with such there is more to say.
+    /// Packs it.
     pub fn pack(&self, packer: &mut Packer) {
         let Self { server, timeout, reached_within, overlaps, tools } = self;
         packer.text(server);
@@ -108,7 +108,7 @@ impl Told {
 
 impl ToldTool {
     fn pack(&self, packer: &mut Packer) {
-        let Self { name, what, read_only, description, schema, fit, shut: _ } = self;
+        let Self { name, what, read_only, description, schema, fit, shut } = self;
         packer.text(name);
         match what {
             What::Tool(tool) => packer.number(0).text(tool),
@@ -120,6 +120,9 @@ impl ToldTool {
             Fit::AsWritten => packer.number(1),
             Fit::As(other) => packer.number(2).text(&other.text()),
         };
+        packer.list(shut.iter(), |packer, (gate, why)| {
+            packer.text(gate).text(why);
+        });
     }
 
     fn unpack(packed: &mut Unpacker<'_>) -> Option<Self> {
@@ -137,7 +140,7 @@ impl ToldTool {
                 1 => Fit::AsWritten,
                 _ => Fit::As(Box::new(JsonText::kept(packed.text()?))),
             },
-            shut: None,
+            shut: packed.list(|packed| Some((packed.text()?.to_owned(), packed.text()?.to_owned())))?.pop(),
         })
     }
 }

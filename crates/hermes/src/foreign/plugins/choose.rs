@@ -42,9 +42,10 @@ impl Wanted {
         let mut list = |key: &str| match world.config(key) {
             None | Some(Value::Null) => Vec::new(),
             // One name is a list of one.
-            Some(Value::String(name)) => vec![name.clone()],
+            Some(Value::String(name)) => vec![name],
             Some(Value::Array(items)) if items.iter().all(Value::is_string) => {
-                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+                let name = |item| if let Value::String(name) = item { Some(name) } else { None };
+                items.into_iter().filter_map(name).collect()
             }
             Some(other) => {
                 odd.push(format!("`{key}` in config.yaml is a list of names, and not {other}"));
