@@ -119,6 +119,8 @@ impl Scope {
 
     /// Adds a toolset that exists as long as the scope does.
     pub fn toolset(mut self, toolset: DynamicToolset) -> Self {
+        // Most scopes have one, and there may be many scopes.
+        self.dynamic_toolsets.reserve_exact(1);
         self.dynamic_toolsets.push(toolset);
         self
     }

@@ -107,6 +107,12 @@ impl Runtime {
         self.0.registry.snapshot()
     }
 
+    /// Finds out which of the tools that are known by now are available, for whoever asks soon.
+    pub(crate) async fn ask_gates(&self) {
+        let snapshot = self.0.registry.snapshot();
+        drop(self.0.availability.verdicts(snapshot.tools().map(|tool| tool.gate_value())).await);
+    }
+
     /// Installs the tools of a source, whole, in place of what it had before.
     pub fn install(&self, scope: Scope) -> Result<Installed, RegisterError> {
         self.0.registry.install(scope)

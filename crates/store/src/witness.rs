@@ -132,7 +132,7 @@ impl<H: DeserializeOwned> Kept<H> {
             return None;
         }
         let (head, dates, base) = (packed.text()?, packed.number()?, packed.text()?);
-        let mut paths = || packed.list(|one| one.text());
+        let mut paths = || packed.list(Unpacker::text);
         let (near, far) = (paths()?, paths()?);
         let head = serde_json::from_str(head).ok()?;
         let witnesses = Witnesses::settled(Path::new(base), &near, &far, stamp)?;

@@ -203,10 +203,10 @@ impl ChatBuilder {
         if let Some(store) = runtime.sessions() {
             store.open_ahead();
         }
-        runtime.world(|world| runtime.foreign().look_ahead(world));
+        let ahead = runtime.world(|world| runtime.foreign().look_ahead(world));
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
-            let (models, ()) = futures::join!(models::choose(&runtime, &wish), meanwhile(&runtime));
+            let (models, ()) = futures::join!(models::choose(&runtime, &wish), meanwhile(&runtime, ahead));
             let models = models?;
             if let Some(Configured { platform, without }) = configured {
                 let snapshot = runtime.current();
@@ -232,7 +232,11 @@ impl ChatBuilder {
 
 /// Looks at the tools while servers of models are asked whether they are there. Servers of tools that nothing is
 /// known of are started, and what was late or failed before is asked again; nobody waits for it.
-async fn meanwhile(runtime: &Runtime) {
+async fn meanwhile(runtime: &Runtime, ahead: bool) {
+    if ahead {
+        // Files of plugins are looked at just now; this has to be found out too, and does not depend on them.
+        runtime.ask_gates().await;
+    }
     runtime.tools();
     runtime.ask_again();
     if runtime.mcp().ready().await {

@@ -3,8 +3,6 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use hermes_extend::rpc::Tasks;
-
 use crate::host::aside;
 
 /// What is found out once, and taken once.
@@ -50,11 +48,14 @@ impl<T> Drop for Broken<'_, T> {
     }
 }
 
+/// Work for a task.
+pub(super) type Work = Box<dyn FnOnce() + Send>;
+
 impl<T: Send + 'static> Ahead<T> {
-    /// Has a task find it out, unless somebody does or has.
-    pub(super) fn begin(&self, tasks: &dyn Tasks, find: impl FnOnce() -> T + Send + 'static) {
+    /// How a task finds it out, unless somebody does or has by then.
+    pub(super) fn work(&self, find: impl FnOnce() -> T + Send + 'static) -> Work {
         let inner = Arc::clone(&self.0);
-        tasks.start(Box::pin(async move {
+        Box::new(move || {
             let mut state = inner.lock();
             if !matches!(*state, State::Idle) {
                 return;
@@ -65,7 +66,7 @@ impl<T: Send + 'static> Ahead<T> {
             let found = find();
             *inner.lock() = State::Done(found);
             drop(broken);
-        }));
+        })
     }
 
     /// What a task has found out; nothing where none has begun, and from then on none does.
@@ -92,61 +93,40 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    use futures::future::BoxFuture;
-    use hermes_core::wait::wait;
-
     use super::*;
-
-    /// Each task has a thread.
-    struct Threads;
-
-    impl Tasks for Threads {
-        fn start(&self, task: BoxFuture<'static, ()>) -> bool {
-            std::thread::spawn(move || wait(task));
-            true
-        }
-    }
-
-    /// Tasks never come to their turn.
-    struct Busy(Mutex<Vec<BoxFuture<'static, ()>>>);
-
-    impl Tasks for Busy {
-        fn start(&self, task: BoxFuture<'static, ()>) -> bool {
-            self.0.lock().unwrap().push(task);
-            true
-        }
-    }
 
     #[test]
     fn what_is_under_way_is_waited_for_and_taken_once() {
         let (ahead, (begun, has_begun)) = (Ahead::default(), mpsc::channel());
-        ahead.begin(&Threads, move || {
+        let work = ahead.work(move || {
             begun.send(()).unwrap();
             std::thread::sleep(Duration::from_millis(50));
             7
         });
+        std::thread::spawn(work);
         has_begun.recv().unwrap();
 
         assert_eq!((ahead.take(), ahead.take()), (Some(7), None));
     }
 
     #[test]
-    fn nobody_waits_for_a_task_that_has_not_begun_and_it_never_does() {
-        let (ahead, busy) = (Ahead::default(), Busy(Mutex::default()));
-        ahead.begin(&busy, || panic!("it is too late"));
+    fn nobody_waits_for_work_that_has_not_begun_and_it_never_does() {
+        let ahead = Ahead::default();
+        let work = ahead.work(|| panic!("it is too late"));
 
         assert_eq!(ahead.take(), None::<u8>);
-        busy.0.into_inner().unwrap().into_iter().for_each(wait);
+        work();
     }
 
     #[test]
     fn nobody_waits_for_work_that_broke() {
         let (ahead, (begun, has_begun)) = (Ahead::<u8>::default(), mpsc::channel());
-        ahead.begin(&Threads, move || {
+        let work = ahead.work(move || {
             begun.send(()).unwrap();
             std::thread::sleep(Duration::from_millis(50));
             panic!("a test of what happens then")
         });
+        std::thread::spawn(work);
         has_begun.recv().unwrap();
 
         assert_eq!(ahead.take(), None);

@@ -150,8 +150,8 @@ impl Asking {
     }
 
     /// What this content is known to offer.
-    pub(crate) fn remember(&self, digest: &str, offer: Offer) {
-        self.lock().remembered.insert(digest.to_owned(), Arc::new(offer));
+    pub(crate) fn remember(&self, digest: &str, offer: Arc<Offer>) {
+        self.lock().remembered.insert(digest.to_owned(), offer);
     }
 
     /// Whether it is being asked, or about to be.

@@ -44,6 +44,7 @@ use hermes_extend::launch::Launch;
 use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::hook::Around;
 use hermes_extend::python::Hosts;
+use hermes_extend::rpc::Tasks as _;
 use hermes_extend::worker::Doors;
 use hermes_store::{Home, foreign};
 
@@ -128,6 +129,7 @@ pub(crate) struct Foreign {
     plugins: Option<Arc<Plugins>>,
     hooks: Arc<Hooks>,
     launcher: Arc<dyn Launch>,
+    tasks: MachineTasks,
     host: Arc<dyn Host>,
     /// Whether anybody has looked at all kinds.
     looked: AtomicBool,
@@ -184,6 +186,7 @@ impl Foreign {
             plugins,
             hooks,
             launcher,
+            tasks: MachineTasks(Arc::clone(machine)),
             host: machine.clone(),
             looked: AtomicBool::default(),
             is_narrow: AtomicBool::new(extent == Extent::OneCall),
@@ -215,11 +218,12 @@ impl Foreign {
         self.plugins.as_ref()
     }
 
-    /// Begins with what takes longest about a look that follows soon.
-    pub(crate) fn look_ahead(&self, world: &World) {
-        if let Some(plugins) = self.plugins.as_ref().filter(|_| !self.looked.load(Ordering::Acquire)) {
-            plugins.look_ahead(world);
-        }
+    /// Begins with what takes longest about a look that follows soon; `false` where there is nothing of that kind.
+    /// Whoever looks takes over what has not begun by then.
+    pub(crate) fn look_ahead(&self, world: &World) -> bool {
+        let plugins = self.plugins.as_ref().filter(|_| !self.looked.load(Ordering::Acquire));
+        let work = plugins.and_then(|plugins| plugins.look_ahead(world));
+        work.is_some_and(|work| self.tasks.start(Box::pin(async { work() })))
     }
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.

@@ -2,6 +2,7 @@
 //! one has follows as JSON.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hermes_core::json::JsonText;
 use hermes_core::packed::{Packer, Unpacker};
@@ -16,9 +17,9 @@ use crate::foreign::find_plugins::{Found, Origin};
 
 /// A plugin that runs, what its offer is remembered by where that is not what it is known by itself, and the offer.
 pub(super) struct Record {
-    pub(super) chosen: Chosen,
+    pub(super) chosen: Arc<Chosen>,
     pub(super) known_by: Option<String>,
-    pub(super) offer: Offer,
+    pub(super) offer: Arc<Offer>,
 }
 
 /// Packs a plugin; nothing where it cannot be, because it has a name that is no text.
@@ -67,9 +68,9 @@ pub(super) fn unpack(packed: &mut Unpacker<'_>) -> Option<Record> {
     };
     let found = Found { key: key.to_owned(), origin, code, place, manifest };
     Some(Record {
-        chosen: Chosen { found, identity: identity.to_owned(), aside: false },
+        chosen: Chosen::new(found, identity.to_owned()),
         known_by: Some(known_by).filter(|by| !by.is_empty()).map(str::to_owned),
-        offer: unpack_offer(packed)?,
+        offer: Arc::new(unpack_offer(packed)?),
     })
 }
 
@@ -189,7 +190,7 @@ mod tests {
         for (plugin, offer) in plugins.iter().zip([&offer, &Offer::default(), &offer]) {
             let read = unpack(&mut packed).unwrap();
             assert_eq!(format!("{:?}", read.chosen), format!("{plugin:?}"));
-            assert_eq!((read.known_by.as_deref(), &read.offer), (Some("by"), offer));
+            assert_eq!((read.known_by.as_deref(), &*read.offer), (Some("by"), offer));
         }
         assert_eq!(packed.rest(), "");
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::choose::{Chosen, Lasting, Survey, Wanted};
 use super::record::{self, Record};
 use super::{Plugins, Running};
+use crate::foreign::ahead::Work;
 use crate::world::World;
 
 /// Where it is kept.
@@ -52,13 +53,10 @@ impl Roster {
 }
 
 impl Plugins {
-    /// Begins to read what an earlier start kept, beside other work.
-    pub(crate) fn look_ahead(&self, world: &World) {
-        let wanted = self.lock().wanted(world);
-        if !wanted.enabled.is_empty() {
-            let home = self.home.clone();
-            self.ahead.begin(self.around.doors.tasks.as_ref(), move || Roster::read(&home));
-        }
+    /// How to read what an earlier start kept, beside other work; nothing where no plugin is switched on.
+    pub(crate) fn look_ahead(&self, world: &World) -> Option<Work> {
+        let (home, any) = (self.home.clone(), !self.lock().wanted(world).enabled.is_empty());
+        any.then(|| self.ahead.work(move || Roster::read(&home)))
     }
 
     /// What an earlier start kept, if it is still so. What the plugins offer is then known.
@@ -73,7 +71,7 @@ impl Plugins {
         }
         let remember = |Record { chosen, known_by, offer }: Record| {
             self.asking.remember(known_by.as_ref().unwrap_or(&chosen.identity), offer);
-            Arc::new(chosen)
+            chosen
         };
         let chosen = records.into_iter().map(remember).collect();
         let Head { missing, policies, .. } = head;
