@@ -17,7 +17,7 @@ use hermes_core::outcome::Outcome;
 use hermes_core::registry::{Installed, RegisterError, Registry, Scope, Snapshot, Source};
 use hermes_core::road::{Road, Spill};
 use hermes_core::session::Place;
-use hermes_core::tool::ToolDef;
+use hermes_core::tool::{ToolDef, ToolEntry};
 use hermes_core::toolset::{
     Catalog, Plan, PlatformLists, PlatformSettings, Selection, SelectionError, platform_selection,
 };
@@ -107,10 +107,13 @@ impl Runtime {
         self.0.registry.snapshot()
     }
 
-    /// Finds out which of the tools that are known by now are available, for whoever asks soon.
-    pub(crate) async fn ask_gates(&self) {
+    /// Finds out which of this program's own tools are available, for whoever asks soon. Only this machine is looked
+    /// at for that, and it waits for nobody.
+    pub(crate) async fn ask_own_gates(&self) {
         let snapshot = self.0.registry.snapshot();
-        drop(self.0.availability.verdicts(snapshot.tools().map(|tool| tool.gate_value())).await);
+        let is_own = |tool: &&Arc<ToolEntry>| snapshot.source(tool.name()) == Some(&Source::BuiltIn);
+        let gates = snapshot.tools().filter(is_own).map(|tool| tool.gate_value());
+        drop(self.0.availability.verdicts(gates).await);
     }
 
     /// Installs the tools of a source, whole, in place of what it had before.

@@ -235,7 +235,7 @@ impl ChatBuilder {
 async fn meanwhile(runtime: &Runtime, ahead: bool) {
     if ahead {
         // Files of plugins are looked at just now; this has to be found out too, and does not depend on them.
-        runtime.ask_gates().await;
+        runtime.ask_own_gates().await;
     }
     runtime.tools();
     runtime.ask_again();
