@@ -1,30 +1,23 @@
 //! The tools of MCP servers: what the configuration names, what is known of each, and their lives.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{Either, join_all, select};
 use hermes_core::host::Host;
-use hermes_core::registry::Source;
 use hermes_core::session::Place;
 use hermes_core::wait::wait;
 use hermes_extend::launch::Launch;
-use hermes_extend::mcp::client::{
-    Kept, Late, Mark, Misread, Outside, Read, Server, ServerConfig, Status, Transport, Vault,
-};
+use hermes_extend::mcp::client::{Kept, Misread, Outside, Server, ServerConfig, Status, Transport, Vault};
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
 use hermes_extend::mcp::ring::Ring;
 use hermes_net::Http;
-use hermes_store::foreign::Stamp;
-use hermes_store::witness::Witnesses;
-use serde_json::Value;
 
 pub(crate) use hermes_extend::mcp::oauth::Person;
 
-use super::mcp_briefs::{Brief, Briefs, Section};
 use super::mcp_memory::Memory;
+use super::mcp_state::State;
 use super::mcp_vault::HomeVault;
 use super::{Changes, Kind};
 use crate::host::Machine;
@@ -48,59 +41,6 @@ struct Inner {
     vault: Arc<HomeVault>,
     machine: Arc<Machine>,
     state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The revision of the world that this was made from.
-    revision: Option<u64>,
-    servers: BTreeMap<String, Slot>,
-    section: Section,
-    /// What the configuration says of servers that do not run; read when somebody asks.
-    others: Option<Others>,
-    /// What is wrong with the configuration, in words.
-    complaints: Vec<String>,
-    wait: Option<Duration>,
-    /// The folder of what is known, as it was when it was last looked at.
-    seen: Option<Stamp>,
-    /// What servers were known by when all of them were read, until it is kept for the next start.
-    to_keep: Option<Witnesses>,
-}
-
-/// Servers of the configuration that do not run.
-#[derive(Clone)]
-struct Others {
-    switched_off: Vec<ServerConfig>,
-    misread: Vec<Misread>,
-}
-
-/// A server that is switched on.
-struct Slot {
-    server: Late,
-    /// What was told to the registry last: what it offers, and what is to be said about it.
-    told: Option<(u64, Option<Status>)>,
-    /// What it was known by when it was told so, for one that nobody has made yet.
-    mark: Option<Mark>,
-    problems: Vec<String>,
-}
-
-impl Slot {
-    fn of(server: Server) -> Self {
-        Self { server: server.into(), told: None, mark: None, problems: Vec::new() }
-    }
-
-    /// One of which the registry is told without it.
-    fn unmade(server: Late, mark: Option<Mark>, problems: Vec<String>) -> Self {
-        Self { server, told: Some((1, None)), mark, problems }
-    }
-
-    /// How it stands, as far as a registry and people want to know.
-    fn standing(&self) -> (u64, Option<Status>) {
-        match self.server.made() {
-            Some(server) => (server.generation(), server.trouble()),
-            None => (1, None),
-        }
-    }
 }
 
 impl Mcp {
@@ -383,91 +323,6 @@ fn unheard(names: &[String]) -> Option<String> {
     }
 }
 
-impl State {
-    /// The servers that have not said yet what they offer, as they were last told.
-    fn unheard(&self) -> Vec<String> {
-        let quiet = |(name, slot): (&String, &Slot)| {
-            let (_, trouble) = slot.told.as_ref()?;
-            matches!(trouble, Some(Status::New | Status::Starting)).then(|| name.clone())
-        };
-        self.servers.iter().filter_map(quiet).collect()
-    }
-
-    fn others(&mut self) -> &Others {
-        let section = &self.section;
-        self.others.get_or_insert_with(|| {
-            let Read { servers, misread, .. } = section.read();
-            let switched_off = servers.into_iter().filter(|config| !config.enabled).collect();
-            Others { switched_off, misread }
-        })
-    }
-
-    /// Takes over what the configuration says now; what went, and what is known of servers without making them.
-    fn reread(&mut self, world: &World, mcp: &Inner) -> Changes {
-        let is_first = self.revision.is_none();
-        // Before anything is read: what is written in between is then noticed.
-        self.seen = mcp.vault.stamp();
-        self.section = Section::of(world);
-        self.others = None;
-        self.wait = world
-            .config("mcp_discovery_timeout")
-            .as_ref()
-            .and_then(Value::as_f64)
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        if is_first && let Some(briefs) = Briefs::read(&self.section, &mcp.vault) {
-            return self.take(briefs, &mcp.outside);
-        }
-        let read = self.section.read();
-        self.complaints = read.complaints();
-        let Read { servers, misread, .. } = read;
-        let (on, switched_off): (Vec<_>, Vec<_>) = servers.into_iter().partition(|config| config.enabled);
-        self.others = Some(Others { switched_off, misread });
-        if is_first && !on.is_empty() {
-            let names: BTreeSet<&str> = on.iter().map(|config| config.name.as_str()).collect();
-            self.to_keep = mcp.vault.home().map(|home| home.seen(names));
-        }
-        let mut before = std::mem::take(&mut self.servers);
-        for config in on {
-            let name = config.name.clone();
-            let slot = match before.remove(&name) {
-                Some(slot) if *slot.server.get().config() == config => slot,
-                _ => Slot::of(Server::new(config, Arc::clone(&mcp.outside))),
-            };
-            self.servers.insert(name, slot);
-        }
-        mcp.outside.ring.keep(|name| self.servers.contains_key(name));
-        let gone = before.into_keys().filter(|name| !self.servers.contains_key(name));
-        Changes { removed: gone.map(Source::Mcp).collect(), ..Changes::default() }
-    }
-
-    /// Takes over what an earlier start has kept.
-    fn take(&mut self, briefs: Briefs, outside: &Arc<Outside>) -> Changes {
-        let mut changes = Changes::default();
-        self.complaints = briefs.complaints;
-        let mut read = None;
-        for Brief { name, mark, told } in briefs.servers {
-            let slot = if let Some((told, problems)) = told {
-                let server = self.section.late(&name, mark, outside);
-                changes.installed.push(told.scope(&server));
-                Slot::unmade(server, mark, problems)
-            } else {
-                // It may work by now, or somebody may have logged in.
-                let read: &Read = read.get_or_insert_with(|| self.section.read());
-                let Some(config) = read.servers.iter().find(|it| it.name == name) else { continue };
-                Slot::of(Server::new(config.clone(), Arc::clone(outside)))
-            };
-            self.servers.insert(name, slot);
-        }
-        changes
-    }
-
-    /// Keeps for the next start what there is to say of all servers.
-    fn keep(&self, seen: Witnesses, vault: &HomeVault) {
-        let servers = self.servers.iter().map(|(name, slot)| (name.as_str(), slot.server.get()));
-        Briefs::keep(&self.section, servers, self.complaints.clone(), seen, vault);
-    }
-}
-
 impl Kind for Mcp {
     /// The tools of servers have names that no tool of others has.
     fn look_narrowly(&self, _: &World) -> Changes {
@@ -480,7 +335,7 @@ impl Kind for Mcp {
         let mut anything = false;
         let vault = &self.0.vault;
         if state.revision != Some(world.revision()) {
-            changes = state.reread(world, &self.0);
+            changes = state.reread(world, vault, &self.0.outside);
             state.revision = Some(world.revision());
             anything = true;
         }

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `launcher.rs`, `tasks.rs` | start the programs that foreign tools live in, and talk with them |
 //! | `hooks.rs` | shell hooks |
-//! | `mcp.rs`, `mcp_vault.rs`, `mcp_memory.rs` | tools of MCP servers; what is learnt of them; what one says before it is wanted |
+//! | `mcp.rs`, `mcp_state.rs` | MCP servers; which there are, and what the registry was told of them |
+//! | `mcp_vault.rs`, `mcp_memory.rs` | what is learnt of them; what one says before it is wanted |
 //! | `mcp_briefs.rs` | what a start is told of servers without reading all that |
 //! | `mcp_left_out.rs` | in their place, where there are to be none |
 //! | `serve.rs` | the other way round: the tools of this runtime for MCP clients |
@@ -26,6 +27,7 @@ mod mcp;
 mod mcp_briefs;
 mod mcp_left_out;
 mod mcp_memory;
+mod mcp_state;
 mod mcp_vault;
 pub(crate) mod plugins;
 pub(crate) mod serve;
