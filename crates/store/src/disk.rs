@@ -23,7 +23,7 @@ pub(crate) use locks::{Lock, lock, try_lock};
 pub(crate) use parts::Parts;
 pub use stamps::Stamp;
 use stamps::stamp_of;
-pub(crate) use stamps::{Below, any_stamp, stamp};
+pub(crate) use stamps::{Below, any_stamp, stamp, whole};
 
 /// Most links followed from a name to the file behind it.
 const MAX_LINKS: usize = 40;

@@ -1,7 +1,9 @@
 //! Witnesses: the files and folders from which something was found out, with the dates they had. As long
 //! as those are the same it need not be found out again, and nothing is opened or listed to see that.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
 use hermes_core::packed::{Packer, Unpacker};
@@ -31,27 +33,89 @@ pub struct Witnesses {
     far: Vec<Witness>,
 }
 
-/// A path, and what was there.
-type Witness = (PathBuf, Option<Stamp>);
+/// A place, and what was there.
+#[derive(Debug, Clone)]
+struct Witness {
+    place: Place,
+    stamp: Option<Stamp>,
+}
+
+/// Where something is.
+#[derive(Debug, Clone)]
+enum Place {
+    Path(PathBuf),
+    /// One of many that were kept, which stay as they were written.
+    Kept(Arc<Places>, Span),
+}
+
+/// Places that were kept together.
+#[derive(Debug)]
+struct Places {
+    /// The folder that all of them are in.
+    base: PathBuf,
+    /// Where their names stand.
+    text: String,
+}
+
+/// Where in a text a part of it begins and ends.
+type Span = (u32, u32);
+
+impl Witness {
+    fn of(path: &Path) -> Self {
+        Self { place: Place::Path(path.to_owned()), stamp: disk::any_stamp(path) }
+    }
+
+    fn path(&self) -> Cow<'_, Path> {
+        match &self.place {
+            Place::Path(path) => path.into(),
+            Place::Kept(places, span) => {
+                disk::whole(&places.base, part(&places.text, *span).unwrap_or_default()).into()
+            }
+        }
+    }
+
+    fn is_same(&self) -> bool {
+        disk::any_stamp(&self.path()) == self.stamp
+    }
+}
+
+impl PartialEq for Witness {
+    fn eq(&self, other: &Self) -> bool {
+        self.stamp == other.stamp && self.path() == other.path()
+    }
+}
+
+impl Eq for Witness {}
+
+fn part(text: &str, (begin, end): Span) -> Option<&str> {
+    text.get(begin as usize..end as usize)
+}
+
+/// The numbers of a stamp.
+fn words(stamp: Option<Stamp>) -> [u64; 6] {
+    stamp.map_or([0; 6], |stamp| stamp.words())
+}
 
 impl Witnesses {
     /// Takes note of what is there now. To be done before it is opened or listed: what changes meanwhile
     /// is then seen the next time.
     pub fn see(&mut self, path: &Path) -> Option<Stamp> {
-        let stamp = disk::any_stamp(path);
-        self.near.push((path.to_owned(), stamp));
+        let witness = Witness::of(path);
+        let stamp = witness.stamp;
+        self.near.push(witness);
         stamp
     }
 
     /// What was at each place that was looked at, in the order of the looks.
     pub fn stamps(&self) -> impl Iterator<Item = Option<Stamp>> {
-        self.near.iter().map(|(_, stamp)| *stamp)
+        self.near.iter().map(|witness| witness.stamp)
     }
 
     /// The same for something of which a program that runs does not want to know.
     pub(crate) fn see_far(&mut self, path: &Path) -> Option<Stamp> {
-        let stamp = disk::any_stamp(path);
-        self.far.push((path.to_owned(), stamp));
+        let witness = Witness::of(path);
+        let stamp = witness.stamp;
+        self.far.push(witness);
         stamp
     }
 
@@ -64,49 +128,33 @@ impl Witnesses {
     /// Keeps of what was seen more than once the first look: what changed in between is then noticed.
     pub fn settle(&mut self) {
         for seen in [&mut self.near, &mut self.far] {
-            seen.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
-            seen.dedup_by(|(later, _), (first, _)| later.as_os_str() == first.as_os_str());
+            seen.sort_by(|a, b| a.path().as_os_str().cmp(b.path().as_os_str()));
+            seen.dedup_by(|later, first| later.path().as_os_str() == first.path().as_os_str());
         }
     }
 
     /// Whether everything near is as it was.
     pub fn hold(&self) -> bool {
-        self.near.iter().all(is_same)
-    }
-
-    /// What is at these places now, unless any of it changed so shortly before `kept` was written that it may
-    /// have changed once more since without showing it.
-    fn settled(base: &Path, near: &[&str], far: &[&str], kept: Stamp) -> Option<Self> {
-        let below = Below::of(base);
-        let look = |paths: &[&str]| {
-            let seen = paths.iter().map(|path| {
-                let stamp = below.any_stamp(path);
-                let before = |stamp: Stamp| kept.written_nanos().saturating_sub(stamp.touched_nanos());
-                stamp.is_none_or(|stamp| before(stamp) > STEP_NANOS).then(|| (below.whole(path), stamp))
-            });
-            seen.collect::<Option<Vec<Witness>>>()
-        };
-        Some(Self { near: look(near)?, far: look(far)? })
+        self.near.iter().all(Witness::is_same)
     }
 
     /// Fingerprint of all dates. Nobody can choose the dates and numbers that it is made of, so that a quick one
     /// will do; where it comes out otherwise than before, things are found out anew.
     fn dates(&self) -> u64 {
-        let words = |stamp: &Option<Stamp>| stamp.map_or([0; 6], |stamp| stamp.words());
         let seen = self.near.iter().chain(&self.far);
-        seen.flat_map(|(_, stamp)| words(stamp)).fold(0, digest_pair)
+        seen.flat_map(|witness| words(witness.stamp)).fold(0, digest_pair)
     }
 
-    /// The folder that everything is in, if its name is text.
-    fn base(&self) -> Option<&str> {
-        let mut seen = self.near.iter().chain(&self.far).map(|(path, _)| path.as_path());
-        let mut base = seen.next().unwrap_or(Path::new("/"));
+    /// The folder that everything is in.
+    fn base(&self) -> Option<PathBuf> {
+        let mut seen = self.near.iter().chain(&self.far).map(Witness::path);
+        let mut base = seen.next().map_or_else(|| PathBuf::from("/"), Cow::into_owned);
         for path in seen {
-            while !path.starts_with(base) {
-                base = base.parent()?;
+            while !path.starts_with(&base) {
+                base.pop().then_some(())?;
             }
         }
-        base.to_str()
+        Some(base)
     }
 }
 
@@ -125,23 +173,86 @@ pub struct Kept<H> {
 impl<H: DeserializeOwned> Kept<H> {
     /// What was kept in the home's cache under this name, if it still holds.
     pub fn read(home: &Home, name: &str) -> Option<Self> {
-        let (mut text, stamp) = disk::read_stamped(&home.cache().join(name), MAX_BYTES).ok().flatten()?;
-        let mut packed = Unpacker::new(&text);
+        let (mut text, stamp) = stored(home, name)?;
+        let Front { head, dates, base, places, near, length } = Front::of(&text)?;
+        let body = text.split_off(length);
+        let all = Arc::new(Places { base, text });
+        let mut seen = Vec::with_capacity(places.len());
+        let now = look(&all.base, &all.text, &places, stamp, |span, stamp| {
+            seen.push(Witness { place: Place::Kept(Arc::clone(&all), span), stamp });
+        });
+        (now == Some(dates)).then(|| {
+            let far = seen.split_off(near);
+            Self { witnesses: Witnesses { near: seen, far }, head, body }
+        })
+    }
+
+    /// Only the head of it, for whoever wants to know no more.
+    pub fn head(home: &Home, name: &str) -> Option<H> {
+        let (text, stamp) = stored(home, name)?;
+        let Front { head, dates, base, places, .. } = Front::of(&text)?;
+        (look(&base, &text, &places, stamp, |_, _| {}) == Some(dates)).then_some(head)
+    }
+}
+
+/// What was kept under this name, and when.
+fn stored(home: &Home, name: &str) -> Option<(String, Stamp)> {
+    disk::read_stamped(&home.cache().join(name), MAX_BYTES).ok().flatten()
+}
+
+/// What stands before the body.
+struct Front<H> {
+    head: H,
+    /// Fingerprint of the dates of all places.
+    dates: u64,
+    base: PathBuf,
+    /// The near ones first.
+    places: Vec<Span>,
+    near: usize,
+    /// How long it is.
+    length: usize,
+}
+
+impl<H: DeserializeOwned> Front<H> {
+    fn of(text: &str) -> Option<Self> {
+        let mut packed = Unpacker::new(text);
         let (version, whole) = (packed.number()?, packed.number()?);
         if version != VERSION || whole != digest_text(packed.rest()) {
             return None;
         }
         let (head, dates, base) = (packed.text()?, packed.number()?, packed.text()?);
-        let mut paths = || packed.list(Unpacker::text);
-        let (near, far) = (paths()?, paths()?);
-        let head = serde_json::from_str(head).ok()?;
-        let witnesses = Witnesses::settled(Path::new(base), &near, &far, stamp)?;
-        let begin = text.len() - packed.rest().len();
-        (witnesses.dates() == dates).then(|| {
-            text.drain(..begin);
-            Self { witnesses, head, body: text }
-        })
+        let span = |packed: &mut Unpacker<'_>| {
+            let length = packed.text()?.len();
+            let end = text.len() - packed.rest().len();
+            Some((u32::try_from(end - length).ok()?, u32::try_from(end).ok()?))
+        };
+        let mut places = packed.list(span)?;
+        let near = places.len();
+        places.extend(packed.list(span)?);
+        let (head, length) = (serde_json::from_str(head).ok()?, text.len() - packed.rest().len());
+        Some(Self { head, dates, base: base.into(), places, near, length })
     }
+}
+
+/// Fingerprint of what is at these places now, each of which is told; nothing where any of it changed so shortly
+/// before `kept` was written that it may have changed once more since without showing it.
+fn look(
+    base: &Path,
+    text: &str,
+    places: &[Span],
+    kept: Stamp,
+    mut tell: impl FnMut(Span, Option<Stamp>),
+) -> Option<u64> {
+    let below = Below::of(base);
+    let before = |stamp: Stamp| kept.written_nanos().saturating_sub(stamp.touched_nanos());
+    places.iter().try_fold(0, |dates, place| {
+        let stamp = below.any_stamp(part(text, *place)?);
+        if stamp.is_some_and(|stamp| before(stamp) <= STEP_NANOS) {
+            return None;
+        }
+        tell(*place, stamp);
+        Some(words(stamp).into_iter().fold(dates, digest_pair))
+    })
 }
 
 impl<H: Serialize> Kept<H> {
@@ -159,12 +270,16 @@ impl<H: Serialize> Kept<H> {
         let Witnesses { near, far } = &self.witnesses;
         let base = self.witnesses.base()?;
         let short = |seen: &[Witness]| -> Option<Vec<String>> {
-            let short = |(path, _): &Witness| Some(path.strip_prefix(base).ok()?.to_str()?.to_owned());
+            let short =
+                |witness: &Witness| Some(witness.path().strip_prefix(&base).ok()?.to_str()?.to_owned());
             seen.iter().map(short).collect()
         };
         let (near, far) = (short(near)?, short(far)?);
         let mut packer = Packer::default();
-        packer.text(&serde_json::to_string(&self.head).ok()?).number(self.witnesses.dates()).text(base);
+        packer
+            .text(&serde_json::to_string(&self.head).ok()?)
+            .number(self.witnesses.dates())
+            .text(base.to_str()?);
         for paths in [near, far] {
             packer.list(paths.iter(), |packer, path| {
                 packer.text(path);
@@ -177,13 +292,14 @@ impl<H: Serialize> Kept<H> {
     }
 }
 
+/// Whether anything was kept under this name.
+pub fn is_kept(home: &Home, name: &str) -> bool {
+    disk::any_stamp(&home.cache().join(name)).is_some()
+}
+
 /// Forgets what was kept under this name.
 pub fn forget(home: &Home, name: &str) -> Result<(), StoreError> {
     disk::remove(&home.cache().join(name))
-}
-
-fn is_same((path, before): &Witness) -> bool {
-    disk::any_stamp(path) == *before
 }
 
 #[cfg(test)]
@@ -280,6 +396,31 @@ mod tests {
     }
 
     #[test]
+    fn what_was_read_can_be_kept_again_and_of_a_single_file_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, far) = (dir.path().join("file"), dir.path().join("folder/far"));
+        std::fs::write(&file, "a").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        for more in [None, Some(&far)] {
+            let mut seen = Witnesses::default();
+            seen.see(&file);
+            if let Some(far) = more {
+                seen.see_far(far);
+            }
+            let home = kept(dir.path(), seen.clone());
+
+            let first = read(&home).unwrap();
+            first.keep(&home, "kept.json").unwrap();
+            let mut again = read(&home).unwrap();
+
+            assert_eq!(first, again);
+            again.witnesses.settle();
+            assert_eq!(again.witnesses, seen);
+            assert!(again.witnesses.hold());
+        }
+    }
+
+    #[test]
     fn what_is_kept_is_read_as_long_as_it_holds() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
@@ -293,9 +434,12 @@ mod tests {
         let found = read(&home).unwrap();
         assert_eq!((found.head, found.body.as_str()), (vec!["a".to_owned()], "more\nthan that"));
         assert_eq!(found.witnesses, seen);
+        assert_eq!(Kept::head(&home, "kept.json"), Some(vec!["a".to_owned()]));
         assert_eq!(Kept::<Vec<u64>>::read(&home, "kept.json"), None, "it is something else");
+        assert!(found.witnesses.hold());
         std::fs::write(&file, "longer").unwrap();
-        assert_eq!(read(&home), None);
+        assert!(!found.witnesses.hold());
+        assert_eq!((read(&home), Kept::<Vec<String>>::head(&home, "kept.json")), (None, None));
         forget(&home, "kept.json").unwrap();
         forget(&home, "kept.json").unwrap();
         assert!(!home.cache().join("kept.json").exists());

@@ -91,25 +91,20 @@ impl<'a> Below<'a> {
         Self { folder, opened: rustix::fs::open(folder, flags, Mode::empty()).ok() }
     }
 
-    /// A path below the folder, as a whole.
-    pub(crate) fn whole(&self, path: &str) -> PathBuf {
-        let mut whole = PathBuf::with_capacity(self.folder.as_os_str().len() + 1 + path.len());
-        whole.push(self.folder);
-        if !path.is_empty() {
-            whole.push(path);
-        }
-        whole
-    }
-
     /// The same as [`any_stamp`] of this path below the folder, or of the folder when it is empty.
     pub(crate) fn any_stamp(&self, path: &str) -> Option<Stamp> {
         match &self.opened {
             Some(opened) if !path.is_empty() => {
                 rustix::fs::statat(opened, path, AtFlags::empty()).ok().map(|stat| Stamp::from(&stat))
             }
-            _ => any_stamp(&self.whole(path)),
+            _ => any_stamp(&whole(self.folder, path)),
         }
     }
+}
+
+/// A path below a folder, or the folder when it is empty.
+pub(crate) fn whole(folder: &Path, path: &str) -> PathBuf {
+    if path.is_empty() { folder.to_owned() } else { folder.join(path) }
 }
 
 impl From<&Stat> for Stamp {

@@ -88,7 +88,7 @@ impl Plugins {
         let is_so = |head: &Head| head.wanted == fingerprint(wanted) && is_quiet(head);
         !wanted.enabled.is_empty()
             && !self.has_project()
-            && Kept::read(&self.home, ROSTER).is_some_and(|kept| is_so(&kept.head))
+            && Kept::head(&self.home, ROSTER).is_some_and(|head| is_so(&head))
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
