@@ -8,6 +8,7 @@ mod index;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
@@ -68,23 +69,21 @@ pub trait Skills: Send + Sync {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Names of tools.
-    pub tools: BTreeSet<String>,
+    pub tools: BTreeSet<Arc<str>>,
     /// Toolsets they belong to.
-    pub toolsets: BTreeSet<String>,
+    pub toolsets: BTreeSet<Arc<str>>,
 }
 
 impl Beside {
     /// Everything that a toolbox has, offered at once or on demand.
     pub fn of(toolbox: &Toolbox) -> Self {
         let all = || toolbox.offered().iter().chain(toolbox.deferred());
-        let mut toolsets: Vec<&str> = all().map(|tool| tool.entry().toolset().as_ref()).collect();
+        let mut toolsets: Vec<&Arc<str>> = all().map(|tool| tool.entry().toolset()).collect();
         // Most stand beside others of the same toolset already.
         toolsets.dedup();
-        toolsets.sort_unstable();
-        toolsets.dedup();
         Self {
-            tools: all().map(|tool| tool.name().as_ref().to_owned()).collect(),
-            toolsets: toolsets.into_iter().map(str::to_owned).collect(),
+            tools: all().map(|tool| Arc::clone(tool.name())).collect(),
+            toolsets: toolsets.into_iter().cloned().collect(),
         }
     }
 }
@@ -150,11 +149,11 @@ impl Conditions {
 
     /// Why the skill makes no sense beside these, in words; nothing when it does.
     pub fn unmet(&self, beside: &Beside) -> Option<String> {
-        let lacks = |names: &[String], there: &BTreeSet<String>| -> Vec<String> {
-            names.iter().filter(|name| !there.contains(*name)).cloned().collect()
+        let lacks = |names: &[String], there: &BTreeSet<Arc<str>>| -> Vec<String> {
+            names.iter().filter(|name| !there.contains(name.as_str())).cloned().collect()
         };
-        let has = |names: &[String], there: &BTreeSet<String>| -> Vec<String> {
-            names.iter().filter(|name| there.contains(*name)).cloned().collect()
+        let has = |names: &[String], there: &BTreeSet<Arc<str>>| -> Vec<String> {
+            names.iter().filter(|name| there.contains(name.as_str())).cloned().collect()
         };
         let reasons = [
             ("it needs the tools", lacks(&self.requires_tools, &beside.tools)),
@@ -425,7 +424,7 @@ mod tests {
     use super::*;
 
     fn beside(tools: &[&str], toolsets: &[&str]) -> Beside {
-        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let set = |names: &[&str]| names.iter().map(|name| Arc::from(*name)).collect();
         Beside { tools: set(tools), toolsets: set(toolsets) }
     }
 

@@ -27,8 +27,8 @@ pub(crate) fn reads(services: &Services) -> Vec<Effect> {
 pub(crate) fn beside(cx: &ToolCx) -> Beside {
     let offered = cx.offered();
     Beside {
-        tools: offered.iter().map(|(tool, _)| tool.to_string()).collect(),
-        toolsets: offered.iter().map(|(_, toolset)| toolset.to_string()).collect(),
+        tools: offered.iter().map(|(tool, _)| (*tool).into()).collect(),
+        toolsets: offered.iter().map(|(_, toolset)| (*toolset).into()).collect(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 /// they are there.
 #[derive(Clone, Default)]
 pub struct JsonText {
-    written: Option<Box<str>>,
-    read: OnceLock<Value>,
+    written: Option<Arc<str>>,
+    /// Apart: there are many of these, and most are never read.
+    read: OnceLock<Box<Value>>,
 }
 
 impl JsonText {
@@ -34,7 +35,7 @@ impl JsonText {
     pub fn value(&self) -> &Value {
         self.read.get_or_init(|| {
             // What was taken for JSON can be read, but for one that is nested beyond all measure.
-            self.written().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+            Box::new(self.written().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
         })
     }
 }
@@ -48,7 +49,7 @@ impl JsonText {
 
 impl From<Value> for JsonText {
     fn from(value: Value) -> Self {
-        Self { written: None, read: OnceLock::from(value) }
+        Self { written: None, read: OnceLock::from(Box::new(value)) }
     }
 }
 
@@ -76,7 +77,7 @@ impl Serialize for JsonText {
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self { written: Some(written.into()), read: OnceLock::new() })
+        Ok(Self { written: Some(written.get().into()), read: OnceLock::new() })
     }
 }
 

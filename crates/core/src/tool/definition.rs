@@ -19,7 +19,8 @@ pub struct Definition {
 /// A definition, or what it is made of.
 pub struct LazyDefinition {
     source: Source,
-    made: OnceLock<Definition>,
+    /// Apart: there are many of these, and most are never looked at.
+    made: OnceLock<Box<Definition>>,
 }
 
 enum Source {
@@ -55,11 +56,13 @@ impl LazyDefinition {
     }
 
     pub(super) fn get(&self) -> &Definition {
-        self.made.get_or_init(|| match &self.source {
-            Source::Declared(make) => make(),
-            Source::Written(Written { description, schema, .. }) => {
-                Definition { description: description.clone(), parameters: schema.value().clone() }
-            }
+        self.made.get_or_init(|| {
+            Box::new(match &self.source {
+                Source::Declared(make) => make(),
+                Source::Written(Written { description, schema, .. }) => {
+                    Definition { description: description.clone(), parameters: schema.value().clone() }
+                }
+            })
         })
     }
 
@@ -87,6 +90,6 @@ impl From<Definition> for LazyDefinition {
     fn from(definition: Definition) -> Self {
         // Never made: it is there.
         let make = || Definition { description: String::new(), parameters: Value::Null };
-        Self { source: Source::Declared(make), made: OnceLock::from(definition) }
+        Self { source: Source::Declared(make), made: OnceLock::from(Box::new(definition)) }
     }
 }

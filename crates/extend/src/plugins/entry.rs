@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use futures::future::BoxFuture;
 use hermes_core::cx::ToolCx;
 use hermes_core::effect::Effect;
 use hermes_core::error::ToolError;
 use hermes_core::gate::Gate;
 use hermes_core::outcome::Attachment;
 use hermes_core::registry::{Scope, Source};
-use hermes_core::tool::{MaxSize, Reply, ToolEntry};
+use hermes_core::session::Place;
+use hermes_core::tool::{Handler, MaxSize, PreparedCall, Reply, ToolEntry};
 use hermes_core::toolset::DynamicToolset;
 use serde_json::{Map, Value, json};
 
@@ -65,12 +67,10 @@ pub fn scope(source: Source, tools: &[OfferedTool], owner: &Owner) -> Scope {
 /// The entry of an offered tool.
 fn entry(tool: &OfferedTool, owner: &Owner) -> ToolEntry {
     let toolset = Some(tool.toolset.as_str()).filter(|name| !name.is_empty()).unwrap_or(&owner.toolset);
-    let (subject, desk, name) = (Arc::clone(&owner.subject), Arc::clone(&owner.desk), tool.name.clone());
-    let run = move |arguments, cx| call(Arc::clone(&subject), Arc::clone(&desk), name.clone(), arguments, cx);
-    // Whoever put the file there, or accepted it, agreed to what it does; what that is nobody knows, and
-    // so nothing else runs beside it and a call that was cut off does not run at all.
-    let effects = |_: &Map<String, Value>, _: &_| vec![Effect::WriteSlot(STATE)];
-    let mut entry = ToolEntry::from_fn(tool.name.as_str(), toolset, tool.lazy_definition(), effects, run)
+    let name: Arc<str> = tool.name.as_str().into();
+    let (subject, desk) = (Arc::clone(&owner.subject), Arc::clone(&owner.desk));
+    let handler = OfferedHandler { subject, desk, name: Arc::clone(&name) };
+    let mut entry = ToolEntry::new(name, toolset, tool.lazy_definition(), handler)
         .gate(gate(tool, owner))
         .requires_env(tool.requires_env.iter().cloned())
         .trusted()
@@ -148,17 +148,43 @@ fn refusal(said: &Value, unset: &[String]) -> String {
     }
 }
 
-async fn call(
+/// Calls an offered tool.
+#[derive(Clone)]
+struct OfferedHandler {
     subject: Arc<Subject>,
     desk: Arc<Desk>,
-    name: String,
+    name: Arc<str>,
+}
+
+struct OfferedCall {
+    of: OfferedHandler,
     arguments: Map<String, Value>,
-    cx: ToolCx,
-) -> Result<Reply, ToolError> {
-    let admitted = desk.admit(&cx);
+}
+
+impl Handler for OfferedHandler {
+    fn prepare(&self, arguments: Map<String, Value>) -> Result<Box<dyn PreparedCall>, ToolError> {
+        Ok(Box::new(OfferedCall { of: self.clone(), arguments }))
+    }
+}
+
+impl PreparedCall for OfferedCall {
+    fn effects(&self, _place: &Place) -> Vec<Effect> {
+        // Whoever put the file there, or accepted it, agreed to what it does; what that is nobody knows, and
+        // so nothing else runs beside it and a call that was cut off does not run at all.
+        vec![Effect::WriteSlot(STATE)]
+    }
+
+    fn run(self: Box<Self>, cx: &ToolCx) -> BoxFuture<'_, Result<Reply, ToolError>> {
+        Box::pin(call(self.of, self.arguments, cx))
+    }
+}
+
+async fn call(of: OfferedHandler, arguments: Map<String, Value>, cx: &ToolCx) -> Result<Reply, ToolError> {
+    let OfferedHandler { subject, desk, name } = of;
+    let admitted = desk.admit(cx);
     let session = cx.session_id();
     let params = json!({
-        "name": name,
+        "name": &*name,
         "arguments": arguments,
         "within": admitted.number(),
         "context": {

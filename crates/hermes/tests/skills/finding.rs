@@ -195,7 +195,7 @@ fn conditions_and_the_index_look_at_what_is_offered() {
     let runtime = yard.runtime();
     let skills = runtime.skills().unwrap();
     let beside = |tools: &[&str], toolsets: &[&str]| {
-        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let set = |names: &[&str]| names.iter().map(|name| (*name).into()).collect();
         Beside { tools: set(tools), toolsets: set(toolsets) }
     };
 
