@@ -4,14 +4,15 @@ use std::time::UNIX_EPOCH;
 
 use hermes_agent::prompt::{self, PromptFacts, Text, Workspace};
 use hermes_core::definitions::Toolbox;
-use hermes_core::memory::{Memory as _, MemoryBlocks};
-use hermes_core::skills::{Beside, Skills as _, index};
+use hermes_core::memory::MemoryBlocks;
+use hermes_core::skills::{Beside, index};
 use hermes_env::project;
+use hermes_store::HomeMemory;
 use hermes_store::sessions::Moment;
 
 use super::models::Models;
 use super::open::Terms;
-use crate::host::Machine;
+use crate::host::{Machine, aside};
 use crate::runtime::Runtime;
 use crate::session::Session;
 
@@ -37,8 +38,8 @@ pub(super) async fn system_prompt(
     let cwd = terms.cwd.as_ref().unwrap_or(&place.cwd);
     let found = project::look(cwd);
     let home = runtime.home();
-    let MemoryBlocks { memory, user } = notes(runtime).await;
-    let skills = skills(runtime, &toolbox).await;
+    // A few small files: to have a thread read them would take longer.
+    let (MemoryBlocks { memory, user }, skills) = aside(|| (notes(runtime), skills(runtime, &toolbox)));
     let model = models.choice.name.strip_prefix(&format!("{}/", models.choice.provider));
     prompt::build(&PromptFacts {
         soul: home.as_ref().and_then(|home| home.soul_text().ok().flatten()),
@@ -75,22 +76,18 @@ pub(super) async fn system_prompt(
 }
 
 /// What was noted about the work and about the person, as it is now.
-async fn notes(runtime: &Runtime) -> MemoryBlocks {
-    match runtime.memory() {
-        Some(memory) => memory.blocks().await,
-        None => MemoryBlocks::default(),
-    }
+fn notes(runtime: &Runtime) -> MemoryBlocks {
+    runtime.memory().map(HomeMemory::blocks_now).unwrap_or_default()
 }
 
 /// The skills that make sense beside these tools, in lines of bounded size.
-async fn skills(runtime: &Runtime, toolbox: &Toolbox) -> Vec<String> {
+fn skills(runtime: &Runtime, toolbox: &Toolbox) -> Vec<String> {
     let Some(skills) = runtime.skills() else { return Vec::new() };
     let beside = Beside::of(toolbox);
     if !beside.tools.contains("skill_view") {
         return Vec::new();
     }
-    let listed = skills.list(Some(beside)).await.unwrap_or_default();
-    index(&listed, &skills.categories().await.unwrap_or_default())
+    index(&skills.list_now(Some(&beside)), &skills.categories_now())
 }
 
 /// The date, without the time: the prompt stays the same all day.

@@ -72,6 +72,11 @@ impl HomeMemory {
         self.files.of(target)?.notes()
     }
 
+    /// What there is to tell a model of both, for code that just waits.
+    pub fn blocks_now(&self) -> MemoryBlocks {
+        self.files.blocks()
+    }
+
     /// Takes all notes of a target away. What was there is in a copy, whose name comes back; nothing
     /// when there was nothing. For code that just waits.
     pub fn reset(&self, target: Target) -> Result<Option<String>, MemoryError> {
@@ -87,6 +92,13 @@ impl Files {
         };
         file.as_ref().ok_or(MemoryError::Off(target))
     }
+
+    fn blocks(&self) -> MemoryBlocks {
+        let of = |file: &Option<NotesFile>, target| {
+            file.as_ref().and_then(|file| block::block(target, file.notes()))
+        };
+        MemoryBlocks { memory: of(&self.memory, Target::Memory), user: of(&self.user, Target::User) }
+    }
 }
 
 impl Memory for HomeMemory {
@@ -101,17 +113,6 @@ impl Memory for HomeMemory {
     }
 
     fn blocks(&self) -> BoxFuture<'_, MemoryBlocks> {
-        Box::pin(async move {
-            let read = self.with(|files| {
-                let of = |file: &Option<NotesFile>, target| {
-                    file.as_ref().and_then(|file| block::block(target, file.notes()))
-                };
-                MemoryBlocks {
-                    memory: of(&files.memory, Target::Memory),
-                    user: of(&files.user, Target::User),
-                }
-            });
-            read.await.unwrap_or_default()
-        })
+        Box::pin(async move { self.with(Files::blocks).await.unwrap_or_default() })
     }
 }

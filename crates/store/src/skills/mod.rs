@@ -128,6 +128,11 @@ impl HomeSkills {
         self.inner.list(beside)
     }
 
+    /// What the categories of skills are about, for code that just waits.
+    pub fn categories_now(&self) -> BTreeMap<String, String> {
+        self.inner.categories()
+    }
+
     /// What a skill says, for code that just waits.
     pub fn view_now(&self, name: &str, session: &str) -> Result<View, SkillError> {
         self.inner.view(name, session)
