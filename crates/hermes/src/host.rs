@@ -34,6 +34,11 @@ pub(crate) fn aside<R>(work: impl FnOnce() -> R) -> R {
     if DRIVES.get() { tokio::task::block_in_place(work) } else { work() }
 }
 
+/// Lets others go first, if there is somebody.
+pub(crate) fn give_way() {
+    std::thread::yield_now();
+}
+
 /// Waits for async work from code that is not, on whatever thread that is.
 pub(crate) fn wait_aside<F: Future>(work: F) -> F::Output {
     aside(|| wait::wait(work))

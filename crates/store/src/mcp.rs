@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use crate::disk::{self, Mode, Stamp};
 use crate::error::StoreError;
 use crate::home::Home;
-use crate::witness::{Kept, Witnesses};
+use crate::witness::{Kept, Witnesses, is_kept};
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -65,16 +65,17 @@ impl McpHome {
         disk::read(&self.path(server, file), MAX_BYTES).ok().flatten()
     }
 
-    /// What an earlier start kept of all servers, where the configuration had this fingerprint; nothing as soon as
-    /// anything else is known of any of them.
-    pub fn briefs(&self, configuration: u64) -> Option<Briefs> {
+    /// Whether an earlier start kept anything of all servers.
+    pub fn has_briefs(&self) -> bool {
+        is_kept(&self.home, BRIEFS)
+    }
+
+    /// What an earlier start kept of all servers; nothing as soon as anything else is known of any of them.
+    pub fn briefs(&self) -> Option<Briefs> {
         let kept = Kept::<Head>::read(&self.home, BRIEFS)?;
-        if kept.head.configuration != configuration {
-            return None;
-        }
         let marks = kept.witnesses.stamps().collect();
-        let Kept { head: Head { complaints, .. }, body, .. } = kept;
-        Some(Briefs { complaints, marks, body })
+        let Kept { head: Head { configuration, complaints }, body, .. } = kept;
+        Some(Briefs { configuration, complaints, marks, body })
     }
 
     /// What these servers are known by now, to be seen before it is read.
@@ -155,6 +156,8 @@ impl McpHome {
 
 /// What was kept of all servers for a start.
 pub struct Briefs {
+    /// Fingerprint of the configuration that it was kept for.
+    pub configuration: u64,
     /// What is wrong with the configuration, in words.
     pub complaints: Vec<String>,
     /// What each of them is known by, in the order in which they were seen.
@@ -229,38 +232,40 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_all_servers_holds_until_one_of_them_or_the_configuration_changes() {
+    fn what_is_said_of_all_servers_holds_until_one_of_them_changes() {
         let (folder, home) = home();
         home.write("a", McpFile::Known, "one").unwrap();
         std::thread::sleep(std::time::Duration::from_millis(60));
         let keep = || home.keep_briefs(7, vec!["odd".to_owned()], home.seen(["a", "b"]), "body".to_owned());
         keep();
 
-        let found = home.briefs(7).unwrap();
-        assert_eq!((found.complaints, found.body.as_str()), (vec!["odd".to_owned()], "body"));
+        let found = home.briefs().unwrap();
+        assert_eq!(
+            (found.configuration, found.complaints, found.body),
+            (7, vec!["odd".to_owned()], "body".to_owned())
+        );
         assert_eq!(found.marks, [home.stamp("a", McpFile::Known), None]);
-        assert!(home.briefs(8).is_none());
         home.write("b", McpFile::Known, "two").unwrap();
-        assert!(home.briefs(7).is_none());
+        assert!(home.briefs().is_none());
         std::thread::sleep(std::time::Duration::from_millis(60));
         keep();
-        assert!(home.briefs(7).is_some());
+        assert!(home.briefs().is_some());
         std::fs::write(folder.path().join("mcp/a.json"), "in place").unwrap();
-        assert!(home.briefs(7).is_none());
+        assert!(home.briefs().is_none());
     }
 
     #[test]
     fn what_is_not_whole_says_nothing() {
         let (folder, home) = home();
         home.keep_briefs(7, Vec::new(), home.seen(["a"]), "the whole body".to_owned());
-        assert!(home.briefs(7).is_some());
+        assert!(home.briefs().is_some());
         let kept = folder.path().join("cache").join(BRIEFS);
         let whole = std::fs::read_to_string(&kept).unwrap();
 
         let cut = whole.strip_suffix("body").unwrap().to_owned();
         for broken in [whole.replace("whole", "WHOLE"), cut, String::new()] {
             std::fs::write(&kept, broken).unwrap();
-            assert!(home.briefs(7).is_none());
+            assert!(home.briefs().is_none());
         }
     }
 

@@ -12,7 +12,7 @@ use hermes_core::side::Answering;
 use hermes_core::toolset::{Selection, SelectionError};
 use hermes_core::watch::Watcher;
 use hermes_extend::mcp::client::Sampler;
-use hermes_store::sessions::{Link, NewSession, SessionError, fresh_id};
+use hermes_store::sessions::{Link, NewSession, SessionError, SessionStore, fresh_id};
 
 use super::conversation::{PassingConversation, StoredConversation};
 use super::models::{self, ModelError, ModelWish, Models};
@@ -200,10 +200,9 @@ impl ChatBuilder {
     /// Opens it. Nothing is written before something is said.
     pub async fn open(self) -> Result<Chat, OpenError> {
         let Self { runtime, mut terms, wish, opening, configured, at_once } = self;
-        if let Some(store) = runtime.sessions() {
-            store.open_ahead();
-        }
-        let ahead = runtime.world(|world| runtime.foreign().look_ahead(world));
+        let store = runtime.sessions().cloned();
+        let open_store = move || store.iter().for_each(SessionStore::open_ahead);
+        let ahead = runtime.world(|world| runtime.foreign().look_ahead(world, open_store));
         let (relay, learnt) = (Relay::default(), Arc::new(Learnt::default()));
         let opened = async {
             let (models, ()) = futures::join!(models::choose(&runtime, &wish), meanwhile(&runtime, ahead));

@@ -1,15 +1,21 @@
 //! Something that is found out ahead of its time, beside other work: by a task if one comes to it, else by whoever
 //! wants to know. On a machine that has no time for a task nobody waits for one to begin.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::host::aside;
+use crate::host::{aside, give_way};
+
+/// How often whoever waits gives way before it goes to sleep: it takes longer to be woken than most work has left.
+const SHORTLY: usize = 500;
 
 /// What is found out once, and taken once.
 pub(super) struct Ahead<T>(Arc<Inner<T>>);
 
 struct Inner<T> {
     state: Mutex<State<T>>,
+    /// Whether work that was begun is over.
+    is_over: AtomicBool,
     done: Condvar,
 }
 
@@ -24,7 +30,11 @@ enum State<T> {
 
 impl<T> Default for Ahead<T> {
     fn default() -> Self {
-        Self(Arc::new(Inner { state: Mutex::new(State::Idle), done: Condvar::new() }))
+        Self(Arc::new(Inner {
+            state: Mutex::new(State::Idle),
+            is_over: AtomicBool::default(),
+            done: Condvar::new(),
+        }))
     }
 }
 
@@ -44,6 +54,7 @@ impl<T> Drop for Broken<'_, T> {
             *state = State::Over;
         }
         drop(state);
+        self.0.is_over.store(true, Ordering::Release);
         self.0.done.notify_all();
     }
 }
@@ -74,6 +85,8 @@ impl<T: Send + 'static> Ahead<T> {
         let mut state = self.0.lock();
         if matches!(*state, State::UnderWay) {
             drop(state);
+            // Without the lock, which whoever works wants to find free.
+            (0..SHORTLY).take_while(|_| !self.0.is_over.load(Ordering::Acquire)).for_each(|_| give_way());
             state = aside(|| {
                 let waits = |state: &mut State<T>| matches!(state, State::UnderWay);
                 let waited = self.0.done.wait_while(self.0.lock(), waits);

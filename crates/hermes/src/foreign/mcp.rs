@@ -13,9 +13,12 @@ use hermes_extend::mcp::client::{Kept, Misread, Outside, Server, ServerConfig, S
 use hermes_extend::mcp::oauth::{self, Browser, OAuthError, Pasted, Show};
 use hermes_extend::mcp::ring::Ring;
 use hermes_net::Http;
+use hermes_store::McpHome;
 
 pub(crate) use hermes_extend::mcp::oauth::Person;
 
+use super::ahead::{Ahead, Work};
+use super::mcp_briefs::Briefs;
 use super::mcp_memory::Memory;
 use super::mcp_state::State;
 use super::mcp_vault::HomeVault;
@@ -40,6 +43,8 @@ struct Inner {
     /// The vault of `outside`, which also knows when anything in it changes.
     vault: Arc<HomeVault>,
     machine: Arc<Machine>,
+    /// What an earlier start kept, while it is read beside other work.
+    ahead: Ahead<Option<Briefs>>,
     state: Mutex<State>,
 }
 
@@ -65,7 +70,15 @@ impl Mcp {
             ring: Arc::default(),
         };
         let (outside, machine) = (Arc::new(outside), Arc::clone(machine));
-        Self(Arc::new(Inner { outside, vault, machine, state: Mutex::default() }))
+        let (ahead, state) = Default::default();
+        Self(Arc::new(Inner { outside, vault, machine, ahead, state }))
+    }
+
+    /// How to read what an earlier start kept, beside other work; nothing where there is nothing.
+    pub(super) fn look_ahead(&self) -> Option<Work> {
+        let vault = Arc::clone(&self.0.vault);
+        let any = vault.home().is_some_and(McpHome::has_briefs);
+        any.then(|| self.0.ahead.work(move || Briefs::read(&vault)))
     }
 
     /// Who this runtime is among those that ask each other.
@@ -335,7 +348,7 @@ impl Kind for Mcp {
         let mut anything = false;
         let vault = &self.0.vault;
         if state.revision != Some(world.revision()) {
-            changes = state.reread(world, vault, &self.0.outside);
+            changes = state.reread(world, vault, &self.0.ahead, &self.0.outside);
             state.revision = Some(world.revision());
             anything = true;
         }

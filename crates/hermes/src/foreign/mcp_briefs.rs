@@ -3,13 +3,15 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hermes_core::digest::{digest, digest_pair};
 use hermes_core::packed::{Packer, Unpacker};
+use hermes_core::registry::Scope;
 use hermes_extend::mcp::client::{
     Late, Mark, Outside, Read, Server, Told, absent, expanded, names_any, read_servers,
 };
+use hermes_store::foreign::Stamp;
 use hermes_store::witness::Witnesses;
 use serde_json::Value;
 
@@ -49,26 +51,41 @@ impl Section {
         Self { written: Some(Arc::new(written)), variables: Arc::new(variables.into_inner()), fingerprint }
     }
 
+    /// Whether there is one.
+    pub(super) fn is_there(&self) -> bool {
+        self.written.is_some()
+    }
+
     /// All servers in it.
     pub(super) fn read(&self) -> Read {
         read_servers(self.written.as_deref(), &|name| self.variables.get(name).cloned())
     }
+}
 
-    /// A server of it, made when it is first needed.
-    pub(super) fn late(&self, name: &str, mark: Option<Mark>, outside: &Arc<Outside>) -> Late {
-        let (section, name, outside) = (self.clone(), name.to_owned(), Arc::clone(outside));
-        Late::new(move || {
-            let found = section.read().servers.into_iter().find(|config| config.name == name);
-            // It was there when this was kept, and the section is the same.
-            Server::expected(found.unwrap_or_else(|| absent(&name)), Arc::clone(&outside), mark)
-        })
-    }
+/// What servers are made from. What they offer may be known before it.
+pub(super) type Ground = OnceLock<(Section, Arc<Outside>)>;
+
+/// A server that is made when it is first needed.
+fn late(name: &str, mark: Option<Mark>, ground: &Arc<Ground>) -> Late {
+    let (name, ground) = (name.to_owned(), Arc::clone(ground));
+    Late::new(move || {
+        let (section, outside) = ground.wait();
+        let found = section.read().servers.into_iter().find(|config| config.name == name);
+        // It was there when this was kept, and the section is the same.
+        Server::expected(found.unwrap_or_else(|| absent(&name)), Arc::clone(outside), mark)
+    })
 }
 
 /// What was kept of all servers.
 pub(super) struct Briefs {
+    /// What was known of any server, before this was read.
+    pub(super) seen: Option<Stamp>,
+    /// Fingerprint of the section that it was kept for.
+    section: u64,
     pub(super) complaints: Vec<String>,
     pub(super) servers: Vec<Brief>,
+    /// To be laid before anybody is told of them.
+    pub(super) ground: Arc<Ground>,
 }
 
 /// What was kept of one that is switched on.
@@ -76,22 +93,36 @@ pub(super) struct Brief {
     pub(super) name: String,
     /// What it was known by then.
     pub(super) mark: Option<Mark>,
-    /// What it offers, and what is wrong with that; nothing where that is still to be found out.
-    pub(super) told: Option<(Told, Vec<String>)>,
+    /// What it offers; nothing where that is still to be found out.
+    pub(super) told: Option<BriefOffer>,
+}
+
+/// What it offers, and what is wrong with that.
+pub(super) struct BriefOffer {
+    pub(super) server: Late,
+    pub(super) scope: Scope,
+    pub(super) problems: Vec<String>,
 }
 
 impl Briefs {
-    /// What an earlier start kept, if it still holds.
-    pub(super) fn read(section: &Section, vault: &HomeVault) -> Option<Self> {
-        section.written.as_ref()?;
-        let kept = vault.home()?.briefs(section.fingerprint)?;
+    /// What an earlier start kept, if nothing else is known by now.
+    pub(super) fn read(vault: &HomeVault) -> Option<Self> {
+        let seen = vault.stamp();
+        let kept = vault.home()?.briefs()?;
         let (mut packed, mut marks) = (Unpacker::new(&kept.body), kept.marks.into_iter());
+        let ground = Arc::default();
         let servers = packed.list(|packed| {
-            let (name, mark) = (packed.text()?.to_owned(), marks.next()?);
-            let told = if packed.flag()? { Some(unpack(packed)?) } else { None };
-            Some(Brief { name, mark: mark.map(|stamp| stamp.words()), told })
+            let (name, mark) = (packed.text()?.to_owned(), marks.next()?.map(|stamp| stamp.words()));
+            let server = || late(&name, mark, &ground);
+            let told = if packed.flag()? { Some(BriefOffer::unpack(packed, server())?) } else { None };
+            Some(Brief { name, mark, told })
         })?;
-        Some(Self { complaints: kept.complaints, servers })
+        Some(Self { seen, section: kept.configuration, complaints: kept.complaints, servers, ground })
+    }
+
+    /// Whether it was kept for this section.
+    pub(super) fn are_of(&self, section: &Section) -> bool {
+        self.section == section.fingerprint
     }
 
     /// Keeps what there is to say of servers. `seen` tells what they were known by, in the same order.
@@ -118,6 +149,10 @@ impl Briefs {
     }
 }
 
-fn unpack(packed: &mut Unpacker<'_>) -> Option<(Told, Vec<String>)> {
-    Some((Told::unpack(packed)?, packed.list(|packed| packed.text().map(str::to_owned))?))
+impl BriefOffer {
+    fn unpack(packed: &mut Unpacker<'_>, server: Late) -> Option<Self> {
+        let scope = Told::unpack(packed)?.scope(&server);
+        let problems = packed.list(|packed| packed.text().map(str::to_owned))?;
+        Some(Self { server, scope, problems })
+    }
 }

@@ -11,7 +11,8 @@ use hermes_store::witness::Witnesses;
 use serde_json::Value;
 
 use super::Changes;
-use super::mcp_briefs::{Brief, Briefs, Section};
+use super::ahead::Ahead;
+use super::mcp_briefs::{Brief, BriefOffer, Briefs, Section};
 use super::mcp_vault::HomeVault;
 use crate::world::World;
 
@@ -88,10 +89,15 @@ impl State {
     }
 
     /// Takes over what the configuration says now; what went, and what is known of servers without making them.
-    pub(super) fn reread(&mut self, world: &World, vault: &HomeVault, outside: &Arc<Outside>) -> Changes {
+    /// `ahead` is what an earlier start kept of them, if somebody reads that or has.
+    pub(super) fn reread(
+        &mut self,
+        world: &World,
+        vault: &HomeVault,
+        ahead: &Ahead<Option<Briefs>>,
+        outside: &Arc<Outside>,
+    ) -> Changes {
         let is_first = self.revision.is_none();
-        // Before anything is read: what is written in between is then noticed.
-        self.seen = vault.stamp();
         self.section = Section::of(world);
         self.others = None;
         self.wait = world
@@ -99,9 +105,15 @@ impl State {
             .as_ref()
             .and_then(Value::as_f64)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        if is_first && let Some(briefs) = Briefs::read(&self.section, vault) {
+        if is_first
+            && self.section.is_there()
+            && let Some(briefs) = ahead.take().unwrap_or_else(|| Briefs::read(vault))
+            && briefs.are_of(&self.section)
+        {
             return self.take(briefs, outside);
         }
+        // Before anything is read: what is written in between is then noticed.
+        self.seen = vault.stamp();
         let read = self.section.read();
         self.complaints = read.complaints();
         let Read { servers, misread, .. } = read;
@@ -128,12 +140,13 @@ impl State {
     /// Takes over what an earlier start has kept.
     fn take(&mut self, briefs: Briefs, outside: &Arc<Outside>) -> Changes {
         let mut changes = Changes::default();
-        self.complaints = briefs.complaints;
+        (self.seen, self.complaints) = (briefs.seen, briefs.complaints);
+        // Nobody else has it.
+        let _ = briefs.ground.set((self.section.clone(), Arc::clone(outside)));
         let mut read = None;
         for Brief { name, mark, told } in briefs.servers {
-            let slot = if let Some((told, problems)) = told {
-                let server = self.section.late(&name, mark, outside);
-                changes.installed.push(told.scope(&server));
+            let slot = if let Some(BriefOffer { server, scope, problems }) = told {
+                changes.installed.push(scope);
                 Slot::unmade(server, mark, problems)
             } else {
                 // It may work by now, or somebody may have logged in.

@@ -52,6 +52,7 @@ use hermes_store::{Home, foreign};
 
 use crate::host::{Machine, aside};
 use crate::world::World;
+use ahead::Work;
 use asking::{Asking, Pending, Unheard, wait_a_moment};
 use hooks::Hooks;
 use launcher::Launcher;
@@ -220,12 +221,23 @@ impl Foreign {
         self.plugins.as_ref()
     }
 
-    /// Begins with what takes longest about a look that follows soon; `false` where there is nothing of that kind.
-    /// Whoever looks takes over what has not begun by then.
-    pub(crate) fn look_ahead(&self, world: &World) -> bool {
-        let plugins = self.plugins.as_ref().filter(|_| !self.looked.load(Ordering::Acquire));
-        let work = plugins.and_then(|plugins| plugins.look_ahead(world));
-        work.is_some_and(|work| self.tasks.start(Box::pin(async { work() })))
+    /// Begins with what takes longest about a look that follows soon, and does something else `then`, on the same
+    /// thread: a small machine has no time for a third. `false` where there is nothing to begin with. Whoever looks
+    /// takes over what has not begun by then.
+    pub(crate) fn look_ahead(&self, world: &World, then: impl FnOnce() + Send + 'static) -> bool {
+        let mut work: Vec<Work> = Vec::new();
+        if !self.looked.load(Ordering::Acquire) {
+            work.extend(self.plugins.as_ref().and_then(|plugins| plugins.look_ahead(world)));
+            work.extend(self.mcp.look_ahead());
+        }
+        let any = !work.is_empty();
+        let begun = self.tasks.start(Box::pin(async {
+            for work in work {
+                work();
+            }
+            then();
+        }));
+        any && begun
     }
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.
@@ -294,10 +306,14 @@ impl Foreign {
     ) -> Vec<Pending> {
         problems.resize_with(self.kinds.len(), Vec::new);
         let (mut pending, mut gone, mut new, mut owners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (at, (kind, complaints)) in kinds.iter().zip(&mut *problems).enumerate() {
+        let look = |kind: &dyn Kind| {
             let world = world.read().unwrap_or_else(PoisonError::into_inner);
             let narrow = self.is_narrow.load(Ordering::Acquire);
-            let changes = if narrow { kind.look_narrowly(&world) } else { kind.look(&world) };
+            if narrow { kind.look_narrowly(&world) } else { kind.look(&world) }
+        };
+        // Plugins before servers, as what is kept of them is read ahead. The registry is told in the other order.
+        let looked: Vec<Changes> = kinds.iter().rev().map(|kind| look(kind.as_ref())).collect();
+        for (at, (changes, complaints)) in looked.into_iter().rev().zip(&mut *problems).enumerate() {
             if let Some(fresh) = changes.problems {
                 *complaints = fresh;
             }

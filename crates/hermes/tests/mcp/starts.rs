@@ -60,6 +60,30 @@ fn what_was_kept_offers_what_would_be_read_and_starts_nothing() {
 }
 
 #[test]
+fn a_chat_is_offered_what_was_kept_whoever_reads_it() {
+    let bench = kept(&json!({}));
+    bench.name_a_model();
+    let all = bench.builder().build().unwrap().tools();
+    let wanted: Vec<&str> =
+        all.tools().map(|tool| tool.name().as_ref()).filter(|name| name.starts_with("mcp__s__")).collect();
+
+    // Sometimes a thread comes first, and sometimes the chat itself.
+    for _ in 0..30 {
+        let chat = bench.builder().build().unwrap().chat().open_blocking().unwrap();
+
+        let session = chat.session();
+        let toolbox = session.current_toolbox_blocking();
+        for name in &wanted {
+            assert!(toolbox.snapshot().tool(name).is_some(), "{name}");
+        }
+    }
+
+    assert!(wanted.len() > 5 && bench.count("started") == 1, "{wanted:?}");
+    let chat = bench.builder().build().unwrap().chat().open_blocking().unwrap();
+    assert_eq!(words(&call(&chat.session(), "mcp__s__echo", &json!({ "text": "x" }))), "echo: x");
+}
+
+#[test]
 fn what_changes_while_a_program_goes_by_what_was_kept_is_noticed() {
     let bench = kept(&json!({}));
     let runtime = bench.builder().build().unwrap();

@@ -61,17 +61,27 @@ impl Bench {
 
     /// Changes what is written of the server `s`.
     pub(crate) fn reconfigure(&self, change: impl FnOnce(&mut Value)) {
-        let file = self.dir.path().join("home/config.yaml");
-        let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-        change(&mut config["mcp_servers"]["s"]);
-        std::fs::write(file, config.to_string()).unwrap();
+        self.rewrite(|config| change(&mut config["mcp_servers"]["s"]));
     }
 
     /// A start waits for new servers as long as it does where nothing is said about it.
     pub(crate) fn wait_as_usual(&self) {
+        self.rewrite(|config| _ = config.as_object_mut().unwrap().remove("mcp_discovery_timeout"));
+    }
+
+    /// Names a model, which nobody is going to reach.
+    pub(crate) fn name_a_model(&self) {
+        let model = json!({
+            "default": "m", "provider": "custom", "base_url": "http://127.0.0.1:9/v1", "api_key": "k",
+            "context_length": 200_000,
+        });
+        self.rewrite(|config| config["model"] = model);
+    }
+
+    fn rewrite(&self, change: impl FnOnce(&mut Value)) {
         let file = self.dir.path().join("home/config.yaml");
         let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-        config.as_object_mut().unwrap().remove("mcp_discovery_timeout");
+        change(&mut config);
         std::fs::write(file, config.to_string()).unwrap();
     }
 
