@@ -19,6 +19,10 @@ pub struct Context {
     pub home: String,
     /// The folder the work is about; usually the working directory.
     pub workspace: String,
+    /// The agent's own folder under every name it has, beside `.hermes` in a home.
+    pub agent: Vec<String>,
+    /// Folders with skills beside those in it.
+    pub skills: Vec<String>,
     /// The user's own rules.
     pub user_rules: UserRules,
 }
@@ -28,12 +32,25 @@ impl Context {
     pub fn new(cwd: impl Into<String>, home: impl Into<String>) -> Self {
         let cwd = tidy(cwd.into());
         let home = tidy(home.into());
-        Self { workspace: cwd.clone(), cwd, home, user_rules: UserRules::default() }
+        let (agent, skills, user_rules) = Default::default();
+        Self { workspace: cwd.clone(), cwd, home, agent, skills, user_rules }
     }
 
     /// The same with another workspace.
     pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
         self.workspace = tidy(workspace.into());
+        self
+    }
+
+    /// The same with an agent whose folder has these names.
+    pub fn agent(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.agent = names.into_iter().map(tidy).collect();
+        self
+    }
+
+    /// The same with skills in these folders too.
+    pub fn skills(mut self, folders: impl IntoIterator<Item = String>) -> Self {
+        self.skills = folders.into_iter().map(tidy).collect();
         self
     }
 

@@ -64,6 +64,10 @@ pub(crate) struct Ground<'a> {
     pub(crate) cwd: &'a str,
     /// The user's home.
     pub(crate) home: &'a str,
+    /// The agent's own folder, by its names beside `.hermes` in a home.
+    pub(crate) agent: &'a [String],
+    /// Folders with skills beside those in it.
+    pub(crate) skills: &'a [String],
     /// The folder the work is about.
     pub(crate) workspace: &'a str,
     /// Whether that is one that work may be about.

@@ -70,6 +70,15 @@ pub(crate) fn records_logins(path: &str) -> bool {
 
 /// Files and folders with a meaning of their own, wherever the workspace is.
 pub(crate) fn marked(path: &str, ground: Ground<'_>) -> Option<Place> {
+    let inside = |folder: &String| below(path, folder);
+    if let Some(place) = ground.agent.iter().filter_map(inside).find_map(agent_file) {
+        return Some(place);
+    }
+    // Whoever chose such a folder to work in has answered.
+    let taught = |folder: &&String| within(path, folder) && !within(ground.workspace, folder);
+    if ground.skills.iter().any(|folder| taught(&folder)) {
+        return Some(Place::AgentConfig);
+    }
     if let Some(inside) = home_relative(path, ground)
         && let Some(place) = home_file(inside)
     {
@@ -294,7 +303,7 @@ fn home_file(inside: &str) -> Option<Place> {
                 Place::Credential
             });
         }
-        ".hermes" => return agent_file(inside),
+        ".hermes" => return below(inside, ".hermes").and_then(agent_file),
         ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" | ".git-credentials" | ".vault-token" | ".my.cnf"
         | ".boto" | ".s3cfg" | ".password-store" | ".gnupg" | ".azure" => return Some(Place::Credential),
         // The whole folder holds the keys among other things.
@@ -332,11 +341,16 @@ const AGENT_FOLDERS: [&str; 10] = [
     "cache/pycache",
 ];
 
-fn agent_file(inside: &str) -> Option<Place> {
-    let Some(name) = inside.strip_prefix(".hermes/") else {
-        return (inside == ".hermes").then_some(Place::AgentConfig);
-    };
+/// What stands behind a folder in the path of something in it; nothing behind the folder itself.
+fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(folder)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// A file of the agent, by its path in the agent's folder.
+fn agent_file(name: &str) -> Option<Place> {
     match name {
+        "" => Some(Place::AgentConfig),
         "config.yaml" | ".env" | "auth.json" | "SOUL.md" => Some(Place::AgentConfig),
         _ if name.starts_with("mcp-tokens") => Some(Place::Credential),
         _ if AGENT_FOLDERS.iter().any(|folder| within(name, folder))

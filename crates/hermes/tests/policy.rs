@@ -86,6 +86,28 @@ fn what_is_harmless_runs_and_what_is_not_is_refused_at_once_where_nobody_is() {
 }
 
 #[test]
+fn the_agents_own_folder_and_folders_with_skills_are_guarded_wherever_they_are() {
+    let (home, link) = (TempHome::new(), TempHome::new());
+    let (skills, linked) = (home.path().join("more"), link.path().join("agent"));
+    std::os::unix::fs::symlink(home.path(), &linked).unwrap();
+    let config = format!("approvals: {{mode: manual}}\nskills: {{external_dirs: [{}]}}\n", skills.display());
+    std::fs::write(home.path().join("config.yaml"), config).unwrap();
+    std::fs::create_dir(&skills).unwrap();
+    let session = builder(&home).home(Home::at(&linked)).build().unwrap().session().open().unwrap();
+
+    for folder in [linked.to_str().unwrap(), home.path().to_str().unwrap(), "$HERMES_HOME"] {
+        for file in ["trusted.json", "tools/x.py", "plugins/p/__init__.py", "cache/plugin-roster.packed"] {
+            let command = format!("cp /tmp/x {folder}/{file}");
+            let refused = run(&session, &command);
+            assert_eq!(refused.status, Status::Denied, "{command}");
+            assert!(refused.body.contains("agent_config_write"), "{}", refused.body);
+        }
+    }
+    assert_eq!(run(&session, &format!("echo x > {}/tea/SKILL.md", skills.display())).status, Status::Denied);
+    assert_eq!(run(&session, &format!("ls {}", linked.display())).status, Status::Ok);
+}
+
+#[test]
 fn the_question_shows_the_guilty_part_and_what_may_be_granted() {
     let home = home("approvals: {mode: manual}\n");
     let seen = Arc::new(Mutex::new(None));

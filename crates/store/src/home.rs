@@ -192,6 +192,12 @@ impl Home {
         &self.root
     }
 
+    /// The same under every name it has: as it was given, and as it is called where links lead.
+    pub fn names_of_root(&self) -> Vec<PathBuf> {
+        let (given, real) = (self.root.clone(), disk::real(&self.root));
+        if given == real { vec![given] } else { vec![given, real] }
+    }
+
     /// The profile this home is, `None` for the root itself.
     pub fn profile(&self) -> Option<&str> {
         self.profile.as_deref()

@@ -151,7 +151,10 @@ pub(crate) struct Walk<'c> {
 impl<'c> Walk<'c> {
     /// Ready to walk this text.
     pub(crate) fn new(context: &'c Context, text: &str) -> Self {
-        let scope = Scope::at(&context.cwd);
+        let mut scope = Scope::at(&context.cwd);
+        if let Some(agent) = context.agent.first() {
+            scope.set("HERMES_HOME", agent);
+        }
         Self {
             context,
             counts: place::is_workspace(&context.workspace, &context.home),
@@ -268,6 +271,8 @@ impl<'c> Walk<'c> {
         Ground {
             cwd: &self.scope.cwd,
             home: &self.context.home,
+            agent: &self.context.agent,
+            skills: &self.context.skills,
             workspace: &self.context.workspace,
             counts: self.counts,
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::flow::{Flow, Origin};
 use super::{MOST_FILES, Src, WALKED, Walk};
 use crate::effect::{How, Kind, Span};
-use crate::place::Place;
+use crate::place::{Place, within};
 use crate::places;
 use crate::shell::{Doc, Node, Redirect, RedirectOp, RedirectTarget};
 
@@ -133,7 +133,7 @@ impl Walk<'_> {
         let mut target = self.target_at(normal.clone(), path);
         if target.place == Place::Credential
             && [".pem", ".key", ".p12"].iter().any(|end| normal.ends_with(end))
-            && crate::place::within(&normal, &self.context.workspace)
+            && within(&normal, &self.context.workspace)
         {
             // A key that is made in the project gives nothing away.
             target.place = Place::Workspace;
@@ -246,7 +246,9 @@ impl Walk<'_> {
             self.spend(flow.seen().len() / 4);
             return flow;
         }
-        if normal.ends_with(".pid") && (normal.contains("/.hermes/") || normal.contains("hermes-gateway")) {
+        if normal.ends_with(".pid")
+            && (normal.contains("/.hermes/") || normal.contains("hermes-gateway") || self.is_agents(&normal))
+        {
             let text = format!("{}{}", super::HOLE_STR, super::AGENT_PID);
             return Flow { text: Some(text.into()), origin: Origin { file: true, ..Origin::default() } };
         }
@@ -267,7 +269,8 @@ impl Walk<'_> {
         if keys
             || globbed
             || target.place == Place::Credential && !target.text.ends_with("/authorized_keys")
-            || target.place == Place::AgentConfig && agent_secret(&target.text)
+            || target.place == Place::AgentConfig
+                && (agent_secret(&target.text) || self.context.agent.contains(&target.text))
             || is_secret_env(&target.text, target.place)
         {
             origin.credential = true;
@@ -339,6 +342,13 @@ fn ends_in_login(path: &str) -> bool {
 /// `.env` of a project holds secrets; `config.yaml` does not count as such.
 fn is_secret_env(path: &str, place: Place) -> bool {
     place == Place::ProjectEnv && path.rsplit('/').next().is_some_and(|name| name.starts_with(".env"))
+}
+
+impl Walk<'_> {
+    /// Whether something is in the agent's own folder, by its names beside `.hermes` in a home.
+    fn is_agents(&self, normal: &str) -> bool {
+        self.context.agent.iter().any(|folder| within(normal, folder))
+    }
 }
 
 /// Whether a part of the agent's folder holds keys; its skills, hooks and plugins do not.

@@ -54,10 +54,9 @@ pub(super) fn grant(
 }
 
 /// What becomes of a command at the beginning of a session, and why.
-pub(super) fn explain(policy: &GuardPolicy, text: &str, context: Context) -> Explained {
-    let context = context.rules(policy.settings.rules.clone());
-    let unfenced = hermes_guard::judge(text, &context);
-    let judgement = relieved(policy, text, &context, unfenced.clone());
+pub(super) fn explain(policy: &GuardPolicy, text: &str, context: &Context) -> Explained {
+    let unfenced = hermes_guard::judge(text, context);
+    let judgement = relieved(policy, text, context, unfenced.clone());
     let decision = match denied_by_pattern(policy, text) {
         Some(why) => Decision::Refuse(why),
         None => decide(policy.settings.mode, text, &judgement, &policy.settings.allowed_for_good()),
@@ -75,9 +74,8 @@ fn judged(policy: &GuardPolicy, command: &Command, request: &PolicyRequest<'_>) 
             .rules(policy.settings.rules.clone());
         return elsewhere::relieved(standing, hermes_guard::judge(&command.text, &context));
     }
-    let context = Context::new(command.workdir.to_string_lossy(), user_home(request).to_string_lossy())
-        .workspace(request.session.workspace().to_string_lossy())
-        .rules(policy.settings.rules.clone());
+    let context = policy.context(&command.workdir, &user_home(request));
+    let context = context.workspace(request.session.workspace().to_string_lossy());
     let judgement = hermes_guard::judge(&command.text, &context);
     // What is typed into a process that runs already may run where no fence was.
     if command.environment == FENCED && request.tool != "process" {

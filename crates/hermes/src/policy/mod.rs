@@ -13,7 +13,7 @@ mod settings;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hermes_core::effect::{ActKind, Effect};
 use hermes_core::environment::Standing;
@@ -33,6 +33,8 @@ const ALLOWLIST: &str = "command_allowlist";
 pub struct GuardPolicy {
     settings: PolicySettings,
     home: Option<Home>,
+    /// The names of the home's folder, looked up when a command is first judged.
+    names: OnceLock<Vec<PathBuf>>,
     /// What every command of this machine runs behind.
     fence: Option<Fenced>,
     /// What the places are to the user, by name.
@@ -92,7 +94,8 @@ impl GuardPolicy {
     pub fn new(settings: PolicySettings, home: Option<Home>) -> Self {
         let (grants, unasked) = (Mutex::default(), AtomicBool::new(false));
         let (standings, skills) = (BTreeMap::new(), Vec::new());
-        Self { settings, home, fence: None, standings, skills, grants, unasked }
+        let names = OnceLock::new();
+        Self { settings, home, names, fence: None, standings, skills, grants, unasked }
     }
 
     /// The same where there are skills in these folders too.
@@ -131,7 +134,19 @@ impl GuardPolicy {
     /// What becomes of a command that a new session at `cwd` starts. Nobody is asked.
     pub(crate) fn explain(&self, text: &str, cwd: &Path, home: Option<&Path>) -> Explained {
         let home = home.unwrap_or(Path::new("/"));
-        commands::explain(self, text, Context::new(cwd.to_string_lossy(), home.to_string_lossy()))
+        commands::explain(self, text, &self.context(cwd, home))
+    }
+
+    /// Where a command of this machine is judged from.
+    fn context(&self, cwd: &Path, home: &Path) -> Context {
+        let names = || self.home.as_ref().map(Home::names_of_root).unwrap_or_default();
+        let texts = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        };
+        Context::new(cwd.to_string_lossy(), home.to_string_lossy())
+            .agent(texts(self.names.get_or_init(names)))
+            .skills(texts(&self.skills))
+            .rules(self.settings.rules.clone())
     }
 
     fn granted_to<R>(&self, session: &str, look: impl FnOnce(&mut SessionGrants) -> R) -> R {

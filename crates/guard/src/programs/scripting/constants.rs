@@ -196,7 +196,8 @@ impl Program {
                 if matches!(name.as_str(), "environ" | "ENV" | "env" | "getenv" | "process" | "os")
                     && self.home_variable(at).is_some() =>
             {
-                ("~".to_owned(), self.home_variable(at).unwrap_or(at + 1))
+                let (folder, end) = self.home_variable(at)?;
+                (folder.to_owned(), end)
             }
             Token::Name(_)
                 if matches!(self.real(at), Some("File" | "path" | "os" | "Pathname"))
@@ -273,13 +274,17 @@ impl Program {
         Some(if self.sign(found + 1, '(') && self.sign(found + 2, ')') { found + 3 } else { found + 1 })
     }
 
-    /// `os.environ["HOME"]`, `ENV['HOME']`, `process.env.HOME`, `getenv("HOME")`.
-    fn home_variable(&self, at: usize) -> Option<usize> {
+    /// `os.environ["HOME"]`, `ENV['HOME']`, `process.env.HOME`, `getenv("HOME")`: the folder, and where the
+    /// expression ends.
+    fn home_variable(&self, at: usize) -> Option<(&'static str, usize)> {
         for near in at..at + 8 {
             match self.list.get(near)? {
-                Token::Text(text) if text == "HOME" => return Some(near + 2),
-                Token::Name(name) if name == "HOME" => {
-                    return Some(if self.sign(near + 1, '}') { near + 2 } else { near + 1 });
+                Token::Text(text) if home_named(text).is_some() => {
+                    return Some((home_named(text)?, near + 2));
+                }
+                Token::Name(name) if home_named(name).is_some() => {
+                    let end = if self.sign(near + 1, '}') { near + 2 } else { near + 1 };
+                    return Some((home_named(name)?, end));
                 }
                 Token::Name(name)
                     if matches!(
@@ -417,4 +422,13 @@ fn ends(token: &Token) -> bool {
 /// A format with its `%s` filled in, one by one.
 fn formatted(format: &str, values: &[String]) -> String {
     values.iter().fold(format.to_owned(), |text, value| text.replacen("%s", value, 1))
+}
+
+/// The folder that a variable names. Wherever the agent's own is, it is judged like the usual one.
+fn home_named(variable: &str) -> Option<&'static str> {
+    match variable {
+        "HOME" => Some("~"),
+        "HERMES_HOME" => Some("~/.hermes"),
+        _ => None,
+    }
 }
