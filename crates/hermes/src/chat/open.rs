@@ -233,7 +233,7 @@ impl ChatBuilder {
 /// known of are started, and what was late or failed before is asked again; nobody waits for it.
 async fn meanwhile(runtime: &Runtime, ahead: bool) {
     if ahead {
-        // Files of plugins are looked at just now; this has to be found out too, and does not depend on them.
+        // What is kept of foreign tools is read just now; this has to be found out too, and does not depend on it.
         runtime.ask_own_gates().await;
     }
     runtime.tools();
