@@ -2,6 +2,7 @@
 //! as those are the same it need not be found out again, and nothing is opened or listed to see that.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ enum Place {
 /// Places that were kept together.
 #[derive(Debug)]
 struct Places {
-    /// The folder that all of them are in.
+    /// The folder that most of them are in.
     base: PathBuf,
     /// Where their names stand.
     text: String,
@@ -145,16 +146,19 @@ impl Witnesses {
         seen.flat_map(|witness| words(witness.stamp)).fold(0, digest_pair)
     }
 
-    /// The folder that everything is in.
-    fn base(&self) -> Option<PathBuf> {
-        let mut seen = self.near.iter().chain(&self.far).map(Witness::path);
-        let mut base = seen.next().map_or_else(|| PathBuf::from("/"), Cow::into_owned);
-        for path in seen {
-            while !path.starts_with(&base) {
-                base.pop().then_some(())?;
-            }
+    /// The deepest folder that more than half of everything is in; none where a path begins nowhere.
+    fn base(&self) -> PathBuf {
+        let all: Vec<Cow<'_, Path>> = self.near.iter().chain(&self.far).map(Witness::path).collect();
+        if all.iter().any(|path| path.is_relative()) {
+            return PathBuf::new();
         }
-        Some(base)
+        let mut inside: BTreeMap<&Path, usize> = BTreeMap::new();
+        for folder in all.iter().flat_map(|path| path.ancestors().skip(1)) {
+            *inside.entry(folder).or_default() += 1;
+        }
+        let most = inside.into_iter().filter(|(_, inside)| inside * 2 > all.len()).map(|(folder, _)| folder);
+        // They lie in each other.
+        most.max_by_key(|folder| folder.as_os_str().len()).map(Path::to_owned).unwrap_or_default()
     }
 }
 
@@ -264,14 +268,17 @@ impl<H: Serialize> Kept<H> {
         disk::write_lightly(&home.cache().join(name), text.as_bytes())
     }
 
-    /// As it is written. A start pays for every letter of it: paths begin at the folder they are all in, and of the
-    /// dates there is only a fingerprint. That of the text itself tells whether it is whole.
+    /// As it is written. A start pays for every letter of it, and for every folder on the way to what it looks at:
+    /// paths begin at the folder that most of them are in, and of the dates there is only a fingerprint. That of the text itself tells whether it is whole.
     fn text(&self) -> Option<String> {
         let Witnesses { near, far } = &self.witnesses;
-        let base = self.witnesses.base()?;
+        let base = self.witnesses.base();
         let short = |seen: &[Witness]| -> Option<Vec<String>> {
-            let short =
-                |witness: &Witness| Some(witness.path().strip_prefix(&base).ok()?.to_str()?.to_owned());
+            let short = |witness: &Witness| {
+                let path = witness.path();
+                // What is elsewhere is written whole.
+                Some(path.strip_prefix(&base).unwrap_or(&path).to_str()?.to_owned())
+            };
             seen.iter().map(short).collect()
         };
         let (near, far) = (short(near)?, short(far)?);
@@ -417,6 +424,33 @@ mod tests {
             again.witnesses.settle();
             assert_eq!(again.witnesses, seen);
             assert!(again.witnesses.hold());
+        }
+    }
+
+    #[test]
+    fn what_lies_elsewhere_than_most_is_noticed_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let (most, elsewhere) = (dir.path().join("most"), dir.path().join("elsewhere"));
+        let paths =
+            [most.join("one"), most.join("two/three"), most.join("two"), elsewhere.join("file"), elsewhere];
+        for path in &paths {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        std::fs::write(&paths[0], "a").unwrap();
+        std::fs::write(&paths[3], "a").unwrap();
+        for changed in [&paths[0], &paths[1], &paths[3]] {
+            let mut seen = Witnesses::default();
+            for path in &paths {
+                seen.see(path);
+            }
+            assert_eq!(seen.base(), most);
+            std::thread::sleep(std::time::Duration::from_millis(60));
+            let home = kept(dir.path(), seen.clone());
+            assert_eq!(read(&home).unwrap().witnesses, seen);
+
+            std::fs::write(changed, "longer").unwrap();
+
+            assert_eq!(read(&home), None, "{}", changed.display());
         }
     }
 

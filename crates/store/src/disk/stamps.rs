@@ -91,7 +91,8 @@ impl<'a> Below<'a> {
         Self { folder, opened: rustix::fs::open(folder, flags, Mode::empty()).ok() }
     }
 
-    /// The same as [`any_stamp`] of this path below the folder, or of the folder when it is empty.
+    /// The same as [`any_stamp`] of this path below the folder, or of the folder when it is empty. A whole path is
+    /// gone from its beginning.
     pub(crate) fn any_stamp(&self, path: &str) -> Option<Stamp> {
         match &self.opened {
             Some(opened) if !path.is_empty() => {
