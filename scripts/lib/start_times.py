@@ -4,6 +4,9 @@ object, name to [value, unit].
 Processes are measured in homes where the plugins and servers are known already, in turns with a home that has
 none, so that what the machine does meanwhile disturbs all homes alike. A call is measured to its end, a chat
 until its model is asked: what a model does with many tools is not the start.
+
+A call has to find out whether files of plugins have changed. What that adds to it is compared with what the system
+takes for telling the dates of as many files (the item `looks` of the bench binary).
 """
 
 import argparse
@@ -23,6 +26,7 @@ PLUGINS = 50
 SERVERS = 20
 RUNS = 60
 CALL = ["tools", "call", "todo"]
+VERSION = ["--version"]
 CHAT = ["chat", "-Q", "-q", "hello"]
 ECHO = pathlib.Path(__file__).parents[2] / "crates/bench/src/echo_server.py"
 MANIFEST = "name: plugin{n}\nversion: 1.0.0\ndescription: Plugin number {n}\nauthor: somebody\n"
@@ -123,10 +127,11 @@ def learn(binary, env, plugins, servers):
     raise measure.Failed(f"only {found} of {plugins} plugins and {servers} servers were heard")
 
 
-def times(binary, runs):
-    """Milliseconds of a start, by kind of home and command."""
+def times(binary, bench, runs):
+    """Milliseconds of every start, round by round, by kind of home and command; and of looks at files."""
     kinds = {"none": (0, 0), "plugins": (PLUGINS, 0), "servers": (0, SERVERS), "both": (PLUGINS, SERVERS)}
-    took = {(kind, name): [] for kind in kinds for name in ("call", "chat")}
+    took = {(kind, name): [] for kind in kinds for name in ("version", "call", "chat")}
+    looks = []
     model = Model()
     with tempfile.TemporaryDirectory() as folder:
         envs = {}
@@ -137,11 +142,22 @@ def times(binary, runs):
             learn(binary, envs[kind], *wanted)
         for round_ in range(runs + 3):
             for kind, env in envs.items():
-                call, chat = measure.spawned([binary, *CALL], env), until_asked(binary, env, model)
-                if round_ >= 3:
-                    took[kind, "call"].append(call / 1e6)
-                    took[kind, "chat"].append(chat / 1e6)
-    return {key: statistics.median(spent) for key, spent in took.items()}
+                spent = {
+                    "version": measure.spawned([binary, *VERSION], env),
+                    "call": measure.spawned([binary, *CALL], env),
+                    "chat": until_asked(binary, env, model),
+                }
+                for name, nanos in spent.items() if round_ >= 3 else ():
+                    took[kind, name].append(nanos / 1e6)
+            if bench:
+                looks.append(looked(bench, folder))
+    return took, looks
+
+
+def looked(bench, folder):
+    """Milliseconds that the system takes for looks at files of as many plugins."""
+    words = [bench, "once", "looks", "--work", folder]
+    return json.loads(subprocess.run(words, check=True, capture_output=True).stdout)["once_us"] / 1000
 
 
 def until_asked(binary, env, model):
@@ -157,12 +173,18 @@ def until_asked(binary, env, model):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True, help="the binary hermes")
+    parser.add_argument("--bench", help="the binary hermes-bench, for what looks at files take")
     parser.add_argument("--runs", type=int, default=RUNS)
     asked = parser.parse_args()
-    found = times(asked.binary, asked.runs)
-    told = {f"start_{name}_{kind}_ms": [value, "ms"] for (kind, name), value in found.items()}
-    for name in ("call", "chat"):
-        told[f"start_{name}_foreign_ratio"] = [found["both", name] / found["none", name], "×"]
+    took, looks = times(asked.binary, asked.bench, asked.runs)
+    told = {f"start_{name}_{kind}_ms": [statistics.median(spent), "ms"] for (kind, name), spent in took.items()}
+    for name in ("version", "call", "chat"):
+        # Round by round, since a machine may get slower or quicker meanwhile.
+        rounds = list(zip(took["none", name], took["both", name], strict=True))
+        told[f"start_{name}_foreign_ms"] = [statistics.median(both - none for none, both in rounds), "ms"]
+        told[f"start_{name}_foreign_ratio"] = [statistics.median(both / none for none, both in rounds), "×"]
+    if looks:
+        told["start_call_looks_ratio"] = [told["start_call_foreign_ms"][0] / statistics.median(looks), "×"]
     print(json.dumps(told, ensure_ascii=False))
 
 
