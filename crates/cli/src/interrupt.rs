@@ -5,9 +5,10 @@
 #![expect(clippy::disallowed_methods, reason = "the door to signals: one thread that waits for them")]
 
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -18,14 +19,23 @@ const BY_SIGNAL: u8 = 128;
 
 /// Listens until it is dropped.
 pub(crate) struct Interrupt {
-    first: Arc<AtomicI32>,
+    /// The one that was heard, if any.
+    heard: Arc<AtomicI32>,
     signals: Handle,
-    waiter: Option<JoinHandle<()>>,
 }
 
 impl Interrupt {
     /// Calls `stop` when somebody wants the program to end.
     pub(crate) fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
+        Self::watch_after(|| (), stop)
+    }
+
+    /// The same, by a thread that does something else `first`: to start another one for a moment's work would take
+    /// longer than the work. A signal that comes meanwhile is heard afterwards.
+    pub(crate) fn watch_after(
+        first: impl FnOnce() + Send + 'static,
+        stop: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         // First of all: a signal that comes while the rest is set up must find somebody who reads it.
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -34,21 +44,23 @@ impl Interrupt {
             flag::register_conditional_shutdown(signal, i32::from(exit_code(signal)), Arc::clone(&asked))?;
             flag::register(signal, Arc::clone(&asked))?;
         }
-        let (handle, first) = (signals.handle(), Arc::new(AtomicI32::new(0)));
-        let seen = Arc::clone(&first);
+        let (handle, heard) = (signals.handle(), Arc::new(AtomicI32::new(0)));
+        let hears = Arc::clone(&heard);
         let wait = move || {
+            // A panic in it was told when it happened, and signals are listened to all the same.
+            let _ = panic::catch_unwind(AssertUnwindSafe(first));
             if let Some(signal) = signals.forever().next() {
-                seen.store(signal, Ordering::Release);
+                hears.store(signal, Ordering::Release);
                 stop();
             }
         };
-        let waiter = thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
-        Ok(Self { first, signals: handle, waiter: Some(waiter) })
+        thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(Self { heard, signals: handle })
     }
 
     /// The exit code that says by which signal the work was stopped, if it was.
     pub(crate) fn exit_code(&self) -> Option<u8> {
-        match self.first.load(Ordering::Acquire) {
+        match self.heard.load(Ordering::Acquire) {
             0 => None,
             signal => Some(exit_code(signal)),
         }
@@ -57,11 +69,8 @@ impl Interrupt {
 
 impl Drop for Interrupt {
     fn drop(&mut self) {
+        // The thread ends of itself. Nobody waits for that: it has nothing to say, and holds nothing.
         self.signals.close();
-        if let Some(waiter) = self.waiter.take() {
-            // It has nothing to say, and a panic in it was told when it happened.
-            let _ = waiter.join();
-        }
     }
 }
 
@@ -84,5 +93,17 @@ mod tests {
         let watch = Interrupt::watch(|| panic!("no signal was sent")).unwrap();
 
         assert_eq!(watch.exit_code(), None);
+    }
+
+    #[test]
+    fn what_is_to_be_done_first_is_done_and_may_break() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let first = move || {
+            tell.send("done").unwrap();
+            panic!("a test of what happens then")
+        };
+        let watch = Interrupt::watch_after(first, || panic!("no signal was sent")).unwrap();
+
+        assert_eq!((told.recv(), watch.exit_code()), (Ok("done"), None));
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use hermes::core::policy::{Approver, Nobody};
 use hermes::core::sudo::SudoAsker;
 use hermes::store::{Home, HomeInputs};
-use hermes::{BuildError, Runtime, RuntimeBuilder};
+use hermes::{BuildError, Runtime, RuntimeBuilder, Work};
 
 use crate::approval::{TerminalApprover, TerminalSudo};
 use crate::command::Failure;
@@ -93,11 +93,22 @@ impl Shell {
         self.built(Runtime::builder(), cwd)
     }
 
-    /// The same for one call, which may be recorded in the home's store of sessions.
-    pub(crate) fn runtime_for_call(&self, of: Option<&str>, record: bool) -> Result<Runtime, Failure> {
+    /// The same for one call, which may be recorded in the home's store of sessions. What can be done beside that
+    /// is handed to `begin`.
+    pub(crate) fn runtime_for_call(
+        &self,
+        of: Option<&str>,
+        record: bool,
+        begin: impl FnOnce(Work),
+    ) -> Result<Runtime, Failure> {
         let builder = Runtime::builder().one_moment();
         let builder = of.into_iter().fold(builder, RuntimeBuilder::one_call);
-        self.built(if record { builder.record_calls() } else { builder }, &self.cwd)
+        let builder = if record { builder.record_calls() } else { builder };
+        let builder = self.furnished(builder, &self.cwd, at_terminal())?;
+        if let Some(work) = builder.ahead() {
+            begin(work);
+        }
+        finished(builder)
     }
 
     /// A runtime for something that lasts, with every call recorded in the home's store of sessions.
@@ -124,8 +135,7 @@ impl Shell {
     }
 
     fn built(&self, builder: RuntimeBuilder, cwd: &Path) -> Result<Runtime, Failure> {
-        let at_terminal = has_person().then(|| Arc::new(TerminalSudo) as Arc<dyn SudoAsker>);
-        self.built_with(builder, cwd, at_terminal)
+        self.built_with(builder, cwd, at_terminal())
     }
 
     fn built_with(
@@ -134,9 +144,17 @@ impl Shell {
         cwd: &Path,
         sudo: Option<Arc<dyn SudoAsker>>,
     ) -> Result<Runtime, Failure> {
-        let home = self.home()?;
-        let config = home.config();
-        let mut builder = builder.cwd(cwd).home(home).env(self.env.clone());
+        finished(self.furnished(builder, cwd, sudo)?)
+    }
+
+    /// With what this process knows.
+    fn furnished(
+        &self,
+        builder: RuntimeBuilder,
+        cwd: &Path,
+        sudo: Option<Arc<dyn SudoAsker>>,
+    ) -> Result<RuntimeBuilder, Failure> {
+        let mut builder = builder.cwd(cwd).home(self.home()?).env(self.env.clone());
         if let Some(home) = self.user_home() {
             builder = builder.user_home(home);
         }
@@ -147,14 +165,7 @@ impl Shell {
         if let Some(own) = std::env::current_exe().ok().and_then(|own| own.to_str().map(str::to_owned)) {
             builder = builder.launcher(&own).keeper([own, "keep-process".to_owned()]);
         }
-        let runtime = builder.build().map_err(|wrong| match wrong {
-            BuildError::Store(wrong) => Failure::from(wrong),
-            other => Failure::failed(other),
-        })?;
-        for warning in runtime.warnings() {
-            output::warn(&format!("{}, {warning}", config.display()));
-        }
-        Ok(runtime)
+        Ok(builder)
     }
 
     /// Who is asked when policy wants to know: the person at the terminal, if there is one.
@@ -186,6 +197,24 @@ impl Shell {
     pub(crate) fn user_home(&self) -> Option<PathBuf> {
         self.env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
+}
+
+/// The runtime, after people were told what is odd about it.
+fn finished(builder: RuntimeBuilder) -> Result<Runtime, Failure> {
+    let runtime = builder.build().map_err(|wrong| match wrong {
+        BuildError::Store(wrong) => Failure::from(wrong),
+        other => Failure::failed(other),
+    })?;
+    let config = runtime.home().map(|home| home.config()).unwrap_or_default();
+    for warning in runtime.warnings() {
+        output::warn(&format!("{}, {warning}", config.display()));
+    }
+    Ok(runtime)
+}
+
+/// Who is asked for the password of `sudo`: whoever sits at the terminal.
+fn at_terminal() -> Option<Arc<dyn SudoAsker>> {
+    has_person().then(|| Arc::new(TerminalSudo) as Arc<dyn SudoAsker>)
 }
 
 /// Whether somebody sits at the terminal this process was started from.

@@ -37,7 +37,9 @@ use crate::checkpoints;
 use crate::cron;
 use crate::environments;
 use crate::fence;
-use crate::foreign::{Extent, Foreign, Person};
+use crate::foreign::ahead::{Ahead, Work};
+use crate::foreign::plugins::Head;
+use crate::foreign::{Extent, Foreign, Person, Wish};
 use crate::host::Machine;
 use crate::kanban::Later;
 use crate::keys::WorldKeys;
@@ -95,6 +97,7 @@ pub struct RuntimeBuilder {
     one_moment: bool,
     mcp_servers: bool,
     one_call: Option<String>,
+    plugins: Ahead<Option<Head>>,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -119,6 +122,7 @@ impl Default for RuntimeBuilder {
             one_moment: false,
             mcp_servers: true,
             one_call: None,
+            plugins: Ahead::default(),
             redact: None,
             limits: None,
             context_tokens: None,
@@ -186,6 +190,15 @@ impl RuntimeBuilder {
     pub fn one_call(mut self, tool: impl Into<String>) -> Self {
         self.one_call = Some(tool.into());
         self.one_moment()
+    }
+
+    /// What can be done on another thread while the runtime is put together for one call, and need not be: what is
+    /// kept of plugins is read. Whoever wants to know reads it where nobody has begun. Nothing where it is not wanted
+    /// so soon. To be asked for when the home is known.
+    pub fn ahead(&self) -> Option<Work> {
+        let is_ours = |name: &String| hermes_tools::tools().iter().any(|tool| tool.name() == name);
+        let home = self.home.clone().filter(|_| self.one_call.as_ref().is_some_and(is_ours))?;
+        Some(self.plugins.work(move || Head::read(&home)))
     }
 
     /// No MCP server is offered or started: for a program that is itself a server of another one like it, which
@@ -335,7 +348,8 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let foreign = Foreign::new(&world, &machine, &self.place, self.person, extent, self.mcp_servers);
+        let wish = Wish { extent, mcp_servers: self.mcp_servers, plugins: self.plugins };
+        let foreign = Foreign::new(&world, &machine, &self.place, self.person, wish);
         drop(world);
         foreign.hooks().look_at(&shared);
         road = road.redact(self.redact.unwrap_or_else(|| secrets.clone()));

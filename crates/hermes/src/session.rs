@@ -30,6 +30,7 @@ pub struct SessionBuilder {
     id: Option<String>,
     place: Place,
     selection: Selection,
+    only: Option<String>,
     settings: DefinitionSettings,
     approver: Arc<dyn Approver>,
     extensions: Extensions,
@@ -46,6 +47,7 @@ impl SessionBuilder {
             id: None,
             place,
             selection: Selection::everything(),
+            only: None,
             settings,
             approver,
             extensions: Extensions::default(),
@@ -73,6 +75,13 @@ impl SessionBuilder {
     /// Which tools it has; the default is all of them.
     pub fn select(mut self, selection: Selection) -> Self {
         self.selection = selection;
+        self
+    }
+
+    /// This tool alone, whatever is selected, unless it looks at others: for a session that calls no other. Whether
+    /// those are available need not be found out then.
+    pub fn only(mut self, tool: impl Into<String>) -> Self {
+        self.only = Some(tool.into());
         self
     }
 
@@ -128,7 +137,7 @@ impl SessionBuilder {
     }
 
     fn open_with(self, snapshot: &Snapshot) -> Result<Session, SelectionError> {
-        let plan = Plan::new(snapshot.catalog(), &self.selection)?;
+        let plan = planned(snapshot, &self.selection, self.only.as_deref())?;
         Ok(self.made(snapshot, plan, State::new))
     }
 
@@ -159,6 +168,7 @@ impl SessionBuilder {
             road,
             state,
             selection: self.selection,
+            only: self.only,
             settings: self.settings,
             plan: Mutex::new((snapshot.generation(), Arc::new(plan))),
         }
@@ -171,6 +181,7 @@ pub struct Session {
     road: Road,
     state: State,
     selection: Selection,
+    only: Option<String>,
     settings: DefinitionSettings,
     /// The plan, and the generation of the registry it was made for.
     plan: Mutex<(u64, Arc<Plan>)>,
@@ -257,6 +268,11 @@ impl Session {
         wait(self.call(call))
     }
 
+    /// The same as [`Session::call_until`], from code that just waits.
+    pub fn call_until_blocking(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
+        wait(self.call_until(call, cancel))
+    }
+
     /// The same as [`Session::batch`], from code that just waits.
     pub fn batch_blocking(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         wait(self.batch(calls))
@@ -309,11 +325,20 @@ impl Session {
         if known.0 != snapshot.generation() {
             // A toolset that went away with its source leaves the names it had unknown; the
             // session then keeps the plan it was opened with, and the missing tools are missing.
-            if let Ok(plan) = Plan::new(snapshot.catalog(), &self.selection) {
+            if let Ok(plan) = planned(snapshot, &self.selection, self.only.as_deref()) {
                 known.1 = Arc::new(self.runtime.fitted(snapshot, plan, self.state.extensions()));
             }
             known.0 = snapshot.generation();
         }
         Arc::clone(&known.1)
+    }
+}
+
+/// The tools of a selection; instead of them `only` this one, unless it looks at others.
+fn planned(snapshot: &Snapshot, selection: &Selection, only: Option<&str>) -> Result<Plan, SelectionError> {
+    let stands_alone = |name: &&str| snapshot.tool(name).is_some_and(|tool| !tool.looks_around());
+    match only.filter(stands_alone) {
+        Some(tool) => Ok(Plan::of_one(tool)),
+        None => Plan::new(snapshot.catalog(), selection),
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use hermes::core::toolset::Selection;
 use hermes::store::sessions::{NewSession, SessionError};
-use hermes::{Outcome, Status, ToolCall};
+use hermes::{Outcome, Status, ToolCall, Work};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::approval::OwnWords;
 use crate::command::{Failure, Run};
@@ -57,7 +58,14 @@ impl Run for Call {
         let id = self.session.as_ref().map(|name| recorded_in(name, shell)).transpose()?;
         // Toolsets may be those of foreign tools.
         let only = self.toolsets.is_none().then_some(self.name.as_str());
-        let runtime = shell.runtime_for_call(only, id.is_some())?;
+        let stop = CancellationToken::new();
+        // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
+        let watch = |first: Work| {
+            let stopped = stop.clone();
+            Interrupt::watch_after(first, move || stopped.cancel()).ok()
+        };
+        let mut interrupt = None;
+        let runtime = shell.runtime_for_call(only, id.is_some(), |work| interrupt = watch(work))?;
         if self.accept_hooks {
             runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
         }
@@ -71,14 +79,15 @@ impl Run for Call {
         // Nothing is left out for room: no model is told of these tools.
         let definitions = super::whole_definitions(&runtime);
         let mut session = runtime.session().select(selection).definitions(definitions).approver(approver);
+        if let Some(tool) = only {
+            session = session.only(tool);
+        }
         if let Some(id) = id {
             session = session.id(id);
         }
-        let session = Arc::new(session.open()?);
-        let cancelled = Arc::clone(&session);
-        // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
-        let interrupt = Interrupt::watch(move || cancelled.cancel()).ok();
-        let outcome = session.call_blocking(ToolCall::new(&self.name, arguments));
+        let session = session.open()?;
+        let interrupt = interrupt.or_else(|| watch(Box::new(|| ())));
+        let outcome = session.call_until_blocking(ToolCall::new(&self.name, arguments), &stop);
         for note in &outcome.notes {
             output::warn(note);
         }

@@ -42,6 +42,11 @@ impl Plan {
         Plan::of_tools(catalog.tools().map(|(tool, _)| tool))
     }
 
+    /// This tool and no other.
+    pub fn of_one(tool: &str) -> Plan {
+        Plan::of_tools([&tool.into()].into_iter())
+    }
+
     /// The names are in order and distinct, as a decision has them.
     fn of_tools<'a>(tools: impl Iterator<Item = &'a Arc<str>>) -> Plan {
         let tools = tools.map(Arc::clone).collect();

@@ -10,7 +10,7 @@ use crate::host::{aside, give_way};
 const SHORTLY: usize = 500;
 
 /// What is found out once, and taken once.
-pub(super) struct Ahead<T>(Arc<Inner<T>>);
+pub(crate) struct Ahead<T>(Arc<Inner<T>>);
 
 struct Inner<T> {
     state: Mutex<State<T>>,
@@ -59,12 +59,12 @@ impl<T> Drop for Broken<'_, T> {
     }
 }
 
-/// Work for a task.
-pub(super) type Work = Box<dyn FnOnce() + Send>;
+/// Work for whoever has a thread to spare.
+pub type Work = Box<dyn FnOnce() + Send>;
 
 impl<T: Send + 'static> Ahead<T> {
     /// How a task finds it out, unless somebody does or has by then.
-    pub(super) fn work(&self, find: impl FnOnce() -> T + Send + 'static) -> Work {
+    pub(crate) fn work(&self, find: impl FnOnce() -> T + Send + 'static) -> Work {
         let inner = Arc::clone(&self.0);
         Box::new(move || {
             let mut state = inner.lock();

@@ -17,7 +17,7 @@
 //! | `learnt.rs` | what files and plugins offer, kept from one start to the next |
 //! | `ahead.rs` | finds something out before it is wanted |
 
-mod ahead;
+pub(crate) mod ahead;
 mod asking;
 pub(crate) mod find_plugins;
 mod hooks;
@@ -52,7 +52,7 @@ use hermes_store::{Home, foreign};
 
 use crate::host::{Machine, aside};
 use crate::world::World;
-use ahead::Work;
+use ahead::{Ahead, Work};
 use asking::{Asking, Pending, Unheard, wait_a_moment};
 use hooks::Hooks;
 use launcher::Launcher;
@@ -60,7 +60,7 @@ pub use mcp::Mcp;
 pub(crate) use mcp::Person;
 use mcp_left_out::LeftOut;
 pub use mcp_memory::Memory as McpMemory;
-use plugins::Plugins;
+use plugins::{Head, Plugins};
 use tasks::MachineTasks;
 use tool_files::ToolFiles;
 
@@ -141,6 +141,15 @@ pub(crate) struct Foreign {
 }
 
 /// What a runtime wants of foreign tools.
+pub(crate) struct Wish {
+    pub(crate) extent: Extent,
+    /// Whether MCP servers are among them.
+    pub(crate) mcp_servers: bool,
+    /// What an earlier start kept of plugins, if somebody has begun to read it.
+    pub(crate) plugins: Ahead<Option<Head>>,
+}
+
+/// Which foreign tools, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// All of them, as they are at each moment.
@@ -158,15 +167,15 @@ impl Foreign {
         machine: &Arc<Machine>,
         place: &Place,
         person: Option<Arc<dyn Person>>,
-        extent: Extent,
-        with_mcp_servers: bool,
+        wish: Wish,
     ) -> Self {
+        let Wish { extent, mcp_servers, plugins: head } = wish;
         let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
         let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
         let servers: Box<dyn Kind> =
-            if with_mcp_servers { Box::new(mcp.clone()) } else { Box::new(LeftOut::default()) };
+            if mcp_servers { Box::new(mcp.clone()) } else { Box::new(LeftOut::default()) };
         let mut kinds: Vec<Box<dyn Kind>> = vec![servers, Box::new(Arc::clone(&hooks))];
         let (mut tool_files, mut plugins) = (None, None);
         if let Some(home) = world.home() {
@@ -177,7 +186,7 @@ impl Foreign {
             kinds.push(Box::new(Arc::clone(&files)));
             tool_files = Some(files);
             let around = Around { crew: Arc::default(), doors, observers: hooks.observers().clone() };
-            let found = Arc::new(Plugins::new(home.clone(), place, around, desk, one_moment));
+            let found = Arc::new(Plugins::new(home.clone(), place, around, desk, one_moment, head));
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }

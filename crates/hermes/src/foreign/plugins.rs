@@ -52,6 +52,7 @@ use hung::HungChecks;
 use load::{Fresh, known_by, needs, shut_out, values};
 use roster::Roster;
 
+pub(crate) use roster::Head;
 pub(super) use skills::skills_of;
 pub use views::{PluginState, PluginView};
 
@@ -78,6 +79,8 @@ pub(crate) struct Plugins {
     checks: Arc<HungChecks>,
     /// What an earlier start kept, while it is read beside other work.
     ahead: Ahead<Option<Roster>>,
+    /// The same for whoever wants to know no more than what stands at its beginning.
+    head: Ahead<Option<Head>>,
 }
 
 /// What was read before, with the dates it was read at.
@@ -162,14 +165,21 @@ impl Running {
 
 impl Plugins {
     /// Those of this home and of the project that `place` is in. Nothing is looked at yet; with
-    /// `one_moment` their files are looked at once.
-    pub(crate) fn new(home: Home, place: &Place, around: Around, desk: Arc<Desk>, one_moment: bool) -> Self {
+    /// `one_moment` their files are looked at once. Somebody may have begun to read the `head` of what is kept.
+    pub(crate) fn new(
+        home: Home,
+        place: &Place,
+        around: Around,
+        desk: Arc<Desk>,
+        one_moment: bool,
+        head: Ahead<Option<Head>>,
+    ) -> Self {
         let project = place.cwd.join(".hermes/plugins");
         let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
         let ahead = Ahead::default();
-        Self { home, project, desk, around, asking, one_moment, state, known, checks, ahead }
+        Self { home, project, desk, around, asking, one_moment, state, known, checks, ahead, head }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

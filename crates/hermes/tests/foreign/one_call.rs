@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use hermes::store::Home;
-use hermes::{Runtime, Status, ToolCall};
+use hermes::{Runtime, RuntimeBuilder, Status, ToolCall, Work};
 use hermes_testkit::TempHome;
 use serde_json::json;
 
@@ -31,6 +31,10 @@ fn learn(home: &TempHome) {
 }
 
 fn for_call_of(tool: &str, home: &TempHome, more: &[(&str, &str)]) -> Runtime {
+    builder_for_call_of(tool, home, more).build().unwrap()
+}
+
+fn builder_for_call_of(tool: &str, home: &TempHome, more: &[(&str, &str)]) -> RuntimeBuilder {
     let path = std::env::var("PATH").unwrap();
     let env = [("PATH", path.as_str())].into_iter().chain(more.iter().copied());
     Runtime::builder()
@@ -38,8 +42,11 @@ fn for_call_of(tool: &str, home: &TempHome, more: &[(&str, &str)]) -> Runtime {
         .home(Home::at(&home.path().join("home")))
         .env(env.map(|(name, value)| (name.to_owned(), value.to_owned())))
         .one_call(tool)
-        .build()
-        .unwrap()
+}
+
+/// How a call of `todo` ends.
+fn called(runtime: &Runtime) -> Status {
+    runtime.session().only("todo").open().unwrap().call_blocking(ToolCall::new("todo", "{}")).status
 }
 
 fn has(runtime: &Runtime, tool: &str) -> bool {
@@ -126,6 +133,68 @@ fn what_stands_in_for_a_tool_of_ours_does() {
     let runtime = for_call_of("todo", &home, &[]);
     let of_file = runtime.call_blocking(ToolCall::new("todo", "{}"));
     assert_eq!(body(&of_file), json!({ "from": "file" }), "{:?}", runtime.foreign_problems());
+}
+
+#[test]
+fn what_is_kept_may_be_read_ahead_early_late_or_not_at_all() {
+    let ways: [fn(Work); 3] = [|work| work(), |work| drop(std::thread::spawn(work)), drop];
+    let home = learnt("", &tool_lines("plugged_tool"));
+    let ahead = |read: fn(Work)| {
+        let builder = builder_for_call_of("todo", &home, &[]);
+        read(builder.ahead().unwrap());
+        called(&builder.build().unwrap())
+    };
+    assert_eq!(ways.map(ahead), [Status::Ok; 3]);
+
+    plugin_with(&home, "plugged", "", BLOCKS);
+    learn(&home);
+    assert_eq!(ways.map(ahead), [Status::Denied; 3]);
+
+    // What was not read before the first call is not read for nothing after it.
+    let builder = builder_for_call_of("todo", &home, &[]);
+    let late = builder.ahead().unwrap();
+    let runtime = builder.build().unwrap();
+    assert_eq!(called(&runtime), Status::Denied);
+    late();
+    assert_eq!(called(&runtime), Status::Denied);
+    assert!(builder_for_call_of("plugged_tool", &home, &[]).ahead().is_none());
+    assert!(Runtime::builder().one_call("todo").ahead().is_none(), "there is no home");
+}
+
+#[test]
+fn a_session_for_one_tool_has_no_other_unless_that_one_looks_at_them() {
+    let home = learnt("", &tool_lines("plugged_tool"));
+    let names = |tool: &str| {
+        let session = for_call_of(tool, &home, &[]).session().only(tool).open().unwrap();
+        session.toolbox_blocking().plan().tools().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+
+    assert_eq!(names("todo"), ["todo"]);
+    // A toolset of that name has more.
+    assert_eq!(names("terminal"), ["terminal"]);
+    for tool in ["execute_code", "plugged_tool", "unheard_of"] {
+        let offered = names(tool);
+        assert!(offered.iter().any(|it| it == "todo") && offered.len() > 5, "{tool}: {offered:?}");
+    }
+}
+
+#[test]
+fn commands_of_plugins_are_told_as_they_are_whether_or_not_they_were_kept() {
+    let greets = |help: &str| {
+        format!("    ctx.register_cli_command('greet', help='{help}', handler_fn=lambda args: None)\n")
+    };
+    let told = |home: &TempHome| {
+        runtime(home, LONG).plugin_cli().into_iter().map(|it| (it.name, it.help)).collect::<Vec<_>>()
+    };
+    let greet = |help: &str| [("greet".to_owned(), help.to_owned())];
+    let home = learnt("", &greets("says hello"));
+    assert_eq!(told(&home), greet("says hello"));
+
+    plugin_with(&home, "plugged", "", &greets("says goodbye"));
+    assert_eq!(told(&home), greet("says goodbye"));
+
+    home.write("home/config.yaml", "plugins:\n  enabled: [plugged]\n  disabled: [plugged]\n");
+    assert_eq!(told(&home), []);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
 use hermes_core::packed::{Packer, Unpacker};
+use hermes_extend::plugins::offer::OfferedCli;
 use hermes_store::Home;
 use hermes_store::witness::{Kept, Witnesses, forget};
 use serde::{Deserialize, Serialize};
@@ -20,11 +21,11 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.packed";
 
 /// Changes with what is written.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 
 /// What is to be known of all plugins together.
 #[derive(Serialize, Deserialize)]
-struct Head {
+pub(crate) struct Head {
     /// Fingerprint of what the configuration said.
     wanted: u64,
     missing: Vec<String>,
@@ -32,9 +33,18 @@ struct Head {
     policies: Vec<PathBuf>,
     /// Whether none of them has a say in what tools of others do: no hooks, no tools that stand in for others.
     is_quiet: bool,
+    /// The commands that they add to the command line.
+    cli: Vec<OfferedCli>,
     /// The variables that plugins asked for, and whether they were set: with others set a plugin may offer
     /// something else.
     variables: Vec<(String, bool)>,
+}
+
+impl Head {
+    /// What an earlier start kept, if it is still so.
+    pub(crate) fn read(home: &Home) -> Option<Self> {
+        Kept::head(home, ROSTER)
+    }
 }
 
 /// What was kept, if it is still so.
@@ -78,17 +88,30 @@ impl Plugins {
         Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies })
     }
 
+    /// What an earlier start kept of all of them together, if it is still so here and now: nothing where the project
+    /// has plugins too.
+    fn kept_head(&self, wanted: &Wanted, world: &World) -> Option<Head> {
+        if wanted.enabled.is_empty() || self.has_project() {
+            return None;
+        }
+        let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
+        let head = self.head.take().unwrap_or_else(|| Head::read(&self.home))?;
+        let holds = head.wanted == fingerprint(wanted)
+            && !self.has_policy(&head.policies)
+            && head.variables.iter().all(as_before);
+        holds.then_some(head)
+    }
+
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
-        let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let is_quiet = |head: &Head| {
-            head.is_quiet && !self.has_policy(&head.policies) && head.variables.iter().all(as_before)
-        };
-        let is_so = |head: &Head| head.wanted == fingerprint(wanted) && is_quiet(head);
-        !wanted.enabled.is_empty()
-            && !self.has_project()
-            && Kept::head(&self.home, ROSTER).is_some_and(|head| is_so(&head))
+        self.kept_head(wanted, world).is_some_and(|head| head.is_quiet)
+    }
+
+    /// The commands that plugins add to the command line, where that is known without looking at each of them.
+    pub(crate) fn kept_cli(&self, world: &World) -> Option<Vec<OfferedCli>> {
+        let wanted = self.lock().wanted(world);
+        self.kept_head(&wanted, world).map(|head| head.cli)
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
@@ -150,6 +173,7 @@ fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
         missing: survey.lasting.missing.clone(),
         policies: survey.lasting.policies.clone(),
         is_quiet: !all.iter().any(has_a_say),
+        cli: all.iter().flat_map(|it| it.offer.cli.iter().cloned()).collect(),
         variables: asked.into_iter().map(|name| (name.clone(), world.variable(name).is_some())).collect(),
     }
 }
