@@ -5,8 +5,8 @@ Processes are measured in homes where the plugins and servers are known already,
 none, so that what the machine does meanwhile disturbs all homes alike. A call is measured to its end, a chat
 until its model is asked: what a model does with many tools is not the start.
 
-A call has to find out whether files of plugins have changed. What that adds to it is compared with what the system
-takes for telling the dates of as many files (the item `looks` of the bench binary).
+A call and the help have to find out whether files of plugins have changed. What that adds to a call is compared with
+what the system takes for telling the dates of as many files (the item `looks` of the bench binary).
 """
 
 import argparse
@@ -27,7 +27,9 @@ SERVERS = 20
 RUNS = 60
 CALL = ["tools", "call", "todo"]
 VERSION = ["--version"]
+HELP = ["--help"]
 CHAT = ["chat", "-Q", "-q", "hello"]
+STARTS = ("version", "help", "call", "chat")
 ECHO = pathlib.Path(__file__).parents[2] / "crates/bench/src/echo_server.py"
 MANIFEST = "name: plugin{n}\nversion: 1.0.0\ndescription: Plugin number {n}\nauthor: somebody\n"
 CODE = """\
@@ -130,7 +132,7 @@ def learn(binary, env, plugins, servers):
 def times(binary, bench, runs):
     """Milliseconds of every start, round by round, by kind of home and command; and of looks at files."""
     kinds = {"none": (0, 0), "plugins": (PLUGINS, 0), "servers": (0, SERVERS), "both": (PLUGINS, SERVERS)}
-    took = {(kind, name): [] for kind in kinds for name in ("version", "call", "chat")}
+    took = {(kind, name): [] for kind in kinds for name in STARTS}
     looks = []
     model = Model()
     with tempfile.TemporaryDirectory() as folder:
@@ -141,9 +143,11 @@ def times(binary, bench, runs):
             furnish(home, *wanted, model.address())
             learn(binary, envs[kind], *wanted)
         for round_ in range(runs + 3):
-            for kind, env in envs.items():
+            # Another home is the first of each round: what ran just before it makes a start slower or quicker.
+            for kind, env in turned(list(envs.items()), round_):
                 spent = {
                     "version": measure.spawned([binary, *VERSION], env),
+                    "help": measure.spawned([binary, *HELP], env),
                     "call": measure.spawned([binary, *CALL], env),
                     "chat": until_asked(binary, env, model),
                 }
@@ -152,6 +156,11 @@ def times(binary, bench, runs):
             if bench:
                 looks.append(looked(bench, folder))
     return took, looks
+
+
+def turned(items, by):
+    """The items, beginning with another one."""
+    return items[by % len(items) :] + items[: by % len(items)]
 
 
 def looked(bench, folder):
@@ -178,7 +187,7 @@ def main():
     asked = parser.parse_args()
     took, looks = times(asked.binary, asked.bench, asked.runs)
     told = {f"start_{name}_{kind}_ms": [statistics.median(spent), "ms"] for (kind, name), spent in took.items()}
-    for name in ("version", "call", "chat"):
+    for name in STARTS:
         # Round by round, since a machine may get slower or quicker meanwhile.
         rounds = list(zip(took["none", name], took["both", name], strict=True))
         told[f"start_{name}_foreign_ms"] = [statistics.median(both - none for none, both in rounds), "ms"]

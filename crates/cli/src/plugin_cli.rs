@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
-use hermes::store::Config;
-use hermes::store::config::KeyPath;
 
 use crate::command::Failure;
 use crate::commands::COMMANDS;
@@ -41,18 +39,14 @@ fn piped() -> Option<PathBuf> {
     (!terminal).then(|| PathBuf::from(format!("/proc/{}/fd/0", std::process::id())))
 }
 
-/// The commands of plugins, for the help that names all commands; nothing when none is switched on, which is
-/// found out without looking at any.
+/// The commands of plugins, for the help that names all commands.
 pub(crate) fn help(words: &[OsString], told: &clap::Error) -> Option<String> {
     let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
     let for_all = words.iter().skip(1).all(|word| ["--help", "-h", "help"].iter().any(|it| word == it));
     if !asked.contains(&told.kind()) || !for_all {
         return None;
     }
-    let shell = Shell::of_this_process(false, None);
-    let enabled = KeyPath::new(["plugins", "enabled"])?;
-    Config::read(&shell.home().ok()?, &|_| None).ok()?.get(&enabled)?;
-    let mut commands = shell.runtime().ok()?.plugin_cli();
+    let mut commands = Shell::of_this_process(false, None).plugin_cli().ok()?;
     commands.retain(|it| !is_ours(&it.name));
     let lines: Vec<String> = commands.iter().map(|it| format!("  {:<12}  {}", it.name, it.help)).collect();
     (!lines.is_empty()).then(|| format!("\nCommands of plugins:\n{}\n", lines.join("\n")))

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use hermes::core::policy::{Approver, Nobody};
 use hermes::core::sudo::SudoAsker;
+use hermes::extend::plugins::offer::OfferedCli;
 use hermes::store::{Home, HomeInputs};
 use hermes::{BuildError, Runtime, RuntimeBuilder, Work};
 
@@ -109,6 +110,15 @@ impl Shell {
             begin(work);
         }
         finished(builder)
+    }
+
+    /// The commands that plugins add to ours: without a runtime, where nothing about plugins has changed.
+    pub(crate) fn plugin_cli(&self) -> Result<Vec<OfferedCli>, Failure> {
+        let builder = self.furnished(Runtime::builder().one_moment(), &self.cwd, None)?;
+        match builder.kept_plugin_cli() {
+            Some(kept) => Ok(kept),
+            None => Ok(finished(builder)?.plugin_cli()),
+        }
     }
 
     /// A runtime for something that lasts, with every call recorded in the home's store of sessions.

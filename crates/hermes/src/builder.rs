@@ -27,6 +27,7 @@ use hermes_core::sudo::SudoAsker;
 use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
 use hermes_env::workplace::FenceMaker;
+use hermes_extend::plugins::offer::OfferedCli;
 use hermes_guard::Mode;
 use hermes_store::sessions::SessionStore;
 use hermes_store::{Home, HomeMemory, HomeSkills, StoreError};
@@ -38,7 +39,7 @@ use crate::cron;
 use crate::environments;
 use crate::fence;
 use crate::foreign::ahead::{Ahead, Work};
-use crate::foreign::plugins::Head;
+use crate::foreign::plugins::{Head, kept_cli};
 use crate::foreign::{Extent, Foreign, Person, Wish};
 use crate::host::Machine;
 use crate::kanban::Later;
@@ -190,6 +191,14 @@ impl RuntimeBuilder {
     pub fn one_call(mut self, tool: impl Into<String>) -> Self {
         self.one_call = Some(tool.into());
         self.one_moment()
+    }
+
+    /// The commands that plugins add to the command line, where that is known without a runtime; it can be asked
+    /// [otherwise](Runtime::plugin_cli). To be asked for when the home and the variables are known.
+    pub fn kept_plugin_cli(&self) -> Option<Vec<OfferedCli>> {
+        let home = self.home.as_ref()?;
+        let world = World::read(Some(home.clone()), self.env.clone()).ok()?;
+        kept_cli(home, &workplace::begins(&world, self.place.clone()).cwd, &world)
     }
 
     /// What can be done on another thread while the runtime is put together for one call, and need not be: what is

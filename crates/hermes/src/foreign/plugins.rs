@@ -43,16 +43,16 @@ use serde_json::Value;
 use super::ahead::Ahead;
 use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Broken, Manifests, Origin};
-use super::tool_files::is_safe;
 use super::{Changes, Kind};
 use crate::world::World;
 use choose::{Chosen, Survey, Wanted};
 use clash::Clash;
 use hung::HungChecks;
 use load::{Fresh, known_by, needs, shut_out, values};
+use project::Project;
 use roster::Roster;
 
-pub(crate) use roster::Head;
+pub(crate) use roster::{Head, kept_cli};
 pub(super) use skills::skills_of;
 pub use views::{PluginState, PluginView};
 
@@ -68,7 +68,7 @@ const HUNG: &str = "hung-plugin-checks.json";
 /// All plugins.
 pub(crate) struct Plugins {
     home: Home,
-    project: PathBuf,
+    project: Project,
     desk: Arc<Desk>,
     around: Around,
     asking: Asking,
@@ -115,7 +115,7 @@ impl State {
         match &self.wanted {
             Some((revision, wanted)) if *revision == world.revision() => Arc::clone(wanted),
             _ => {
-                let wanted = if is_safe(world) { Arc::default() } else { Arc::new(Wanted::of(world)) };
+                let wanted = Arc::new(Wanted::of(world));
                 self.wanted = Some((world.revision(), Arc::clone(&wanted)));
                 wanted
             }
@@ -174,7 +174,7 @@ impl Plugins {
         one_moment: bool,
         head: Ahead<Option<Head>>,
     ) -> Self {
-        let project = place.cwd.join(".hermes/plugins");
+        let project = Project::of(&home, &place.cwd);
         let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));

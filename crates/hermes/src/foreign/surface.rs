@@ -152,11 +152,6 @@ impl Runtime {
 
     /// The commands that plugins add to the command line.
     pub fn plugin_cli(&self) -> Vec<OfferedCli> {
-        let kept = self.world(|world| self.foreign().plugins()?.kept_cli(world));
-        kept.unwrap_or_else(|| self.plugin_cli_of_each())
-    }
-
-    fn plugin_cli_of_each(&self) -> Vec<OfferedCli> {
         self.among_plugins(|plugins| plugins.each(|running| Some(running.offer.cli.clone()))).concat()
     }
 

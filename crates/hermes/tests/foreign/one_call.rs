@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use hermes::extend::plugins::offer::OfferedCli;
 use hermes::store::Home;
 use hermes::{Runtime, RuntimeBuilder, Status, ToolCall, Work};
 use hermes_testkit::TempHome;
@@ -183,18 +184,27 @@ fn commands_of_plugins_are_told_as_they_are_whether_or_not_they_were_kept() {
     let greets = |help: &str| {
         format!("    ctx.register_cli_command('greet', help='{help}', handler_fn=lambda args: None)\n")
     };
-    let told = |home: &TempHome| {
-        runtime(home, LONG).plugin_cli().into_iter().map(|it| (it.name, it.help)).collect::<Vec<_>>()
-    };
-    let greet = |help: &str| [("greet".to_owned(), help.to_owned())];
-    let home = learnt("", &greets("says hello"));
-    assert_eq!(told(&home), greet("says hello"));
+    let names = |told: Vec<OfferedCli>| told.into_iter().map(|it| (it.name, it.help)).collect::<Vec<_>>();
+    let told = |home: &TempHome| names(runtime(home, LONG).plugin_cli());
+    let kept = |home: &TempHome, more: &[_]| builder_for_call_of("", home, more).kept_plugin_cli().map(names);
+    let greet = |help: &str| vec![("greet".to_owned(), help.to_owned())];
+    let home = learnt("requires_env: [WANTED_KEY]\n", &greets("says hello"));
+    assert_eq!((kept(&home, &[]), told(&home)), (Some(greet("says hello")), greet("says hello")));
+    assert_eq!(kept(&home, &[("WANTED_KEY", "it may do more with it")]), None);
+    assert_eq!(kept(&home, &[("HERMES_SAFE_MODE", "1")]), Some(Vec::new()));
 
     plugin_with(&home, "plugged", "", &greets("says goodbye"));
-    assert_eq!(told(&home), greet("says goodbye"));
+    assert_eq!((kept(&home, &[]), told(&home)), (None, greet("says goodbye")));
+
+    learn(&home);
+    assert_eq!(kept(&home, &[]), Some(greet("says goodbye")));
+    home.write("project/.hermes/plugins/other/plugin.yaml", "name: other\n");
+    assert_eq!((kept(&home, &[]), told(&home)), (None, greet("says goodbye")));
 
     home.write("home/config.yaml", "plugins:\n  enabled: [plugged]\n  disabled: [plugged]\n");
-    assert_eq!(told(&home), []);
+    assert_eq!((kept(&home, &[]), told(&home)), (None, Vec::new()));
+    home.write("home/config.yaml", "");
+    assert_eq!((kept(&home, &[]), told(&home)), (Some(Vec::new()), Vec::new()));
 }
 
 #[test]

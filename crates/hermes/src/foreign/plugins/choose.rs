@@ -21,6 +21,7 @@ use super::clash::{Clash, settled};
 use super::{Plugins, State};
 use crate::foreign::asking::{MOMENT, PATIENCE};
 use crate::foreign::find_plugins::{FRONT, Found, Origin, in_folder, in_packages};
+use crate::foreign::tool_files::is_safe;
 use crate::host::wait_aside;
 use crate::world::World;
 
@@ -38,6 +39,9 @@ pub(super) struct Wanted {
 
 impl Wanted {
     pub(super) fn of(world: &World) -> Self {
+        if is_safe(world) {
+            return Self::default();
+        }
         let mut odd = Vec::new();
         let mut list = |key: &str| match world.config(key) {
             None | Some(Value::Null) => Vec::new(),
@@ -220,7 +224,7 @@ impl Plugins {
     pub(super) fn in_folders(&self) -> Vec<Found> {
         let mut unused = Witnesses::default();
         let mut found = self.in_home(&mut unused);
-        if !self.is_at_home() {
+        if !self.project.is_home {
             found.extend(self.in_project(&mut unused));
         }
         found

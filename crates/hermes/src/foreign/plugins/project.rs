@@ -5,17 +5,42 @@
 //! one that cannot be asked, until it is as it was or a person accepts it anew, takes that back or switches it
 //! off. A project that has nothing of this kind costs no look at the list of what was accepted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use hermes_extend::plugins::start::Code;
 use hermes_store::trust::Accepted;
 use hermes_store::witness::Witnesses;
-use hermes_store::{Named, Trust, foreign};
+use hermes_store::{Home, Named, Trust, foreign};
 
 use super::Plugins;
 use super::choose::{Chosen, Wanted, is_named};
 use crate::foreign::find_plugins::{Broken, Found, Origin, in_folder};
+
+/// Where plugins of the project are.
+pub(super) struct Project {
+    folder: PathBuf,
+    /// Whether it is the home's own: whoever stands in their own home folder has no project there.
+    pub(super) is_home: bool,
+}
+
+impl Project {
+    /// The one that this directory is in.
+    pub(super) fn of(home: &Home, cwd: &Path) -> Self {
+        let folder = cwd.join(".hermes/plugins");
+        Self { is_home: folder == home.plugins(), folder }
+    }
+
+    /// Whether it may have plugins.
+    pub(super) fn is_there(&self) -> bool {
+        !self.is_home && foreign::is_folder(&self.folder)
+    }
+
+    /// Whether one of these is of the project.
+    pub(super) fn has_policy(&self, policies: &[impl AsRef<Path>]) -> bool {
+        policies.iter().any(|path| path.as_ref().starts_with(&self.folder))
+    }
+}
 
 impl Plugins {
     /// Those of the project that were accepted. `policies` is where plugins lie that were accepted with a say.
@@ -26,11 +51,11 @@ impl Plugins {
         missing: &mut Vec<String>,
         witnesses: &mut Witnesses,
     ) -> Vec<Arc<Chosen>> {
-        if wanted.enabled.is_empty() || self.is_at_home() {
+        if wanted.enabled.is_empty() || self.project.is_home {
             return Vec::new();
         }
-        let is_there = witnesses.see(&self.project).is_some();
-        if !is_there && !self.has_policy(policies) {
+        let is_there = witnesses.see(&self.project.folder).is_some();
+        if !is_there && !self.project.has_policy(policies) {
             return Vec::new();
         }
         let (trust, unread) = match Trust::seen(&self.home, witnesses) {
@@ -56,24 +81,9 @@ impl Plugins {
         chosen
     }
 
-    /// Whether there may be plugins of the project.
-    pub(super) fn has_project(&self) -> bool {
-        !self.is_at_home() && foreign::is_folder(&self.project)
-    }
-
-    /// Whether one of these is of the project.
-    pub(super) fn has_policy(&self, policies: &[impl AsRef<Path>]) -> bool {
-        policies.iter().any(|path| path.as_ref().starts_with(&self.project))
-    }
-
-    /// Whoever stands in their own home folder has no project there.
-    pub(super) fn is_at_home(&self) -> bool {
-        self.project == self.home.plugins()
-    }
-
     pub(super) fn in_project(&self, witnesses: &mut Witnesses) -> Vec<Found> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        in_folder(&self.project, Origin::Project, &mut known.manifests, witnesses)
+        in_folder(&self.project.folder, Origin::Project, &mut known.manifests, witnesses)
     }
 
     /// Of what was accepted when lists did not tell, it is remembered now that it has a say.
@@ -89,7 +99,7 @@ impl Plugins {
 
     /// The plugins that were accepted with a say, are switched on, and are not as they were.
     fn lost(&self, wanted: &Wanted, trust: &Trust, chosen: &[Arc<Chosen>]) -> Vec<Arc<Chosen>> {
-        let here = trust.accepted().iter().filter(|it| it.path.starts_with(&self.project));
+        let here = trust.accepted().iter().filter(|it| it.path.starts_with(&self.project.folder));
         let lost = here.filter_map(|it| {
             let named = it.policy.as_ref()?;
             let code = Code::Folder(it.path.clone());

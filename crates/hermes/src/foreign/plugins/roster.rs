@@ -1,7 +1,7 @@
 //! The roster: the plugins that are switched on and what each of them offers, kept from one start to the
 //! next in one file. A start that finds the dates of their files as they were reads nothing else.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
@@ -12,6 +12,7 @@ use hermes_store::witness::{Kept, Witnesses, forget};
 use serde::{Deserialize, Serialize};
 
 use super::choose::{Chosen, Lasting, Survey, Wanted};
+use super::project::Project;
 use super::record::{self, Record};
 use super::{Plugins, Running};
 use crate::foreign::ahead::Work;
@@ -45,6 +46,35 @@ impl Head {
     pub(crate) fn read(home: &Home) -> Option<Self> {
         Kept::head(home, ROSTER)
     }
+
+    /// What `read` finds, if it is so here and now too: nothing where the project has plugins.
+    fn holding(
+        read: impl FnOnce() -> Option<Self>,
+        wanted: &Wanted,
+        project: &Project,
+        world: &World,
+    ) -> Option<Self> {
+        if project.is_there() {
+            return None;
+        }
+        let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
+        let head = read()?;
+        let holds = head.wanted == fingerprint(wanted)
+            && !project.has_policy(&head.policies)
+            && head.variables.iter().all(as_before);
+        holds.then_some(head)
+    }
+}
+
+/// The commands that plugins add to the command line for whoever stands in `cwd`, where that is known without looking
+/// at each of them.
+pub(crate) fn kept_cli(home: &Home, cwd: &Path, world: &World) -> Option<Vec<OfferedCli>> {
+    let wanted = Wanted::of(world);
+    if wanted.enabled.is_empty() {
+        return Some(Vec::new());
+    }
+    let head = Head::holding(|| Head::read(home), &wanted, &Project::of(home, cwd), world)?;
+    Some(head.cli)
 }
 
 /// What was kept, if it is still so.
@@ -88,30 +118,12 @@ impl Plugins {
         Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies })
     }
 
-    /// What an earlier start kept of all of them together, if it is still so here and now: nothing where the project
-    /// has plugins too.
-    fn kept_head(&self, wanted: &Wanted, world: &World) -> Option<Head> {
-        if wanted.enabled.is_empty() || self.has_project() {
-            return None;
-        }
-        let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let head = self.head.take().unwrap_or_else(|| Head::read(&self.home))?;
-        let holds = head.wanted == fingerprint(wanted)
-            && !self.has_policy(&head.policies)
-            && head.variables.iter().all(as_before);
-        holds.then_some(head)
-    }
-
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
-        self.kept_head(wanted, world).is_some_and(|head| head.is_quiet)
-    }
-
-    /// The commands that plugins add to the command line, where that is known without looking at each of them.
-    pub(crate) fn kept_cli(&self, world: &World) -> Option<Vec<OfferedCli>> {
-        let wanted = self.lock().wanted(world);
-        self.kept_head(&wanted, world).map(|head| head.cli)
+        let read = || self.head.take().unwrap_or_else(|| Head::read(&self.home));
+        let head = || Head::holding(read, wanted, &self.project, world);
+        !wanted.enabled.is_empty() && head().is_some_and(|head| head.is_quiet)
     }
 
     /// Keeps what was found for starts to come. A roster in which somebody is missing is no use: whoever is
