@@ -212,7 +212,8 @@ impl Runtime {
 
     /// What the configuration selects for a platform (`cli`, `telegram`, …).
     pub fn platform(&self, platform: &str) -> Result<Selection, SelectionError> {
-        self.selected(platform, &self.platform_lists(platform))
+        let snapshot = self.tools();
+        self.selected_of(&snapshot, platform, &self.platform_lists(platform))
     }
 
     /// What the configuration says about the tools of a platform.
@@ -222,6 +223,7 @@ impl Runtime {
             toolsets: settings.platform_toolsets.get(platform).cloned(),
             disabled_toolsets: settings.agent.disabled_toolsets,
             disabled_tools: settings.agent.disabled_tools,
+            unlocked: self.unlocked(self.0.registry.snapshot().catalog()),
         }
     }
 
@@ -247,7 +249,7 @@ impl Runtime {
                 platform,
                 toolsets: lists.toolsets.as_deref(),
                 disabled: &disabled,
-                unlocked: &self.unlocked(snapshot.catalog()),
+                unlocked: &lists.unlocked,
                 kanban_task,
             },
         )

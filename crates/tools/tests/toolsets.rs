@@ -248,10 +248,31 @@ fn a_server_that_has_not_connected_still_makes_the_list_say_which_are_allowed() 
 fn a_preset_in_a_list_is_expanded_and_the_rest_added() {
     let with_spotify = on("cli", Some(&["hermes-cli", "spotify", "no_mcp"])).unwrap();
     let spotify = words(&CONTRACT["toolsets"]["spotify"]["tools"]);
-    assert_eq!(with_spotify, sorted(&[&core(), &spotify, &["my_search"]]));
+    assert_eq!(with_spotify, sorted(&[&core(), &spotify, &["forecast", "my_search"]]));
 
     let house = on("cli", Some(&["hermes-cli", "homeassistant", "no_mcp"])).unwrap();
-    assert_eq!(house, sorted(&[hermes_tools::core_tools(), &["my_search"]]));
+    assert_eq!(house, sorted(&[hermes_tools::core_tools(), &["forecast", "my_search"]]));
+}
+
+#[test]
+fn a_list_that_begins_with_the_own_preset_takes_nothing_else_away() {
+    let (list, unlocked) = (["hermes-cli".to_owned(), "!todo".to_owned()], ["x_search".to_owned()]);
+    let settings = |toolsets| PlatformSettings {
+        platform: "cli",
+        toolsets,
+        unlocked: &unlocked,
+        ..PlatformSettings::default()
+    };
+    let tools = |settings: PlatformSettings<'_>| -> Vec<String> {
+        let plan = platform_selection(&catalog(), &settings).unwrap().plan(&catalog()).unwrap();
+        plan.tools().iter().map(ToString::to_string).collect()
+    };
+
+    let rest: Vec<String> = tools(settings(None)).into_iter().filter(|tool| tool != "todo").collect();
+    assert_eq!(tools(settings(Some(&list))), rest);
+    assert!(rest.contains(&"forecast".to_owned()) && rest.contains(&"x_search".to_owned()));
+    let of_another = on("cli", Some(&["hermes-telegram", "!todo"])).unwrap();
+    assert!(!of_another.contains(&"forecast".to_owned()), "that one was not what it gets by itself");
 }
 
 #[test]

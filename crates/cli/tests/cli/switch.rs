@@ -37,6 +37,25 @@ fn switching_off_and_on_is_seen_at_once() {
 }
 
 #[test]
+fn a_tool_file_can_be_switched_off_and_stays_when_something_else_is() {
+    let home = Home::new();
+    home.say(&["tools", "new", "shout"]);
+
+    home.say(&["tools", "disable", "todo"]);
+    home.say(&["tools", "enable", "todo"]);
+    assert_eq!(home.say(&["tools", "explain", "shout"]), "`shout` is in through `shout`\n");
+    assert_eq!(home.say(&["tools", "disable", "shout"]), "`shout` is disabled for cli\n");
+    assert!(home.say(&["tools", "explain", "shout"]).contains("`shout` is out: `shout` is disabled"));
+    assert_eq!(home.say(&["tools", "enable", "shout"]), "`shout` is enabled for cli\n");
+    assert_eq!(home.say(&["tools", "enable", "shout"]), "`shout` is enabled for cli, as before\n");
+    home.say(&["tools", "disable", "shout"]);
+    std::fs::remove_file(home.state().join("tools/shout.py")).unwrap();
+    assert_eq!(home.run(&["tools", "explain", "todo"]).code, Some(2));
+    assert_eq!(home.say(&["tools", "disable", "shout"]), "`shout` is disabled for cli\n");
+    assert_eq!(home.say(&["tools", "explain", "todo"]), "`todo` is in through `hermes-cli`\n");
+}
+
+#[test]
 fn single_tools_can_be_switched_too() {
     let home = Home::configured("platform_toolsets:\n  cli: [read_file, search_files, todo]\n");
 

@@ -43,8 +43,8 @@ pub(super) enum Reason<'a> {
 }
 
 /// A name that brings tools in, and how it may.
-struct Root<'a> {
-    name: &'a str,
+pub(super) struct Root<'a> {
+    pub(super) name: &'a str,
     meaning: Meaning<'a>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Decision<'a> {
 }
 
 /// Every name that brings tools in, in the order in which they get the credit.
-fn roots<'a>(
+pub(super) fn roots<'a>(
     catalog: &'a Catalog,
     selection: &'a Selection,
     unknown: &mut Vec<UnknownName>,

@@ -8,13 +8,15 @@
 //! | `[web, gh]`, `gh` an MCP server | `web` and that server: the list says which servers are allowed |
 //! | `[web, mcp__gh__search]` | `web` and that one tool of the server |
 //! | `[web, no_mcp]` | `web`; no MCP server, even if named |
-//! | `[hermes-cli, spotify]` | the preset, the toolsets it covers, `spotify`, every MCP server |
+//! | `[hermes-cli, spotify]` | what comes in without a list, and `spotify` |
 //! | `[web, "!web_extract"]` | `web` without that tool; `!` works for toolsets too |
 //! | `["!web"]` | an error: a list begins with what it has |
 //! | `[hermes]` | an error that offers the names that come near |
 //! | `[discord]` for another platform | an error that says where the toolset works |
 //!
-//! - A list is exact. Nothing is added to it but MCP servers, and those not to an empty one.
+//! - A list is exact. Nothing is added to it but MCP servers, and those not to an empty one. One that
+//!   names the platform's own preset begins with all that comes in without a list: whoever takes one thing
+//!   out of that, or adds one, did not speak of the rest.
 //! - A preset *covers* a toolset when it has all of its tools. The covered toolsets are turned
 //!   on by name, so a tool that a plugin registers into `web` comes with them.
 //! - A preset does not bring toolsets that are off by default, except that of the platform's
@@ -67,7 +69,7 @@ pub fn platform_selection(
     };
     let mut selection = match settings.toolsets {
         None => reading.preset(settings.unlocked),
-        Some(list) => reading.list(list)?,
+        Some(list) => reading.list(list, settings.unlocked)?,
     };
     selection.disabled.extend(settings.disabled.iter().cloned());
     selection.kanban_task = settings.kanban_task;
@@ -105,17 +107,20 @@ impl Reading<'_> {
     /// Without a list.
     fn preset(&self, unlocked: &[String]) -> Selection {
         let mut enabled = self.expand(self.preset);
-        if !self.restricted {
-            let held = |name: &str| self.withheld.iter().any(|withheld| withheld.toolset == name);
-            let there = unlocked.iter().filter(|name| self.catalog.toolset(name).is_some() && !held(name));
-            enabled.extend(there.cloned());
-        }
+        enabled.extend(self.unlocked(unlocked));
         let mcp = if self.restricted { McpServers::Named } else { McpServers::Every };
         Selection { mcp, plugins: !self.restricted, ..Selection::of(enabled) }
     }
 
+    /// Toolsets that are off by default, and that other settings turn on beside the preset.
+    fn unlocked(&self, unlocked: &[String]) -> Vec<String> {
+        let held = |name: &str| self.withheld.iter().any(|withheld| withheld.toolset == name);
+        let there = unlocked.iter().filter(|name| self.catalog.toolset(name).is_some() && !held(name));
+        if self.restricted { Vec::new() } else { there.cloned().collect() }
+    }
+
     /// With a list.
-    fn list(&self, list: &[String]) -> Result<Selection, SelectionError> {
+    fn list(&self, list: &[String], unlocked: &[String]) -> Result<Selection, SelectionError> {
         let mut selection = Selection::default();
         let (mut enabled, mut unknown) = (Vec::new(), Vec::new());
         let (mut no_mcp, mut names_mcp) = (false, false);
@@ -127,6 +132,10 @@ impl Reading<'_> {
             } else if let Some(meaning) = self.catalog.meaning(name) {
                 names_mcp |= self.names_mcp(name, meaning);
                 enabled.extend(self.take_in(name, meaning)?);
+                if self.is_own_preset(meaning) {
+                    enabled.extend(self.unlocked(unlocked));
+                    selection.plugins = !self.restricted;
+                }
             } else {
                 unknown.push(self.catalog.unknown(name));
             }
@@ -158,6 +167,10 @@ impl Reading<'_> {
             });
         }
         Ok(if entry.is_preset() { self.expand(entry) } else { vec![name.to_owned()] })
+    }
+
+    fn is_own_preset(&self, meaning: Meaning<'_>) -> bool {
+        matches!(meaning, Meaning::Toolset(entry) if entry.name == self.preset.name)
     }
 
     fn leave_out(&self, name: &str, selection: &mut Selection, unknown: &mut Vec<UnknownName>) {

@@ -1,11 +1,19 @@
 //! Switching a toolset or a tool on or off for one platform: what its list has to say then.
 //!
-//! Pure: from the list as it is to the list as it should be. Writing it is somebody else's work.
+//! Pure: from the list as it is to the list as it should be. Writing it is somebody else's work. What a
+//! list brings is asked of the code that selects: plugins, MCP servers and what a key unlocks come in
+//! without being named.
 
-use super::{Catalog, SelectionError};
+use std::collections::BTreeSet;
+
+use super::catalog::Meaning;
+use super::decide::roots;
+use super::platform::NO_MCP;
+use super::selection::McpServers;
+use super::{Catalog, PlatformSettings, Selection, SelectionError, platform_selection};
 
 /// What the configuration says about one platform, before or after a switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlatformLists {
     /// `platform_toolsets.<platform>`, if it is there.
     pub toolsets: Option<Vec<String>>,
@@ -13,6 +21,8 @@ pub struct PlatformLists {
     pub disabled_toolsets: Vec<String>,
     /// `agent.disabled_tools`, which holds for every platform.
     pub disabled_tools: Vec<String>,
+    /// Toolsets that are off by default but that other settings turn on.
+    pub unlocked: Vec<String>,
 }
 
 impl PlatformLists {
@@ -23,9 +33,15 @@ impl PlatformLists {
         lists.disabled_tools.retain(|known| known != name);
         let mut list = self.list_or_preset(catalog, platform)?;
         list.retain(|known| known.strip_prefix('!') != Some(name));
-        let comes_unasked = catalog.built_in(name).is_none_or(|toolset| !toolset.default_off);
-        let is_there =
-            list.iter().any(|known| known == name) || (comes_unasked && reaches_all(catalog, &list, name)?);
+        // It keeps servers out that are named, too; without it all others would come along.
+        let only_this = is_of_a_server(catalog, name) && list.iter().any(|known| known == NO_MCP);
+        if only_this {
+            list.retain(|known| known != NO_MCP);
+        }
+        let default_off = catalog.built_in(name).is_some_and(|toolset| toolset.default_off);
+        let comes_unasked = !default_off && !only_this;
+        let brought = self.brought(catalog, platform, &list)?;
+        let is_there = list.iter().any(|known| known == name) || (comes_unasked && brought.has_all(name)?);
         if !is_there {
             list.push(name.to_owned());
         }
@@ -34,17 +50,70 @@ impl PlatformLists {
 
     /// The lists with `name` switched off for the platform.
     pub fn without(&self, catalog: &Catalog, platform: &str, name: &str) -> Result<Self, SelectionError> {
+        if catalog.meaning(name).is_none()
+            && let Some(lists) = self.without_mention(name)
+        {
+            return Ok(lists);
+        }
         let mut list = self.list_or_preset(catalog, platform)?;
+        let before = self.brought(catalog, platform, &list)?.selection.mcp;
         list.retain(|known| known != name);
+        let after = self.brought(catalog, platform, &list)?.selection.mcp;
+        if before == McpServers::Named && after == McpServers::Every {
+            // The last server that the list allowed is gone, which does not mean all others.
+            list.push(NO_MCP.to_owned());
+        }
         let refusal = format!("!{name}");
-        if !list.contains(&refusal) && reaches_any(catalog, &list, name)? {
+        if !list.contains(&refusal) && self.brought(catalog, platform, &list)?.has_any(name)? {
             list.push(refusal);
         }
-        if list.iter().all(|known| known.starts_with('!')) {
+        if list.iter().all(|known| known.starts_with('!') || known == NO_MCP) {
             // A list that only leaves things out leaves nothing.
             list.clear();
         }
         self.clone().settle(self, catalog, platform, list)
+    }
+
+    /// The lists without a name that nobody has any more, as that of a tool file that was removed: it would keep
+    /// everything else from working. Nothing when no list mentions it.
+    fn without_mention(&self, name: &str) -> Option<Self> {
+        let is_other = |known: &String| known.strip_prefix('!').unwrap_or(known) != name;
+        let mut lists = self.clone();
+        if let Some(list) = &mut lists.toolsets {
+            list.retain(is_other);
+        }
+        lists.disabled_toolsets.retain(is_other);
+        lists.disabled_tools.retain(is_other);
+        (lists != *self).then_some(lists)
+    }
+
+    /// What the positive names of a list bring in.
+    fn brought<'a>(
+        &self,
+        catalog: &'a Catalog,
+        platform: &str,
+        list: &[String],
+    ) -> Result<Brought<'a>, SelectionError> {
+        let names: Vec<String> = list.iter().filter(|name| !name.starts_with('!')).cloned().collect();
+        let settings = PlatformSettings {
+            platform,
+            toolsets: Some(&names),
+            unlocked: &self.unlocked,
+            ..PlatformSettings::default()
+        };
+        let selection = platform_selection(catalog, &settings)?;
+        let mut unknown = Vec::new();
+        let named = roots(catalog, &selection, &mut unknown).into_iter().map(|root| root.name.to_owned());
+        let names: Vec<String> = named.collect();
+        if !unknown.is_empty() {
+            return Err(SelectionError::Unknown(unknown));
+        }
+        let (mut toolsets, mut tools) = (BTreeSet::new(), BTreeSet::new());
+        for name in names {
+            toolsets.extend(toolset(catalog, &name));
+            tools.extend(tools_of(catalog, &name)?);
+        }
+        Ok(Brought { catalog, selection, toolsets, tools })
     }
 
     fn list_or_preset(&self, catalog: &Catalog, platform: &str) -> Result<Vec<String>, SelectionError> {
@@ -66,29 +135,52 @@ impl PlatformLists {
     }
 }
 
+/// What a list brings in.
+struct Brought<'a> {
+    catalog: &'a Catalog,
+    selection: Selection,
+    /// By the names of toolsets. That of a server which has not connected has no tools yet.
+    toolsets: BTreeSet<&'a str>,
+    tools: BTreeSet<String>,
+}
+
+impl Brought<'_> {
+    fn has_all(&self, name: &str) -> Result<bool, SelectionError> {
+        if is_of_a_server(self.catalog, name) {
+            return Ok(self.has_toolset(name));
+        }
+        Ok(tools_of(self.catalog, name)?.iter().all(|tool| self.tools.contains(tool)))
+    }
+
+    fn has_any(&self, name: &str) -> Result<bool, SelectionError> {
+        let any = tools_of(self.catalog, name)?.iter().any(|tool| self.tools.contains(tool));
+        Ok(any || self.has_toolset(name))
+    }
+
+    /// Whether it has the toolset of this name; of a server's tool, that server.
+    fn has_toolset(&self, name: &str) -> bool {
+        let owner = self.catalog.mcp_owner(name).map(|entry| entry.name.as_ref());
+        toolset(self.catalog, name).or(owner).is_some_and(|found| self.toolsets.contains(found))
+    }
+}
+
+/// The toolset that a name is, or is another name for.
+fn toolset<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a str> {
+    match catalog.meaning(name)? {
+        Meaning::Toolset(entry) => Some(entry.name.as_ref()),
+        _ => None,
+    }
+}
+
+/// Whether a name is that of an MCP server, or of a tool of one.
+fn is_of_a_server(catalog: &Catalog, name: &str) -> bool {
+    catalog.is_mcp(name) || (toolset(catalog, name).is_none() && catalog.mcp_owner(name).is_some())
+}
+
 /// The tools a name stands for, built or not.
-fn tools(catalog: &Catalog, name: &str) -> Result<Vec<String>, SelectionError> {
+fn tools_of(catalog: &Catalog, name: &str) -> Result<Vec<String>, SelectionError> {
     let found = catalog.resolve(name)?;
     Ok(found.tools.iter().chain(&found.missing).map(|member| member.tool.to_string()).collect())
-}
-
-/// The tools that the positive names of a list bring in.
-fn brought(catalog: &Catalog, list: &[String]) -> Result<Vec<String>, SelectionError> {
-    let mut all = Vec::new();
-    for name in list.iter().filter(|name| !name.starts_with('!') && *name != super::platform::NO_MCP) {
-        all.extend(tools(catalog, name)?);
-    }
-    Ok(all)
-}
-
-fn reaches_all(catalog: &Catalog, list: &[String], name: &str) -> Result<bool, SelectionError> {
-    let all = brought(catalog, list)?;
-    Ok(tools(catalog, name)?.iter().all(|tool| all.contains(tool)))
-}
-
-fn reaches_any(catalog: &Catalog, list: &[String], name: &str) -> Result<bool, SelectionError> {
-    let all = brought(catalog, list)?;
-    Ok(tools(catalog, name)?.iter().any(|tool| all.contains(tool)))
 }
 
 #[cfg(test)]
@@ -96,7 +188,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::toolset::{CatalogParts, Toolset};
+    use crate::toolset::{CatalogParts, DynamicToolset, Toolset};
 
     const WEB: Toolset = Toolset::new("web", "").tools(&["web_search", "web_extract"]);
     const FILE: Toolset = Toolset::new("file", "").tools(&["read_file"]);
@@ -115,11 +207,7 @@ mod tests {
 
     fn lists(toolsets: Option<&[&str]>) -> PlatformLists {
         let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect();
-        PlatformLists {
-            toolsets: toolsets.map(owned),
-            disabled_toolsets: Vec::new(),
-            disabled_tools: Vec::new(),
-        }
+        PlatformLists { toolsets: toolsets.map(owned), ..PlatformLists::default() }
     }
 
     #[test]
@@ -162,6 +250,61 @@ mod tests {
         let before = PlatformLists { disabled_toolsets: vec!["web".to_owned()], ..lists(None) };
 
         assert_eq!(before.with(&catalog(), "cli", "web").unwrap(), lists(None));
+    }
+
+    /// The same with a plugin, two MCP servers, of which `fs` has not connected, and a toolset with a key.
+    fn full() -> Catalog {
+        const X: Toolset = Toolset::new("x", "").tools(&["x_search"]).default_off().unlocked_by("X_KEY");
+        let tools = [("read_file", "file"), ("forecast", "weather"), ("mcp__gh__find", "mcp-gh")];
+        Catalog::new(CatalogParts {
+            toolsets: &[&WEB, &FILE, &SPOTIFY, &CLI, &X],
+            tools: tools.map(|(tool, toolset)| (Arc::from(tool), Arc::from(toolset))).to_vec(),
+            dynamic: vec![
+                DynamicToolset::mcp("gh", vec![]),
+                DynamicToolset::mcp("fs", vec![]),
+                DynamicToolset { name: "weather".into(), ..DynamicToolset::default() },
+            ],
+            ..CatalogParts::default()
+        })
+    }
+
+    #[test]
+    fn what_comes_in_without_a_name_can_be_switched_off_and_on_again() {
+        let before = PlatformLists { unlocked: vec!["x".to_owned()], ..lists(None) };
+        for name in ["weather", "forecast", "gh", "mcp-gh", "mcp__gh__find", "fs", "mcp__fs__read", "x"] {
+            let off = before.without(&full(), "cli", name).unwrap();
+            let on = off.with(&full(), "cli", name).unwrap();
+
+            assert_eq!(off.toolsets, lists(Some(&["hermes-cli", &format!("!{name}")])).toolsets);
+            let expected: &[&str] = if name == "x" { &["hermes-cli", "x"] } else { &["hermes-cli"] };
+            assert_eq!(on.toolsets, lists(Some(expected)).toolsets, "{name}");
+            if name != "x" {
+                assert_eq!(before.with(&full(), "cli", name).unwrap(), before, "{name} is there already");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_says_which_servers_are_allowed_goes_on_doing_so() {
+        let one = lists(Some(&["web", "gh"]));
+
+        let none = one.without(&full(), "cli", "gh").unwrap();
+
+        assert_eq!(none, lists(Some(&["web", "no_mcp"])));
+        assert_eq!(none.with(&full(), "cli", "fs").unwrap(), lists(Some(&["web", "fs"])));
+        assert_eq!(one.with(&full(), "cli", "fs").unwrap(), lists(Some(&["web", "gh", "fs"])));
+        assert_eq!(one.without(&full(), "cli", "web").unwrap(), lists(Some(&["gh"])));
+    }
+
+    #[test]
+    fn a_name_that_nobody_has_any_more_can_be_taken_out_of_the_lists() {
+        let stale = PlatformLists {
+            disabled_tools: vec!["gone".to_owned()],
+            ..lists(Some(&["hermes-cli", "gone", "!gone"]))
+        };
+
+        assert_eq!(stale.without(&catalog(), "cli", "gone").unwrap(), lists(Some(&["hermes-cli"])));
+        assert!(stale.with(&catalog(), "cli", "gone").is_err());
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn groups() -> Vec<Group> {
 }
 
 fn nothing_said() -> PlatformLists {
-    PlatformLists { toolsets: None, disabled_toolsets: Vec::new(), disabled_tools: Vec::new() }
+    PlatformLists::default()
 }
 
 fn judged(
