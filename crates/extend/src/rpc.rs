@@ -251,7 +251,8 @@ impl Wire {
             }
             (Some(method), None) => callee.notified(method, params()),
             (None, Some(id)) => {
-                let Some(id) = id.as_u64() else { return };
+                // Every request of ours has a number.
+                let Some(id) = id.as_u64() else { return callee.logged(&String::from_utf8_lossy(line)) };
                 self.answered(id, answer_of(message));
             }
             (None, None) => callee.logged(&String::from_utf8_lossy(line)),
@@ -263,7 +264,12 @@ fn answer_of(mut message: Value) -> Result<Value, RpcError> {
     match message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
         Some(error) => Err(RpcError::Answered {
             code: error.get("code").and_then(Value::as_i64).unwrap_or(-32603),
-            message: error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason").to_owned(),
+            message: error
+                .get("message")
+                .unwrap_or(&error)
+                .as_str()
+                .unwrap_or("it gave no reason")
+                .to_owned(),
         }),
         None => Ok(message.get_mut("result").map(Value::take).unwrap_or_default()),
     }

@@ -70,6 +70,61 @@ fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
     }
 }
 
+#[test]
+fn a_program_with_a_say_that_answers_otherwise_than_agreed_denies() {
+    for (policy, answer, denied) in [
+        ("true", r#"{"action": "block", "message": "no"}"#, true),
+        ("true", r#"{"answers": {"action": "block"}}"#, true),
+        ("true", r#"[{"action": "block"}]"#, true),
+        ("true", r#""block""#, true),
+        ("true", r#"{"errors": [{"message": "down"}]}"#, true),
+        ("false", r#"{"action": "block", "message": "no"}"#, false),
+        ("true", r#"{"answers": []}"#, false),
+        ("true", "{}", false),
+    ] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        let manifest = format!("name: guard\npolicy: {policy}\nrun: [python3, guard.py]\n");
+        home.write("home/plugins/guard/plugin.yaml", &manifest);
+        home.write(
+            "home/plugins/guard/guard.py",
+            &format!(
+                "import json, sys\nanswers = {{'initialize': {{'hooks': ['pre_tool_call']}}, 'hook': \
+                 json.loads('''{answer}''')}}\nfor line in sys.stdin:\n    asked = json.loads(line)\n    \
+                 print(json.dumps({{'jsonrpc': '2.0', 'id': asked.get('id'), 'result': \
+                 answers.get(asked['method'])}}), flush=True)\n"
+            ),
+        );
+
+        let outcome = call(&runtime(&home, LONG), "todo", &json!({}));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{policy} {answer}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_plugin_with_a_say_in_an_event_that_there_is_not_denies_and_says_what_may_be_meant() {
+    for (policy, event, denied) in [
+        ("true", "pre_tool_cal", true),
+        ("true", "PRE_TOOL_CALL", true),
+        ("false", "pre_tool_cal", false),
+        ("true", "pre_gateway_dispatch", false),
+    ] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        let body = format!("    ctx.register_hook('{event}', lambda **kw: None)\n");
+        plugin_with(&home, "guard", &format!("policy: {policy}\n"), &body);
+        let runtime = runtime(&home, LONG);
+
+        let outcome = call(&runtime, "todo", &json!({}));
+
+        assert_eq!(outcome.status == Status::Denied, denied, "{policy} {event}: {outcome:?}");
+        assert_eq!(outcome.body.contains("did you mean `pre_tool_call`"), denied, "{outcome:?}");
+        let shown = runtime.plugins().remove(0).state;
+        assert_eq!(matches!(shown, hermes::PluginState::Failed(_)), denied, "{shown:?}");
+    }
+}
+
 /// Callbacks that end in ways which end more than themselves.
 const ODD_ENDS: [&str; 7] = [
     "raise SystemExit(1)",

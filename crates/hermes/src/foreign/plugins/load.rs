@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use hermes_core::hook::{Before, CallEnd, CallView, EventKind, Hook, HookEvent, HookFailure, Reaction};
 use hermes_core::registry::{Scope, Source};
+use hermes_core::toolset::UnknownName;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::entry::{Owner, scope};
 use hermes_extend::plugins::hook::PluginHook;
@@ -62,17 +63,12 @@ impl Plugins {
             (false, asked) => running.offer.tools.iter().map(|tool| needing(tool, asked)).collect(),
         };
         let scope = scope(source, &tools, &owner);
-        match PluginHook::of(
-            &running.key(),
-            &running.offer.hooks,
-            running.manifest().is_some_and(|manifest| manifest.policy),
-            &running.subject,
-            &self.desk,
-            &self.around,
-        ) {
-            Some(hook) => scope.hook(hook),
-            None => scope,
-        }
+        let (key, events, subject) = (running.key(), &running.offer.hooks, &running.subject);
+        let policy = running.manifest().is_some_and(|manifest| manifest.policy);
+        let hook = PluginHook::of(&key, events, policy, subject, &self.desk, &self.around);
+        let mistaken = mistaken(running)
+            .map(|why| -> Arc<dyn Hook> { Arc::new(Shut { name: format!("plugin {key}"), why }) });
+        hook.into_iter().chain(mistaken).fold(scope, Scope::hook)
     }
 
     /// What a plugin without an answer leaves in the registry: nothing, unless it has a say in what may
@@ -177,6 +173,16 @@ fn made(chosen: &Chosen, variables: Vec<(String, String)>, home: &Home) -> Plugi
         home: home.path().to_path_buf(),
         profile: home.profile().unwrap_or("default").to_owned(),
     }
+}
+
+/// Why a plugin cannot have the say that it is meant to have: it wants to hear of what never happens, so that it
+/// would be passed over.
+pub(super) fn mistaken(running: &Running) -> Option<String> {
+    let policy = running.manifest().is_some_and(|manifest| manifest.policy);
+    let unknown = running.offer.hooks.iter().find(|event| EventKind::named(event).is_none())?;
+    let unknown = UnknownName::among(unknown, EventKind::ALL.map(EventKind::name));
+    let way_out = format!("`hermes plugins disable {}` is the way out", running.key());
+    policy.then(|| format!("it has a hook for an event that there is not: {unknown}; {way_out}"))
 }
 
 /// What a plugin that cannot even be asked leaves in the registry: nothing, unless it is meant to have a say.

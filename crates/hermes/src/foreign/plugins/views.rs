@@ -11,6 +11,7 @@ use hermes_store::Trust;
 use hermes_store::witness::Witnesses;
 
 use super::choose::Wanted;
+use super::load::mistaken;
 use super::{Plugins, Running, State, told};
 use crate::foreign::asking::Unheard;
 use crate::foreign::find_plugins::{Found, Origin};
@@ -91,7 +92,10 @@ impl Plugins {
                 _ => PluginState::Failed(told(it, why)),
             },
             (_, Some((_, broken)), _) | (None, None, Err(broken)) => PluginState::Failed(broken.why.clone()),
-            (Some(_), None, _) => PluginState::On,
+            (Some(running), None, _) => match mistaken(running) {
+                Some(why) => PluginState::Failed(why),
+                None => PluginState::On,
+            },
             (None, None, Ok(_)) if self.identity(&found, trust, &mut Witnesses::default()).is_none() => {
                 PluginState::NotAccepted
             }
