@@ -357,7 +357,12 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let wish = Wish { extent, mcp_servers: self.mcp_servers, plugins: self.plugins };
+        let wish = Wish {
+            extent,
+            mcp_servers: self.mcp_servers,
+            plugins: self.plugins,
+            secrets: Arc::clone(&secrets),
+        };
         let foreign = Foreign::new(&world, &machine, &self.place, self.person, wish);
         drop(world);
         foreign.hooks().look_at(&shared);

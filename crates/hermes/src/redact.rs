@@ -50,17 +50,30 @@ impl WorldRedact {
         }
     }
 
+    /// The text without secrets, for whoever must not wait: nothing while somebody changes what is known.
+    pub(crate) fn at_once<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
+        let made = || Some(self.keep(self.look(&*self.world.try_read().ok()?)));
+        self.ready().or_else(made).map(|secrets| secrets.out_of(text))
+    }
+
     fn secrets(&self) -> Secrets {
-        if let Some(ready) = &*self.ready.read().unwrap_or_else(PoisonError::into_inner) {
-            return ready.clone();
-        }
-        let made = self.look();
+        let made = || {
+            let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
+            self.keep(self.look(&world))
+        };
+        self.ready().unwrap_or_else(made)
+    }
+
+    fn ready(&self) -> Option<Secrets> {
+        self.ready.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, made: Secrets) -> Secrets {
         *self.ready.write().unwrap_or_else(PoisonError::into_inner) = Some(made.clone());
         made
     }
 
-    fn look(&self) -> Secrets {
-        let world = self.world.read().unwrap_or_else(PoisonError::into_inner);
+    fn look(&self, world: &World) -> Secrets {
         if world.config("security.redact_secrets") == Some(Value::Bool(false)) {
             return Secrets::LeftIn;
         }
@@ -71,12 +84,18 @@ impl WorldRedact {
     }
 }
 
-impl Redact for WorldRedact {
-    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.secrets() {
+impl Secrets {
+    fn out_of<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self {
             Secrets::LeftIn => Cow::Borrowed(text),
             Secrets::TakenOut(redactor) => redactor.redact(text),
         }
+    }
+}
+
+impl Redact for WorldRedact {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.secrets().out_of(text)
     }
 }
 

@@ -51,6 +51,7 @@ use hermes_extend::worker::Doors;
 use hermes_store::{Home, foreign};
 
 use crate::host::{Machine, aside};
+use crate::redact::WorldRedact;
 use crate::world::World;
 use ahead::{Ahead, Work};
 use asking::{Asking, Pending, Unheard, wait_a_moment};
@@ -73,11 +74,13 @@ fn doors(launch: &Arc<dyn Launch>, machine: &Arc<Machine>) -> Doors {
     Doors { launch: Arc::clone(launch), tasks, host: machine.clone() }
 }
 
-/// Where foreign programs ask for more; what they print goes to the home's log.
-fn desk(home: &Home) -> Arc<Desk> {
+/// Where foreign programs ask for more; what they print goes to the home's log, without the secrets that
+/// they were given.
+fn desk(home: &Home, secrets: Arc<WorldRedact>) -> Arc<Desk> {
     let home = home.clone();
     Desk::new(Arc::new(move |name, line| {
         let since_epoch = Machine::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let line = secrets.at_once(line).unwrap_or("(a line that was printed while settings changed)".into());
         // A line that cannot be written is lost; the tool that said it is not to blame.
         let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
     }))
@@ -147,6 +150,8 @@ pub(crate) struct Wish {
     pub(crate) mcp_servers: bool,
     /// What an earlier start kept of plugins, if somebody has begun to read it.
     pub(crate) plugins: Ahead<Option<Head>>,
+    /// What must not get into logs.
+    pub(crate) secrets: Arc<WorldRedact>,
 }
 
 /// Which foreign tools, and when.
@@ -169,7 +174,7 @@ impl Foreign {
         person: Option<Arc<dyn Person>>,
         wish: Wish,
     ) -> Self {
-        let Wish { extent, mcp_servers, plugins: head } = wish;
+        let Wish { extent, mcp_servers, plugins: head, secrets } = wish;
         let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
@@ -179,7 +184,7 @@ impl Foreign {
         let mut kinds: Vec<Box<dyn Kind>> = vec![servers, Box::new(Arc::clone(&hooks))];
         let (mut tool_files, mut plugins) = (None, None);
         if let Some(home) = world.home() {
-            let (doors, desk) = (doors(&launcher, machine), desk(home));
+            let (doors, desk) = (doors(&launcher, machine), desk(home, secrets));
             let hosts = Hosts::new(doors.clone(), Arc::clone(&desk), home.path().to_path_buf());
             let asking = Asking::new(home.clone(), tool_files::KEPT, doors.clone(), tool_files::AT_ONCE);
             let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, asking, one_moment));

@@ -8,7 +8,7 @@ use hermes::{Runtime, Status, ToolCall};
 use hermes_testkit::TempHome;
 use serde_json::json;
 
-use crate::{LONG, body, call, runtime};
+use crate::{LONG, body, call, file_with, runtime};
 
 /// Handlers that misbehave, and some that do not.
 const TOOLS: &str = r#"
@@ -197,4 +197,21 @@ fn a_file_dropped_into_an_open_session_is_there_at_its_next_call() {
 
     std::fs::remove_file(home.path().join("home/tools/faults.py")).unwrap();
     assert_eq!(session.call_blocking(ToolCall::new("pid", "{}")).status, Status::Unknown);
+}
+
+#[test]
+fn secrets_that_a_handler_prints_or_raises_are_not_written_to_the_log() {
+    let home = TempHome::new();
+    home.write("home/.env", "MINE_API_KEY=zq81kslw9203jfnv77\n");
+    let lines = "print('the key is', os.environ['MINE_API_KEY'])\n\n\ndef fail():\n    raise ValueError('no such \
+                 key: ' + os.environ['MINE_API_KEY'])\n";
+    let file = file_with("mine", lines).replace("json.dumps({'from': 'mine'})", "fail()");
+    home.write("home/tools/mine.py", &file);
+
+    let outcome = call(&runtime(&home, LONG), "mine", &json!({}));
+
+    assert!(outcome.body.contains("ValueError"), "{outcome:?}");
+    let log = std::fs::read_to_string(home.path().join("home/logs/tools.log")).unwrap();
+    assert!(log.contains("the key is [REDACTED]") && log.contains("no such key: [REDACTED]"), "{log}");
+    assert!(!log.contains("zq81kslw9203jfnv77"), "{log}");
 }
