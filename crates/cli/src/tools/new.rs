@@ -9,6 +9,9 @@ use crate::shell::Shell;
 /// The file, with `NAME` where the tool's name goes.
 const TEMPLATE: &str = include_str!("template.py");
 
+/// What files import to register themselves.
+const TAKEN: [&str; 1] = ["registry"];
+
 #[derive(clap::Args)]
 pub(crate) struct New {
     /// Name of the tool, and of its file
@@ -20,6 +23,12 @@ pub(crate) struct New {
 
 impl Run for New {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
+        if TAKEN.contains(&self.name.as_str()) {
+            return Err(Failure::usage(format!(
+                "a tool file cannot be called {}.py: something else is imported by that name; choose another",
+                self.name
+            )));
+        }
         if !is_name(&self.name) {
             return Err(Failure::usage(format!(
                 "`{}` is not a name for a tool: use up to 64 of a-z, 0-9 and `_`, beginning with a letter",
@@ -39,14 +48,16 @@ impl Run for New {
             return shell.out.json(&json!({ "name": self.name, "path": path }));
         }
         shell.out.text(&format!("Wrote {}", path.display()))?;
+        if self.project {
+            shell.out.remark(&format!("Accept it as it is: hermes plugins trust {}", path.display()))?;
+        }
         shell.out.remark(&format!("Try it: hermes tools test {}", path.display()))
     }
 }
 
 /// A name that is good for a tool and for a Python module.
 fn is_name(name: &str) -> bool {
-    // What files import to register themselves.
-    name != "registry"
+    !TAKEN.contains(&name)
         && name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')

@@ -1,9 +1,37 @@
 //! `plugin.yaml`: what a plugin says about itself before anything of it runs.
 
+use hermes_core::toolset::UnknownName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::hooks::words;
 use crate::is_default;
+
+/// What a manifest may say, also where only the original listens.
+const KEYS: [&str; 22] = [
+    "name",
+    "version",
+    "description",
+    "author",
+    "kind",
+    "requires_env",
+    "run",
+    "provides_tools",
+    "provides_hooks",
+    "policy",
+    "manifest_version",
+    "label",
+    "optional_env",
+    "hooks",
+    "platforms",
+    "pip_dependencies",
+    "external_dependencies",
+    "provides_web_providers",
+    "provides_browser_providers",
+    "provides_middleware",
+    "homepage",
+    "license",
+];
 
 /// What a manifest says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -62,7 +90,7 @@ impl Manifest {
         if fields.get("manifest_version").and_then(Value::as_f64).is_some_and(|version| version > 1.0) {
             return Err("its manifest_version is newer than this program".to_owned());
         }
-        let mut odd = Vec::new();
+        let mut odd: Vec<String> = fields.keys().filter_map(|key| misspelt(key)).collect();
         let name = match text(fields.get("name")) {
             Some(name) => name,
             None => folder.to_owned(),
@@ -79,8 +107,9 @@ impl Manifest {
         };
         let run = match fields.get("run") {
             None | Some(Value::Null) => Vec::new(),
-            Some(Value::String(program)) => vec![program.clone()],
-            Some(Value::Array(words)) => {
+            // No `~`: what a plugin runs lies in its folder, or is on the search path.
+            Some(Value::String(command)) => words(command, None).map_err(|why| format!("`run`: {why}"))?,
+            Some(Value::Array(words)) if !words.is_empty() => {
                 let words: Option<Vec<String>> = words.iter().map(|word| text(Some(word))).collect();
                 words.ok_or("`run` is a program, or a list of a program and its arguments")?
             }
@@ -186,9 +215,20 @@ fn names(value: Option<&Value>) -> Vec<String> {
     items.iter().filter_map(|item| text(Some(item))).collect()
 }
 
-/// Names, or mappings that hold one.
+/// What is meant by a key that is not known, where that can be told. Others may be for somebody else.
+fn misspelt(key: &str) -> Option<String> {
+    let unknown = UnknownName::among(key, KEYS);
+    let is_near = !KEYS.contains(&key) && !unknown.suggestions.is_empty();
+    is_near.then(|| format!("the key {unknown}"))
+}
+
+/// Names, or mappings that hold one, in a list or alone.
 fn variables(value: Option<&Value>) -> Vec<String> {
-    let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let items = match value {
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(one @ (Value::String(_) | Value::Object(_))) => std::slice::from_ref(one),
+        _ => &[],
+    };
     items.iter().filter_map(|item| text(Some(item)).or_else(|| text(item.get("name")))).collect()
 }
 
@@ -259,6 +299,27 @@ mod tests {
             let found = leads(&["sh", word]);
             assert_eq!(found.as_deref(), Some(word));
         }
+    }
+
+    #[test]
+    fn a_command_in_one_text_is_split_into_words_and_one_variable_needs_no_list() {
+        let read = Manifest::read(&json!({ "run": "node 'my words.mjs' -v", "requires_env": "A" }), "x");
+
+        let Manifest { run, requires_env, .. } = read.unwrap();
+        assert_eq!(
+            (run, requires_env),
+            (["node", "my words.mjs", "-v"].map(str::to_owned).to_vec(), vec!["A".to_owned()])
+        );
+        for wrong in [json!(""), json!([]), json!("node 'x")] {
+            assert!(Manifest::read(&json!({ "run": wrong }), "x").is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_nearly_one_is_told_and_others_are_left_alone() {
+        let read = Manifest::read(&json!({ "polcy": true, "x_of_mine": 1, "label": "L" }), "x").unwrap();
+
+        assert_eq!(read.odd, ["the key `polcy` is not known; did you mean `policy`?"]);
     }
 
     #[test]

@@ -38,11 +38,7 @@ impl Offer {
     /// has no more to do with them.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {
-        let is_odd = |tool: &&OfferedTool| !matches!(tool.schema.value(), Value::Object(_) | Value::Null);
-        let odd = self.tools.iter().filter(is_odd);
-        let odd: Vec<String> = odd
-            .map(|tool| format!("the schema of `{}` is not an object, and is not used", tool.name))
-            .collect();
+        let odd: Vec<String> = self.tools.iter().filter_map(OfferedTool::odd).collect();
         self.notes.extend(odd);
         for tool in &mut self.tools {
             let Definition { description, parameters } = tool.definition();
@@ -161,11 +157,40 @@ impl OfferedTool {
             "" => text(schema).unwrap_or_default(),
             own => own.to_owned(),
         };
-        let inner = schema.get("parameters");
-        let bare = || schema.get("type").is_some().then_some(schema);
-        let parameters = inner.or_else(bare).cloned().unwrap_or_else(|| json!({}));
+        let parameters = parameters(schema).cloned().unwrap_or_else(|| json!({}));
         Definition { description, parameters }
     }
+
+    /// Why its schema says nothing of its arguments, where it is not meant to have none.
+    fn odd(&self) -> Option<String> {
+        let schema = self.schema.value();
+        let why = match (schema, parameters(schema)) {
+            (Value::Null, _) => return None,
+            (Value::Object(_), Some(Value::Object(found))) => match found.get("type") {
+                None => return None,
+                Some(Value::String(kind)) if kind == "object" => return None,
+                Some(_) => "`parameters` in the schema of `{}` are not of type `object`, and not used",
+            },
+            (Value::Object(_), Some(_)) => {
+                "`parameters` in the schema of `{}` are not a mapping, and not used"
+            }
+            (Value::Object(fields), None) if fields.keys().any(|key| !ABOUT.contains(&key.as_str())) => {
+                "the schema of `{}` has no `parameters`"
+            }
+            (Value::Object(_), None) => return None,
+            _ => "the schema of `{}` is not an object, and is not used",
+        };
+        Some(why.replace("{}", &self.name))
+    }
+}
+
+/// What a schema says beside the arguments.
+const ABOUT: [&str; 2] = ["name", "description"];
+
+/// The schema of the arguments: under one of the names that are usual for it, or without anything around it.
+fn parameters(schema: &Value) -> Option<&Value> {
+    let named = ["parameters", "input_schema", "inputSchema"].iter().find_map(|key| schema.get(*key));
+    named.or_else(|| schema.get("type").is_some().then_some(schema))
 }
 
 #[cfg(test)]
@@ -179,6 +204,25 @@ mod tests {
         let notes = Offer::read(&offer).unwrap().settled().notes;
 
         assert_eq!(notes, ["the schema of `odd` is not an object, and is not used"]);
+        let told = |schema: Value| {
+            OfferedTool { name: "x".to_owned(), schema: schema.into(), ..OfferedTool::default() }.odd()
+        };
+        for fine in [json!({}), json!({ "name": "x" }), json!({ "parameters": { "properties": {} } })] {
+            assert_eq!(told(fine.clone()), None, "{fine}");
+        }
+        for (odd, why) in [
+            (
+                json!({ "parameters": ["a"] }),
+                "`parameters` in the schema of `x` are not a mapping, and not used",
+            ),
+            (
+                json!({ "type": "objekt" }),
+                "`parameters` in the schema of `x` are not of type `object`, and not used",
+            ),
+            (json!({ "name": "x", "params": {} }), "the schema of `x` has no `parameters`"),
+        ] {
+            assert_eq!(told(odd).as_deref(), Some(why));
+        }
     }
 
     #[test]
@@ -190,6 +234,7 @@ mod tests {
 
         assert_eq!(tool(whole), Definition { description: "A.".to_owned(), parameters: parameters.clone() });
         assert_eq!(tool(parameters.clone()).parameters, parameters);
+        assert_eq!(tool(json!({ "name": "a", "input_schema": parameters })).parameters, parameters);
         assert_eq!(tool(json!({ "name": "a" })).parameters, json!({}));
     }
 }

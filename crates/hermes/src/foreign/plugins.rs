@@ -371,5 +371,11 @@ fn notes(running: &Running) -> Vec<String> {
     let unheard = running.offer.hooks.iter().filter(|event| hook::event(event).is_none());
     let unheard = unheard.map(|event| format!("the event `{event}` is not raised"));
     let odd = running.manifest().into_iter().flat_map(|manifest| manifest.odd.iter().cloned());
-    unheard.chain(running.offer.notes.iter().cloned()).chain(odd).chain(skills::notes(running)).collect()
+    let wanting = running.offer.tools.iter().filter(|tool| tool.overrides && !running.overrides);
+    let setting = format!("plugins.entries.{}.allow_tool_override", running.key());
+    let wanting = wanting.map(|tool| {
+        format!("`{}` wants to stand in for a tool of others; `{setting}: true` allows it", tool.name)
+    });
+    let own = running.offer.notes.iter().cloned();
+    unheard.chain(own).chain(odd).chain(wanting).chain(skills::notes(running)).collect()
 }

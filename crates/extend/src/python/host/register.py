@@ -71,7 +71,7 @@ class Registry:
             schema=schema,
             handler=handler,
             check_fn=check_fn,
-            requires_env=[str(it) for it in (requires_env or [])],
+            requires_env=[requires_env] if isinstance(requires_env, str) else [str(it) for it in requires_env or []],
             is_async=bool(is_async),
             description=str(description or schema.get("description", "") or ""),
             emoji=str(emoji or ""),
