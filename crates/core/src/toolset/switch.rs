@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::catalog::Meaning;
+use super::catalog::{Meaning, Source};
 use super::decide::roots;
 use super::platform::NO_MCP;
 use super::selection::McpServers;
@@ -29,22 +29,25 @@ impl PlatformLists {
     /// The lists with `name` switched on: nothing holds it back any more, and the platform has it.
     pub fn with(&self, catalog: &Catalog, platform: &str, name: &str) -> Result<Self, SelectionError> {
         let mut lists = self.clone();
-        lists.disabled_toolsets.retain(|known| known != name);
+        let same = |known: &str| is_same(catalog, known, name);
+        lists.disabled_toolsets.retain(|known| !same(known));
         lists.disabled_tools.retain(|known| known != name);
         let mut list = self.list_or_preset(catalog, platform)?;
-        list.retain(|known| known.strip_prefix('!') != Some(name));
-        // It keeps servers out that are named, too; without it all others would come along.
+        let before = self.servers(catalog, platform, &list)?;
+        list.retain(|known| !known.strip_prefix('!').is_some_and(same));
+        // It keeps servers out that are named, too; without it they and all others would come along.
         let only_this = is_of_a_server(catalog, name) && list.iter().any(|known| known == NO_MCP);
         if only_this {
-            list.retain(|known| known != NO_MCP);
+            list.retain(|known| known != NO_MCP && !is_of_a_server(catalog, known));
         }
         let default_off = catalog.built_in(name).is_some_and(|toolset| toolset.default_off);
         let comes_unasked = !default_off && !only_this;
         let brought = self.brought(catalog, platform, &list)?;
-        let is_there = list.iter().any(|known| known == name) || (comes_unasked && brought.has_all(name)?);
+        let is_there = list.iter().any(|known| same(known)) || (comes_unasked && brought.has_all(name)?);
         if !is_there {
             list.push(name.to_owned());
         }
+        self.let_no_server_in(before, catalog, platform, &mut list)?;
         lists.settle(self, catalog, platform, list)
     }
 
@@ -56,20 +59,18 @@ impl PlatformLists {
             return Ok(lists);
         }
         let mut list = self.list_or_preset(catalog, platform)?;
-        let before = self.brought(catalog, platform, &list)?.selection.mcp;
-        list.retain(|known| known != name);
-        let after = self.brought(catalog, platform, &list)?.selection.mcp;
-        if before == McpServers::Named && after == McpServers::Every {
-            // The last server that the list allowed is gone, which does not mean all others.
-            list.push(NO_MCP.to_owned());
-        }
+        let before = self.servers(catalog, platform, &list)?;
+        list.retain(|known| !is_same(catalog, known, name));
+        self.let_no_server_in(before, catalog, platform, &mut list)?;
         let refusal = format!("!{name}");
         if !list.contains(&refusal) && self.brought(catalog, platform, &list)?.has_any(name)? {
             list.push(refusal);
         }
         if list.iter().all(|known| known.starts_with('!') || known == NO_MCP) {
-            // A list that only leaves things out leaves nothing.
-            list.clear();
+            // A list that only leaves things out leaves nothing; servers that came by themselves stay by name.
+            let came = if before == McpServers::Every { servers_but(catalog, name) } else { Vec::new() };
+            list.retain(|known| !came.is_empty() && known != NO_MCP);
+            list.splice(0..0, came);
         }
         self.clone().settle(self, catalog, platform, list)
     }
@@ -85,6 +86,31 @@ impl PlatformLists {
         lists.disabled_toolsets.retain(is_other);
         lists.disabled_tools.retain(is_other);
         (lists != *self).then_some(lists)
+    }
+
+    /// Which servers a list lets in.
+    fn servers(
+        &self,
+        catalog: &Catalog,
+        platform: &str,
+        list: &[String],
+    ) -> Result<McpServers, SelectionError> {
+        Ok(self.brought(catalog, platform, list)?.selection.mcp)
+    }
+
+    /// A list without the last server that it named, or with the first name of all, would let every server in.
+    fn let_no_server_in(
+        &self,
+        before: McpServers,
+        catalog: &Catalog,
+        platform: &str,
+        list: &mut Vec<String>,
+    ) -> Result<(), SelectionError> {
+        let all = McpServers::Every;
+        if before != all && self.servers(catalog, platform, list)? == all {
+            list.push(NO_MCP.to_owned());
+        }
+        Ok(())
     }
 
     /// What the positive names of a list bring in.
@@ -170,6 +196,18 @@ fn toolset<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a str> {
         Meaning::Toolset(entry) => Some(entry.name.as_ref()),
         _ => None,
     }
+}
+
+/// Whether two names mean the same toolset or tool: a server is known by two.
+fn is_same(catalog: &Catalog, one: &str, other: &str) -> bool {
+    one == other || toolset(catalog, one).is_some_and(|found| toolset(catalog, other) == Some(found))
+}
+
+/// The servers, but for one.
+fn servers_but(catalog: &Catalog, name: &str) -> Vec<String> {
+    let servers = catalog.entries().filter(|entry| entry.source == Source::Mcp);
+    let names = servers.map(|entry| entry.name.as_ref().to_owned());
+    names.filter(|known| !is_same(catalog, known, name)).collect()
 }
 
 /// Whether a name is that of an MCP server, or of a tool of one.
@@ -305,6 +343,78 @@ mod tests {
 
         assert_eq!(stale.without(&catalog(), "cli", "gone").unwrap(), lists(Some(&["hermes-cli"])));
         assert!(stale.with(&catalog(), "cli", "gone").is_err());
+    }
+
+    /// With the servers `gh`, of which two tools are known, and `new`, of which nothing is, and a plugin.
+    fn foreign() -> Catalog {
+        let own = [("read_file", "file"), ("web_search", "web"), ("web_extract", "web")];
+        let theirs = [("mcp__gh__find", "mcp-gh"), ("mcp__gh__drop", "mcp-gh"), ("paint", "art")];
+        let mut parts = CatalogParts {
+            toolsets: &[&WEB, &FILE, &SPOTIFY, &CLI],
+            tools: own.iter().chain(&theirs).map(|&(tool, set)| (Arc::from(tool), Arc::from(set))).collect(),
+            ..CatalogParts::default()
+        };
+        let found = vec![Arc::from("mcp__gh__find"), Arc::from("mcp__gh__drop")];
+        let plugin = DynamicToolset { name: "art".into(), ..DynamicToolset::default() };
+        parts.dynamic =
+            vec![DynamicToolset::mcp("gh", found), DynamicToolset::mcp("new", Vec::new()), plugin];
+        Catalog::new(parts)
+    }
+
+    fn present(catalog: &Catalog, lists: &PlatformLists) -> Vec<String> {
+        let toolsets = lists.toolsets.as_deref();
+        let settings = PlatformSettings { platform: "cli", toolsets, ..PlatformSettings::default() };
+        let plan = platform_selection(catalog, &settings).unwrap().plan(catalog).unwrap();
+        plan.tools().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_server_and_a_tool_of_one_are_switched_off_although_nothing_names_them() {
+        let catalog = foreign();
+
+        assert_eq!(
+            lists(None).without(&catalog, "cli", "mcp__gh__drop").unwrap(),
+            lists(Some(&["hermes-cli", "!mcp__gh__drop"]))
+        );
+        assert_eq!(
+            lists(None).without(&catalog, "cli", "new").unwrap(),
+            lists(Some(&["hermes-cli", "!new"]))
+        );
+        let off = lists(None).without(&catalog, "cli", "mcp-gh").unwrap();
+        assert_eq!(present(&catalog, &off), ["paint", "read_file", "web_extract", "web_search"]);
+        assert_eq!(off.with(&catalog, "cli", "gh").unwrap(), lists(Some(&["hermes-cli"])));
+    }
+
+    #[test]
+    fn a_switch_changes_what_it_names_and_nothing_else() {
+        let catalog = foreign();
+        let some: [Option<&[&str]>; 9] = [
+            None,
+            Some(&[]),
+            Some(&["hermes-cli"]),
+            Some(&["web"]),
+            Some(&["web", "gh"]),
+            Some(&["web", "mcp__gh__find"]),
+            Some(&["web", "no_mcp"]),
+            Some(&["gh", "art"]),
+            Some(&["hermes-cli", "!web", "!mcp-gh"]),
+        ];
+        for list in some {
+            for name in ["web", "web_extract", "gh", "mcp-gh", "new", "mcp__gh__find", "art", "paint"] {
+                let before = present(&catalog, &lists(list));
+                let named = tools_of(&catalog, name).unwrap();
+                let others = |all: Vec<String>| -> Vec<String> {
+                    all.into_iter().filter(|tool| !named.contains(tool)).collect()
+                };
+
+                let off = present(&catalog, &lists(list).without(&catalog, "cli", name).unwrap());
+                let on = present(&catalog, &lists(list).with(&catalog, "cli", name).unwrap());
+
+                assert!(!off.iter().any(|tool| named.contains(tool)), "{list:?} without {name}: {off:?}");
+                assert_eq!(others(off), others(before.clone()), "{list:?} without {name}");
+                assert_eq!(others(on), others(before), "{list:?} with {name}");
+            }
+        }
     }
 
     #[test]
