@@ -165,7 +165,6 @@ impl OfferedTool {
     fn odd(&self) -> Option<String> {
         let schema = self.schema.value();
         let why = match (schema, parameters(schema)) {
-            (Value::Null, _) => return None,
             (Value::Object(_), Some(Value::Object(found))) => match found.get("type") {
                 None => return None,
                 Some(Value::String(kind)) if kind == "object" => return None,
@@ -177,7 +176,7 @@ impl OfferedTool {
             (Value::Object(fields), None) if fields.keys().any(|key| !ABOUT.contains(&key.as_str())) => {
                 "the schema of `{}` has no `parameters`"
             }
-            (Value::Object(_), None) => return None,
+            (Value::Null, _) | (Value::Object(_), None) => return None,
             _ => "the schema of `{}` is not an object, and is not used",
         };
         Some(why.replace("{}", &self.name))
