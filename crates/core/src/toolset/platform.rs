@@ -8,13 +8,14 @@
 //! | `[web, gh]`, `gh` an MCP server | `web` and that server: the list says which servers are allowed |
 //! | `[web, mcp__gh__search]` | `web` and that one tool of the server |
 //! | `[web, no_mcp]` | `web`; no MCP server, even if named |
-//! | `[hermes-cli, spotify]` | the preset, the toolsets it covers, `spotify`, every MCP server |
+//! | `[hermes-cli, spotify]` | `spotify`, and all that comes in without a list |
 //! | `[web, "!web_extract"]` | `web` without that tool; `!` works for toolsets too |
 //! | `["!web"]` | an error: a list begins with what it has |
 //! | `[hermes]` | an error that offers the names that come near |
 //! | `[discord]` for another platform | an error that says where the toolset works |
 //!
-//! - A list is exact. Nothing is added to it but MCP servers, and those not to an empty one.
+//! - A list is exact. Nothing is added to it but MCP servers, and those not to an empty one; a list that has the
+//!   platform's own preset has what that brings without a list, the toolsets of plugins too.
 //! - A preset *covers* a toolset when it has all of its tools. The covered toolsets are turned
 //!   on by name, so a tool that a plugin registers into `web` comes with them.
 //! - A preset does not bring toolsets that are off by default, except that of the platform's
@@ -92,6 +93,27 @@ fn withheld(catalog: &Catalog, settings: &PlatformSettings<'_>) -> Vec<Withheld>
         .collect()
 }
 
+/// Which MCP servers a list lets in.
+pub(super) fn servers<'n>(
+    catalog: &Catalog,
+    restricted: bool,
+    list: impl Iterator<Item = &'n str>,
+) -> McpServers {
+    let (mut any, mut named) = (false, restricted);
+    for name in list.filter(|name| !name.starts_with('!')) {
+        if name == NO_MCP {
+            return McpServers::Never;
+        }
+        any = true;
+        named |= match catalog.meaning(name) {
+            Some(Meaning::Toolset(entry)) => entry.source == Source::Mcp,
+            Some(Meaning::Tool) => catalog.mcp_owner(name).is_some(),
+            Some(Meaning::Everything | Meaning::Legacy(_)) | None => false,
+        };
+    }
+    if named || !any { McpServers::Named } else { McpServers::Every }
+}
+
 /// What is needed to read a platform's list.
 struct Reading<'a> {
     catalog: &'a Catalog,
@@ -118,14 +140,14 @@ impl Reading<'_> {
     fn list(&self, list: &[String]) -> Result<Selection, SelectionError> {
         let mut selection = Selection::default();
         let (mut enabled, mut unknown) = (Vec::new(), Vec::new());
-        let (mut no_mcp, mut names_mcp) = (false, false);
         for name in list.iter().map(|name| name.trim()) {
             if name == NO_MCP {
-                no_mcp = true;
-            } else if let Some(name) = name.strip_prefix('!') {
+                continue;
+            }
+            if let Some(name) = name.strip_prefix('!') {
                 self.leave_out(name.trim(), &mut selection, &mut unknown);
             } else if let Some(meaning) = self.catalog.meaning(name) {
-                names_mcp |= self.names_mcp(name, meaning);
+                selection.plugins |= !self.restricted && self.is_own_preset(meaning);
                 enabled.extend(self.take_in(name, meaning)?);
             } else {
                 unknown.push(self.catalog.unknown(name));
@@ -138,11 +160,7 @@ impl Reading<'_> {
             let preset = self.preset.name.as_ref().to_owned();
             return Err(SelectionError::NothingToLeaveOutOf { platform: self.platform.to_owned(), preset });
         }
-        selection.mcp = match (no_mcp, self.restricted || names_mcp || enabled.is_empty()) {
-            (true, _) => McpServers::Never,
-            (false, true) => McpServers::Named,
-            (false, false) => McpServers::Every,
-        };
+        selection.mcp = servers(self.catalog, self.restricted, list.iter().map(|name| name.trim()));
         selection.enabled = Some(enabled);
         Ok(selection)
     }
@@ -168,12 +186,8 @@ impl Reading<'_> {
         }
     }
 
-    fn names_mcp(&self, name: &str, meaning: Meaning<'_>) -> bool {
-        match meaning {
-            Meaning::Toolset(entry) => entry.source == Source::Mcp,
-            Meaning::Tool => self.catalog.mcp_owner(name).is_some(),
-            Meaning::Everything | Meaning::Legacy(_) => false,
-        }
+    fn is_own_preset(&self, meaning: Meaning<'_>) -> bool {
+        matches!(meaning, Meaning::Toolset(entry) if entry.name == self.preset.name)
     }
 
     /// A preset, and the toolsets it covers: those that setup offers, then those that add to
