@@ -269,7 +269,8 @@ mod tests {
         };
         let found = vec![Arc::from("mcp__gh__find"), Arc::from("mcp__gh__drop")];
         let plugin = DynamicToolset { name: "art".into(), ..DynamicToolset::default() };
-        parts.dynamic = vec![DynamicToolset::mcp("gh", found), DynamicToolset::mcp("new", Vec::new()), plugin];
+        parts.dynamic =
+            vec![DynamicToolset::mcp("gh", found), DynamicToolset::mcp("new", Vec::new()), plugin];
         Catalog::new(parts)
     }
 
