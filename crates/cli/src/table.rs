@@ -145,12 +145,17 @@ impl Look {
 /// The text with nothing in it that a terminal would obey: a tool's description may come from
 /// anywhere. Line breaks stay.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_obeyed(c) && c != '\n' { ' ' } else { c }).collect()
+}
+
+/// Whether a terminal would do something at this letter, or show what follows in another order.
+fn is_obeyed(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The text as one harmless line.
 pub(crate) fn on_one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_obeyed(c) { ' ' } else { c }).collect()
 }
 
 /// The text in lines that end before column `all`: the first begins at column `used`, the others below
@@ -286,7 +291,7 @@ mod tests {
         let text = PIPED.table(&["A"], &[row(&["a\u{1b}]0;title\u{7}\nb\u{9b}2J"])]);
 
         assert_eq!(text, "a ]0;title  b 2J\n");
-        assert_eq!(harmless("a\nb\u{1b}c"), "a\nb c");
+        assert_eq!(harmless("a\nb\u{1b}c\u{202e}d"), "a\nb c d");
     }
 
     proptest! {

@@ -59,9 +59,17 @@ pub fn reach(grant: Grant, request: &ApprovalRequest) -> String {
                 found.flat_map(|finding| finding.targets.iter().map(String::as_str)).collect();
             format!(", and the same effect on {} for the rest of the session", visible(&targets.join(", ")))
         }
+        // What only a foreign program knows is granted tool by tool.
+        Grant::Class if is_foreign(request) => {
+            format!(", and every call of `{}` for the rest of the session", visible(&request.tool))
+        }
         Grant::Class => format!(", and everything of `{rule}` for the rest of the session"),
         Grant::Always => format!(", and everything of `{rule}` from now on (config.yaml)"),
     }
+}
+
+fn is_foreign(request: &ApprovalRequest) -> bool {
+    !request.effects.is_empty() && request.effects.iter().all(|effect| matches!(effect, Effect::Foreign(_)))
 }
 
 /// The text with everything that would not show, would move the cursor, or would change how the rest
@@ -97,6 +105,31 @@ mod tests {
     #[test]
     fn letters_that_would_not_show_are_written_out() {
         assert_eq!(visible("ls \u{1b}[2J\u{202e}x\ty"), "ls \\u{1b}[2J\\u{202e}x y");
+    }
+
+    #[test]
+    fn a_yes_to_a_foreign_tool_reaches_as_far_as_that_tool() {
+        let request = |effect: Effect| ApprovalRequest {
+            call: crate::call::CallId::from("c1"),
+            session: "s".to_owned(),
+            tool: "mcp__gh__drop".to_owned(),
+            arguments: "{}".to_owned(),
+            digest: 0,
+            effects: vec![effect],
+            reason: crate::policy::Reason::new("kind", "why"),
+            expires_after: std::time::Duration::from_secs(1),
+        };
+        let foreign = crate::effect::Foreign {
+            source: "MCP server `gh`".to_owned(),
+            tool: "drop".to_owned(),
+            overlaps: false,
+        };
+
+        let tool = reach(Grant::Class, &request(Effect::Foreign(foreign)));
+        let kind = reach(Grant::Class, &request(Effect::Unknown("x".to_owned())));
+
+        assert_eq!(tool, ", and every call of `mcp__gh__drop` for the rest of the session");
+        assert_eq!(kind, ", and everything of `kind` for the rest of the session");
     }
 
     proptest! {

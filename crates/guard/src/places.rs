@@ -328,7 +328,7 @@ fn home_file(inside: &str) -> Option<Place> {
 }
 
 /// Folders of the agent whose content is run, or decides what is.
-const AGENT_FOLDERS: [&str; 10] = [
+const AGENT_FOLDERS: [&str; 11] = [
     "hooks",
     "agent-hooks",
     "plugins",
@@ -339,6 +339,8 @@ const AGENT_FOLDERS: [&str; 10] = [
     "managed",
     "cron",
     "cache/pycache",
+    // What a person agreed to of each MCP server.
+    "mcp",
 ];
 
 /// What stands behind a folder in the path of something in it; nothing behind the folder itself.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hermes::extend::mcp::client::{Ignored, ignored};
+use hermes::extend::mcp::client::{Ignored, Misread, ignored};
 use hermes::store::config::{KeyPath, Standing, standing};
 use hermes::store::{Config, StoreError};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ impl Run for Check {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let home = shell.home()?;
         let found = match read(shell) {
-            Ok(config) => odd(&config, &strange_names(shell)),
+            Ok(config) => odd(&config, &Servers::of(shell)),
             Err(_) => wrong(&home)?,
         };
         report(shell, &home.config(), &found)?;
@@ -89,7 +89,7 @@ fn report(shell: &Shell, file: &std::path::Path, found: &[Found]) -> Result<(), 
 }
 
 /// What is odd in a file that can be used.
-fn odd(config: &Config, strange: &BTreeMap<String, Vec<Ignored>>) -> Vec<Found> {
+fn odd(config: &Config, servers: &Servers) -> Vec<Found> {
     let mut found: Vec<Found> = config
         .warnings
         .iter()
@@ -105,7 +105,7 @@ fn odd(config: &Config, strange: &BTreeMap<String, Vec<Ignored>>) -> Vec<Found> 
         let level = Level::Warning;
         Found { line, key, level, what, hint: None }
     }));
-    found.extend(of_mcp_servers(config, strange));
+    found.extend(of_mcp_servers(config, servers));
     let mut unused = Vec::new();
     walk(&mut Vec::new(), config.values(), &mut unused);
     for path in unused {
@@ -120,27 +120,53 @@ fn odd(config: &Config, strange: &BTreeMap<String, Vec<Ignored>>) -> Vec<Found> 
     found
 }
 
-/// Names of tools that MCP servers do not have, as far as it is known which they have: none is started for it.
-fn strange_names(shell: &Shell) -> BTreeMap<String, Vec<Ignored>> {
-    // What keeps a runtime from being made is told by whoever needs one.
-    let servers = shell.runtime().map(|runtime| runtime.mcp().servers()).unwrap_or_default();
-    servers.iter().map(|server| (server.config().name.clone(), server.strange_names())).collect()
+/// What is known of MCP servers; none is started for it.
+#[derive(Default)]
+struct Servers {
+    /// Names of tools that they do not have, as far as it is known which they have.
+    strange: BTreeMap<String, Vec<Ignored>>,
+    /// Those that cannot be used as they are written.
+    misread: Vec<Misread>,
 }
 
-/// What is written about MCP servers and has no effect; `strange` are the names of tools that nobody has.
-fn of_mcp_servers(config: &Config, strange: &BTreeMap<String, Vec<Ignored>>) -> Vec<Found> {
-    let servers = config.values().get("mcp_servers").and_then(Value::as_object);
-    let of_one = |(name, written): (&String, &Value)| {
-        let found = |ignored: Ignored| {
-            let names = ["mcp_servers", name].into_iter().map(str::to_owned).chain(ignored.at);
-            let path = KeyPath::new(names.collect::<Vec<_>>())?;
-            let (line, key) = (config.line(&path), path.to_string());
-            Some(Found { line, key, level: Level::Note, what: ignored.what, hint: ignored.hint })
-        };
-        let strange = strange.get(name).into_iter().flatten().cloned();
-        ignored(written).into_iter().chain(strange).filter_map(found).collect::<Vec<_>>()
+impl Servers {
+    fn of(shell: &Shell) -> Self {
+        // What keeps a runtime from being made is told by whoever needs one.
+        let Ok(runtime) = shell.runtime() else { return Self::default() };
+        let servers = runtime.mcp().servers();
+        let strange =
+            servers.iter().map(|server| (server.config().name.clone(), server.strange_names())).collect();
+        Self { strange, misread: runtime.mcp().misread() }
+    }
+}
+
+/// What is written about MCP servers and cannot be used, or has no effect.
+fn of_mcp_servers(config: &Config, known: &Servers) -> Vec<Found> {
+    let found = |at: Vec<String>, level: Level, what: String, hint: Option<String>| {
+        let path = KeyPath::new(["mcp_servers".to_owned()].into_iter().chain(at).collect::<Vec<_>>())?;
+        let (line, key) = (config.line(&path), path.to_string());
+        Some(Found { line, key, level, what, hint })
     };
-    servers.into_iter().flatten().flat_map(of_one).collect()
+    let servers = match config.values().get("mcp_servers") {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(Value::Object(servers)) => servers,
+        Some(_) => {
+            let what = "is not a map of names to servers, so there are none".to_owned();
+            return found(Vec::new(), Level::Warning, what, None).into_iter().collect();
+        }
+    };
+    let wrong = known.misread.iter().filter_map(|Misread { name, why }| {
+        found(vec![name.clone()], Level::Warning, format!("is not used: {why}"), None)
+    });
+    let of_one = |(name, written): (&String, &Value)| {
+        let strange = known.strange.get(name).into_iter().flatten().cloned();
+        let without_effect = ignored(written).into_iter().chain(strange).filter_map(|ignored: Ignored| {
+            let at = [name.clone()].into_iter().chain(ignored.at).collect();
+            found(at, Level::Note, ignored.what, ignored.hint)
+        });
+        without_effect.collect::<Vec<_>>()
+    };
+    wrong.chain(servers.iter().flat_map(of_one)).collect()
 }
 
 /// The highest places that nothing here uses.

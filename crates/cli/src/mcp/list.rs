@@ -15,6 +15,9 @@ impl Run for List {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
         let runtime = shell.runtime()?;
         let mcp = runtime.mcp();
+        if let Some(wrong) = mcp.wrong_section().first() {
+            return Err(Failure::usage(format!("{wrong} in config.yaml")));
+        }
         let mut rows: Vec<Row> = mcp.servers().iter().map(Row::of).collect();
         rows.extend(mcp.switched_off().iter().map(|config| Row::bare(config, Status::Disabled.word())));
         rows.extend(mcp.misread().into_iter().map(|Misread { name, why }| Row {

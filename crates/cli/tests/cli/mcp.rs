@@ -114,6 +114,40 @@ fn a_check_of_the_configuration_knows_the_tools_of_a_server_that_was_heard_and_s
 }
 
 #[test]
+fn a_section_that_is_no_map_is_told_instead_of_that_there_are_no_servers() {
+    let home = Home::configured("mcp_servers:\n  - command: x\n");
+
+    let listed = home.run(&["mcp", "list"]);
+    let checked = home.say(&["config", "check"]);
+
+    assert_eq!(listed.code, Some(2));
+    assert!(listed.err.contains("`mcp_servers` is not a map of names to servers"), "{listed:?}");
+    assert!(checked.contains("mcp_servers  is not a map"), "{checked}");
+}
+
+#[test]
+fn a_tool_of_a_server_is_switched_off_and_on_and_nothing_else_is() {
+    let home = home();
+    for name in ["one", "two"] {
+        home.say(&["mcp", "add", name, "--", "python3", "server.py"]);
+    }
+    let on = || -> Vec<bool> {
+        let names = ["mcp__one__echo", "mcp__two__echo", "todo"];
+        names.iter().map(|name| home.say(&["tools", "explain", name]).contains("is in through")).collect()
+    };
+
+    assert_eq!(home.say(&["tools", "disable", "mcp__one__echo"]), "`mcp__one__echo` is disabled for cli\n");
+    assert_eq!(on(), [false, true, true]);
+    home.say(&["tools", "enable", "mcp__one__echo"]);
+    home.say(&["tools", "enable", "one"]);
+    assert_eq!(on(), [true, true, true]);
+    home.say(&["tools", "disable", "mcp-two", "todo"]);
+    assert_eq!(on(), [true, false, false]);
+    home.say(&["tools", "enable", "two"]);
+    assert_eq!(on(), [true, true, false]);
+}
+
+#[test]
 fn a_server_is_added_listed_tried_used_and_removed() {
     let home = home();
 
@@ -234,6 +268,8 @@ fn what_cannot_be_used_is_listed_with_why_and_can_be_removed() {
     );
     assert_eq!(tried.code, Some(2));
     assert!(tried.err.contains("neither `command` nor `url`"), "{tried:?}");
+    let checked = home.say(&["config", "check"]);
+    assert!(checked.contains("mcp_servers.bad1  is not used: it has neither"), "{checked}");
     for name in ["bad1", "bad2", "bad3"] {
         assert_eq!(home.say(&["mcp", "remove", name]), format!("MCP server `{name}` is removed\n"));
     }

@@ -74,6 +74,8 @@ pub(super) const RULES: &[Rule] = &[
             "cache/*.json*",
             "cache/*.packed*",
             "cache/pycache/**",
+            "mcp/**",
+            "profiles/*/mcp/**",
             "profiles/*/cache/*.json*",
             "profiles/*/cache/*.packed*",
             "profiles/*/cache/pycache/**",

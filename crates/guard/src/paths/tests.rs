@@ -218,6 +218,8 @@ fn the_agent_does_not_rewrite_itself() {
             "/home/user/.hermes/cache/plugins.jsonl",
             "/home/user/.hermes/cache/pycache/home/user/app/.hermes/plugins/pol/__init__.cpython-313.pyc",
             "/home/user/.hermes/profiles/work/cache/plugins.jsonl",
+            "/home/user/.hermes/mcp/github.json",
+            "/home/user/.hermes/profiles/work/mcp/github.json",
         ],
     );
     expect("allow", Access::Write, &["/home/user/.hermes/cache/images/a.png"]);

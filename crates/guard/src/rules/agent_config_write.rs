@@ -17,6 +17,8 @@ pub(crate) const RULE: Rule = Rule {
         "sed -i s/pre_tool_call// ~/.hermes/cache/plugins.jsonl",
         "cp x ~/.hermes/cache/plugin-roster.packed",
         "cp x.pyc ~/.hermes/cache/pycache/x.pyc",
+        "echo '{}' > ~/.hermes/mcp/github.json",
+        "sed -i s/false/true/ ~/.hermes/mcp/github.json",
         "node -e 'const p=require(\"path\"),o=require(\"os\");require(\"fs\").writeFileSync(p.join(o.homedir(),\".her\"+\"mes\",\".env\"),\"\")'",
         "python3 -c 'from pathlib import Path; (Path.home()/(\".her\"+\"mes\")/\".env\").write_text(\"\")'",
         "ruby -e 'File.write(File.join(Dir.home, \".her\"+\"mes\", \".env\"), \"\")'",
@@ -27,6 +29,7 @@ pub(crate) const RULE: Rule = Rule {
         "ls ~/.hermes",
         "cp a.png ~/.hermes/cache/images/a.png",
         "cat ~/.hermes/cache/plugins.jsonl",
+        "cat ~/.hermes/mcp/github.json",
         "node -e 'const p=require(\"path\");require(\"fs\").writeFileSync(p.join(\"dist\",\".her\"+\"mes\"),\"\")'",
     ],
     ..Rule::new("agent_config_write")

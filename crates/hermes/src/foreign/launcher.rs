@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use hermes_core::environment::End;
 use hermes_core::host::Host;
 use hermes_env::peers::{PeerKeeper, PeerProgram, Peers};
-use hermes_env::probe::{file_exists, program_on_path};
+use hermes_env::probe::{file_exists, is_directory, program_on_path};
 use hermes_extend::launch::{Keeper, Launch, LaunchError, Launched, Program};
 
 use crate::host::Machine;
@@ -69,6 +69,9 @@ impl Launch for Launcher {
         let variables = self.variables(program);
         let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
         let found = found(&program.program, path).map_err(|why| failed(why.to_owned()))?;
+        if let Some(gone) = program.directory.as_ref().filter(|directory| !is_directory(directory)) {
+            return Err(failed(format!("there is no folder {} to start it in", gone.display())));
+        }
         let peer = PeerProgram {
             program: found,
             arguments: program.arguments.iter().map(ToString::to_string).collect(),

@@ -106,6 +106,11 @@ impl Mcp {
         self.state().others().misread.clone()
     }
 
+    /// What is wrong with `mcp_servers` itself, so that no server can be read from it.
+    pub fn wrong_section(&self) -> Vec<String> {
+        self.state().others().problems.clone()
+    }
+
     /// A server that is not in the configuration yet. What it says is kept in `told` and nowhere else.
     pub(crate) fn candidate(&self, config: ServerConfig, told: &Arc<Memory>) -> Server {
         let outside = &self.0.outside;

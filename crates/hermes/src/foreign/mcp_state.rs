@@ -38,6 +38,8 @@ pub(super) struct State {
 pub(super) struct Others {
     pub(super) switched_off: Vec<ServerConfig>,
     pub(super) misread: Vec<Misread>,
+    /// What is wrong with the section itself.
+    pub(super) problems: Vec<String>,
 }
 
 /// A server that is switched on.
@@ -82,9 +84,9 @@ impl State {
     pub(super) fn others(&mut self) -> &Others {
         let section = &self.section;
         self.others.get_or_insert_with(|| {
-            let Read { servers, misread, .. } = section.read();
+            let Read { servers, misread, problems } = section.read();
             let switched_off = servers.into_iter().filter(|config| !config.enabled).collect();
-            Others { switched_off, misread }
+            Others { switched_off, misread, problems }
         })
     }
 
@@ -116,9 +118,9 @@ impl State {
         self.seen = vault.stamp();
         let read = self.section.read();
         self.complaints = read.complaints();
-        let Read { servers, misread, .. } = read;
+        let Read { servers, misread, problems } = read;
         let (on, switched_off): (Vec<_>, Vec<_>) = servers.into_iter().partition(|config| config.enabled);
-        self.others = Some(Others { switched_off, misread });
+        self.others = Some(Others { switched_off, misread, problems });
         if is_first && !on.is_empty() {
             let names: BTreeSet<&str> = on.iter().map(|config| config.name.as_str()).collect();
             self.to_keep = vault.home().map(|home| home.seen(names));

@@ -3,7 +3,8 @@
     faulty_http.py NOTES [PORT [MANNER]]
 
 Its port is the first line it prints; 0 is any. MANNER is what it says to a question that it does not know:
-`error` of the protocol, `broken` (HTTP 500), `page` (of HTML) or nothing at all (`hang`); `old` takes no POST here. Every call that is really carried out leaves a line in the file
+`error` of the protocol, `broken` (HTTP 500), `page` (of HTML) or nothing at all (`hang`); `old` takes no POST here,
+`gone` knows no such page, `moved` is elsewhere, `key` wants another key. Every call that is really carried out leaves a line in the file
 NOTES, so that a test can tell how often something ran.
 """
 
@@ -56,6 +57,12 @@ class Handler(BaseHTTPRequestHandler):
             ours = self.headers.get("mcp-session-id") == f"s{state['session']}"
         if MANNER == "old":
             return self.answer(405, b"no")
+        if MANNER == "gone":
+            return self.answer(404, b"<html>\n<pre>Cannot POST</pre>\n</html>", "text/html")
+        if MANNER == "moved":
+            return self.answer(301, b"", headers=[("location", "https://moved.example/mcp")])
+        if MANNER == "key":
+            return self.answer(401, b"")
         if method == "initialize":
             note("began")
             info = {"name": "faulty", "version": "1"}

@@ -208,13 +208,20 @@ fn odd_answers_are_understood_in_every_form_they_come_in() {
 }
 
 #[test]
-fn an_address_of_the_older_kind_is_told_what_it_wants() {
-    let faulty = Faulty::with(&["0", "old"], &json!({}));
+fn a_server_that_will_not_talk_is_told_with_what_helps() {
+    let hint = "`transport: sse`";
+    for (manner, words) in [
+        ("old", ["HTTP 405", hint]),
+        ("gone", ["HTTP 404 Not Found; is that its address?", hint]),
+        ("moved", ["it has moved to https://moved.example/mcp (HTTP 301)", "`url`"]),
+        ("key", ["it does not take the `Authorization`", "`headers` (HTTP 401)"]),
+    ] {
+        let headers = json!({ "headers": { "authorization": "Bearer stale" } });
+        let faulty = Faulty::with(&["0", manner], &headers);
 
-    let problems = faulty.bench.runtime().foreign_problems();
+        let problems = faulty.bench.runtime().foreign_problems();
 
-    assert!(
-        problems.iter().any(|it| it.contains("HTTP 405") && it.contains("`transport: sse`")),
-        "{problems:?}"
-    );
+        let told = |it: &String| words.iter().all(|word| it.contains(word)) && !it.contains('\n');
+        assert!(problems.iter().any(told), "{manner}: {problems:?}");
+    }
 }

@@ -105,6 +105,22 @@ fn the_model_and_the_person_are_not_asked_unless_that_was_allowed() {
 }
 
 #[test]
+fn a_yes_for_the_rest_of_a_session_does_not_speak_for_the_person_of_another() {
+    let bench = Bench::scripted(&json!({ "sampling": { "enabled": true } }));
+    let runtime = bench.runtime();
+    let agrees = (ready(&["Yes, for the rest of the session"]), Arc::new(Four(Mutex::default())));
+    let refuses = (ready(&["No"]), Arc::new(Four(Mutex::default())));
+    let (one, other) = (asking(&runtime, &agrees.0, &agrees.1), asking(&runtime, &refuses.0, &refuses.1));
+
+    let answered = ["1", "2"].map(|text| inner(&call(&one, "mcp__s__sample", &json!({ "text": text }))));
+    let refused = call(&other, "mcp__s__sample", &json!({ "text": "3" }));
+
+    assert!(answered.iter().all(|answer| answer["content"]["text"] == "4"), "{answered:?}");
+    assert!(refused.body.contains("the person said no"), "{}", refused.body);
+    assert!(refuses.1.0.lock().unwrap().is_empty());
+}
+
+#[test]
 fn the_model_is_asked_when_the_person_agrees_and_within_the_budget() {
     let bench =
         Bench::scripted(&json!({ "sampling": { "enabled": true, "max_rpm": 2, "max_tokens_cap": 50 } }));
@@ -128,7 +144,7 @@ fn a_server_that_lets_the_model_use_its_tools_has_so_many_rounds() {
     let bench = Bench::scripted(
         &json!({ "sampling": { "enabled": true, "max_tool_rounds": 2, "log_level": "warning" } }),
     );
-    let (asker, four) = (ready(&["Yes, until this program ends"]), Arc::new(Four(Mutex::default())));
+    let (asker, four) = (ready(&["Yes, for the rest of the session"]), Arc::new(Four(Mutex::default())));
     let session = asking(&bench.runtime(), &asker, &four);
 
     let rounds = inner(&call(&session, "mcp__s__sample_tools", &json!({})));

@@ -160,3 +160,28 @@ fn servers_that_do_not_run_are_told_by_a_start_from_what_was_kept_too() {
     let odd = "MCP server `odd`: it has neither `command` nor `url`";
     assert_eq!(runtime.mcp_problems().iter().filter(|it| *it == odd).count(), 1);
 }
+
+#[test]
+fn a_program_below_the_persons_home_is_started_and_a_folder_that_is_not_there_is_told() {
+    let bench = Bench::scripted(&json!({}));
+    std::fs::create_dir_all(bench.path("user/bin")).unwrap();
+    let script = bench.script(&[], &json!({}));
+    let words: Vec<String> = script["args"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|word| format!("'{}'", word.as_str().unwrap()))
+        .collect();
+    let program = bench.path("user/bin/server");
+    let text = format!("#!/bin/sh\nexec {} {}\n", script["command"].as_str().unwrap(), words.join(" "));
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let nowhere = json!({ "command": "~/bin/server", "cwd": "~/nowhere" });
+    bench.configure(&json!({ "s": { "command": "~/bin/server" }, "n": nowhere }));
+
+    let runtime = bench.runtime();
+
+    assert!(runtime.tools().tool("mcp__s__echo").is_some(), "{:?}", runtime.foreign_problems());
+    let problems = runtime.foreign_problems();
+    assert!(problems.iter().any(|it| it.contains("nowhere to start it in")), "{problems:?}");
+}

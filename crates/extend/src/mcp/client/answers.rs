@@ -112,8 +112,14 @@ pub(super) async fn answer(
     let is_json = is_kind(&reply, "application/json");
     let kind = reply.header("content-type").map(str::to_owned);
     let failed = http_status(&reply, status);
+    let moved = reply.header("location").filter(|_| status.is_redirection()).map(str::to_owned);
     let body =
         reply.read(MAX_MESSAGE + 1).await.map_err(|error| StreamableHttpError::Client(error.into()))?;
+    if let Some(place) = moved {
+        let place: String = place.chars().filter(|letter| !letter.is_control()).take(200).collect();
+        let why = format!("it has moved to {place} (HTTP {}); `url` has to say so", status.as_u16());
+        return Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why)));
+    }
     if !status.is_success() {
         return refused(message, in_session, status, &body, failed);
     }
@@ -201,10 +207,33 @@ fn refused(
     if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
         return Err(failed);
     }
-    let text: String = String::from_utf8_lossy(body).chars().take(200).collect();
     let hint = match status {
         StatusCode::METHOD_NOT_ALLOWED => "; a server of the older kind wants `transport: sse`",
+        StatusCode::NOT_FOUND => "; is that its address? A server of the older kind wants `transport: sse`",
         _ => "",
     };
-    Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}: {text}{hint}"))))
+    let why = format!("HTTP {status}{}{hint}", in_words(body));
+    Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why)))
+}
+
+/// The beginning of what came with a status, in one line; a page for browsers says nothing.
+fn in_words(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body.get(..body.len().min(2000)).unwrap_or_default());
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() || line.starts_with('<') {
+        return String::new();
+    }
+    format!(": {}", line.chars().take(200).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn what_came_with_a_status_is_told_in_one_line_and_a_page_is_not() {
+        let told = ["no such\n key", "", "<!DOCTYPE html>\n<html>"].map(|body| in_words(body.as_bytes()));
+
+        assert_eq!(told, [": no such key", "", ""]);
+    }
 }

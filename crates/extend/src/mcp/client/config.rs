@@ -13,7 +13,7 @@ use super::ignored::{Ignored, ignored};
 use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
-use super::written::{expanded, flag, names_any, pairs, seconds, section, text, unset, words};
+use super::written::{expanded, flag, names, names_any, pairs, seconds, section, text, unset, words};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -112,8 +112,8 @@ impl std::fmt::Debug for Remote {
 /// Which tools of a server are taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// Only these, when any are named.
-    pub include: Vec<String>,
+    /// Only these, when it is said which: an empty list is none.
+    pub include: Option<Vec<String>>,
     /// Not these; `include` wins.
     pub exclude: Vec<String>,
     /// Whether tools to read its resources are offered.
@@ -157,11 +157,18 @@ pub enum LogLevel {
     Off,
 }
 
+impl Default for Filter {
+    /// All of them.
+    fn default() -> Self {
+        Self { include: None, exclude: Vec::new(), resources: true, prompts: true }
+    }
+}
+
 impl Filter {
     /// Whether a tool of this name is taken.
     pub fn takes(&self, tool: &str) -> bool {
         let named = |list: &[String]| list.iter().any(|name| name == tool);
-        if self.include.is_empty() { !named(&self.exclude) } else { named(&self.include) }
+        self.include.as_deref().map_or_else(|| !named(&self.exclude), named)
     }
 }
 
@@ -241,6 +248,7 @@ pub fn one(
     Ok(ServerConfig {
         notes,
         unset: unset(written, variable),
+        filter: filter(map)?,
         ..described(name, written, map, transport(map)?)
     })
 }
@@ -260,7 +268,6 @@ fn described(
 ) -> ServerConfig {
     let lifecycle = section(map, "lifecycle");
     let time = |key: &str| seconds(map, key).or_else(|| seconds(&lifecycle, key));
-    let tools = section(map, "tools");
     let elicitation = section(map, "elicitation");
     ServerConfig {
         name: name.to_owned(),
@@ -276,16 +283,32 @@ fn described(
         idle: time("idle_timeout_seconds").filter(|time| !time.is_zero()),
         lifetime: time("max_lifetime_seconds").filter(|time| !time.is_zero()),
         parallel: flag(map, "supports_parallel_tool_calls", false),
-        filter: Filter {
-            include: words(&tools, "include"),
-            exclude: words(&tools, "exclude"),
-            resources: flag(&tools, "resources", true),
-            prompts: flag(&tools, "prompts", true),
-        },
+        filter: Filter::default(),
         sampling: sampling(&section(map, "sampling")),
         elicitation: flag(&elicitation, "enabled", false)
-            .then(|| seconds(&elicitation, "timeout").unwrap_or(Duration::from_mins(5))),
+            .then(|| seconds(&elicitation, "timeout").map_or(Duration::from_mins(5), or_none)),
     }
+}
+
+/// Which tools are taken. One that cannot be read must not mean that all are.
+fn filter(map: &Map<String, Value>) -> Result<Filter, String> {
+    let tools = match map.get("tools") {
+        None | Some(Value::Null) => return Ok(Filter::default()),
+        Some(Value::Object(tools)) => tools,
+        Some(_) => {
+            return Err(
+                "`tools` is not a map: names of tools go below it, into a list `include` or `exclude`"
+                    .to_owned(),
+            );
+        }
+    };
+    let wrong = |key: &str| format!("`tools.{key}` is not a list of names");
+    Ok(Filter {
+        include: names(tools, "include").ok_or_else(|| wrong("include"))?,
+        exclude: names(tools, "exclude").ok_or_else(|| wrong("exclude"))?.unwrap_or_default(),
+        resources: flag(tools, "resources", true),
+        prompts: flag(tools, "prompts", true),
+    })
 }
 
 /// A limit as it is written: 0 is none.
@@ -350,9 +373,22 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
             Transport::Http(remote)
         });
     }
-    let command = text(map, "command").ok_or("it has neither `command` nor `url`")?;
+    let command = text(map, "command").ok_or_else(|| no_place(map))?;
     let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
     Ok(Transport::Stdio(Stdio { command, args, env, cwd }))
+}
+
+/// Why it is not known where a server is.
+fn no_place(map: &Map<String, Value>) -> String {
+    let written = |key: &str| map.get(key).filter(|value| !value.is_null() && **value != "");
+    match (written("url"), written("command")) {
+        (None, None) => "it has neither `command` nor `url`".to_owned(),
+        (Some(url), _) => format!("`url` is no text: {url}"),
+        (None, Some(command @ Value::Array(_))) => {
+            format!("`command` is no text: {command}; all but the program goes into `args`")
+        }
+        (None, Some(command)) => format!("`command` is no text: {command}; in quotes it is one"),
+    }
 }
 
 fn tls(map: &Map<String, Value>) -> Result<RemoteTls, String> {
@@ -379,7 +415,7 @@ fn sampling(map: &Map<String, Value>) -> Sampling {
         enabled: flag(map, "enabled", false),
         max_tokens: number("max_tokens_cap", 4096),
         per_minute: number("max_rpm", 10),
-        timeout: seconds(map, "timeout").unwrap_or(Duration::from_secs(30)),
+        timeout: seconds(map, "timeout").map_or(Duration::from_secs(30), or_none),
         model: text(map, "model"),
         allowed_models: words(map, "allowed_models"),
         max_tool_rounds: number("max_tool_rounds", 5),

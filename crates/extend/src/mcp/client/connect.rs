@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hermes_core::session::Place;
 use rmcp::model::{
     ClientRequest, ErrorData, PingRequest, ProtocolVersion, RequestId, ServerJsonRpcMessage,
     SubscriptionFilter,
@@ -28,7 +29,7 @@ use super::list::{self, Untold};
 use super::log::Log;
 use super::server::{Inner, Live, Trouble};
 use super::{fault, http, sse, stdio};
-use crate::launch::{Consent, Keeper, Program};
+use crate::launch::{Consent, Keeper, LaunchError, Program};
 
 pub(super) type Service = RunningService<RoleClient, Arc<Client>>;
 
@@ -204,14 +205,15 @@ fn launch(
         Some(cwd) => server.outside.place.resolve(cwd),
         None => server.outside.place.cwd.clone(),
     };
+    let place = Place { cwd: directory.clone(), home: server.outside.place.home.clone() };
     let started = server.outside.launcher.launch(&Program {
-        program: program.command.clone(),
+        program: program_at(&place, &program.command),
         arguments: program.args.iter().cloned().map(Into::into).collect(),
         variables: program.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         directory: Some(directory),
         consent: Consent::Configured(format!("mcp_servers.{}", server.config.name)),
     });
-    let started = started.map_err(|error| unreachable(error.to_string()))?;
+    let started = started.map_err(|error| unreachable(not_started(program, &error)))?;
     let errors = pipe::Receiver::from_owned_fd_unchecked(started.errors)
         .map_err(|error| unreachable(error.to_string()))?;
     TaskTracker::new().spawn_on(listen(errors, Arc::clone(&server.log)), handle);
@@ -219,6 +221,22 @@ fn launch(
     let pipes = stdio::Pipes::new(started.input, started.output, log, gone, handle, host);
     let pipes = pipes.map_err(|error| unreachable(error.to_string()))?;
     Ok((pipes.probing(probe), started.keeper))
+}
+
+/// A name on the search path as it is; a path as it is meant where the program starts.
+fn program_at(place: &Place, command: &str) -> String {
+    let is_relative = command.contains('/') && !command.starts_with('/');
+    if is_relative { place.resolve(command).to_string_lossy().into_owned() } else { command.to_owned() }
+}
+
+/// Why a program was not started. Many people write it as they would type it.
+fn not_started(program: &Stdio, error: &LaunchError) -> String {
+    match program.command.split_once(char::is_whitespace) {
+        Some((first, _)) if program.args.is_empty() => {
+            format!("{error}; all that follows `{first}` belongs into `args`")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Takes what a program complains about until it closes the pipe.
@@ -364,6 +382,27 @@ pub(super) fn words(error: &ServiceError) -> String {
 mod tests {
 
     use super::*;
+
+    #[test]
+    fn a_program_is_found_below_the_persons_home_and_beside_where_it_starts() {
+        let place = Place { cwd: "/srv/app".into(), home: Some("/home/ann".into()) };
+
+        let found = ["npx", "/bin/x", "~/bin/x", "./x", "bin/x"].map(|command| program_at(&place, command));
+
+        assert_eq!(found, ["npx", "/bin/x", "/home/ann/bin/x", "/srv/app/x", "/srv/app/bin/x"]);
+    }
+
+    #[test]
+    fn a_program_that_is_written_with_its_arguments_is_told_where_they_belong() {
+        let error = LaunchError { program: "p x".to_owned(), why: "no".to_owned() };
+        let words = |args: &[&str]| {
+            let args = args.iter().map(ToString::to_string).collect();
+            not_started(&Stdio { command: "p x".to_owned(), args, ..Stdio::default() }, &error)
+        };
+
+        assert_eq!(words(&[]), "cannot start `p x`: no; all that follows `p` belongs into `args`");
+        assert_eq!(words(&["y"]), "cannot start `p x`: no");
+    }
 
     #[test]
     fn a_folder_is_told_as_an_address() {

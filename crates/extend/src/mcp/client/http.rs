@@ -37,6 +37,10 @@ const STREAM: Duration = Duration::from_hours(24);
 /// Times a request is sent with another right to ask, when the one before was not enough.
 const MAX_RIGHTS: usize = 3;
 
+/// What is said where the key that a person wrote down is not taken.
+const REFUSED_HEADER: &str =
+    "it does not take the `Authorization` that is configured under `headers` (HTTP 401)";
+
 /// Asks one server.
 #[derive(Clone)]
 pub(crate) struct Asker(Arc<Parts>);
@@ -146,6 +150,9 @@ impl Asker {
             if status != StatusCode::UNAUTHORIZED && status != StatusCode::FORBIDDEN {
                 return Ok(reply);
             }
+            if authority.is_none() && status == StatusCode::UNAUTHORIZED && self.shows_who_asks() {
+                return Err(net(NetFault::Odd(REFUSED_HEADER.to_owned())));
+            }
             let told = reply.header("www-authenticate").unwrap_or_default().to_owned();
             let challenge = Challenge::read(&told);
             let not_enough = status == StatusCode::FORBIDDEN;
@@ -169,6 +176,11 @@ impl Asker {
             bearer = Some(fresh);
         }
         Err(net(NetFault::Odd("it was never satisfied with who asks".to_owned())))
+    }
+
+    /// Whether the configuration says who asks, so that no login would.
+    fn shows_who_asks(&self) -> bool {
+        self.0.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
     }
 
     /// Sends a request, following redirects within the host.

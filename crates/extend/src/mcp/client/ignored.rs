@@ -5,7 +5,7 @@ use hermes_core::suggest::suggest;
 use serde_json::{Map, Value};
 
 use super::Server;
-use super::written::seconds;
+use super::written::{seconds, word};
 
 /// Something that is written and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,17 @@ struct Room {
     plain: &'static [&'static str],
     times: &'static [&'static str],
     switches: &'static [&'static str],
+    /// Whole numbers.
+    numbers: &'static [&'static str],
+    /// Maps of settings, or of names and texts.
+    maps: &'static [&'static str],
+    /// Words of which there are only these.
+    choices: &'static [(&'static str, &'static [&'static str])],
+}
+
+impl Room {
+    const EMPTY: Self =
+        Self { at: &[], plain: &[], times: &[], switches: &[], numbers: &[], maps: &[], choices: &[] };
 }
 
 const LIFECYCLE: &[&str] =
@@ -45,34 +56,38 @@ const ROOMS: &[Room] = &[
         plain: &[
             "command",
             "args",
-            "env",
             "cwd",
             "url",
-            "headers",
             "transport",
             "type",
-            "auth",
             "ssl_verify",
             "client_cert",
             "client_key",
             "tools",
-            "oauth",
-            "sampling",
-            "elicitation",
-            "lifecycle",
         ],
         times: LIFECYCLE,
         switches: &["enabled", "supports_parallel_tool_calls"],
+        maps: &["env", "headers", "oauth", "sampling", "elicitation", "lifecycle"],
+        choices: &[("auth", &["oauth", "header", "none"])],
+        ..Room::EMPTY
     },
-    Room { at: &["lifecycle"], plain: &[], times: LIFECYCLE, switches: &[] },
-    Room { at: &["tools"], plain: &["include", "exclude"], times: &[], switches: &["resources", "prompts"] },
+    Room { at: &["lifecycle"], times: LIFECYCLE, ..Room::EMPTY },
+    Room {
+        at: &["tools"],
+        plain: &["include", "exclude"],
+        switches: &["resources", "prompts"],
+        ..Room::EMPTY
+    },
     Room {
         at: &["sampling"],
-        plain: &["max_tokens_cap", "max_rpm", "model", "allowed_models", "max_tool_rounds", "log_level"],
+        plain: &["model", "allowed_models"],
         times: &["timeout"],
         switches: &["enabled"],
+        numbers: &["max_tokens_cap", "max_rpm", "max_tool_rounds"],
+        choices: &[("log_level", &["debug", "info", "warning", "warn", "error", "critical", "off", "none"])],
+        ..Room::EMPTY
     },
-    Room { at: &["elicitation"], plain: &[], times: &["timeout"], switches: &["enabled"] },
+    Room { at: &["elicitation"], times: &["timeout"], switches: &["enabled"], ..Room::EMPTY },
     Room {
         at: &["oauth"],
         plain: &[
@@ -82,20 +97,19 @@ const ROOMS: &[Room] = &[
             "client_metadata_url",
             "scope",
             "client_name",
-            "redirect_port",
             "redirect_uri",
             "redirect_host",
             "grant",
             "directory",
         ],
         times: &["timeout"],
-        switches: &[],
+        numbers: &["redirect_port"],
+        ..Room::EMPTY
     },
     Room {
         at: &["oauth", "directory"],
         plain: &["issuer", "token_endpoint", "client_id", "client_secret", "id_token"],
-        times: &[],
-        switches: &[],
+        ..Room::EMPTY
     },
 ];
 
@@ -108,15 +122,44 @@ pub fn ignored(written: &Value) -> Vec<Ignored> {
             room.look(map, &mut found);
         }
     }
-    found.extend(written.as_object().and_then(way));
+    if let Some(written) = written.as_object() {
+        found.extend(way(written));
+        found.extend(no_texts(written));
+    }
     found
+}
+
+/// What is no text where only texts are taken.
+fn no_texts(map: &Map<String, Value>) -> Vec<Ignored> {
+    let is_text = |value: &Value| word(value).is_some();
+    let ignored =
+        |at: Vec<String>, value: &Value| Ignored { at, what: format!("is no text: {value}"), hint: None };
+    let pairs = ["env", "headers"].into_iter().flat_map(|key| {
+        let pairs = map.get(key).and_then(Value::as_object).into_iter().flatten();
+        pairs.map(move |(name, value)| (vec![key.to_owned(), name.clone()], value))
+    });
+    let args = map.get("args").filter(|args| !args.is_null());
+    let args = args
+        .and_then(Value::as_array)
+        .map_or_else(|| args.into_iter().collect(), |args| args.iter().collect::<Vec<_>>());
+    let args = args.into_iter().map(|arg| (vec!["args".to_owned()], arg));
+    pairs.chain(args).filter(|(_, value)| !is_text(value)).map(|(at, value)| ignored(at, value)).collect()
 }
 
 impl Room {
     fn look(&self, map: &Map<String, Value>, found: &mut Vec<Ignored>) {
         for (key, value) in map {
             let knows = |keys: &[&str]| keys.contains(&key.as_str());
-            let wrong = if knows(self.times) {
+            let choice = self.choices.iter().find(|(name, _)| name == key).map(|(_, words)| *words);
+            let wrong = if let Some(words) = choice {
+                (!is_choice(value, words))
+                    .then(|| (format!("is none of {}: {value}", words.join(", ")), None))
+            } else if knows(self.numbers) {
+                (!is_number(value)).then(|| (format!("is no whole number: {value}"), None))
+            } else if knows(self.maps) {
+                let is_map = value.is_null() || value.is_object();
+                (!is_map).then(|| (format!("is no map of names and values: {value}"), None))
+            } else if knows(self.times) {
                 let is_time = value.is_null() || names_variable(value) || seconds(map, key).is_some();
                 (!is_time).then(|| (format!("is no number of seconds: {value}"), None))
             } else if knows(self.switches) {
@@ -124,7 +167,9 @@ impl Room {
             } else if knows(self.plain) {
                 None
             } else {
-                let all = [self.plain, self.times, self.switches].concat();
+                let choices = self.choices.iter().map(|(name, _)| *name);
+                let all = [self.plain, self.times, self.switches, self.numbers, self.maps].concat();
+                let all = all.into_iter().chain(choices);
                 let near = suggest(key, all, 1).pop().map(|near| format!("did you mean `{near}`?"));
                 Some(("is not known".to_owned(), near))
             };
@@ -151,6 +196,16 @@ fn way(map: &Map<String, Value>) -> Option<Ignored> {
 
 fn names_variable(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains("${"))
+}
+
+fn is_choice(value: &Value, words: &[&str]) -> bool {
+    let known = |word: &str| words.contains(&word.trim().to_ascii_lowercase().as_str());
+    value.is_null() || names_variable(value) || value.as_str().is_some_and(known)
+}
+
+fn is_number(value: &Value) -> bool {
+    let number = |text: String| text.trim().parse::<u32>().is_ok();
+    value.is_null() || names_variable(value) || word(value).is_some_and(number)
 }
 
 fn is_switch(value: &Value) -> bool {
@@ -185,7 +240,7 @@ impl Server {
         }
         let (known, filter) = (self.known(), &self.config().filter);
         let names = || known.tools.iter().map(|tool| tool.name.as_str());
-        let of_list = |(list, wanted): (&str, &Vec<String>)| {
+        let of_list = |(list, wanted): (&str, &[String])| {
             let strange = wanted.iter().filter(|wanted| !names().any(|name| name == *wanted));
             let told = strange.map(|strange| Ignored {
                 at: vec!["tools".to_owned(), list.to_owned()],
@@ -194,7 +249,8 @@ impl Server {
             });
             told.collect::<Vec<_>>()
         };
-        [("include", &filter.include), ("exclude", &filter.exclude)].into_iter().flat_map(of_list).collect()
+        let include = filter.include.as_deref().unwrap_or_default();
+        [("include", include), ("exclude", &filter.exclude)].into_iter().flat_map(of_list).collect()
     }
 }
 
@@ -231,10 +287,36 @@ mod tests {
     }
 
     #[test]
+    fn a_value_of_the_wrong_kind_is_told() {
+        let written = json!({
+            "url": "https://x.example", "auth": "oath", "headers": "Authorization: x", "env": { "A": ["x"] },
+            "args": ["a", { "b": 1 }], "elicitation": true, "lifecycle": 5, "oauth": { "redirect_port": "any" },
+            "sampling": { "max_rpm": -3, "max_tokens_cap": "lots", "log_level": "loud" },
+        });
+
+        assert_eq!(
+            told(&written),
+            [
+                "`auth` is none of oauth, header, none: \"oath\"",
+                "`headers` is no map of names and values: \"Authorization: x\"",
+                "`elicitation` is no map of names and values: true",
+                "`lifecycle` is no map of names and values: 5",
+                "`sampling.max_rpm` is no whole number: -3",
+                "`sampling.max_tokens_cap` is no whole number: \"lots\"",
+                "`sampling.log_level` is none of debug, info, warning, warn, error, critical, off, none: \"loud\"",
+                "`oauth.redirect_port` is no whole number: \"any\"",
+                "`env.A` is no text: [\"x\"]",
+                "`args` is no text: {\"b\":1}",
+            ]
+        );
+    }
+
+    #[test]
     fn what_has_an_effect_is_not_told() {
         let fine = json!({
             "command": "x", "args": [], "env": { "ANY": "1" }, "type": "stdio", "timeout": "${T}", "enabled": "yes",
-            "connect_timeout": "30", "lifecycle": { "idle_timeout_seconds": 5 }, "sampling": { "enabled": false },
+            "connect_timeout": "30", "lifecycle": { "idle_timeout_seconds": 5 }, "auth": "OAuth",
+            "sampling": { "enabled": false, "max_rpm": "5", "max_tokens_cap": "${CAP}", "log_level": "Debug" },
         });
 
         assert_eq!(told(&fine), Vec::<String>::new());

@@ -5,8 +5,8 @@
 
 #![expect(deprecated, reason = "servers of older versions of the protocol ask for samples")]
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ pub(super) struct Samples {
     host: Arc<dyn Host>,
     /// When the model was asked for it.
     asked: Mutex<VecDeque<Duration>>,
-    /// Whether the person said that it may go on asking the model.
-    agreed: AtomicBool,
+    /// Sessions whose person said that it may go on asking their model.
+    agreed: Mutex<BTreeSet<String>>,
     /// Answers in a row that were only calls of the server's tools.
     rounds: AtomicU32,
 }
@@ -55,7 +55,7 @@ impl Samples {
             log: Arc::clone(log),
             host,
             asked: Mutex::default(),
-            agreed: AtomicBool::new(false),
+            agreed: Mutex::default(),
             rounds: AtomicU32::new(0),
         }
     }
@@ -174,16 +174,18 @@ impl Samples {
 
     /// Asks the person whether the server may ask the model.
     async fn may_ask(&self, cx: &ToolCx, request: &CreateMessageRequestParams) -> Result<(), String> {
-        if self.agreed.load(Ordering::Relaxed) {
+        let agreed = || self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        if agreed().contains(cx.session_id()) {
             return Ok(());
         }
         let asker = cx.service::<Arc<dyn Asker>>().ok_or("nobody is there to agree to it")?;
         let words = shown(request);
         let text = format!("MCP server `{}` wants your model to answer this:\n{words}\nMay it?", self.server);
-        let choices = ["Yes, this once", "Yes, until this program ends", "No"].map(str::to_owned).to_vec();
+        let choices =
+            ["Yes, this once", "Yes, for the rest of the session", "No"].map(str::to_owned).to_vec();
         match asker.ask(Question { text, choices }).await {
-            Answer::Said(said) if said.starts_with("Yes, until") => {
-                self.agreed.store(true, Ordering::Relaxed);
+            Answer::Said(said) if said.starts_with("Yes, for") => {
+                agreed().insert(cx.session_id().to_owned());
                 Ok(())
             }
             Answer::Said(said) if said.starts_with("Yes") => Ok(()),

@@ -45,10 +45,16 @@ pub(super) async fn open(
             Trouble::Login("it does not know who asks".to_owned())
         }
         StreamableHttpError::Client(NetFault::OAuth(error)) => Trouble::Login(error.to_string()),
+        StreamableHttpError::Client(fault) => Trouble::Unreachable(fault.to_string()),
         other => Trouble::Unreachable(other.to_string()),
     })?;
     if !reply.status.is_success() {
-        return Err(Trouble::Unreachable(format!("HTTP {}", reply.status)));
+        let hint = if reply.status.is_client_error() {
+            "; one of the newer kind is asked without `transport: sse`"
+        } else {
+            ""
+        };
+        return Err(Trouble::Unreachable(format!("HTTP {}{hint}", reply.status)));
     }
     let mut events = events(reply, None);
     let base = Url::parse(&remote.url)

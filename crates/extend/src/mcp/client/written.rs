@@ -40,32 +40,37 @@ pub(super) fn seconds(map: &Map<String, Value>, key: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text(map, key)?.parse().ok()?).ok()
 }
 
-/// A list of texts; one alone is a list of one.
-pub(super) fn words(map: &Map<String, Value>, key: &str) -> Vec<String> {
-    let one = |value: &Value| match value {
+/// A text, or what is one without quotes.
+pub(super) fn word(value: &Value) -> Option<String> {
+    match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(truth) => Some(truth.to_string()),
         _ => None,
-    };
+    }
+}
+
+/// A list of texts; one alone is a list of one.
+pub(super) fn words(map: &Map<String, Value>, key: &str) -> Vec<String> {
     match map.get(key) {
-        Some(Value::Array(items)) => items.iter().filter_map(one).collect(),
-        Some(value) => one(value).into_iter().collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(word).collect(),
+        Some(value) => word(value).into_iter().collect(),
         None => Vec::new(),
+    }
+}
+
+/// A list of names where one is written; nothing when what is written is something else.
+pub(super) fn names(map: &Map<String, Value>, key: &str) -> Option<Option<Vec<String>>> {
+    match map.get(key) {
+        None | Some(Value::Null) => Some(None),
+        Some(Value::Array(items)) => items.iter().map(word).collect::<Option<_>>().map(Some),
+        Some(value) => word(value).map(|name| Some(vec![name])),
     }
 }
 
 /// Texts by name.
 pub(super) fn pairs(map: &Map<String, Value>, key: &str) -> BTreeMap<String, String> {
-    let section = section(map, key);
-    let keys = section.keys().cloned().collect::<Vec<_>>();
-    let value = |key: &String| match section.get(key)? {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    keys.into_iter().filter_map(|key| Some((key.clone(), value(&key)?))).collect()
+    section(map, key).into_iter().filter_map(|(key, value)| Some((key, word(&value)?))).collect()
 }
 
 /// Whether any text of a value may name a variable.

@@ -106,15 +106,53 @@ fn variables_that_are_not_set_are_told_unless_a_shell_reads_them() {
 
 #[test]
 fn include_wins_over_exclude() {
-    let filter = |include: &[&str], exclude: &[&str]| Filter {
-        include: include.iter().map(|&name| name.to_owned()).collect(),
-        exclude: exclude.iter().map(|&name| name.to_owned()).collect(),
-        resources: true,
-        prompts: true,
+    let takes = |tools: Value, tool: &str| {
+        server("s", &json!({ "command": "x", "tools": tools })).unwrap().filter.takes(tool)
     };
 
-    assert!(filter(&["a"], &["a"]).takes("a"));
-    assert!(!filter(&["a"], &[]).takes("b"));
-    assert!(!filter(&[], &["b"]).takes("b"));
-    assert!(filter(&[], &["b"]).takes("a"));
+    assert!(takes(json!({ "include": ["a"], "exclude": ["a"] }), "a"));
+    assert!(!takes(json!({ "include": "a" }), "b"));
+    assert!(!takes(json!({ "exclude": ["b"] }), "b"));
+    assert!(takes(json!({ "include": null, "exclude": ["b"] }), "a"));
+    assert!(!takes(json!({ "include": [] }), "a"));
+}
+
+#[test]
+fn a_filter_that_cannot_be_read_lets_nothing_through() {
+    for (tools, why) in [
+        (
+            json!(["a"]),
+            "`tools` is not a map: names of tools go below it, into a list `include` or `exclude`",
+        ),
+        (json!({ "include": { "a": true } }), "`tools.include` is not a list of names"),
+        (json!({ "exclude": [["a"]] }), "`tools.exclude` is not a list of names"),
+    ] {
+        assert_eq!(server("s", &json!({ "command": "x", "tools": tools })).unwrap_err(), why);
+    }
+}
+
+#[test]
+fn a_place_that_is_no_text_is_told_as_it_is_written() {
+    for (written, why) in [
+        (json!({}), "it has neither `command` nor `url`"),
+        (
+            json!({ "command": ["npx", "x"] }),
+            "`command` is no text: [\"npx\",\"x\"]; all but the program goes into `args`",
+        ),
+        (json!({ "command": true }), "`command` is no text: true; in quotes it is one"),
+        (json!({ "url": ["https://x"] }), "`url` is no text: [\"https://x\"]"),
+    ] {
+        assert_eq!(server("s", &written).unwrap_err(), why);
+    }
+}
+
+#[test]
+fn a_limit_of_nothing_is_none() {
+    let none = json!({ "enabled": true, "timeout": 0 });
+    let unlimited = json!({ "command": "x", "timeout": 0, "sampling": none, "elicitation": none });
+
+    let config = server("s", &unlimited).unwrap();
+
+    assert_eq!((config.timeout, config.sampling.timeout), (Duration::MAX, Duration::MAX));
+    assert_eq!(config.elicitation, Some(Duration::MAX));
 }
