@@ -16,7 +16,7 @@ use crate::definitions::Toolbox;
 use crate::permit::{Permit, Write};
 use crate::threat::Threat;
 
-pub use index::{in_short, index};
+pub use index::{harmless, in_short, index};
 
 /// The name of the file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";

@@ -150,6 +150,18 @@ fn trust(skills: &HomeSkills, shell: &Shell) -> Result<(), Failure> {
     if refused.is_empty() { Ok(()) } else { Err(Failure::Told(Failure::FAILED)) }
 }
 
+/// What went wrong with a skill that was named. One of the project that nobody has accepted is told from one that
+/// is not there.
+fn not_found(skills: &HomeSkills, why: SkillError) -> Failure {
+    match &why {
+        SkillError::Unknown { name, .. } if skills.unaccepted().contains(name) => Failure::usage(format!(
+            "nobody has accepted the skill `{name}` of this project as it is: read its files, then `hermes skills \
+             trust` does"
+        )),
+        _ => failed(why),
+    }
+}
+
 fn failed(why: SkillError) -> Failure {
     match why {
         SkillError::Unknown { .. }
@@ -182,20 +194,28 @@ fn list(skills: &HomeSkills, beside: &Beside, category: Option<&str>, shell: &Sh
         ]
     };
     let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
+    let unaccepted = skills.unaccepted();
+    if !unaccepted.is_empty() {
+        let names = unaccepted.join(", ");
+        shell.out.aside(&format!(
+            "this project has skills that nobody has accepted as they are: {names}; `hermes skills trust` does"
+        ));
+    }
     if rows.is_empty() {
-        return shell.out.nothing(&match category {
-            None => "There are no skills; `hermes skills install DIR` installs one.".to_owned(),
-            Some(category) => {
-                format!("There are no skills of the category `{category}`; `hermes skills list` shows all.")
-            }
-        });
+        return match category {
+            None if !unaccepted.is_empty() => Ok(()),
+            None => shell.out.nothing("There are no skills; `hermes skills install DIR` installs one."),
+            Some(category) => shell.out.nothing(&format!(
+                "There are no skills of the category `{category}`; `hermes skills list` shows all."
+            )),
+        };
     }
     shell.out.table(&["SKILL", "CATEGORY", "FROM", "WHEN IT IS OF USE"], &rows)
 }
 
 fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> Result<(), Failure> {
     if let Some(file) = file {
-        let file = skills.file_now(name, file).map_err(failed)?;
+        let file = skills.file_now(name, file).map_err(|why| not_found(skills, why))?;
         if shell.out.wants_json() {
             let told =
                 json!({ "name": file.skill, "file": file.file, "content": file.text, "bytes": file.bytes });
@@ -206,7 +226,7 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
             None => Err(Failure::failed(format!("{} is not text: {} bytes", file.file, file.bytes))),
         };
     }
-    let view = skills.view_now(name, "").map_err(failed)?;
+    let view = skills.view_now(name, "").map_err(|why| not_found(skills, why))?;
     let files: Vec<&String> = view.linked.iter().flat_map(|(_, files)| files).collect();
     if shell.out.wants_json() {
         return shell.out.json(&json!({
@@ -214,6 +234,7 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
             "content": view.text, "files": files,
             "missing_variables": view.needs.missing_variables,
             "missing_commands": view.needs.missing_commands,
+            "missing_files": view.needs.missing_files,
             "warning": view.threat.map(|threat| format!("it {threat}")),
         }));
     }
@@ -224,7 +245,7 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
 fn check(skills: &HomeSkills, beside: &Beside, name: Option<&str>, shell: &Shell) -> Result<(), Failure> {
     let checked = skills.check(name, Some(beside));
     if let (Some(name), true) = (name, checked.is_empty()) {
-        return Err(failed(SkillError::Unknown { name: name.to_owned(), near: Vec::new() }));
+        return Err(failed(skills.unknown(name)));
     }
     let bad = checked.iter().any(|skill| !skill.problems.is_empty());
     if shell.out.wants_json() {

@@ -1,6 +1,6 @@
 //! `hermes mcp serve`: the tools of this program for any MCP client.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use hermes::McpServer;
@@ -93,7 +93,8 @@ impl Serve {
             let token = Token::random().map_err(Failure::failed)?;
             (token.clone(), Some(token))
         };
-        let (access, names) = (Access::Token(token), self.allow_host.clone());
+        let names = self.allow_host.iter().map(|name| host_name(name)).collect::<Result<Vec<_>, _>>()?;
+        let access = Access::Token(token);
         Ok(Some((HttpSettings { address, access, names }, made)))
     }
 }
@@ -124,6 +125,22 @@ fn listen_on(text: &str, named: bool) -> Result<SocketAddr, Failure> {
              127.0.0.1, or say with --allow-host by which name the server may be called"
         )))
     }
+}
+
+/// The name of a host, as clients call it. With anything around it, no client ever would.
+fn host_name(text: &str) -> Result<String, Failure> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_host = match bare {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !text.is_empty() && text.chars().all(plain),
+    };
+    if is_host {
+        return Ok(text.to_owned());
+    }
+    Err(Failure::usage(format!(
+        "`{text}` is no name of a host: write it alone, without `http://`, a path or a port"
+    )))
 }
 
 /// Says where the server is: to the person, and to a program that asked for JSON.
@@ -170,6 +187,16 @@ mod tests {
         assert!(matches!(listen_on("0.0.0.0:80", false), Err(Failure::Usage(_))));
         assert!(matches!(listen_on("192.168.1.2:80", false), Err(Failure::Usage(_))));
         assert_eq!(listen_on("0.0.0.0:80", true).unwrap().to_string(), "0.0.0.0:80");
+    }
+
+    #[test]
+    fn the_name_of_a_host_stands_alone() {
+        for good in ["build.example", "host-1", "192.168.1.2", "[fe80::1]"] {
+            assert_eq!(host_name(good).unwrap(), good);
+        }
+        for wrong in ["", "http://build.example/", "build.example:8642", "a b", "fe80::1", "[x]", "*"] {
+            assert!(matches!(host_name(wrong), Err(Failure::Usage(_))), "{wrong}");
+        }
     }
 
     #[test]

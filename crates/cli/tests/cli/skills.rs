@@ -28,6 +28,7 @@ fn a_skill_is_installed_listed_read_and_removed() {
     assert!(again.err.contains("--force puts this one in its place"), "{again:?}");
     let forced = home.json(&["skills", "install", "tea", "--force"]);
     assert!(forced["replaced"].as_str().unwrap().starts_with(".archive/tea-"), "{forced}");
+    assert!(forced["folder"].as_str().unwrap().ends_with("/skills/kitchen/tea"), "in its place: {forced}");
     let removed = home.json(&["skills", "remove", "tea"]);
     assert!(removed["kept_in"].as_str().unwrap().starts_with(".archive/tea-"), "{removed}");
     assert_eq!(home.json(&["skills", "list"]), json!([]));
@@ -145,4 +146,22 @@ fn a_text_without_facts_is_not_installed_unless_it_is_meant() {
 
     assert_eq!((refused.code, forced.code), (Some(1), Some(0)), "{refused:?} {forced:?}");
     assert!(refused.err.contains("does not begin with facts"), "{refused:?}");
+}
+
+#[test]
+fn a_skill_of_the_project_that_nobody_accepted_is_told_from_one_that_is_not_there() {
+    let home = Home::new().file(".hermes/skills/tea/SKILL.md", TEXT);
+
+    let listed = home.run(&["skills", "list"]);
+    let viewed = home.run(&["skills", "view", "tea"]);
+    let unknown = home.run(&["skills", "view", "coffee"]);
+    home.say(&["skills", "trust"]);
+    let near = home.run(&["skills", "check", "te"]);
+
+    assert_eq!((listed.code, listed.out.as_str()), (Some(0), ""), "{listed:?}");
+    assert!(listed.err.contains("tea; `hermes skills trust` does"), "{listed:?}");
+    assert_eq!((viewed.code, unknown.code), (Some(2), Some(2)), "{viewed:?} {unknown:?}");
+    assert!(viewed.err.contains("nobody has accepted the skill `tea`"), "{viewed:?}");
+    assert_eq!(unknown.err, "error: there is no skill `coffee`\n");
+    assert_eq!(near.err, "error: there is no skill `te`; did you mean `tea`?\n");
 }

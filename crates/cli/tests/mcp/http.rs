@@ -96,6 +96,7 @@ fn what_cannot_be_safe_is_wrong_usage() {
     };
 
     assert!(fails(&["--http", "0.0.0.0:0"]).contains("--allow-host"));
+    assert!(fails(&["--http", "0", "--allow-host", "http://build.example:80"]).contains("write it alone"));
     assert!(fails(&["--http", "0", "--token-env", "NOT_SET"]).contains("`NOT_SET` is not set"));
     assert!(fails(&["--http", "0", "--token-file", "/nope"]).starts_with("error: cannot read /nope: "));
     assert!(fails(&["--toolsets", "no-such-toolset"]).contains("no-such-toolset"));

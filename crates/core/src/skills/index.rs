@@ -1,5 +1,6 @@
 //! The skills as a system prompt names them. Pure, and of bounded size.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Skill;
@@ -51,9 +52,14 @@ fn line(skill: &Skill) -> String {
 
 /// The beginning of a description, on one line; one that commands its reader is not repeated.
 pub fn in_short(description: &str) -> String {
+    cut(&harmless(description))
+}
+
+/// A description as a model may read it: one that commands its reader is not repeated.
+pub fn harmless(description: &str) -> Cow<'_, str> {
     match scan(description) {
-        Some(threat) => format!("[not shown: it {threat}]"),
-        None => cut(description),
+        Some(threat) => Cow::Owned(format!("[not shown: it {threat}]")),
+        None => Cow::Borrowed(description),
     }
 }
 

@@ -425,3 +425,38 @@ fn connections_that_say_nothing_keep_nobody_out() {
     stop.cancel();
     thread.join().unwrap();
 }
+
+#[test]
+fn an_answer_that_the_connection_broke_before_is_there_when_the_client_comes_back() {
+    let stop = CancellationToken::new();
+    let (_runtime, address, thread) = serving(&stop);
+    let session = session(address);
+    let dir = tempfile::tempdir().unwrap();
+    let go = dir.path().join("go");
+    let command = format!("while [ ! -e {} ]; do sleep 0.05; done; echo brewed", go.display());
+    let params = json!({ "name": "terminal", "arguments": { "command": command } });
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
+
+    let mut stream = send(address, "POST", Some(&session), &call.to_string());
+    let mut line = String::new();
+    while !line.starts_with("id: ") {
+        line.clear();
+        stream.read_line(&mut line).unwrap();
+    }
+    let last = line.trim_start_matches("id: ").trim().to_owned();
+    drop(stream);
+    std::fs::write(&go, "").unwrap();
+    // As long as the call is at work, nobody else may have its id.
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    while status(&post(address, Some(&session), &ping)) != 200 {}
+    let back = format!("{session}\r\nLast-Event-ID: {last}");
+    let answer = event(&mut send(address, "GET", Some(&back), ""));
+
+    let answer = answer.expect("the answer was lost");
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]["output"]),
+        (&json!(2), &json!("brewed"))
+    );
+    stop.cancel();
+    thread.join().unwrap();
+}

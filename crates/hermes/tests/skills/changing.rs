@@ -159,3 +159,34 @@ fn a_skill_that_is_written_with_the_file_tools_needs_the_yes_of_a_person() {
     assert_eq!(written(&asked, &yard.skills().join("spy/SKILL.md")), (Status::Ok, true));
     assert_eq!(written(&asked, &yard.skills().join(".usage.json")).0, Status::Denied, "nobody is asked");
 }
+
+#[test]
+fn an_empty_path_means_the_skill_itself_and_what_stands_in_the_way_is_named() {
+    let yard = Yard::new("");
+    write(&yard.skills().join("tea/SKILL.md"), &text("tea", ""));
+    write(&yard.skills().join("tea/references/leaves/green.md"), "green\n");
+    write(&yard.project().join(".hermes/skills/build/SKILL.md"), &text("build", ""));
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+    let manage = |arguments: Value| call(&session, "skill_manage", &arguments);
+    let patch = json!({
+        "action": "patch", "name": "tea", "file_path": "", "old_string": "1. Do it", "new_string": "1. Boil"
+    });
+    let file = |action: &str, path: &str| json!({ "action": action, "name": "tea", "file_path": path, "file_content": "x" });
+
+    let patched = manage(patch);
+    let onto = manage(file("write_file", "references/leaves"));
+    let below = manage(file("write_file", "references/leaves/green.md/x.md"));
+    let removed = manage(file("remove_file", "references/leaves"));
+    let viewed = call(&session, "skill_view", &json!({ "name": "tea", "file_path": "references" }));
+    let taken = manage(json!({ "action": "create", "name": "build", "content": text("build", "") }));
+
+    assert_eq!(patched["success"], json!(true), "{patched}");
+    let in_the_way = "cannot be used: a file or a folder stands in its way";
+    assert_eq!(onto["error"], format!("`references/leaves` {in_the_way}"));
+    assert_eq!(below["error"], format!("`references/leaves/green.md/x.md` {in_the_way}"));
+    let folder = "cannot be used: it is a folder; name a file in it";
+    assert_eq!(removed["error"], format!("`references/leaves` {folder}"));
+    assert_eq!(viewed["error"], format!("`references` {folder}"));
+    assert!(taken["error"].as_str().unwrap().ends_with("take another name"), "{taken}");
+}

@@ -200,3 +200,21 @@ fn no_file_outside_of_a_skill_is_read_or_written() {
         assert!(made["success"] != json!(true), "{name}: {made}");
     }
 }
+
+#[test]
+fn a_file_outside_of_the_home_is_never_there() {
+    let yard = Yard::new("");
+    let facts = "required_credential_files: [../outside.json, /etc/passwd, token.json]\n";
+    write(&yard.skills().join("mail/SKILL.md"), &text("mail", facts));
+    write(&yard.dir.path().join("outside.json"), "{}");
+    write(&yard.home().join("token.json"), "{}");
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    let viewed = call(&session, "skill_view", &json!({ "name": "mail" }));
+    let checked = runtime.skills().unwrap().check(Some("mail"), None);
+
+    assert_eq!(viewed["missing_credential_files"], json!(["../outside.json", "/etc/passwd"]));
+    let outside = ["`../outside.json` is not in the Hermes home", "`/etc/passwd` is not in the Hermes home"];
+    assert_eq!(checked[0].problems, outside);
+}

@@ -8,9 +8,9 @@ use hermes_core::threat::scan;
 
 use super::find::{Found, MAX_BYTES};
 use super::usage::{self, Happened};
-use super::view::{MAX_LINKED, store};
+use super::view::{A_FOLDER, MAX_LINKED, store};
 use super::{Inner, front, names};
-use crate::beneath::Beneath;
+use crate::beneath::{Beneath, ItemKind};
 use crate::disk;
 use crate::error::StoreError;
 use crate::sessions::Moment;
@@ -81,7 +81,12 @@ impl Inner {
         front::validated(name, text)?;
         if let Some(known) = self.found().into_iter().find(|found| found.answers_to(name)) {
             let path = known.place().display().to_string();
-            return Err(SkillError::Exists { name: name.to_owned(), path });
+            return Err(match known.skill.origin {
+                Origin::Home => SkillError::Exists { name: name.to_owned(), path },
+                _ => SkillError::Invalid(format!(
+                    "there is a skill `{name}` already, in {path}, which is not yours to change; take another name"
+                )),
+            });
         }
         let folder = category.map_or_else(|| PathBuf::from(name), |category| Path::new(category).join(name));
         if root.look(&folder).is_some() {
@@ -170,6 +175,9 @@ impl Inner {
     ) -> Result<Changed, SkillError> {
         let found = self.own(name)?;
         let path = names::linked(file)?;
+        if root.look(&found.folder.join(&path)).is_some_and(|item| item.kind == ItemKind::Folder) {
+            return Err(SkillError::Path { file: file.to_owned(), why: A_FOLDER });
+        }
         if !root.remove(&found.folder.join(&path)).map_err(store)? {
             let view = super::view::view(&found, None, None)?;
             let of_ours = view.linked.into_iter().filter(|(folder, _)| LINKED_FOLDERS.contains(folder));
@@ -204,8 +212,13 @@ impl Inner {
         let below = folder.join(file);
         match root.write(&below, text.as_bytes(), false) {
             Ok(()) => {}
-            Err(StoreError::Io { source, .. }) if is_link(&source) => {
-                let why = "a link stands in its way, which may lead out of the skill";
+            Err(StoreError::Io { source, .. }) if is_in_the_way(&source) => {
+                let is_link = |part: &Path| root.look(part).is_some_and(|item| item.kind == ItemKind::Link);
+                let why = if below.ancestors().any(is_link) {
+                    "a link stands in its way, which may lead out of the skill"
+                } else {
+                    "a file or a folder stands in its way"
+                };
                 return Err(SkillError::Path { file: file.display().to_string(), why });
             }
             Err(other) => return Err(store(other)),
@@ -244,7 +257,8 @@ pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Resul
     Err(SkillError::Store("there is no free name in the archive".to_owned()))
 }
 
-fn is_link(wrong: &std::io::Error) -> bool {
+/// Whether something stood where a file, or a folder on the way to it, was to be.
+fn is_in_the_way(wrong: &std::io::Error) -> bool {
     matches!(wrong.kind(), std::io::ErrorKind::NotADirectory | std::io::ErrorKind::InvalidInput)
         || wrong.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }

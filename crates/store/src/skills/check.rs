@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_core::skills::{Beside, Origin};
+use hermes_core::effect::lexical;
+use hermes_core::skills::{Beside, Origin, SKILL_FILE};
 
-use super::find::{self, Found};
+use super::find::{self, Found, MAX_DEPTH, Stray};
 use super::roots::Root;
 use super::view::{needs, view};
 use super::{HomeSkills, Inner};
@@ -56,7 +57,12 @@ impl Inner {
         };
         problems.extend(missing("variables", &needs.missing_variables));
         problems.extend(missing("programs", &needs.missing_commands));
-        problems.extend(missing("files", &needs.missing_files));
+        let (inside, outside): (Vec<String>, Vec<String>) = needs
+            .missing_files
+            .into_iter()
+            .partition(|path| lexical(path, &self.state, None).starts_with(&self.state));
+        problems.extend(missing("files", &inside));
+        problems.extend(outside.iter().map(|path| format!("`{path}` is not in the Hermes home")));
         let unfit = || found.skill.conditions.unmet(beside?);
         Checked {
             name: found.skill.name.clone(),
@@ -68,7 +74,7 @@ impl Inner {
     }
 }
 
-/// What stands where skills are looked for and is none: links, folders that are not there.
+/// What stands where skills are looked for and is none: links, folders that are not there, files of another name.
 fn oddities(root: &Root, all: &[Found]) -> Vec<Checked> {
     let told = |folder: &Path, name: Option<&str>, hidden: Option<&str>, problem: &str| Checked {
         name: name.map_or_else(|| last(folder), str::to_owned),
@@ -91,11 +97,33 @@ fn oddities(root: &Root, all: &[Found]) -> Vec<Checked> {
         // What nobody has accepted is the business of `trust`.
         Origin::Project => Vec::new(),
         Origin::Home | Origin::External => {
-            let told = |link: PathBuf| {
-                let problem = "name the folder it leads to in `skills.external_dirs`";
-                told(&link, None, Some("it is a link, which is not followed"), problem)
+            let told = |(path, stray): (PathBuf, Stray)| {
+                let (hidden, problem) = words(stray, &root.origin);
+                let folder = if stray == Stray::Spelling { path.parent() } else { None };
+                told(folder.unwrap_or(&path), None, Some(hidden), &problem)
             };
-            find::links(&root.path).into_iter().map(told).collect()
+            find::strays(&root.path).into_iter().map(told).collect()
+        }
+    }
+}
+
+/// Why something that looks like a skill is none, and what can be done.
+fn words(stray: Stray, origin: &Origin) -> (&'static str, String) {
+    match stray {
+        Stray::Link => {
+            let problem = "name the folder it leads to in `skills.external_dirs`";
+            ("it is a link, which is not followed", problem.to_owned())
+        }
+        Stray::Top if *origin == Origin::External => {
+            let problem =
+                "`skills.external_dirs` names a skill itself; name the folder that its folder is in";
+            ("folders with skills are looked into, and are none", problem.to_owned())
+        }
+        Stray::Top => ("it lies in no folder of its own", "put it into one".to_owned()),
+        Stray::Spelling => ("its file has another name", format!("call its file {SKILL_FILE}")),
+        Stray::Deep => {
+            let problem = format!("put it at most {MAX_DEPTH} folders below the one that is looked into");
+            ("it lies too deep", problem)
         }
     }
 }

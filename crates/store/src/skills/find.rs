@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use hermes_core::skills::{CATEGORY_FILE, Origin, SKILL_FILE, Skill};
 
 use super::front::{self, Front};
+use super::names;
 use super::roots::Root;
 use super::trust::Trusted;
 use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
@@ -16,7 +17,7 @@ use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 /// Largest `SKILL.md` that is read.
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 /// How deep skills may lie below a root.
-const MAX_DEPTH: usize = 4;
+pub(super) const MAX_DEPTH: usize = 4;
 /// Most skills of one root.
 const MAX_SKILLS: usize = 5_000;
 /// Folders of others' tools, which hold no skills.
@@ -47,7 +48,7 @@ impl Found {
         let last = self.folder.file_name().is_some_and(|last| last == name);
         let bare = !matches!(self.skill.origin, Origin::Plugin(_));
         self.skill.name == name
-            || bare && (last || self.folder == Path::new(name))
+            || bare && (last || self.folder == Path::new(name) || self.front.name.as_deref() == Some(name))
             || self.place() == Path::new(name)
     }
 }
@@ -105,7 +106,7 @@ pub(super) fn categories(root: &Root, known: &Known, trusted: &Trusted) -> Vec<(
             return None;
         }
         let front = known.front(&opened, &file)?;
-        let category = file.parent()?.display().to_string();
+        let category = category_of(file.parent()?);
         (!front.description.is_empty()).then(|| (category, front.description.clone()))
     };
     category_files(&opened).into_iter().filter_map(about).collect()
@@ -125,16 +126,22 @@ pub(super) fn category_files(root: &Beneath) -> Vec<PathBuf> {
 fn made(root: &Root, folder: &Path, front: Arc<Front>, untrusted: bool) -> Found {
     let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     // What a plugin calls its skill counts, whatever the file says.
-    let named = root.only.clone().or_else(|| front.name.clone());
+    let named = root.only.clone().or_else(|| front.name.clone().filter(|name| names::is_shown(name)));
     let category = folder.parent().filter(|above| !above.as_os_str().is_empty());
     let skill = Skill {
-        name: named.or_else(|| last(folder)).unwrap_or_default(),
+        name: names::shown(&named.or_else(|| last(folder)).unwrap_or_default()),
         description: front.description.clone(),
-        category: category.map(|category| category.display().to_string()),
+        category: category.map(category_of),
         origin: root.origin.clone(),
         conditions: front.conditions.clone(),
     };
     Found { skill, front, root: root.path.clone(), folder: folder.to_owned(), untrusted }
+}
+
+/// What a folder of skills is called, as a model may read it.
+fn category_of(folder: &Path) -> String {
+    let parts: Vec<String> = folder.iter().map(|part| names::shown(&part.to_string_lossy())).collect();
+    parts.join("/")
 }
 
 /// Comes by every folder that has a `SKILL.md`; what lies below such a folder belongs to it.
@@ -160,24 +167,46 @@ fn step(root: &Beneath, folder: &Path, depth: usize, left: &mut usize, visit: &m
     }
 }
 
-/// Links on the way to skills, which are not followed.
-pub(super) fn links(root: &Path) -> Vec<PathBuf> {
-    let Ok(Some(opened)) = Beneath::open(root) else { return Vec::new() };
-    let mut found = Vec::new();
-    linked(&opened, Path::new(""), 0, &mut found);
-    found.into_iter().map(|link| root.join(link)).collect()
+/// Something that looks like a skill to a person and is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stray {
+    /// A link, which is not followed.
+    Link,
+    /// A `SKILL.md` in the root itself.
+    Top,
+    /// A file whose name is nearly `SKILL.md`.
+    Spelling,
+    /// A skill below too many folders.
+    Deep,
 }
 
-fn linked(root: &Beneath, folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+/// What lies below a root that looks like a skill and is none.
+pub(super) fn strays(root: &Path) -> Vec<(PathBuf, Stray)> {
+    let Ok(Some(opened)) = Beneath::open(root) else { return Vec::new() };
+    let mut found = Vec::new();
+    strayed(&opened, Path::new(""), 0, &mut found);
+    found.into_iter().map(|(path, stray)| (root.join(path), stray)).collect()
+}
+
+fn strayed(root: &Beneath, folder: &Path, depth: usize, found: &mut Vec<(PathBuf, Stray)>) {
     let items = root.list(folder).unwrap_or_default();
-    if is_skill(&items, depth) || found.len() >= MAX_SKILLS {
+    if found.len() >= MAX_SKILLS {
+        return;
+    }
+    if is_skill(&items, depth) {
+        found.extend((depth > MAX_DEPTH).then(|| (folder.to_owned(), Stray::Deep)));
         return;
     }
     for item in items.iter().filter(|item| !is_hidden(&item.name)) {
+        let path = folder.join(&item.name);
         match item.kind {
-            ItemKind::Link => found.push(folder.join(&item.name)),
-            ItemKind::Folder if depth + 1 < MAX_DEPTH && is_looked_into(item) => {
-                linked(root, &folder.join(&item.name), depth + 1, found);
+            ItemKind::Link => found.push((path, Stray::Link)),
+            ItemKind::File if item.name == SKILL_FILE => found.push((path, Stray::Top)),
+            ItemKind::File if item.name.eq_ignore_ascii_case(SKILL_FILE) => {
+                found.push((path, Stray::Spelling));
+            }
+            ItemKind::Folder if depth <= MAX_DEPTH && is_looked_into(item) => {
+                strayed(root, &path, depth + 1, found);
             }
             _ => {}
         }

@@ -18,6 +18,8 @@ pub(super) const MAX_CHARS: usize = 100_000;
 const MAX_DESCRIPTION: usize = 1024;
 /// Longest list of anything.
 const MAX_LIST: usize = 64;
+/// Most characters of something odd that are told.
+const MAX_TOLD: usize = 80;
 
 /// What is known about a skill from its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -136,12 +138,14 @@ fn of_map(facts: &Value) -> Front {
             fallback_for_tools: either("fallback_for_tools"),
             fallback_for_toolsets: either("fallback_for_toolsets"),
         },
-        variables: variables(facts),
+        variables: Vec::new(),
         commands: texts(facts.pointer("/prerequisites/commands")),
         credential_files: files(facts.get("required_credential_files")),
         problems: Vec::new(),
     };
+    (front.variables, front.problems) = variables(facts);
     if let Some(name) = front.name.as_ref().filter(|name| !names::is_name(name)) {
+        let name: String = name.chars().take(MAX_TOLD).collect();
         front.problems.push(format!("`{name}` is not a name that a skill can have"));
     }
     front
@@ -169,30 +173,49 @@ fn of_lines(facts: &str) -> Front {
         let bare = line.trim().trim_matches(['"', '\'']).to_owned();
         (!bare.is_empty()).then_some(bare)
     };
-    let list = |key: &str| -> Vec<String> {
-        texts(value(key).map(Value::from).as_ref()).iter().map(|it| it.to_lowercase()).collect()
-    };
+    let lower = |key: &str| listed(facts, key).iter().map(|it| it.to_lowercase()).collect();
     Front {
         name: value("name"),
         description: value("description").unwrap_or_default(),
-        platforms: list("platforms"),
-        environments: list("environments"),
+        platforms: lower("platforms"),
+        environments: lower("environments"),
+        conditions: Conditions {
+            requires_tools: listed(facts, "requires_tools"),
+            requires_toolsets: listed(facts, "requires_toolsets"),
+            fallback_for_tools: listed(facts, "fallback_for_tools"),
+            fallback_for_toolsets: listed(facts, "fallback_for_toolsets"),
+        },
         ..Front::default()
     }
 }
 
-/// Variables, by each of the ways in which they are named.
-fn variables(facts: &Value) -> Vec<NeededVariable> {
+/// A list behind a key, wherever that stands: on its line, or on the lines below it.
+fn listed(facts: &str, key: &str) -> Vec<String> {
+    let mut lines = facts.lines().map(str::trim);
+    let found = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    let Some(value) = found.map(str::trim) else { return Vec::new() };
+    let below: Vec<&str> = lines.map_while(|line| line.strip_prefix("- ")).collect();
+    let written = if value.is_empty() { below.join(",") } else { value.to_owned() };
+    texts(Some(&Value::from(written)))
+}
+
+/// Variables, by each of the ways in which they are named, and what of it names none.
+fn variables(facts: &Value) -> (Vec<NeededVariable>, Vec<String>) {
     let mut found: Vec<NeededVariable> = Vec::new();
+    let mut problems: Vec<String> = Vec::new();
     let mut add = |variable: NeededVariable| {
         let known = found.iter().any(|known| known.name == variable.name);
-        if is_variable(&variable.name) && !known && found.len() < MAX_LIST {
+        if !is_variable(&variable.name) {
+            let name: String = variable.name.chars().take(MAX_TOLD).collect();
+            problems.push(format!("`{name}` is not the name of a variable"));
+        } else if !known && found.len() < MAX_LIST {
             found.push(variable);
         }
     };
-    for entry in list(facts.get("required_environment_variables")) {
+    for entry in several(facts.get("required_environment_variables")) {
+        let plain = Some(&entry).filter(|entry| !entry.is_object());
         add(NeededVariable {
-            name: text(entry.get("name").or(Some(entry))).unwrap_or_default(),
+            name: text(entry.get("name").or(entry.get("env_var")).or(plain)).unwrap_or_default(),
             prompt: text(entry.get("prompt")),
             help: text(entry.get("help")),
             required_for: text(entry.get("required_for")),
@@ -202,7 +225,7 @@ fn variables(facts: &Value) -> Vec<NeededVariable> {
     for name in texts(facts.pointer("/prerequisites/env_vars")) {
         add(NeededVariable { name, ..NeededVariable::default() });
     }
-    for secret in list(facts.pointer("/setup/collect_secrets")) {
+    for secret in several(facts.pointer("/setup/collect_secrets")) {
         add(NeededVariable {
             name: text(secret.get("env_var")).unwrap_or_default(),
             prompt: text(secret.get("prompt")),
@@ -210,7 +233,8 @@ fn variables(facts: &Value) -> Vec<NeededVariable> {
             ..NeededVariable::default()
         });
     }
-    found
+    problems.truncate(MAX_LIST);
+    (found, problems)
 }
 
 fn is_variable(name: &str) -> bool {
@@ -220,11 +244,17 @@ fn is_variable(name: &str) -> bool {
 
 fn files(value: Option<&Value>) -> Vec<String> {
     let one = |entry: &Value| text(entry.get("path").or(Some(entry)));
-    list(value).iter().filter_map(one).take(MAX_LIST).collect()
+    several(value).iter().filter_map(one).take(MAX_LIST).collect()
 }
 
-fn list(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+/// The entries of a list; people who have one entry leave the list away.
+fn several(value: Option<&Value>) -> Vec<Value> {
+    match value {
+        Some(Value::Array(entries)) => entries.clone(),
+        Some(Value::String(_)) => texts(value).into_iter().map(Value::from).collect(),
+        Some(one @ Value::Object(_)) => vec![one.clone()],
+        _ => Vec::new(),
+    }
 }
 
 /// A text, or a number that was meant as one.
@@ -317,6 +347,43 @@ mod tests {
         );
         let broken = read("---\nname: x\ndescription: d\nplatforms: [macOS]\nodd: [\n---\nbody\n");
         assert_eq!((broken.name.as_deref(), broken.platforms), (Some("x"), vec!["macos".to_owned()]));
+    }
+
+    #[test]
+    fn conditions_hold_also_where_the_whole_is_not_yaml() {
+        let broken = |conditions: &str| {
+            read(&format!(
+                "---\nname: x\ndescription: d\nmetadata:\n  hermes:\n{conditions}odd: [\n---\nbody\n"
+            ))
+            .conditions
+        };
+
+        let inline = broken("    requires_tools: [terminal, web_search]\n    fallback_for_toolsets: web\n");
+        let below = broken("    requires_toolsets:\n      - terminal\n      - 'web'\n");
+
+        assert_eq!(inline.requires_tools, ["terminal", "web_search"]);
+        assert_eq!(inline.fallback_for_toolsets, ["web"]);
+        assert_eq!(below.requires_toolsets, ["terminal", "web"]);
+    }
+
+    #[test]
+    fn what_a_skill_needs_may_be_written_without_a_list_and_what_names_nothing_is_told() {
+        let of = |facts: &str| read(&format!("---\nname: x\ndescription: d\n{facts}\n---\nbody\n"));
+        let needed = |facts: &str| {
+            let front = of(facts);
+            assert_eq!(front.problems, [""; 0], "{facts}");
+            front.variables.into_iter().map(|variable| variable.name).collect::<Vec<_>>()
+        };
+
+        assert_eq!(needed("required_environment_variables: TOKEN"), ["TOKEN"]);
+        assert_eq!(needed("required_environment_variables: {name: TOKEN, help: x}"), ["TOKEN"]);
+        assert_eq!(needed("required_environment_variables: [{env_var: TOKEN}, OTHER]"), ["TOKEN", "OTHER"]);
+        assert_eq!(of("required_credential_files: token.json").credential_files, ["token.json"]);
+        let odd = of("required_environment_variables: [MY-TOKEN, {nme: X}]");
+        assert_eq!(
+            odd.problems,
+            ["`MY-TOKEN` is not the name of a variable", "`` is not the name of a variable"]
+        );
     }
 
     #[test]

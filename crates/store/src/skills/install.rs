@@ -60,8 +60,10 @@ impl HomeSkills {
         let root = Beneath::open(&inner.home).map_err(store)?;
         let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
         checked_category(&root, category)?;
-        let folder =
-            category.map_or_else(|| PathBuf::from(&name), |category| Path::new(category).join(&name));
+        let folder = match category {
+            Some(category) => Path::new(category).join(&name),
+            None => inner.beside_its_like(&name),
+        };
         let incoming = Path::new(INCOMING).join(&name);
         root.remove_all(&incoming).map_err(store)?;
         let made =
@@ -128,6 +130,13 @@ impl HomeSkills {
 }
 
 impl Inner {
+    /// Where a skill goes that nobody gave a category: the one of its name is kept in.
+    fn beside_its_like(&self, name: &str) -> PathBuf {
+        let known = self.own_skills().into_iter().find(|found| found.answers_to(name));
+        let above = known.as_ref().and_then(|found| found.folder.parent());
+        above.unwrap_or(Path::new("")).join(name)
+    }
+
     /// Sees to it that a folder is free; gives where the skill that was there is kept.
     fn make_way(
         &self,

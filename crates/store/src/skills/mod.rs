@@ -138,6 +138,17 @@ impl HomeSkills {
         self.inner.view(name, session)
     }
 
+    /// What is said of a name that no skill has, with those that are like it.
+    pub fn unknown(&self, name: &str) -> SkillError {
+        self.inner.unknown(name)
+    }
+
+    /// Skills of the project that nobody has accepted as they are, for code that just waits.
+    pub fn unaccepted(&self) -> Vec<String> {
+        let found = self.inner.found().into_iter().filter(|found| found.untrusted);
+        found.map(|found| found.skill.name).collect()
+    }
+
     /// Files of the home that skills which can be used say they need, for code that just waits.
     pub fn needed_files(&self) -> Vec<String> {
         let found = self.inner.found().into_iter().filter(|found| self.inner.hidden(found).is_none());

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hermes_core::effect::lexical;
 use hermes_core::gate::Probe;
 use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
 use hermes_core::threat::scan;
@@ -20,6 +21,9 @@ const MAX_FILES: usize = 200;
 const MAX_DEPTH: usize = 6;
 /// What files are listed under that are in none of the usual folders.
 const OTHER: &str = "other";
+
+/// Why a folder is not taken for a file.
+pub(super) const A_FOLDER: &str = "it is a folder; name a file in it";
 
 /// All about a skill.
 pub(super) fn view(
@@ -52,6 +56,9 @@ pub(super) fn view(
 pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> {
     let root = opened(found)?;
     let wanted = names::inside(file)?;
+    if root.look(&found.folder.join(&wanted)).is_some_and(|item| item.kind == ItemKind::Folder) {
+        return Err(SkillError::Path { file: file.to_owned(), why: A_FOLDER });
+    }
     let bytes = match root.read(&found.folder.join(&wanted), MAX_LINKED) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
@@ -146,8 +153,8 @@ pub(super) fn needs(front: &Front, here: Option<(&dyn Probe, &Path)>) -> Needs {
             wanted.map(|variable| variable.name.clone()).filter(|name| !probe.env(name)).collect();
         needs.missing_commands = front.commands.iter().filter(|name| !probe.program(name)).cloned().collect();
         let there = |path: &str| {
-            let whole = if path.starts_with('~') { path.into() } else { home.join(path) };
-            probe.file(&whole.to_string_lossy())
+            let whole = lexical(path, home, None);
+            whole.starts_with(home) && probe.file(&whole.to_string_lossy())
         };
         needs.missing_files = front.credential_files.iter().filter(|path| !there(path)).cloned().collect();
     }

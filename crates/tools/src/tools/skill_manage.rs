@@ -111,6 +111,8 @@ impl SkillManage {
 
     async fn change(self, skills: &dyn Skills, name: String) -> Result<Planned, ToolError> {
         let category = self.category().map(str::to_owned);
+        // Models that fill in every field leave those empty that they do not mean.
+        let file_path = self.file_path.filter(|file| !file.trim().is_empty());
         let need = |value: Option<String>, field: &str, what: &str| {
             value.ok_or_else(|| ToolError::Arguments(format!("{field} is needed: {what}")))
         };
@@ -126,18 +128,18 @@ impl SkillManage {
             }
             Action::Delete => (SkillChange::Delete { name, absorbed_into: self.absorbed_into }, None),
             Action::WriteFile => {
-                let file = need(self.file_path, "file_path", file)?;
+                let file = need(file_path, "file_path", file)?;
                 let text = need(self.file_content, "file_content", "the whole text of the file")?;
                 (SkillChange::WriteFile { name, file, text }, None)
             }
             Action::RemoveFile => {
-                (SkillChange::RemoveFile { name, file: need(self.file_path, "file_path", file)? }, None)
+                (SkillChange::RemoveFile { name, file: need(file_path, "file_path", file)? }, None)
             }
             Action::Patch => {
                 let old = need(self.old_string, "old_string", "the text to replace")?;
                 let new = need(self.new_string, "new_string", "what to put in its place")?;
                 let places = if self.replace_all.unwrap_or_default() { Places::All } else { Places::One };
-                return Ok(patched(skills, name, self.file_path, (&old, &new), places).await);
+                return Ok(patched(skills, name, file_path, (&old, &new), places).await);
             }
         }))
     }

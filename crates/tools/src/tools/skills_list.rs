@@ -8,7 +8,7 @@ use hermes_core::effect::Effect;
 use hermes_core::error::{ToolError, ToolResult};
 use hermes_core::gate::Gate;
 use hermes_core::session::Place;
-use hermes_core::skills::{SkillError, Skills, in_short};
+use hermes_core::skills::{SkillError, Skills, harmless, in_short};
 use hermes_core::tool::{Tool, ToolDef};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,7 +52,8 @@ impl Tool for SkillsList {
             .iter()
             .filter(|skill| wanted.is_none_or(|wanted| skill.category.as_deref() == Some(wanted)))
             .map(|skill| {
-                json!({ "name": skill.name, "description": skill.description, "category": skill.category })
+                let about = harmless(&skill.description);
+                json!({ "name": skill.name, "description": about, "category": skill.category })
             })
             .collect();
         let hint = match (shown.len(), all.len(), wanted) {

@@ -12,6 +12,9 @@ use hermes_store::skills::PluginSkill;
 use super::Running;
 use crate::foreign::find_plugins::{Found, Origin};
 
+/// Longest name of a skill.
+const MAX_NAME: usize = 64;
+
 /// The skills of a plugin that can be used.
 pub(crate) fn skills_of(running: &Running) -> Vec<PluginSkill> {
     let plugin = running.name();
@@ -27,9 +30,21 @@ pub(super) fn notes(running: &Running) -> Vec<String> {
     running.offer.skills.iter().filter_map(|skill| place(skill, &running.chosen.found).err()).collect()
 }
 
+/// Whether a skill can go by this behind `plugin:`. Models read it in a list, where it must not say anything else.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain)
+}
+
 /// Where a skill is, or why it is not taken.
 fn place(skill: &OfferedSkill, found: &Found) -> Result<PathBuf, String> {
     let OfferedSkill { name, path, .. } = skill;
+    if !is_name(name) {
+        let name = name.escape_debug();
+        return Err(format!(
+            "the skill `{name}` is not taken: a name has 1 to {MAX_NAME} letters, digits, `.`, `_` or `-`"
+        ));
+    }
     let refused = |why: &str| Err(format!("the skill `{name}` is not taken: `{path}` {why}"));
     let folder = match &found.code {
         Code::Folder(folder) => folder,

@@ -1,10 +1,12 @@
 //! Streamable HTTP: the protocol over a socket, for clients that did not start the server.
 //!
 //! `visitors.rs` decides who comes in, `token.rs` knows the secret; both are pure. `room.rs` has the
-//! places for connections, `sessions.rs` those for sessions; both make room. Here the socket is served,
+//! places for connections, `sessions.rs` those for sessions; both make room. `kept.rs` has answers that did not
+//! arrive. Here the socket is served,
 //! with a limit for everything: connections, sessions, bytes of a request, time to send its head.
 
 mod answers;
+mod kept;
 mod room;
 mod sessions;
 mod token;

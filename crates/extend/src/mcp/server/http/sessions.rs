@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::{Stream, StreamExt as _};
+use futures::{Stream, StreamExt as _, future, stream};
 use hermes_core::host::Host;
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::aside::{Aside, Beside};
 use super::super::flight::Flight;
+use super::super::message;
+use super::kept::Kept;
 
 /// Sessions at once, unless none of them can go.
 pub(super) const MAX_SESSIONS: usize = 64;
@@ -41,6 +43,8 @@ struct Place {
     /// When something of it was last heard.
     heard: Mutex<Duration>,
     flight: Flight,
+    /// Answers that may be asked for again.
+    kept: Kept,
     /// Held by everybody who listens.
     listening: Arc<()>,
     /// Fires when it ends.
@@ -125,6 +129,26 @@ fn listened<T>(
     })
 }
 
+/// The stream of a request, whose answer is not kept any longer once the stream was taken to its end.
+fn carried(
+    stream: impl Stream<Item = ServerSseMessage> + Send + Sync,
+    request: Option<(Arc<Place>, u64)>,
+) -> impl Stream<Item = ServerSseMessage> + Send + Sync {
+    let ended = request.clone();
+    let end = stream::iter([()]).filter_map(move |()| {
+        if let Some((place, number)) = &ended {
+            place.kept.arrived(*number);
+        }
+        future::ready(None)
+    });
+    let carried = stream.inspect(move |event| {
+        if let Some((place, number)) = &request {
+            place.kept.passes(*number, event);
+        }
+    });
+    carried.chain(end)
+}
+
 impl SessionManager for Sessions {
     type Error = LocalSessionManagerError;
     type Transport = Watched<<LocalSessionManager as SessionManager>::Transport>;
@@ -134,11 +158,12 @@ impl SessionManager for Sessions {
         let place = Arc::new(Place {
             heard: Mutex::new(self.host.now()),
             flight: Flight::default(),
+            kept: Kept::default(),
             listening: Arc::default(),
             over: CancellationToken::new(),
         });
         self.places().insert(id.clone(), Arc::clone(&place));
-        Ok((id, Watched { transport, place }))
+        Ok((id, Watched { transport, place, host: Arc::clone(&self.host) }))
     }
 
     async fn initialize_session(
@@ -169,8 +194,11 @@ impl SessionManager for Sessions {
         let place = self.heard(id);
         let over = place.as_ref().map(|place| place.over.clone()).unwrap_or_default();
         let heard = Aside::open(&mut message, over);
+        let number = place.as_ref().zip(message::request_id(&message));
+        let number = number.map(|(place, id)| place.kept.begins(id, self.host.now()));
         let stream = self.local.create_stream(id, message).await?;
-        Ok(listened(Beside::new(stream, heard), place))
+        let stream = carried(Beside::new(stream, heard), place.clone().zip(number));
+        Ok(listened(stream, place))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -192,7 +220,17 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let place = self.heard(id);
-        Ok(listened(self.local.resume(id, last_event_id).await?, place))
+        let number = place.as_ref().and_then(|place| place.kept.number(&last_event_id));
+        let request = place.clone().zip(number);
+        let kept = request
+            .as_ref()
+            .and_then(|(place, number)| place.kept.answer(*number, &last_event_id, self.host.now()));
+        // What is over was forgotten there together with its answer.
+        let stream = match kept {
+            Some(answer) => stream::iter([answer]).left_stream(),
+            None => self.local.resume(id, last_event_id).await?.right_stream(),
+        };
+        Ok(listened(carried(stream, request), place))
     }
 }
 
@@ -200,6 +238,7 @@ impl SessionManager for Sessions {
 pub(super) struct Watched<T> {
     transport: T,
     place: Arc<Place>,
+    host: Arc<dyn Host>,
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
@@ -210,6 +249,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.place.flight.told(&message);
+        self.place.kept.told(&message, self.host.now());
         let sent = Aside::say(message).map(|message| self.transport.send(message));
         async move {
             match sent {

@@ -73,7 +73,7 @@ impl Visitors {
         if names.peek().is_none() || !names.all(|name| self.is_ours(name)) {
             return Err(Refused::Host);
         }
-        if let Some(origin) = headers.get(ORIGIN) {
+        for origin in headers.get_all(ORIGIN) {
             let origin = origin.to_str().map_err(|_| Refused::Origin)?;
             let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             if !host.is_some_and(|host| self.is_ours(host)) {
@@ -187,6 +187,9 @@ mod tests {
             let headers = [("host", "localhost"), ("origin", origin), SHOWN];
             assert_eq!(check("/mcp", &headers), Err(Refused::Origin), "{origin}");
         }
+        let twice =
+            [("host", "localhost"), ("origin", "http://localhost"), ("origin", "http://evil.example"), SHOWN];
+        assert_eq!(check("/mcp", &twice), Err(Refused::Origin));
     }
 
     #[test]
