@@ -132,8 +132,10 @@ pub fn ignored(written: &Value) -> Vec<Ignored> {
 /// What is no text where only texts are taken.
 fn no_texts(map: &Map<String, Value>) -> Vec<Ignored> {
     let is_text = |value: &Value| word(value).is_some();
-    let ignored =
-        |at: Vec<String>, value: &Value| Ignored { at, what: format!("is no text: {value}"), hint: None };
+    let ignored = |at: Vec<String>, value: &Value| {
+        let what = format!("is {}, and has to be a text", kind(value));
+        Ignored { at, what, hint: None }
+    };
     let pairs = ["env", "headers"].into_iter().flat_map(|key| {
         let pairs = map.get(key).and_then(Value::as_object).into_iter().flatten();
         pairs.map(move |(name, value)| (vec![key.to_owned(), name.clone()], value))
@@ -158,7 +160,8 @@ impl Room {
                 (!is_number(value)).then(|| (format!("is no whole number: {value}"), None))
             } else if knows(self.maps) {
                 let is_map = value.is_null() || value.is_object();
-                (!is_map).then(|| (format!("is no map of names and values: {value}"), None))
+                let what = || format!("is {}, and has to be a map of names and values", kind(value));
+                (!is_map).then(|| (what(), None))
             } else if knows(self.times) {
                 let is_time = value.is_null() || names_variable(value) || seconds(map, key).is_some();
                 (!is_time).then(|| (format!("is no number of seconds: {value}"), None))
@@ -196,6 +199,18 @@ fn way(map: &Map<String, Value>) -> Option<Ignored> {
 
 fn names_variable(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains("${"))
+}
+
+/// What a value is, for places whose values may be secrets.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "empty",
+        Value::Bool(_) => "a yes or no",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a map",
+    }
 }
 
 fn is_choice(value: &Value, words: &[&str]) -> bool {
@@ -298,15 +313,15 @@ mod tests {
             told(&written),
             [
                 "`auth` is none of oauth, header, none: \"oath\"",
-                "`headers` is no map of names and values: \"Authorization: x\"",
-                "`elicitation` is no map of names and values: true",
-                "`lifecycle` is no map of names and values: 5",
+                "`headers` is a text, and has to be a map of names and values",
+                "`elicitation` is a yes or no, and has to be a map of names and values",
+                "`lifecycle` is a number, and has to be a map of names and values",
                 "`sampling.max_rpm` is no whole number: -3",
                 "`sampling.max_tokens_cap` is no whole number: \"lots\"",
                 "`sampling.log_level` is none of debug, info, warning, warn, error, critical, off, none: \"loud\"",
                 "`oauth.redirect_port` is no whole number: \"any\"",
-                "`env.A` is no text: [\"x\"]",
-                "`args` is no text: {\"b\":1}",
+                "`env.A` is a list, and has to be a text",
+                "`args` is a map, and has to be a text",
             ]
         );
     }
