@@ -357,12 +357,8 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let wish = Wish {
-            extent,
-            mcp_servers: self.mcp_servers,
-            plugins: self.plugins,
-            secrets: Arc::clone(&secrets),
-        };
+        let (mcp_servers, plugins, known) = (self.mcp_servers, self.plugins, Arc::clone(&secrets));
+        let wish = Wish { extent, mcp_servers, plugins, secrets: known };
         let foreign = Foreign::new(&world, &machine, &self.place, self.person, wish);
         drop(world);
         foreign.hooks().look_at(&shared);
