@@ -138,7 +138,7 @@ impl<'a> Reach<'a> {
             let comes = match entry.source {
                 Source::Mcp => servers == McpServers::Every,
                 Source::Plugin => plugins,
-                _ => false,
+                Source::BuiltIn => false,
             };
             if comes {
                 all.extend(tools(self.catalog, &entry.name)?);
