@@ -302,10 +302,10 @@ fn filter(map: &Map<String, Value>) -> Result<Filter, String> {
             );
         }
     };
-    let wrong = |key: &str| format!("`tools.{key}` is not a list of names");
+    let list = |key: &str| names(tools, key).map_err(|why| format!("`tools.{key}` {why}"));
     Ok(Filter {
-        include: names(tools, "include").ok_or_else(|| wrong("include"))?,
-        exclude: names(tools, "exclude").ok_or_else(|| wrong("exclude"))?.unwrap_or_default(),
+        include: list("include")?,
+        exclude: list("exclude")?.unwrap_or_default(),
         resources: flag(tools, "resources", true),
         prompts: flag(tools, "prompts", true),
     })

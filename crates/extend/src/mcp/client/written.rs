@@ -59,13 +59,14 @@ pub(super) fn words(map: &Map<String, Value>, key: &str) -> Vec<String> {
     }
 }
 
-/// A list of names where one is written; nothing when what is written is something else.
-pub(super) fn names(map: &Map<String, Value>, key: &str) -> Option<Option<Vec<String>>> {
-    match map.get(key) {
-        None | Some(Value::Null) => Some(None),
-        Some(Value::Array(items)) => items.iter().map(word).collect::<Option<_>>().map(Some),
-        Some(value) => word(value).map(|name| Some(vec![name])),
-    }
+/// A list of names where one is written; what is wrong, when something else is.
+pub(super) fn names(map: &Map<String, Value>, key: &str) -> Result<Option<Vec<String>>, &'static str> {
+    let read = match map.get(key) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(items)) => items.iter().map(word).collect(),
+        Some(value) => word(value).map(|name| vec![name]),
+    };
+    read.map(Some).ok_or("is not a list of names")
 }
 
 /// Texts by name.
