@@ -238,6 +238,20 @@ fn hooks_are_listed_tried_revoked_and_looked_after() {
 }
 
 #[test]
+fn a_hook_with_a_say_at_an_event_that_there_is_not_lets_nothing_run() {
+    let config =
+        |policy: bool| format!("hooks:\n  pre_tol_call:\n    - command: x\n      policy: {policy}\n");
+    let call = |policy: bool| Home::configured(&config(policy)).run(&["tools", "call", "todo"]);
+
+    let denied = call(true);
+
+    assert_ne!(denied.code, Some(0), "{denied:?}");
+    let why = "`hooks.pre_tol_call` is not a known key, and `policy` below it would have no effect";
+    assert!(denied.err.contains(why) && denied.err.contains("`hooks.pre_tool_call`"), "{denied:?}");
+    assert_eq!(call(false).code, Some(0));
+}
+
+#[test]
 fn a_hook_that_leaves_something_running_is_not_waited_for() {
     let config = "hooks:\n  pre_tool_call:\n    - command: '{dir}/leave.sh'\n";
     let scene = Scene::new(config, &[("leave.sh", "sleep 20 &")]);

@@ -19,7 +19,7 @@ use super::mcp_vault::HomeVault;
 use crate::world::World;
 
 /// Changes with what is packed.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// `mcp_servers` as it is written, and what the variables are that it names.
 #[derive(Clone, Default)]

@@ -88,6 +88,8 @@ fn hooks<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Vec<HookSettings> {
     let section = reader.section(root, "hooks", "hooks");
     let known: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.name()).chain([OUTPUT_SPILL]).collect();
     reader.check_keys(section, &known, Keys::All);
+    // One that is meant to decide must not be passed over.
+    reader.check_flag(section, &known, "policy");
     let mut hooks = Vec::new();
     for kind in EventKind::ALL {
         for item in reader.items(section, kind.name()) {

@@ -91,6 +91,29 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Reports keys that are not among `known` with a list below them in which `flag` is set, as a problem: it would
+    /// have no effect.
+    pub(super) fn check_flag(&mut self, section: Section<'t>, known: &[&str], flag: &str) {
+        for entry in section.entries().iter().filter(|e| !known.contains(&e.key.as_str())) {
+            let Kind::List(items) = &entry.value.kind else { continue };
+            let is_set = |item: &'t Node| {
+                let item = Section { name: "", node: Some(item) };
+                item.entry(flag).is_some_and(|entry| match &entry.value.kind {
+                    Kind::Bool(value) => *value,
+                    Kind::Expanded(text, _) => spoken_bool(text).unwrap_or(true),
+                    _ => false,
+                })
+            };
+            if items.iter().any(is_set) {
+                let (At { line, column }, key) = (entry.at, section.path(&entry.key));
+                let what = format!("is not a known key, and `{flag}` below it would have no effect");
+                let near = nearest(&entry.key, known.iter().copied());
+                let hint = near.map(|near| format!("did you mean `{}`?", section.path(near)));
+                self.problems.push(Problem { line, column, key, what, hint });
+            }
+        }
+    }
+
     /// `true` or `false`.
     pub(super) fn flag(&mut self, section: Section<'t>, key: &str, default: bool) -> bool {
         let Some(entry) = section.entry(key) else { return default };

@@ -22,7 +22,7 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.packed";
 
 /// Changes with what is written.
-const VERSION: u64 = 7;
+const VERSION: u64 = 8;
 
 /// What is to be known of all plugins together.
 #[derive(Serialize, Deserialize)]
