@@ -225,7 +225,11 @@ fn launch(
 
 /// A name on the search path as it is; a path as it is meant where the program starts.
 fn program_at(place: &Place, command: &str) -> String {
-    let is_relative = command.contains('/') && !command.starts_with('/');
+    let is_relative = match command.split_once('/') {
+        // Words before the path are a program and its arguments, which is told as it is written.
+        Some((first, _)) => !first.is_empty() && !first.contains(char::is_whitespace),
+        None => false,
+    };
     if is_relative { place.resolve(command).to_string_lossy().into_owned() } else { command.to_owned() }
 }
 
@@ -387,9 +391,10 @@ mod tests {
     fn a_program_is_found_below_the_persons_home_and_beside_where_it_starts() {
         let place = Place { cwd: "/srv/app".into(), home: Some("/home/ann".into()) };
 
-        let found = ["npx", "/bin/x", "~/bin/x", "./x", "bin/x"].map(|command| program_at(&place, command));
+        let found =
+            ["npx", "/bin/x", "npx /x", "~/bin/x", "./x", "bin/x"].map(|command| program_at(&place, command));
 
-        assert_eq!(found, ["npx", "/bin/x", "/home/ann/bin/x", "/srv/app/x", "/srv/app/bin/x"]);
+        assert_eq!(found, ["npx", "/bin/x", "npx /x", "/home/ann/bin/x", "/srv/app/x", "/srv/app/bin/x"]);
     }
 
     #[test]
