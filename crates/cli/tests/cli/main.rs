@@ -51,6 +51,7 @@ mod kanban;
 mod keyless;
 mod mcp;
 mod mcp_login;
+mod mcp_remote;
 mod memory;
 mod plugin_commands;
 mod plugin_trust;

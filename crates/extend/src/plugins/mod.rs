@@ -7,7 +7,7 @@
 //! | `offer.rs` | what a foreign program offers |
 //! | `subject.rs` | one file or plugin inside of a process |
 //! | `entry.rs` | an offered tool as an entry of the registry |
-//! | `hook.rs` | its hooks as one hook of the road |
+//! | `hook.rs`, `said.rs` | its hooks as one hook of the road, and what they answer |
 //! | `desk.rs` | what foreign programs may ask of us |
 
 pub mod desk;
@@ -15,5 +15,6 @@ pub mod entry;
 pub mod hook;
 pub mod manifest;
 pub mod offer;
+mod said;
 pub mod start;
 pub mod subject;
