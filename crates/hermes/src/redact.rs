@@ -50,10 +50,12 @@ impl WorldRedact {
         }
     }
 
-    /// The text without secrets, for whoever must not wait: nothing while somebody changes what is known.
-    pub(crate) fn at_once<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
+    /// A line for a log, without secrets. Whoever writes it must not wait: while somebody changes what is known, its
+    /// place is taken by a remark.
+    pub(crate) fn for_log<'a>(&self, line: &'a str) -> Cow<'a, str> {
         let made = || Some(self.keep(self.look(&*self.world.try_read().ok()?)));
-        self.ready().or_else(made).map(|secrets| secrets.out_of(text))
+        let known = self.ready().or_else(made);
+        known.map_or("(a line that was printed while settings changed)".into(), |known| known.out_of(line))
     }
 
     fn secrets(&self) -> Secrets {

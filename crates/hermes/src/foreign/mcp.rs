@@ -25,6 +25,7 @@ use super::mcp_vault::HomeVault;
 use super::{Changes, Kind};
 use crate::host::Machine;
 use crate::inside::Inside;
+use crate::redact::WorldRedact;
 use crate::world::World;
 
 /// How long a start waits for servers that were never started before, unless the configuration says
@@ -55,9 +56,10 @@ impl Mcp {
         place: &Place,
         launcher: Arc<dyn Launch>,
         person: Option<Arc<dyn Person>>,
+        secrets: &Arc<WorldRedact>,
     ) -> Self {
         let host: Arc<dyn Host> = machine.clone();
-        let vault = Arc::new(HomeVault::of(world.home()));
+        let vault = Arc::new(HomeVault::of(world.home(), Arc::clone(secrets)));
         let runtime = Arc::downgrade(machine);
         let outside = Outside {
             launcher,

@@ -1,22 +1,29 @@
 //! Where what is learnt of MCP servers is kept: their part of the home.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hermes_extend::mcp::client::{Kept, Mark, Vault};
 use hermes_store::foreign::Stamp;
 use hermes_store::{Home, McpFile, McpHome, Spill};
 
+use crate::redact::WorldRedact;
+
 /// The servers' part of the home; without a home nothing is kept.
-pub(super) struct HomeVault(Option<(Home, McpHome)>);
+pub(super) struct HomeVault {
+    place: Option<(Home, McpHome)>,
+    /// What must not get into logs.
+    secrets: Arc<WorldRedact>,
+}
 
 impl HomeVault {
-    pub(super) fn of(home: Option<&Home>) -> Self {
-        Self(home.map(|home| (home.clone(), McpHome::of(home))))
+    pub(super) fn of(home: Option<&Home>, secrets: Arc<WorldRedact>) -> Self {
+        Self { place: home.map(|home| (home.clone(), McpHome::of(home))), secrets }
     }
 
     /// That part, if there is a home.
     pub(super) fn home(&self) -> Option<&McpHome> {
-        self.0.as_ref().map(|(_, home)| home)
+        self.place.as_ref().map(|(_, home)| home)
     }
 
     /// Changes when something else is known of any server.
@@ -68,13 +75,13 @@ impl Vault for HomeVault {
     }
 
     fn keep_media(&self, session: &str, name: &str, ending: &str, bytes: &[u8]) -> Option<PathBuf> {
-        let (home, _) = self.0.as_ref()?;
+        let (home, _) = self.place.as_ref()?;
         Spill::open(home, session).keep_bytes(name, ending, bytes).ok()
     }
 
     fn log(&self, server: &str, line: &str) {
         if let Some(home) = self.home() {
-            home.log(server, line);
+            home.log(server, &self.secrets.for_log(line));
         }
     }
 }

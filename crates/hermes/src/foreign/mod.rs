@@ -80,7 +80,7 @@ fn desk(home: &Home, secrets: Arc<WorldRedact>) -> Arc<Desk> {
     let home = home.clone();
     Desk::new(Arc::new(move |name, line| {
         let since_epoch = Machine::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let line = secrets.at_once(line).unwrap_or("(a line that was printed while settings changed)".into());
+        let line = secrets.for_log(line);
         // A line that cannot be written is lost; the tool that said it is not to blame.
         let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
     }))
@@ -177,7 +177,7 @@ impl Foreign {
         let Wish { extent, mcp_servers, plugins: head, secrets } = wish;
         let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
-        let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person);
+        let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person, &secrets);
         let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
         let servers: Box<dyn Kind> =
             if mcp_servers { Box::new(mcp.clone()) } else { Box::new(LeftOut::default()) };

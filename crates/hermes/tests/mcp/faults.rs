@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hermes::{Status, ToolCall};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Bench, call, runs, told, until, until_within, words};
 
@@ -121,6 +121,26 @@ fn lines_that_are_no_messages_are_passed_over_and_told() {
     assert_eq!(words(&outcome), "garbage: c");
     let log = || std::fs::read_to_string(bench.path("home/logs/mcp-stderr.log")).unwrap_or_default();
     until_within(60, "the log tells of it", || log().contains("not a message] Starting up..."));
+}
+
+#[test]
+fn a_key_that_a_server_prints_is_not_written_to_the_log() {
+    let bench = Bench::with(&json!({}));
+    let plain = bench.script(&[], &json!({}));
+    let prints = "echo the key is $MINE_API_KEY >&2; exec python3 \"$@\"";
+    let args = [json!("-c"), json!(prints), json!("sh")];
+    let args: Vec<Value> =
+        args.into_iter().chain(plain["args"].as_array().unwrap().iter().cloned()).collect();
+    let env = json!({ "MINE_API_KEY": "${MINE_API_KEY}" });
+    bench.configure(&json!({ "s": { "command": "sh", "args": args, "env": env } }));
+    std::fs::write(bench.path("home/.env"), "MINE_API_KEY=zq81kslw9203jfnv77\n").unwrap();
+
+    let outcome = call(&bench.session(), "mcp__s__echo", &json!({ "text": "a" }));
+
+    assert_eq!(words(&outcome), "echo: a");
+    let log = || std::fs::read_to_string(bench.path("home/logs/mcp-stderr.log")).unwrap_or_default();
+    until("the log has it", || log().contains("the key is"));
+    assert!(log().contains("the key is [REDACTED]") && !log().contains("zq81kslw9203jfnv77"), "{}", log());
 }
 
 #[test]
