@@ -5,7 +5,6 @@
 #![expect(clippy::disallowed_methods, reason = "the door to signals: one thread that waits for them")]
 
 use std::io;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
@@ -27,15 +26,6 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     /// Calls `stop` when somebody wants the program to end.
     pub(crate) fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
-        Self::watch_after(|| (), stop)
-    }
-
-    /// The same, by a thread that does something else `first`: to start another one for a moment's work would take
-    /// longer than the work. A signal that comes meanwhile is heard afterwards.
-    pub(crate) fn watch_after(
-        first: impl FnOnce() + Send + 'static,
-        stop: impl Fn() + Send + 'static,
-    ) -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         // First of all: a signal that comes while the rest is set up must find somebody who reads it.
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -47,8 +37,6 @@ impl Interrupt {
         let (handle, heard) = (signals.handle(), Arc::new(AtomicI32::new(0)));
         let hears = Arc::clone(&heard);
         let wait = move || {
-            // A panic in it was told when it happened, and signals are listened to all the same.
-            let _ = panic::catch_unwind(AssertUnwindSafe(first));
             if let Some(signal) = signals.forever().next() {
                 hears.store(signal, Ordering::Release);
                 stop();
@@ -93,17 +81,5 @@ mod tests {
         let watch = Interrupt::watch(|| panic!("no signal was sent")).unwrap();
 
         assert_eq!(watch.exit_code(), None);
-    }
-
-    #[test]
-    fn what_is_to_be_done_first_is_done_and_may_break() {
-        let (tell, told) = std::sync::mpsc::channel();
-        let first = move || {
-            tell.send("done").unwrap();
-            panic!("a test of what happens then")
-        };
-        let watch = Interrupt::watch_after(first, || panic!("no signal was sent")).unwrap();
-
-        assert_eq!((told.recv(), watch.exit_code()), (Ok("done"), None));
     }
 }

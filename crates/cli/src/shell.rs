@@ -15,7 +15,7 @@ use hermes::core::policy::{Approver, Nobody};
 use hermes::core::sudo::SudoAsker;
 use hermes::extend::plugins::offer::OfferedCli;
 use hermes::store::{Home, HomeInputs};
-use hermes::{BuildError, Runtime, RuntimeBuilder, Work};
+use hermes::{BuildError, Runtime, RuntimeBuilder};
 
 use crate::approval::{TerminalApprover, TerminalSudo};
 use crate::command::Failure;
@@ -94,22 +94,12 @@ impl Shell {
         self.built(Runtime::builder(), cwd)
     }
 
-    /// The same for one call, which may be recorded in the home's store of sessions. What can be done beside that
-    /// is handed to `begin`.
-    pub(crate) fn runtime_for_call(
-        &self,
-        of: Option<&str>,
-        record: bool,
-        begin: impl FnOnce(Work),
-    ) -> Result<Runtime, Failure> {
+    /// The same for one call, which may be recorded in the home's store of sessions.
+    pub(crate) fn runtime_for_call(&self, of: Option<&str>, record: bool) -> Result<Runtime, Failure> {
         let builder = Runtime::builder().one_moment();
         let builder = of.into_iter().fold(builder, RuntimeBuilder::one_call);
         let builder = if record { builder.record_calls() } else { builder };
-        let builder = self.furnished(builder, &self.cwd, at_terminal())?;
-        if let Some(work) = builder.ahead() {
-            begin(work);
-        }
-        finished(builder)
+        self.built(builder, &self.cwd)
     }
 
     /// The commands that plugins add to ours: without a runtime, where nothing about plugins has changed.

@@ -38,8 +38,7 @@ use crate::checkpoints;
 use crate::cron;
 use crate::environments;
 use crate::fence;
-use crate::foreign::ahead::{Ahead, Work};
-use crate::foreign::plugins::{Head, kept_cli};
+use crate::foreign::plugins::kept_cli;
 use crate::foreign::{Extent, Foreign, Person, Wish};
 use crate::host::Machine;
 use crate::kanban::Later;
@@ -98,7 +97,6 @@ pub struct RuntimeBuilder {
     one_moment: bool,
     mcp_servers: bool,
     one_call: Option<String>,
-    plugins: Ahead<Option<Head>>,
     redact: Option<Arc<dyn Redact>>,
     limits: Option<RoadLimits>,
     context_tokens: Option<u64>,
@@ -123,7 +121,6 @@ impl Default for RuntimeBuilder {
             one_moment: false,
             mcp_servers: true,
             one_call: None,
-            plugins: Ahead::default(),
             redact: None,
             limits: None,
             context_tokens: None,
@@ -199,15 +196,6 @@ impl RuntimeBuilder {
         let home = self.home.as_ref()?;
         let world = World::read(Some(home.clone()), self.env.clone()).ok()?;
         kept_cli(home, &workplace::begins(&world, self.place.clone()).cwd, &world)
-    }
-
-    /// What can be done on another thread while the runtime is put together for one call, and need not be: what is
-    /// kept of plugins is read. Whoever wants to know reads it where nobody has begun. Nothing where it is not wanted
-    /// so soon. To be asked for when the home is known.
-    pub fn ahead(&self) -> Option<Work> {
-        let is_ours = |name: &String| hermes_tools::tools().iter().any(|tool| tool.name() == name);
-        let home = self.home.clone().filter(|_| self.one_call.as_ref().is_some_and(is_ours))?;
-        Some(self.plugins.work(move || Head::read(&home)))
     }
 
     /// No MCP server is offered or started: for a program that is itself a server of another one like it, which
@@ -357,8 +345,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let (mcp_servers, plugins, known) = (self.mcp_servers, self.plugins, Arc::clone(&secrets));
-        let wish = Wish { extent, mcp_servers, plugins, secrets: known };
+        let wish = Wish { extent, mcp_servers: self.mcp_servers, secrets: Arc::clone(&secrets) };
         let foreign = Foreign::new(&world, &machine, &self.place, self.person, wish);
         drop(world);
         foreign.hooks().look_at(&shared);

@@ -60,7 +60,6 @@ pub use hermes_store as store;
 
 pub use builder::{BuildError, RuntimeBuilder};
 pub use foreign::HookStanding;
-pub use foreign::ahead::Work;
 pub use foreign::find_plugins::{Origin, plugin_key};
 pub use foreign::plugins::{PluginState, PluginView};
 pub use foreign::serve::McpServer;

@@ -68,6 +68,21 @@ pub(crate) fn read_stamped(path: &Path, limit: u64) -> Result<Option<(String, St
     }
 }
 
+/// The text that a file begins with, in at most so many bytes, with the stamp that it had before it was read; `None`
+/// if there is none that can be read. A letter that is cut off at the end is left out.
+pub(crate) fn read_beginning(path: &Path, bytes: u64) -> Option<(String, Stamp)> {
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut begins = Vec::with_capacity(usize::try_from(meta.len().min(bytes)).ok()?.saturating_add(1));
+    File::open(path).and_then(|file| file.take(bytes).read_to_end(&mut begins)).ok()?;
+    let text = String::from_utf8(begins).or_else(|wrong| {
+        let cut = wrong.utf8_error().valid_up_to();
+        let mut begins = wrong.into_bytes();
+        begins.truncate(cut);
+        String::from_utf8(begins)
+    });
+    Some((text.ok()?, stamp_of(&meta)))
+}
+
 /// The bytes of a file, `None` if there is none, an error if there are too many.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
     Ok(read_bytes_stamped(path, limit)?.map(|(bytes, _)| bytes))

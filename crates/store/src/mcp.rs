@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use hermes_core::hex::hex;
-use serde::{Deserialize, Serialize};
+use hermes_core::packed::{Packer, Unpacker};
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::{self, Mode, Stamp};
@@ -72,10 +72,11 @@ impl McpHome {
 
     /// What an earlier start kept of all servers; nothing as soon as anything else is known of any of them.
     pub fn briefs(&self) -> Option<Briefs> {
-        let kept = Kept::<Head>::read(&self.home, BRIEFS)?;
-        let marks = kept.witnesses.stamps().collect();
-        let Kept { head: Head { configuration, complaints }, body, .. } = kept;
-        Some(Briefs { configuration, complaints, marks, body })
+        let Kept { witnesses, head, body } = Kept::read(&self.home, BRIEFS)?;
+        let mut packed = Unpacker::new(&head);
+        let configuration = packed.number()?;
+        let complaints = packed.list(|packed| packed.text().map(str::to_owned))?;
+        Some(Briefs { configuration, complaints, marks: witnesses.stamps().collect(), body })
     }
 
     /// What these servers are known by now, to be seen before it is read.
@@ -88,8 +89,12 @@ impl McpHome {
     }
 
     /// Keeps what there is to say of all servers for the next start. `seen` tells what it was made from.
-    pub fn keep_briefs(&self, configuration: u64, complaints: Vec<String>, seen: Witnesses, body: String) {
-        let head = Head { configuration, complaints };
+    pub fn keep_briefs(&self, configuration: u64, complaints: &[String], seen: Witnesses, body: String) {
+        let mut packer = Packer::default();
+        packer.number(configuration).list(complaints.iter(), |packer, complaint| {
+            packer.text(complaint);
+        });
+        let head = packer.packed();
         // Without it a start takes longer, and that is all.
         let _ = Kept { witnesses: seen, head, body }.keep(&self.home, BRIEFS);
     }
@@ -166,12 +171,6 @@ pub struct Briefs {
     pub body: String,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Head {
-    configuration: u64,
-    complaints: Vec<String>,
-}
-
 /// The name of a server's file.
 fn file_name(server: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -236,7 +235,7 @@ mod tests {
         let (folder, home) = home();
         home.write("a", McpFile::Known, "one").unwrap();
         std::thread::sleep(std::time::Duration::from_millis(60));
-        let keep = || home.keep_briefs(7, vec!["odd".to_owned()], home.seen(["a", "b"]), "body".to_owned());
+        let keep = || home.keep_briefs(7, &["odd".to_owned()], home.seen(["a", "b"]), "body".to_owned());
         keep();
 
         let found = home.briefs().unwrap();
@@ -257,7 +256,7 @@ mod tests {
     #[test]
     fn what_is_not_whole_says_nothing() {
         let (folder, home) = home();
-        home.keep_briefs(7, Vec::new(), home.seen(["a"]), "the whole body".to_owned());
+        home.keep_briefs(7, &[], home.seen(["a"]), "the whole body".to_owned());
         assert!(home.briefs().is_some());
         let kept = folder.path().join("cache").join(BRIEFS);
         let whole = std::fs::read_to_string(&kept).unwrap();

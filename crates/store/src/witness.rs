@@ -8,8 +8,6 @@ use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
 use hermes_core::packed::{Packer, Unpacker};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::disk::{self, Below, Stamp};
 use crate::error::StoreError;
@@ -18,12 +16,15 @@ use crate::home::Home;
 /// Most bytes of something that is kept.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Bytes in which the witnesses of many things find room, so that the rest need not be read.
+const FRONT_BYTES: u64 = 8 * 1024;
+
 /// Dates of files come in steps, and a file that changed twice within one looks as if it had not. This is
 /// longer than any step.
 const STEP_NANOS: i128 = 50_000_000;
 
 /// Changes with how things are written.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// What was looked at. A folder counts with the names in it, a file with its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -163,23 +164,28 @@ impl Witnesses {
 }
 
 /// Something that was found out, and what from. The head is read together with the witnesses; the body is
-/// text for whoever wants to know more.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Kept<H> {
+/// for whoever wants to know more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
     /// What it was found out from.
     pub witnesses: Witnesses,
     /// What was found out, in short.
-    pub head: H,
+    pub head: String,
     /// The rest of it.
     pub body: String,
 }
 
-impl<H: DeserializeOwned> Kept<H> {
+impl Kept {
     /// What was kept in the home's cache under this name, if it still holds.
     pub fn read(home: &Home, name: &str) -> Option<Self> {
-        let (mut text, stamp) = stored(home, name)?;
-        let Front { head, dates, base, places, near, length } = Front::of(&text)?;
-        let body = text.split_off(length);
+        let (mut text, stamp) = stored(home, name, MAX_BYTES)?;
+        let parts = Parts::of(&text)?;
+        let Front { head, dates, base, places, near } = parts.front(&text)?;
+        let (head, base) = (head.to_owned(), base.into());
+        let body = text.split_off(parts.end);
+        if digest_text(&body) != parts.body {
+            return None;
+        }
         let all = Arc::new(Places { base, text });
         let mut seen = Vec::with_capacity(places.len());
         let now = look(&all.base, &all.text, &places, stamp, |span, stamp| {
@@ -191,51 +197,71 @@ impl<H: DeserializeOwned> Kept<H> {
         })
     }
 
-    /// Only the head of it, for whoever wants to know no more.
-    pub fn head(home: &Home, name: &str) -> Option<H> {
-        let (text, stamp) = stored(home, name)?;
-        let Front { head, dates, base, places, .. } = Front::of(&text)?;
-        (look(&base, &text, &places, stamp, |_, _| {}) == Some(dates)).then_some(head)
+    /// Only the head of it, for whoever wants to know no more. The body is not even read.
+    pub fn head(home: &Home, name: &str) -> Option<String> {
+        let (mut text, mut stamp) = stored(home, name, FRONT_BYTES)?;
+        let mut parts = Parts::of(&text)?;
+        if parts.end > text.len() {
+            (text, stamp) = stored(home, name, MAX_BYTES)?;
+            parts = Parts::of(&text)?;
+        }
+        let Front { head, dates, base, places, .. } = parts.front(&text)?;
+        let now = look(Path::new(base), &text, &places, stamp, |_, _| {});
+        (now == Some(dates)).then(|| head.to_owned())
     }
 }
 
-/// What was kept under this name, and when.
-fn stored(home: &Home, name: &str) -> Option<(String, Stamp)> {
-    disk::read_stamped(&home.cache().join(name), MAX_BYTES).ok().flatten()
+/// The beginning of what was kept under this name, and when.
+fn stored(home: &Home, name: &str, most: u64) -> Option<(String, Stamp)> {
+    disk::read_beginning(&home.cache().join(name), most)
 }
 
-/// What stands before the body.
-struct Front<H> {
-    head: H,
-    /// Fingerprint of the dates of all places.
-    dates: u64,
-    base: PathBuf,
-    /// The near ones first.
-    places: Vec<Span>,
-    near: usize,
-    /// How long it is.
-    length: usize,
+/// Where the front is, and whether it and the body behind it are whole.
+struct Parts {
+    /// Fingerprints of both.
+    front: u64,
+    body: u64,
+    begin: usize,
+    end: usize,
 }
 
-impl<H: DeserializeOwned> Front<H> {
+impl Parts {
     fn of(text: &str) -> Option<Self> {
         let mut packed = Unpacker::new(text);
-        let (version, whole) = (packed.number()?, packed.number()?);
-        if version != VERSION || whole != digest_text(packed.rest()) {
+        if packed.number()? != VERSION {
             return None;
         }
+        let (length, front, body) = (packed.number()?, packed.number()?, packed.number()?);
+        let begin = text.len() - packed.rest().len();
+        Some(Self { front, body, begin, end: begin.checked_add(usize::try_from(length).ok()?)? })
+    }
+
+    /// The front of this text.
+    fn front<'t>(&self, text: &'t str) -> Option<Front<'t>> {
+        let front = text.get(self.begin..self.end).filter(|front| digest_text(front) == self.front)?;
+        let mut packed = Unpacker::new(front);
         let (head, dates, base) = (packed.text()?, packed.number()?, packed.text()?);
         let span = |packed: &mut Unpacker<'_>| {
             let length = packed.text()?.len();
-            let end = text.len() - packed.rest().len();
+            let end = self.end - packed.rest().len();
             Some((u32::try_from(end - length).ok()?, u32::try_from(end).ok()?))
         };
         let mut places = packed.list(span)?;
         let near = places.len();
         places.extend(packed.list(span)?);
-        let (head, length) = (serde_json::from_str(head).ok()?, text.len() - packed.rest().len());
-        Some(Self { head, dates, base: base.into(), places, near, length })
+        Some(Front { head, dates, base, places, near })
     }
+}
+
+/// What stands before the body.
+struct Front<'t> {
+    head: &'t str,
+    /// Fingerprint of the dates of all places.
+    dates: u64,
+    base: &'t str,
+    /// The near ones first.
+    places: Vec<Span>,
+    near: usize,
 }
 
 /// Fingerprint of what is at these places now, each of which is told; nothing where any of it changed so shortly
@@ -259,7 +285,7 @@ fn look(
     })
 }
 
-impl<H: Serialize> Kept<H> {
+impl Kept {
     /// Keeps it for programs that start later. After a power cut it may have to be found out again.
     pub fn keep(&self, home: &Home, name: &str) -> Result<(), StoreError> {
         // A name that is no text cannot be written: this is found out anew each time.
@@ -269,7 +295,8 @@ impl<H: Serialize> Kept<H> {
     }
 
     /// As it is written. A start pays for every letter of it, and for every folder on the way to what it looks at:
-    /// paths begin at the folder that most of them are in, and of the dates there is only a fingerprint. That of the text itself tells whether it is whole.
+    /// paths begin at the folder that most of them are in, and of the dates there is only a fingerprint. Those of both
+    /// parts of the text tell whether they are whole.
     fn text(&self) -> Option<String> {
         let Witnesses { near, far } = &self.witnesses;
         let base = self.witnesses.base();
@@ -283,19 +310,17 @@ impl<H: Serialize> Kept<H> {
         };
         let (near, far) = (short(near)?, short(far)?);
         let mut packer = Packer::default();
-        packer
-            .text(&serde_json::to_string(&self.head).ok()?)
-            .number(self.witnesses.dates())
-            .text(base.to_str()?);
+        packer.text(&self.head).number(self.witnesses.dates()).text(base.to_str()?);
         for paths in [near, far] {
             packer.list(paths.iter(), |packer, path| {
                 packer.text(path);
             });
         }
-        let rest = packer.packed() + &self.body;
+        let front = packer.packed();
         let mut begin = Packer::default();
-        begin.number(VERSION).number(digest_text(&rest));
-        Some(begin.packed() + &rest)
+        begin.number(VERSION).number(front.len() as u64);
+        begin.number(digest_text(&front)).number(digest_text(&self.body));
+        Some(begin.packed() + &front + &self.body)
     }
 }
 
@@ -363,12 +388,12 @@ mod tests {
     /// Keeps what was seen, in a home of its own.
     fn kept(dir: &Path, witnesses: Witnesses) -> Home {
         let home = Home::at(&dir.join("home"));
-        let kept = Kept { witnesses, head: vec!["a".to_owned()], body: "more\nthan that".to_owned() };
+        let kept = Kept { witnesses, head: "a".to_owned(), body: "more\nthan that".to_owned() };
         kept.keep(&home, "kept.json").unwrap();
         home
     }
 
-    fn read(home: &Home) -> Option<Kept<Vec<String>>> {
+    fn read(home: &Home) -> Option<Kept> {
         Kept::read(home, "kept.json")
     }
 
@@ -466,16 +491,59 @@ mod tests {
         let home = kept(dir.path(), seen.clone());
 
         let found = read(&home).unwrap();
-        assert_eq!((found.head, found.body.as_str()), (vec!["a".to_owned()], "more\nthan that"));
+        assert_eq!((found.head.as_str(), found.body.as_str()), ("a", "more\nthan that"));
         assert_eq!(found.witnesses, seen);
-        assert_eq!(Kept::head(&home, "kept.json"), Some(vec!["a".to_owned()]));
-        assert_eq!(Kept::<Vec<u64>>::read(&home, "kept.json"), None, "it is something else");
+        assert_eq!(Kept::head(&home, "kept.json").as_deref(), Some("a"));
         assert!(found.witnesses.hold());
         std::fs::write(&file, "longer").unwrap();
         assert!(!found.witnesses.hold());
-        assert_eq!((read(&home), Kept::<Vec<String>>::head(&home, "kept.json")), (None, None));
+        assert_eq!((read(&home), Kept::head(&home, "kept.json")), (None, None));
         forget(&home, "kept.json").unwrap();
         forget(&home, "kept.json").unwrap();
         assert!(!home.cache().join("kept.json").exists());
+    }
+
+    #[test]
+    fn a_head_is_found_before_a_long_body_and_behind_many_witnesses() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(&dir.path().join("home"));
+        for (files, letters) in [(1, 0), (1, 100_000), (1000, 0), (1000, 100_000)] {
+            let mut witnesses = Witnesses::default();
+            for number in 0..files {
+                witnesses.see(&dir.path().join(format!("none{number}")));
+            }
+            // A letter of two bytes may be cut in two where the beginning ends.
+            let kept = Kept { witnesses, head: "a".to_owned(), body: "ä".repeat(letters) };
+            kept.keep(&home, "kept.json").unwrap();
+
+            assert_eq!(Kept::head(&home, "kept.json").as_deref(), Some("a"), "{files} {letters}");
+            assert_eq!(read(&home), Some(kept), "{files} {letters}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_whole_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut seen = Witnesses::default();
+        seen.see(&dir.path().join("none"));
+        let home = kept(dir.path(), seen);
+        let file = home.cache().join("kept.json");
+        let whole = std::fs::read(&file).unwrap();
+        let front = whole.iter().enumerate().filter(|(_, byte)| **byte == b' ').nth(3).unwrap().0 + 1;
+        let body = whole.len() - "more\nthan that".len();
+        for at in 0..whole.len() {
+            let cut = whole[..at].to_vec();
+            let mut other = whole.clone();
+            other[at] ^= 1;
+            for broken in [cut, other] {
+                std::fs::write(&file, &broken).unwrap();
+                let told = String::from_utf8_lossy(&broken);
+                assert_eq!(read(&home), None, "{told}");
+                // The head can do without the body.
+                if at >= front {
+                    assert_eq!(Kept::head(&home, "kept.json").is_some(), at >= body, "{told}");
+                }
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hermes::core::toolset::Selection;
 use hermes::store::sessions::{NewSession, SessionError};
-use hermes::{Outcome, Status, ToolCall, Work};
+use hermes::{Outcome, Status, ToolCall};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -59,13 +59,7 @@ impl Run for Call {
         // Toolsets may be those of foreign tools.
         let only = self.toolsets.is_none().then_some(self.name.as_str());
         let stop = CancellationToken::new();
-        // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
-        let watch = |first: Work| {
-            let stopped = stop.clone();
-            Interrupt::watch_after(first, move || stopped.cancel()).ok()
-        };
-        let mut interrupt = None;
-        let runtime = shell.runtime_for_call(only, id.is_some(), |work| interrupt = watch(work))?;
+        let runtime = shell.runtime_for_call(only, id.is_some())?;
         if self.accept_hooks {
             runtime.set_env("HERMES_ACCEPT_HOOKS", Some("1"));
         }
@@ -86,7 +80,9 @@ impl Run for Call {
             session = session.id(id);
         }
         let session = session.open()?;
-        let interrupt = interrupt.or_else(|| watch(Box::new(|| ())));
+        let stopped = stop.clone();
+        // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.
+        let interrupt = Interrupt::watch(move || stopped.cancel()).ok();
         let outcome = session.call_until_blocking(ToolCall::new(&self.name, arguments), &stop);
         for note in &outcome.notes {
             output::warn(note);

@@ -60,7 +60,7 @@ impl<T> Drop for Broken<'_, T> {
 }
 
 /// Work for whoever has a thread to spare.
-pub type Work = Box<dyn FnOnce() + Send>;
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
 impl<T: Send + 'static> Ahead<T> {
     /// How a task finds it out, unless somebody does or has by then.

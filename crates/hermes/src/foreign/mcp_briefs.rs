@@ -129,7 +129,7 @@ impl Briefs {
     pub(super) fn keep<'a>(
         section: &Section,
         servers: impl ExactSizeIterator<Item = (&'a str, &'a Server)>,
-        complaints: Vec<String>,
+        complaints: &[String],
         seen: Witnesses,
         vault: &HomeVault,
     ) {

@@ -164,6 +164,6 @@ impl State {
     /// Keeps for the next start what there is to say of all servers.
     pub(super) fn keep(&self, seen: Witnesses, vault: &HomeVault) {
         let servers = self.servers.iter().map(|(name, slot)| (name.as_str(), slot.server.get()));
-        Briefs::keep(&self.section, servers, self.complaints.clone(), seen, vault);
+        Briefs::keep(&self.section, servers, &self.complaints, seen, vault);
     }
 }

@@ -53,7 +53,7 @@ use hermes_store::{Home, foreign};
 use crate::host::{Machine, aside};
 use crate::redact::WorldRedact;
 use crate::world::World;
-use ahead::{Ahead, Work};
+use ahead::Work;
 use asking::{Asking, Pending, Unheard, wait_a_moment};
 use hooks::Hooks;
 use launcher::Launcher;
@@ -61,7 +61,7 @@ pub use mcp::Mcp;
 pub(crate) use mcp::Person;
 use mcp_left_out::LeftOut;
 pub use mcp_memory::Memory as McpMemory;
-use plugins::{Head, Plugins};
+use plugins::Plugins;
 use tasks::MachineTasks;
 use tool_files::ToolFiles;
 
@@ -148,8 +148,6 @@ pub(crate) struct Wish {
     pub(crate) extent: Extent,
     /// Whether MCP servers are among them.
     pub(crate) mcp_servers: bool,
-    /// What an earlier start kept of plugins, if somebody has begun to read it.
-    pub(crate) plugins: Ahead<Option<Head>>,
     /// What must not get into logs.
     pub(crate) secrets: Arc<WorldRedact>,
 }
@@ -174,7 +172,7 @@ impl Foreign {
         person: Option<Arc<dyn Person>>,
         wish: Wish,
     ) -> Self {
-        let Wish { extent, mcp_servers, plugins: head, secrets } = wish;
+        let Wish { extent, mcp_servers, secrets } = wish;
         let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person, &secrets);
@@ -191,7 +189,7 @@ impl Foreign {
             kinds.push(Box::new(Arc::clone(&files)));
             tool_files = Some(files);
             let around = Around { crew: Arc::default(), doors, observers: hooks.observers().clone() };
-            let found = Arc::new(Plugins::new(home.clone(), place, around, desk, one_moment, head));
+            let found = Arc::new(Plugins::new(home.clone(), place, around, desk, one_moment));
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }

@@ -52,7 +52,7 @@ use load::{Fresh, known_by, needs, shut_out, values};
 use project::Project;
 use roster::Roster;
 
-pub(crate) use roster::{Head, kept_cli};
+pub(crate) use roster::kept_cli;
 pub(super) use skills::skills_of;
 pub use views::{PluginState, PluginView};
 
@@ -79,8 +79,6 @@ pub(crate) struct Plugins {
     checks: Arc<HungChecks>,
     /// What an earlier start kept, while it is read beside other work.
     ahead: Ahead<Option<Roster>>,
-    /// The same for whoever wants to know no more than what stands at its beginning.
-    head: Ahead<Option<Head>>,
 }
 
 /// What was read before, with the dates it was read at.
@@ -166,20 +164,13 @@ impl Running {
 impl Plugins {
     /// Those of this home and of the project that `place` is in. Nothing is looked at yet; with
     /// `one_moment` their files are looked at once. Somebody may have begun to read the `head` of what is kept.
-    pub(crate) fn new(
-        home: Home,
-        place: &Place,
-        around: Around,
-        desk: Arc<Desk>,
-        one_moment: bool,
-        head: Ahead<Option<Head>>,
-    ) -> Self {
+    pub(crate) fn new(home: Home, place: &Place, around: Around, desk: Arc<Desk>, one_moment: bool) -> Self {
         let project = Project::of(&home, &place.cwd);
         let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
         let ahead = Ahead::default();
-        Self { home, project, desk, around, asking, one_moment, state, known, checks, ahead, head }
+        Self { home, project, desk, around, asking, one_moment, state, known, checks, ahead }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -32,8 +32,8 @@ pub(super) fn parse(text: &str) -> Option<Node> {
     if is_odd || controls > 0 {
         return None;
     }
-    let lines: Vec<Line<'_>> =
-        text.split('\n').zip(1..).filter_map(|(line, number)| Line::of(line, number)).collect();
+    let mut lines = Vec::with_capacity(text.bytes().filter(|byte| *byte == b'\n').count() + 1);
+    lines.extend(text.split('\n').zip(1..).filter_map(|(line, number)| Line::of(line, number)));
     let first = lines.first().filter(|_| lines.len() <= MAX_LINES)?.indent;
     let mut file = File { lines, next: 0 };
     let root = file.map(first, 0)?;
@@ -66,7 +66,7 @@ impl<'t> Line<'t> {
     fn at(&self, part: &str) -> At {
         let before = self.text.len() - part.len();
         let before = self.text.get(..before).filter(|_| before > 0).map_or(before, |it| it.chars().count());
-        At { line: self.number, column: (self.indent + before + 1) as u64 }
+        At::new(self.number, (self.indent + before + 1) as u64)
     }
 
     /// The same line from `part` on.
@@ -198,8 +198,11 @@ fn list_in_brackets<'t>(line: Line<'_>, text: &'t str) -> Option<(Kind, &'t str)
     if let Some(rest) = rest.strip_prefix(']') {
         return Some((Kind::List(items), rest));
     }
+    // Each is counted from the one before: a list may be long.
+    let (mut at, mut seen) = (line.at(rest), rest);
     loop {
-        let at = line.at(rest);
+        let further = seen.get(..seen.len() - rest.len())?.chars().count() as u64;
+        (at, seen) = (At::new(at.line(), at.column() + further), rest);
         let (kind, after) = match rest.as_bytes().first()? {
             b'"' | b'\'' => quoted(rest)?,
             _ => {

@@ -132,11 +132,11 @@ impl Config {
         for key in path.keys() {
             if let Kind::List(items) = &node.kind {
                 node = items.get(key.parse::<usize>().ok()?)?;
-                line = Some(node.at.line);
+                line = Some(node.at.line());
             } else {
                 let entry = node.get(key)?;
                 node = &entry.value;
-                line = Some(entry.at.line);
+                line = Some(entry.at.line());
             }
         }
         Some((node, line))

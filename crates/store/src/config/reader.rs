@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
                 })
             };
             if items.iter().any(is_set) {
-                let (At { line, column }, key) = (entry.at, section.path(&entry.key));
+                let (line, column, key) = (entry.at.line(), entry.at.column(), section.path(&entry.key));
                 let what = format!("is not a known key, and `{flag}` below it would have no effect");
                 let near = nearest(&entry.key, known.iter().copied());
                 let hint = near.map(|near| format!("did you mean `{}`?", section.path(near)));
@@ -327,10 +327,10 @@ impl<'t> Reader<'t> {
 
     /// Reports a key that has to be there.
     pub(super) fn missing(&mut self, section: Section<'t>, key: &str) {
-        let at = section.node.map_or(At { line: 1, column: 1 }, |node| node.at);
+        let at = section.node.map_or(At::new(1, 1), |node| node.at);
         let what = "is missing".to_owned();
         let key = section.path(key);
-        self.problems.push(Problem { line: at.line, column: at.column, key, what, hint: None });
+        self.problems.push(Problem { line: at.line(), column: at.column(), key, what, hint: None });
     }
 
     /// The value under a key as it is.
@@ -353,8 +353,8 @@ impl<'t> Reader<'t> {
 
     /// The letters that stand at a place in the file, in lower case.
     fn source_word(&self, at: At) -> String {
-        let line = usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX);
-        let column = usize::try_from(at.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let line = usize::try_from(at.line().saturating_sub(1)).unwrap_or(usize::MAX);
+        let column = usize::try_from(at.column().saturating_sub(1)).unwrap_or(usize::MAX);
         let rest = self.text.lines().nth(line).unwrap_or_default().chars().skip(column);
         rest.take_while(char::is_ascii_alphabetic).collect::<String>().to_lowercase()
     }
@@ -367,11 +367,17 @@ impl<'t> Reader<'t> {
             // An expanded value may be a secret.
             other => format!("must be {expected}, not {}", other.name()),
         };
-        self.problems.push(Problem { line: at.line, column: at.column, key: key.to_owned(), what, hint });
+        self.problems.push(Problem { line: at.line(), column: at.column(), key: key.to_owned(), what, hint });
     }
 
     fn warn(&mut self, at: At, key: String, what: &str, hint: Option<String>) {
-        self.warnings.push(Problem { line: at.line, column: at.column, key, what: what.to_owned(), hint });
+        self.warnings.push(Problem {
+            line: at.line(),
+            column: at.column(),
+            key,
+            what: what.to_owned(),
+            hint,
+        });
     }
 }
 

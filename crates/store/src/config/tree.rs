@@ -23,11 +23,27 @@ const MAX_DEPTH: usize = 24;
 /// How a variable in a text begins.
 pub(super) const VARIABLE: &str = "${";
 
-/// Where something starts, counted from 1.
+/// Where something starts, counted from 1. Every value has one, and a start pays for each byte: a file that is read
+/// has fewer lines and columns than fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
-    pub(super) line: u64,
-    pub(super) column: u64,
+    line: u32,
+    column: u32,
+}
+
+impl At {
+    pub(super) fn new(line: u64, column: u64) -> Self {
+        let small = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { line: small(line), column: small(column) }
+    }
+
+    pub(super) fn line(self) -> u64 {
+        self.line.into()
+    }
+
+    pub(super) fn column(self) -> u64 {
+        self.column.into()
+    }
 }
 
 /// A value and where it starts.
@@ -46,7 +62,7 @@ pub(super) enum Kind {
     Text(String),
     /// A text in which a `${VAR}` was replaced, and how it is written: it may stand for a number or a
     /// boolean.
-    Expanded(String, String),
+    Expanded(String, Box<str>),
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
@@ -102,8 +118,8 @@ pub(super) fn parse_fully(
         Kind::Null => Ok((Node { at: root.at, kind: Kind::Map(Vec::new()) }, repeated)),
         other => Err(StoreError::Syntax {
             path: path.to_owned(),
-            line: root.at.line,
-            column: root.at.column,
+            line: root.at.line(),
+            column: root.at.column(),
             why: format!("the file must be a map of `key: value`, not {}", other.name()),
         }),
     }
@@ -135,8 +151,8 @@ impl Node {
 
 /// The letter that stands here by itself, if it is one that some take for a boolean.
 fn letter(lines: &[&str], at: At) -> Option<char> {
-    let line = lines.get(usize::try_from(at.line).ok()?.checked_sub(1)?)?;
-    let mut here = line.chars().skip(usize::try_from(at.column).ok()?.checked_sub(1)?);
+    let line = lines.get(usize::try_from(at.line()).ok()?.checked_sub(1)?)?;
+    let mut here = line.chars().skip(usize::try_from(at.column()).ok()?.checked_sub(1)?);
     let letter = here.next().filter(|letter| "yYnN".contains(*letter))?;
     here.next().is_none_or(|next| next.is_whitespace() || ",]}".contains(next)).then_some(letter)
 }
@@ -216,7 +232,7 @@ impl Node {
             Kind::Null => Value::Null,
             Kind::Bool(b) => Value::Bool(*b),
             Kind::Number(n) => Value::Number(n.clone()),
-            Kind::Expanded(_, written) if as_written => Value::String(written.clone()),
+            Kind::Expanded(_, written) if as_written => Value::String(written.to_string()),
             Kind::Text(text) | Kind::Expanded(text, _) => Value::String(text.clone()),
             Kind::List(items) => items.iter().map(|item| item.plain(as_written)).collect(),
             Kind::Map(entries) => {
@@ -240,7 +256,7 @@ impl Node {
         match &mut self.kind {
             Kind::Text(text) => {
                 if let Some(new) = expanded(text, lookup) {
-                    self.kind = Kind::Expanded(new, std::mem::take(text));
+                    self.kind = Kind::Expanded(new, std::mem::take(text).into());
                 }
             }
             Kind::List(items) => items.iter_mut().for_each(|item| item.expand(lookup)),
@@ -294,7 +310,7 @@ struct Key(String);
 
 impl From<Spanned<RawKind>> for Node {
     fn from(raw: Spanned<RawKind>) -> Node {
-        let at = At { line: raw.referenced.line(), column: raw.referenced.column() };
+        let at = At::new(raw.referenced.line(), raw.referenced.column());
         let kind = match raw.value {
             RawKind::Leaf(kind) => kind,
             RawKind::List(items) => Kind::List(items.into_iter().map(|item| Node::from(item.0)).collect()),
@@ -306,7 +322,7 @@ impl From<Spanned<RawKind>> for Node {
 
 impl From<(Spanned<Key>, Raw)> for Entry {
     fn from((key, value): (Spanned<Key>, Raw)) -> Entry {
-        let at = At { line: key.referenced.line(), column: key.referenced.column() };
+        let at = At::new(key.referenced.line(), key.referenced.column());
         Entry { key: key.value.0, at, value: Node::from(value.0) }
     }
 }

@@ -77,11 +77,11 @@ fn touched_lines(root: &Node, edit: &Edit<'_>) -> Range<u64> {
         return if flow { 0..u64::MAX } else { 0..0 };
     };
     let block = matches!(&entry.value.kind, Kind::Map(entries)
-        if !entries.is_empty() && entry.value.at.line > entry.at.line);
+        if !entries.is_empty() && entry.value.at.line() > entry.at.line());
     if !whole && block {
         return 0..0;
     }
-    let start = entry.at.line.saturating_sub(1);
+    let start = entry.at.line().saturating_sub(1);
     let end = next_line(root, entry).unwrap_or(u64::MAX);
     start..end.max(start.saturating_add(1))
 }
@@ -89,7 +89,7 @@ fn touched_lines(root: &Node, edit: &Edit<'_>) -> Range<u64> {
 /// The line, counted from 0, of the first key after an entry and all that is in it.
 fn next_line(root: &Node, entry: &Entry) -> Option<u64> {
     let mut next = None;
-    let place = |e: &Entry| (e.at.line, e.at.column);
+    let place = |e: &Entry| (e.at.line(), e.at.column());
     let mut inside = Vec::new();
     collect(&entry.value, &mut inside);
     let last = inside.iter().map(|e| place(e)).fold(place(entry), Ord::max);

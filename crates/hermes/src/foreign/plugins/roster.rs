@@ -9,7 +9,6 @@ use hermes_core::packed::{Packer, Unpacker};
 use hermes_extend::plugins::offer::OfferedCli;
 use hermes_store::Home;
 use hermes_store::witness::{Kept, Witnesses, forget};
-use serde::{Deserialize, Serialize};
 
 use super::choose::{Chosen, Lasting, Survey, Wanted};
 use super::project::Project;
@@ -22,11 +21,10 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.packed";
 
 /// Changes with what is written.
-const VERSION: u64 = 8;
+const VERSION: u64 = 9;
 
 /// What is to be known of all plugins together.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Head {
+struct Head {
     /// Fingerprint of what the configuration said.
     wanted: u64,
     missing: Vec<String>,
@@ -42,23 +40,42 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// What an earlier start kept, if it is still so.
-    pub(crate) fn read(home: &Home) -> Option<Self> {
-        Kept::head(home, ROSTER)
+    /// Nothing where it cannot be packed, because a folder has a name that is no text.
+    fn packed(&self) -> Option<String> {
+        let Self { wanted, missing, policies, is_quiet, cli, variables } = self;
+        let policies: Vec<&str> = policies.iter().map(|folder| folder.to_str()).collect::<Option<_>>()?;
+        let mut packer = Packer::default();
+        packer.number(*wanted).flag(*is_quiet);
+        packer.list(missing.iter(), |packer, name| _ = packer.text(name));
+        packer.list(policies.iter(), |packer, folder| _ = packer.text(folder));
+        packer.list(cli.iter(), |packer, OfferedCli { name, help, description }| {
+            packer.text(name).text(help).text(description);
+        });
+        packer.list(variables.iter(), |packer, (name, was_set)| _ = packer.text(name).flag(*was_set));
+        Some(packer.packed())
     }
 
-    /// What `read` finds, if it is so here and now too: nothing where the project has plugins.
-    fn holding(
-        read: impl FnOnce() -> Option<Self>,
-        wanted: &Wanted,
-        project: &Project,
-        world: &World,
-    ) -> Option<Self> {
+    fn unpack(packed: &str) -> Option<Self> {
+        let mut packed = Unpacker::new(packed);
+        let (wanted, is_quiet) = (packed.number()?, packed.flag()?);
+        let missing = packed.list(|packed| packed.text().map(str::to_owned))?;
+        let policies = packed.list(|packed| packed.text().map(PathBuf::from))?;
+        let cli = packed.list(|packed| {
+            let [name, help, description] =
+                [packed.text()?, packed.text()?, packed.text()?].map(str::to_owned);
+            Some(OfferedCli { name, help, description })
+        })?;
+        let variables = packed.list(|packed| Some((packed.text()?.to_owned(), packed.flag()?)))?;
+        Some(Self { wanted, missing, policies, is_quiet, cli, variables })
+    }
+
+    /// What an earlier start kept, if it is still so here and now: nothing where the project has plugins.
+    fn holding(home: &Home, wanted: &Wanted, project: &Project, world: &World) -> Option<Self> {
         if project.is_there() {
             return None;
         }
         let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let head = read()?;
+        let head = Self::unpack(&Kept::head(home, ROSTER)?)?;
         let holds = head.wanted == fingerprint(wanted)
             && !project.has_policy(&head.policies)
             && head.variables.iter().all(as_before);
@@ -73,7 +90,7 @@ pub(crate) fn kept_cli(home: &Home, cwd: &Path, world: &World) -> Option<Vec<Off
     if wanted.enabled.is_empty() {
         return Some(Vec::new());
     }
-    let head = Head::holding(|| Head::read(home), &wanted, &Project::of(home, cwd), world)?;
+    let head = Head::holding(home, &wanted, &Project::of(home, cwd), world)?;
     Some(head.cli)
 }
 
@@ -86,9 +103,9 @@ pub(super) struct Roster {
 
 impl Roster {
     fn read(home: &Home) -> Option<Self> {
-        let Kept { witnesses, head, body } = Kept::<Head>::read(home, ROSTER)?;
+        let Kept { witnesses, head, body } = Kept::read(home, ROSTER)?;
         let records = Unpacker::new(&body).list(record::unpack)?;
-        Some(Self { head, witnesses, records })
+        Some(Self { head: Head::unpack(&head)?, witnesses, records })
     }
 }
 
@@ -121,8 +138,7 @@ impl Plugins {
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
-        let read = || self.head.take().unwrap_or_else(|| Head::read(&self.home));
-        let head = || Head::holding(read, wanted, &self.project, world);
+        let head = || Head::holding(&self.home, wanted, &self.project, world);
         !wanted.enabled.is_empty() && head().is_some_and(|head| head.is_quiet)
     }
 
@@ -141,8 +157,8 @@ impl Plugins {
         let heard = |it: &'_ Arc<Chosen>| running.iter().find(|other| other.chosen.is(it));
         let all: Option<Vec<&Running>> = lasting.chosen.iter().map(heard).collect();
         let kept = all.filter(|_| !lasting.is_open).and_then(|all| {
-            let (witnesses, head) = (lasting.witnesses.clone(), head(survey, &all, world));
-            Some(Kept { witnesses, head, body: body(&all)? })
+            let head = head(survey, &all, world).packed()?;
+            Some(Kept { witnesses: lasting.witnesses.clone(), head, body: body(&all)? })
         });
         // Without a cache a start takes longer, and that is all.
         let _ = match kept {
