@@ -133,7 +133,7 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     let quiet = CancellationToken::new();
     let root = root_of(&server.outside.place.cwd);
     let host = &server.outside.host;
-    let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
+    let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), &server.outside));
     let us = Arc::clone(&client);
     let probe = Probe::new(server);
     // Only where there is another way to go on with.
