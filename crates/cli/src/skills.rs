@@ -1,8 +1,16 @@
 //! Skills at the prompt: `/name words` puts a skill into the conversation.
 
-use hermes::core::skills::View;
+use std::path::Path;
 
+use hermes::core::skills::View;
+use hermes::core::suggest::suggest;
+use hermes::env::probe::file_exists;
+
+use crate::chat::slash;
 use crate::chat::talk::Talk;
+
+/// How something is asked that would be read as the name of a skill.
+const AS_WRITTEN: &str = "a space before the `/` asks it as it is written";
 
 /// What is said to the model when a line begins with the name of a skill behind a `/`; nothing when
 /// there is no such skill.
@@ -10,6 +18,32 @@ pub(crate) fn message(talk: &dyn Talk, line: &str) -> Option<String> {
     let rest = line.strip_prefix('/')?;
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     Some(told(&talk.skill(&name.to_lowercase())?, words.trim()))
+}
+
+/// What is said to the model for a question that is asked without a screen. A skill behind a `/` is put before
+/// it, as at the prompt. Neither a skill nor the beginning of a path there is refused: no model knows what it
+/// means.
+pub(crate) fn question(talk: &dyn Talk, text: String) -> Result<String, String> {
+    let Some(command) = slash::parse(&text) else { return Ok(text) };
+    let name = text.split_whitespace().next().unwrap_or_default().trim_start_matches('/');
+    let is_word = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_:".contains(letter));
+    if !is_word {
+        return Ok(text);
+    }
+    if let Ok((def, _)) = command {
+        let name = def.name();
+        return Err(format!("/{name} is a command for the screen of `hermes chat`; {AS_WRITTEN}"));
+    }
+    if let Some(message) = message(talk, &text) {
+        return Ok(message);
+    }
+    if file_exists(&Path::new("/").join(name)) {
+        return Ok(text);
+    }
+    let skills = talk.skills();
+    let near = suggest(name, skills.iter().map(|skill| skill.name.as_str()), 1);
+    let near = near.first().map(|near| format!("; did you mean /{near}?")).unwrap_or_default();
+    Err(format!("there is no skill /{name}{near} ({AS_WRITTEN})"))
 }
 
 fn told(view: &View, words: &str) -> String {

@@ -35,6 +35,8 @@ pub struct Question {
     pub text: String,
     /// Answers to choose from, at most four; the person may always write another.
     pub choices: Vec<String>,
+    /// How long whoever asks waits for the answer, where they say so; else as long as the asker does.
+    pub patience: Option<Duration>,
 }
 
 /// What came back.

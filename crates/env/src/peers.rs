@@ -18,7 +18,7 @@ use hermes_core::environment::{End, EnvError, Input, Streams};
 use hermes_core::host::{Host, blocking};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use crate::process::guardian::Guardian;
+use crate::process::guardian::{Guardian, Manner};
 use crate::process::pump::how;
 use crate::process::spawn::{Child, Program, spawn, variable, word};
 use crate::process::tether::Tether;
@@ -49,6 +49,7 @@ pub struct Peers {
     owner: String,
     started: AtomicU64,
     guardian: OnceLock<Option<Guardian>>,
+    manner: Manner,
     places: Vec<PathBuf>,
     folder: OnceLock<Option<Arc<Folder>>>,
 }
@@ -93,9 +94,17 @@ impl Peers {
             owner: secret_word(),
             started: AtomicU64::new(0),
             guardian: OnceLock::new(),
+            manner: Manner::AtOnce,
             places: Vec::new(),
             folder: OnceLock::new(),
         }
+    }
+
+    /// The same, where peers that we leave behind may end by themselves: they read the end of their input.
+    /// Those that do not are asked to, and killed at last.
+    pub fn patient(mut self) -> Self {
+        self.manner = Manner::Patient;
+        self
     }
 
     /// The same, where peers can have folders: in the first of these places that can hold them.
@@ -124,7 +133,7 @@ impl Peers {
     pub fn start(&self, peer: &PeerProgram) -> Result<Peer, EnvError> {
         self.guardian.get_or_init(|| {
             let folder = self.around().map(|folder| folder.path());
-            Guardian::start(&self.owner, folder).ok()
+            Guardian::start(&self.owner, folder, self.manner).ok()
         });
         let mark = format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed));
         let (path, arguments) = words(peer)?;

@@ -32,20 +32,30 @@ pub struct Project {
     pub branch: Option<String>,
 }
 
+/// The folders of the project that one stands in: this one and those above it, up to the root of the
+/// repository. A folder that is in no repository is a project by itself.
+pub fn folders(cwd: &Path) -> Vec<PathBuf> {
+    within(cwd, repository(cwd).as_deref()).map(Path::to_path_buf).collect()
+}
+
+fn within<'a>(cwd: &'a Path, root: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
+    let root = root.unwrap_or(cwd);
+    cwd.ancestors().take_while(move |folder| folder.starts_with(root))
+}
+
+fn repository(cwd: &Path) -> Option<PathBuf> {
+    cwd.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
+}
+
 /// Looks at a folder.
 pub fn look(cwd: &Path) -> Project {
-    let repository = cwd.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf);
+    let repository = repository(cwd);
     let branch = repository.as_deref().and_then(branch);
     Project { instructions: instructions(cwd, repository.as_deref()), repository, branch }
 }
 
 fn instructions(cwd: &Path, root: Option<&Path>) -> Option<(PathBuf, String)> {
-    let within = |folder: &&Path| match root {
-        Some(root) => folder.starts_with(root),
-        None => *folder == cwd,
-    };
-    let above =
-        cwd.ancestors().take_while(within).flat_map(|folder| OURS.iter().map(|name| folder.join(name)));
+    let above = within(cwd, root).flat_map(|folder| OURS.iter().map(|name| folder.join(name)));
     let here = OTHERS.iter().map(|name| cwd.join(name));
     above.chain(here).find_map(|path| text(&path).map(|text| (path, text))).or_else(|| cursor_rules(cwd))
 }
@@ -121,6 +131,8 @@ mod tests {
         assert_eq!(says(&at("repo/deep/er")).as_deref(), Some("ours"));
         assert_eq!(says(&at("bare/x")).as_deref(), Some("theirs"));
         assert_eq!(says(&at("bare")), None, "not above a folder that is in no repository");
+        assert_eq!(folders(&at("repo/deep/er")), ["repo/deep/er", "repo/deep", "repo"].map(at));
+        assert_eq!(folders(&at("bare/x")), [at("bare/x")]);
         let found = look(&at("repo/deep"));
         assert_eq!((found.branch.as_deref(), found.repository), (Some("main"), Some(at("repo"))));
     }

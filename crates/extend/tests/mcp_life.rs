@@ -255,6 +255,7 @@ impl Scene {
             place: Place { cwd: PathBuf::from("/"), home: None },
             person: None,
             ring: Arc::default(),
+            asked: Arc::default(),
         };
         let config = server("s", &json!({ "command": "thread" })).unwrap();
         let server = Server::new(config, Arc::new(outside));

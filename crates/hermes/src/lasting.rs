@@ -12,6 +12,7 @@ use hermes_core::logins::Logins;
 use hermes_core::project::Projects;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
+use hermes_env::project;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::skills::{Here, external_folders};
 use hermes_store::{
@@ -68,7 +69,7 @@ pub(crate) fn skills(home: &Home, world: &World, place: &Place, machine: &Arc<Ma
     let here = Here {
         system: std::env::consts::OS,
         platform: platform.to_owned(),
-        place: place.clone(),
+        project: project::folders(&place.cwd),
         external: external_skills(home, world, place),
     };
     HomeSkills::new(home, &world.settings().skills, here, &host, &clock)

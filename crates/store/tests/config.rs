@@ -51,6 +51,22 @@ fn an_absent_or_empty_file_is_the_default() {
 }
 
 #[test]
+fn one_name_about_skills_needs_no_list() {
+    let text = "skills:\n  external_dirs: ~/more\n  disabled: quiet\n  platform_disabled: {cli: loud}\n";
+    let skills = read(text).unwrap().settings.skills;
+
+    assert_eq!(
+        (skills.external_dirs, skills.disabled),
+        (vec!["~/more".to_owned()], vec!["quiet".to_owned()])
+    );
+    assert_eq!(skills.platform_disabled["cli"], ["loud"]);
+    assert_eq!(
+        problems("skills:\n  disabled: a, b\n"),
+        ["line 2: `skills.disabled` must be a list, not the text `a, b` (write `[a, b]`)"]
+    );
+}
+
+#[test]
 fn every_setting_is_read() {
     let config = read(
         "toolsets: [hermes-cli, web]

@@ -19,6 +19,9 @@ use crate::chat::text::{Line, Style};
 /// Keys that come this soon after a question were meant for something else.
 const SURPRISE: Duration = Duration::from_millis(500);
 
+/// Who has more time than this to answer is not told how much.
+const NO_HURRY: Duration = Duration::from_hours(24);
+
 /// Asks through the screen.
 pub(crate) struct ScreenApprover {
     pub(crate) queue: UnboundedSender<Happening>,
@@ -152,6 +155,7 @@ impl Questions {
     pub(crate) fn prompt(&self, now: Duration) -> Line {
         let left = self.open.front().map(|first| first.left(now).as_secs()).unwrap_or_default();
         let words = match self.open.front().map(|first| &first.asked) {
+            Some(Asked::Clarify(..)) if left > NO_HURRY.as_secs() => "answer ❯ ".to_owned(),
             Some(Asked::Clarify(..)) => format!("answer ({left} s, then it decides) ❯ "),
             Some(Asked::Password(..)) => format!("password (not shown; {left} s, then no) ❯ "),
             _ => format!("approve? ({left} s, then no) ❯ "),
@@ -253,7 +257,7 @@ impl Question {
         let since = self.since.unwrap_or(now);
         let patience = match &self.asked {
             Asked::Approval(request, _) => request.expires_after,
-            Asked::Clarify(..) => clarify::USUAL_PATIENCE,
+            Asked::Clarify(question, _) => question.patience.unwrap_or(clarify::USUAL_PATIENCE),
             Asked::Password(question, ..) => question.patience,
         };
         patience.saturating_sub(now.saturating_sub(since))
@@ -338,7 +342,8 @@ mod tests {
         let mut ask = || {
             let (answer, wait) = oneshot::channel();
             let choices = vec!["red".to_owned(), "blue".to_owned()];
-            questions.add_clarify(Box::new(clarify::Question { text: "Which?".to_owned(), choices }), answer);
+            let question = clarify::Question { text: "Which?".to_owned(), choices, patience: None };
+            questions.add_clarify(Box::new(question), answer);
             let card = questions.next_card(Duration::ZERO);
             assert_eq!(card.iter().map(Line::text).collect::<Vec<_>>(), ["Which?", "  1  red", "  2  blue"]);
             (wait, std::mem::take(&mut questions))
@@ -352,6 +357,30 @@ mod tests {
         let (mut wait, mut questions) = ask();
         questions.expire(Duration::from_mins(2));
         assert_eq!(wait.try_recv().unwrap(), Some(clarify::Answer::TimedOut));
+    }
+
+    #[test]
+    fn who_asks_may_say_how_long_the_answer_is_waited_for() {
+        let ask = |patience: Option<Duration>| {
+            let mut questions = Questions::default();
+            let (answer, wait) = oneshot::channel();
+            let question = clarify::Question { text: "Which?".to_owned(), choices: Vec::new(), patience };
+            questions.add_clarify(Box::new(question), answer);
+            questions.next_card(Duration::ZERO);
+            (questions, wait)
+        };
+        let (mut longer, mut wait) = ask(Some(Duration::from_mins(10)));
+
+        assert_eq!(longer.prompt(Duration::ZERO).text(), "answer (600 s, then it decides) ❯ ");
+        longer.expire(Duration::from_mins(9));
+        assert_eq!(wait.try_recv().unwrap(), None);
+        longer.expire(Duration::from_mins(10));
+        assert_eq!(wait.try_recv().unwrap(), Some(clarify::Answer::TimedOut));
+
+        let (mut endless, mut wait) = ask(Some(Duration::MAX));
+        assert_eq!(endless.prompt(Duration::ZERO).text(), "answer ❯ ");
+        endless.expire(Duration::from_hours(99));
+        assert_eq!(wait.try_recv().unwrap(), None);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::command::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::shell::Shell;
+use crate::skills;
 
 /// Version of the JSON forms: fields are added, never changed.
 const VERSION: u32 = 1;
@@ -50,14 +51,15 @@ enum Aside {
 /// Asks once.
 pub(crate) fn run(shell: &Shell, args: &ChatArgs, question: String) -> Result<(), Failure> {
     let place = Place { cwd: shell.cwd().to_owned(), user_home: shell.user_home() };
-    let mut parts = vec![Part::Text { text: question }];
-    parts.extend(args.images(&place)?);
+    let images = args.images(&place)?;
     let aside = match (&args.oneshot, args.quiet) {
         (Some(_), _) => Aside::Nothing,
         (None, true) => Aside::Session,
         (None, false) => Aside::All(if args.verbose { Verbosity::Verbose } else { Verbosity::All }),
     };
     let talk = open(shell, args, None)?;
+    let question = skills::question(talk.as_ref(), question).map_err(Failure::usage)?;
+    let parts = std::iter::once(Part::Text { text: question }).chain(images).collect();
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     // Where signals cannot be listened to, Ctrl-C still ends the program, only less politely.

@@ -6,6 +6,7 @@ pub(crate) mod explain;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod new;
+mod of_server;
 pub(crate) mod pick;
 pub(crate) mod schema;
 mod switches;

@@ -7,11 +7,12 @@ use hermes::store::{Change, ConfigFile, Home, StoreError};
 use serde_json::json;
 
 use crate::command::Failure;
+use crate::tools::of_server::{self, ServerSwitch};
 
 /// One name, switched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Switch {
-    /// A toolset or a tool.
+    /// A toolset or a tool, or `SERVER:TOOL`.
     pub(crate) name: String,
     pub(crate) on: bool,
 }
@@ -37,8 +38,7 @@ pub(crate) fn tried(
     switches: &[Switch],
 ) -> Result<Change, Failure> {
     let mut file = ConfigFile::open(home)?;
-    let (before, after) = wanted(runtime, platform, switches)?;
-    write(&mut file, platform, &before, &after)?;
+    wanted(runtime, platform, switches)?.write(&mut file, platform)?;
     Ok(file.change())
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn saved(
         // Somebody else may have switched something since we looked: look again, now that nobody can.
         runtime.refresh()?;
         match wanted(runtime, platform, switches) {
-            Ok((before, after)) => write(file, platform, &before, &after),
+            Ok(wanted) => wanted.write(file, platform),
             Err(wrong) => {
                 refused = Some(wrong);
                 Ok(())
@@ -64,24 +64,37 @@ pub(crate) fn saved(
         }
     })?;
     match refused {
-        Some(wrong) => Err(wrong.into()),
+        Some(wrong) => Err(wrong),
         None => Ok(change),
     }
 }
 
-/// The lists as they are and as they are to be.
-fn wanted(
-    runtime: &Runtime,
-    platform: &str,
-    switches: &[Switch],
-) -> Result<(PlatformLists, PlatformLists), SelectionError> {
+/// What is to be written.
+struct Wanted {
+    /// The lists of the platform as they are and as they are to be.
+    before: PlatformLists,
+    after: PlatformLists,
+    of_servers: Vec<ServerSwitch>,
+}
+
+impl Wanted {
+    fn write(&self, file: &mut ConfigFile, platform: &str) -> Result<(), StoreError> {
+        write_lists(file, platform, &self.before, &self.after)?;
+        self.of_servers.iter().try_for_each(|switch| switch.write(file))
+    }
+}
+
+fn wanted(runtime: &Runtime, platform: &str, switches: &[Switch]) -> Result<Wanted, Failure> {
+    let (of_servers, switches): (Vec<Switch>, Vec<Switch>) =
+        switches.iter().cloned().partition(|switch| of_server::is_meant(runtime, &switch.name));
     let before = runtime.platform_lists(platform);
-    let after = applied(&before, runtime.tools().catalog(), platform, switches)?;
-    Ok((before, after))
+    let after = applied(&before, runtime.tools().catalog(), platform, &switches)?;
+    let of_servers = of_servers.iter().map(|switch| ServerSwitch::of(runtime, switch));
+    Ok(Wanted { before, after, of_servers: of_servers.collect::<Result<_, _>>()? })
 }
 
 /// Writes what is different, line by line, so that comments in the lists stay.
-fn write(
+fn write_lists(
     file: &mut ConfigFile,
     platform: &str,
     before: &PlatformLists,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::command::{Failure, Run};
 use crate::output;
 use crate::shell::Shell;
+use crate::tools::of_server;
 use crate::tools::switches::{self, Switch};
 
 #[derive(clap::Args)]
@@ -24,7 +25,7 @@ pub(crate) struct Disable {
 /// What is switched, and where.
 #[derive(clap::Args)]
 struct What {
-    /// Toolsets or tools
+    /// Toolsets or tools; `SERVER:TOOL` is one tool of an MCP server, switched for every platform
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// The platform it is switched for
@@ -42,14 +43,15 @@ impl Run for Enable {
         if !self.what.dry_run {
             self.what.warn_of_what_stays_out(&runtime)?;
         }
-        self.what.report(shell, &change, "enabled")
+        self.what.report(shell, &runtime, &change, "enabled")
     }
 }
 
 impl Run for Disable {
     fn run(self, shell: &Shell) -> Result<(), Failure> {
-        let change = self.what.switch(shell, &shell.runtime()?, false)?;
-        self.what.report(shell, &change, "disabled")
+        let runtime = shell.runtime()?;
+        let change = self.what.switch(shell, &runtime, false)?;
+        self.what.report(shell, &runtime, &change, "disabled")
     }
 }
 
@@ -65,7 +67,7 @@ impl What {
         runtime.refresh()?;
         let snapshot = runtime.tools();
         let explanation = runtime.platform(&self.platform)?.explain(snapshot.catalog())?;
-        for name in &self.names {
+        for name in self.names.iter().filter(|name| !of_server::is_meant(runtime, name)) {
             let members = snapshot.catalog().resolve(name)?;
             if members.tools.is_empty() {
                 output::warn(&format!("nothing in `{name}` is built yet, so nothing changes for now"));
@@ -78,7 +80,7 @@ impl What {
         Ok(())
     }
 
-    fn report(&self, shell: &Shell, change: &Change, done: &str) -> Result<(), Failure> {
+    fn report(&self, shell: &Shell, runtime: &Runtime, change: &Change, done: &str) -> Result<(), Failure> {
         let changed = !change.is_empty();
         if shell.out.wants_json() {
             return shell.out.json(&json!({
@@ -96,6 +98,8 @@ impl What {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
         let verb = if self.names.len() == 1 { "is" } else { "are" };
         let again = if changed { "" } else { ", as before" };
-        shell.out.line(&format!("{} {verb} {done} for {}{again}", names.join(", "), self.platform))
+        let everywhere = self.names.iter().all(|name| of_server::is_meant(runtime, name));
+        let platform = if everywhere { "every platform" } else { &self.platform };
+        shell.out.line(&format!("{} {verb} {done} for {platform}{again}", names.join(", ")))
     }
 }

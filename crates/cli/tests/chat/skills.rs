@@ -48,3 +48,35 @@ fn a_name_that_is_no_skill_is_no_message() {
     assert!(!told.contains("Boil"), "{told}");
     assert_eq!(stage.server.bodies().len(), 0);
 }
+
+#[test]
+fn a_question_without_a_screen_uses_a_skill_by_its_name_too() {
+    let stage = Stage::saying(["Here it is.", "A list of names.", "Full.", "So it is."].map(Answer::text));
+    skill(&stage, "tea", "");
+    let asked = |question: &str| {
+        let said = stage.chat(&["-q", question]);
+        (said.code, said.err)
+    };
+    let heard = || stage.server.bodies().last().map(|body| body["messages"].to_string()).unwrap_or_default();
+
+    assert_eq!(asked("/tea with milk").0, Some(0));
+    assert!(
+        heard().contains("1. Boil the tea") && heard().contains("What I want:\\nwith milk"),
+        "{}",
+        heard()
+    );
+    for question in ["/etc/hosts says what?", "/tmp is full", " /teaa as it is"] {
+        assert_eq!(asked(question).0, Some(0));
+        assert!(heard().contains(question.trim()), "{}", heard());
+    }
+    let unknown = asked("/teaa with milk");
+    let command = asked("/model other");
+
+    assert!(
+        unknown.0 == Some(2) && unknown.1.contains("there is no skill /teaa; did you mean /tea?"),
+        "{unknown:?}"
+    );
+    assert!(command.0 == Some(2) && command.1.contains("/model is a command for the screen"), "{command:?}");
+    assert_eq!(stage.server.bodies().len(), 4);
+    assert_eq!(stage.json(&["sessions", "list"]).as_array().unwrap().len(), 4);
+}

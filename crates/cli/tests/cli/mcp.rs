@@ -91,6 +91,58 @@ fn what_is_written_about_a_server_and_has_no_effect_is_told() {
 }
 
 #[test]
+fn a_server_may_end_by_itself_when_the_program_has_ended() {
+    let script = format!("{SERVER}\nimport time\ntime.sleep(0.3)\npathlib.Path('ended').write_text('')\n");
+    let home = home().file("server.py", &script);
+    home.say(&["mcp", "add", "plain", "--", "python3", "server.py"]);
+    let ended = home.project().join("ended");
+    let _ = std::fs::remove_file(&ended);
+
+    home.say(&["tools", "call", "mcp__plain__echo", "{}"]);
+
+    until("it ends by itself", || ended.exists());
+}
+
+#[test]
+fn one_tool_of_a_server_is_switched_in_its_filter() {
+    let home = home();
+    let config = |tools: &str| {
+        let text =
+            format!("mcp_servers:\n  plain:  # ours\n    command: python3\n    args: [server.py]\n{tools}");
+        std::fs::write(home.config(), text).unwrap();
+    };
+    let filter = || home.json(&["config", "get", "mcp_servers.plain.tools"]);
+    let state = || home.json(&["mcp", "tools", "plain"])[0]["state"].clone();
+    config("");
+
+    assert_eq!(
+        home.say(&["tools", "disable", "plain:echo"]),
+        "`plain:echo` is disabled for every platform\n"
+    );
+    assert_eq!((filter(), state()), (json!({ "exclude": ["echo"] }), json!("filtered")));
+    let again = home.say(&["tools", "disable", "plain:echo"]);
+    assert_eq!(again, "`plain:echo` is disabled for every platform, as before\n");
+    home.say(&["tools", "enable", "plain:echo"]);
+    assert_eq!((filter(), state()), (json!({ "exclude": [] }), json!("on")));
+
+    config("    tools: {include: echo}\n");
+    home.say(&["tools", "disable", "plain:echo"]);
+    assert_eq!((filter(), state()), (json!({ "include": [] }), json!("filtered")));
+    home.say(&["tools", "enable", "plain:echo", "todo"]);
+    assert_eq!((filter(), state()), (json!({ "include": ["echo"] }), json!("on")));
+
+    for (name, why) in [
+        ("plain:ecko", "MCP server `plain` has no tool `ecko`; did you mean `echo`?"),
+        ("plane:echo", "there is no MCP server `plane`; did you mean `plain`?"),
+    ] {
+        let wrong = home.run(&["tools", "disable", name]);
+        assert_eq!(wrong.code, Some(2));
+        assert!(wrong.err.contains(why), "{}", wrong.err);
+    }
+    assert!(std::fs::read_to_string(home.config()).unwrap().contains("plain:  # ours"));
+}
+
+#[test]
 fn a_check_of_the_configuration_knows_the_tools_of_a_server_that_was_heard_and_starts_none() {
     let home = home();
     let config = "mcp_servers:\n  plain:\n    command: python3\n    args: [server.py]\n    tools:\n      \

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use super::{Backend, BackendDef, Opening};
 use crate::fence::Fence;
 use crate::probe::program_on_path;
-use crate::process::guardian::Guardian;
+use crate::process::guardian::{Guardian, Manner};
 use crate::process::line;
 use crate::process::ready::{self, Order, Ready};
 use crate::process::running::Running;
@@ -161,7 +161,8 @@ impl Machine {
     /// A mark of ours; from the first on somebody watches over what carries it.
     fn fresh_mark(&self) -> String {
         // Without a guardian only a sudden death of ours leaves something behind.
-        self.guardian.get_or_init(|| Guardian::start(&self.owner, self.folder.as_deref()).ok());
+        self.guardian
+            .get_or_init(|| Guardian::start(&self.owner, self.folder.as_deref(), Manner::AtOnce).ok());
         format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed))
     }
 

@@ -12,7 +12,7 @@ use hermes_core::environment::{End, EnvError, Input, Output, Process, Stream, St
 use hermes_core::host::Host;
 
 use crate::far::Call;
-use crate::process::guardian::Guardian;
+use crate::process::guardian::{Guardian, Manner};
 use crate::process::running::Running;
 use crate::process::spawn::{Program, variable, word};
 use crate::process::{MARK, secret_word};
@@ -128,7 +128,7 @@ impl Clients {
         streams: Streams,
         output: Arc<dyn Output>,
     ) -> Result<Running, EnvError> {
-        self.guardian.get_or_init(|| Guardian::start(&self.owner, None).ok());
+        self.guardian.get_or_init(|| Guardian::start(&self.owner, None, Manner::AtOnce).ok());
         let mark = format!("{}.{}", self.owner, self.started.fetch_add(1, Ordering::Relaxed));
         let program = client.program.to_string_lossy();
         let words = std::iter::once(program.as_ref()).chain(client.arguments.iter().map(String::as_str));

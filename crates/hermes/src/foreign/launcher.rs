@@ -53,7 +53,7 @@ impl Launcher {
         if !process.contains_key("PATH") {
             usual.push(("PATH".to_owned(), search_path(world)));
         }
-        Self { peers: Peers::new(host), usual }
+        Self { peers: Peers::new(host).patient(), usual }
     }
 
     fn variables(&self, program: &Program) -> Vec<(String, String)> {

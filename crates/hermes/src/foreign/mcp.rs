@@ -70,6 +70,7 @@ impl Mcp {
             place: place.clone(),
             person,
             ring: Arc::default(),
+            asked: Arc::default(),
         };
         let (outside, machine) = (Arc::new(outside), Arc::clone(machine));
         let (ahead, state) = Default::default();
@@ -126,6 +127,7 @@ impl Mcp {
             place: outside.place.clone(),
             person: None,
             ring: Arc::clone(&outside.ring),
+            asked: Arc::clone(&outside.asked),
         };
         Server::new(config, Arc::new(outside))
     }
@@ -225,7 +227,7 @@ impl Mcp {
     }
 
     /// Tells the servers over the network that their sessions are over; waits no longer than `limit`. For the
-    /// end of a program; servers on this machine end with it.
+    /// end of a program; servers on this machine read the end of their input with it, and nobody waits for them.
     pub(crate) fn end_blocking(&self, limit: Duration) {
         let running = |server: &Server| {
             let remote = !matches!(server.config().transport, Transport::Stdio(_));
@@ -299,6 +301,7 @@ impl Mcp {
                 place: outside.place.clone(),
                 person: Some(Arc::new(browser)),
                 ring: Arc::clone(&outside.ring),
+                asked: Arc::clone(&outside.asked),
             };
             let login = Box::pin(oauth::log_in(&config.name, remote, &outside));
             match select(login, outside.host.sleep(patience)).await {

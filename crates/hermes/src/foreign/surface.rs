@@ -198,7 +198,7 @@ impl Runtime {
     }
 
     /// Tells MCP servers over the network that their sessions are over; waits no longer than `limit`. For the
-    /// end of a program; servers on this machine end with it.
+    /// end of a program; servers on this machine read the end of their input with it, and nobody waits for them.
     pub fn end_servers_blocking(&self, limit: Duration) {
         self.foreign().mcp().end_blocking(limit);
     }

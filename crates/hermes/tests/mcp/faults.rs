@@ -254,6 +254,30 @@ fn no_program_is_left_behind() {
 }
 
 #[test]
+fn a_program_may_end_by_itself_when_there_is_nothing_more_to_read() {
+    let bench = ending("slowly");
+
+    until("it has ended", || bench.count("ended by itself") == 1);
+    assert_eq!(bench.count("asked to end"), 0);
+}
+
+#[test]
+fn a_program_that_does_not_end_by_itself_is_asked_to() {
+    let bench = ending("never");
+
+    until("it was asked", || bench.count("asked to end") == 1);
+    assert_eq!(bench.count("nothing more to read"), 1);
+}
+
+/// A runtime that ended while a server ran which ends in this manner.
+fn ending(manner: &str) -> Bench {
+    let bench = Bench::with(&json!({}));
+    bench.configure(&json!({ "s": bench.script(&["--ends", manner], &json!({})) }));
+    drop(call(&bench.session(), "mcp__s__echo", &json!({})));
+    bench
+}
+
+#[test]
 fn what_a_program_started_and_hid_is_not_left_behind_either() {
     let bench = Bench::scripted(&json!({}));
     let runtime = bench.runtime();

@@ -121,6 +121,21 @@ fn a_yes_for_the_rest_of_a_session_does_not_speak_for_the_person_of_another() {
 }
 
 #[test]
+fn a_server_that_is_started_again_has_asked_as_often_as_before() {
+    let bench = Bench::scripted(&json!({ "sampling": { "enabled": true, "max_rpm": 1 } }));
+    let (asker, four) = (ready(&["Yes, this once"]), Arc::new(Four(Mutex::default())));
+    let session = asking(&bench.runtime(), &asker, &four);
+
+    let answered = call(&session, "mcp__s__sample", &json!({ "text": "1" }));
+    drop(call(&session, "mcp__s__die", &json!({})));
+    let too_often = call(&session, "mcp__s__sample", &json!({ "text": "2" }));
+
+    assert_eq!(inner(&answered)["content"]["text"], "4");
+    assert_eq!(bench.count("started"), 2);
+    assert!(too_often.body.contains("1 times in a minute"), "{}", too_often.body);
+}
+
+#[test]
 fn the_model_is_asked_when_the_person_agrees_and_within_the_budget() {
     let bench =
         Bench::scripted(&json!({ "sampling": { "enabled": true, "max_rpm": 2, "max_tokens_cap": 50 } }));

@@ -1,6 +1,6 @@
 """An MCP server that misbehaves when asked to. Needs nothing but Python.
 
-    scripted.py NOTES [--delay SECONDS]
+    scripted.py NOTES [--delay SECONDS] [--ends slowly|never]
 
 Every call that is really carried out leaves a line in the file NOTES, so that a test can tell
 how often something ran.
@@ -8,6 +8,7 @@ how often something ran.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import time
 
 NOTES = sys.argv[1]
 DELAY = float(sys.argv[sys.argv.index("--delay") + 1]) if "--delay" in sys.argv else 0.0
+ENDS = sys.argv[sys.argv.index("--ends") + 1] if "--ends" in sys.argv else ""
 OUT = threading.Lock()
 WAITING = {}
 READS = {"readOnlyHint": True}
@@ -186,6 +188,13 @@ def call(number, name, arguments, meta):
     answer(f"{name}: {text}")
 
 
+def asked_to_end(*_):
+    note("asked to end")
+    os._exit(0)
+
+
+if ENDS:
+    signal.signal(signal.SIGTERM, asked_to_end)
 note("started")
 if DELAY:
     time.sleep(DELAY)
@@ -218,3 +227,7 @@ for line in sys.stdin:
         send({"id": number, "result": {}})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": "no such method"}})
+if ENDS:
+    note("nothing more to read")
+    time.sleep(0.3 if ENDS == "slowly" else 1000)
+    note("ended by itself")

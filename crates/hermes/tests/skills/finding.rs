@@ -144,6 +144,33 @@ fn skills_of_a_project_count_once_they_are_trusted_as_they_are() {
 }
 
 #[test]
+fn skills_of_a_project_are_found_from_every_folder_of_it_and_not_from_outside() {
+    let yard = Yard::new("");
+    let project = yard.project().join("repository");
+    write(&yard.project().join(".hermes/skills/theirs/SKILL.md"), &text("theirs", ""));
+    write(&project.join(".git/HEAD"), "ref: refs/heads/main\n");
+    write(&project.join(".hermes/skills/build/SKILL.md"), &text("build", ""));
+    write(&project.join("web/.hermes/skills/paint/SKILL.md"), &text("paint", ""));
+    std::fs::create_dir_all(project.join("web/deep")).unwrap();
+    let runtime = |below: &str| {
+        let builder = hermes::Runtime::builder().cwd(project.join(below)).user_home(yard.dir.path());
+        builder.home(hermes::store::Home::at(&yard.home())).build().unwrap()
+    };
+    let seen = |below: &str| {
+        let skills = runtime(below).skills().unwrap().list_now(None);
+        skills.into_iter().map(|skill| skill.name).collect::<Vec<_>>()
+    };
+
+    assert_eq!(runtime("web/deep").skills().unwrap().unaccepted(), ["paint", "build"]);
+    assert_eq!(seen("web/deep"), Vec::<String>::new());
+    runtime("web/deep").skills().unwrap().trust_project().unwrap();
+
+    assert_eq!((seen("web/deep"), seen("")), (vec!["build".into(), "paint".into()], vec!["build".into()]));
+    write(&project.join(".hermes/skills/build/SKILL.md"), &text("build", "version: 2\n"));
+    assert_eq!(seen("web/deep"), ["paint"]);
+}
+
+#[test]
 fn what_a_project_says_about_its_categories_counts_once_it_is_trusted_as_it_is() {
     let yard = Yard::new("");
     let project = yard.project().join(".hermes/skills");

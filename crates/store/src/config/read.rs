@@ -120,9 +120,9 @@ fn skills<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> SkillsSettings {
         Keys::Some,
     );
     SkillsSettings {
-        external_dirs: reader.texts(section, "external_dirs").unwrap_or_default(),
-        disabled: reader.texts(section, "disabled").unwrap_or_default(),
-        platform_disabled: reader.text_lists(section, "platform_disabled"),
+        external_dirs: reader.names_or_one(section, "external_dirs").unwrap_or_default(),
+        disabled: reader.names_or_one(section, "disabled").unwrap_or_default(),
+        platform_disabled: reader.name_lists(section, "platform_disabled"),
         template_vars: reader.flag(section, "template_vars", SkillsSettings::default().template_vars),
     }
 }

@@ -197,16 +197,46 @@ impl<'t> Reader<'t> {
         self.text_list(&section.path(key), &entry.value)
     }
 
+    /// A list of names, of which there may be only one that is written without a list.
+    pub(super) fn names_or_one(&mut self, section: Section<'t>, key: &str) -> Option<Vec<String>> {
+        let entry = section.entry(key)?;
+        self.name_list(&section.path(key), &entry.value)
+    }
+
     /// A map from names to lists of texts.
     pub(super) fn text_lists(&mut self, parent: Section<'t>, key: &'t str) -> BTreeMap<String, Vec<String>> {
+        self.lists(parent, key, Self::text_list)
+    }
+
+    /// The same for lists of names of which there may be only one.
+    pub(super) fn name_lists(&mut self, parent: Section<'t>, key: &'t str) -> BTreeMap<String, Vec<String>> {
+        self.lists(parent, key, Self::name_list)
+    }
+
+    fn lists(
+        &mut self,
+        parent: Section<'t>,
+        key: &'t str,
+        read: fn(&mut Self, &str, &Node) -> Option<Vec<String>>,
+    ) -> BTreeMap<String, Vec<String>> {
         let section = self.section(parent, key, key);
         let mut lists = BTreeMap::new();
         for entry in section.entries().iter().filter(|e| !matches!(e.value.kind, Kind::Null)) {
-            if let Some(list) = self.text_list(&section.path(&entry.key), &entry.value) {
+            if let Some(list) = read(self, &section.path(&entry.key), &entry.value) {
                 lists.insert(entry.key.clone(), list);
             }
         }
         lists
+    }
+
+    fn name_list(&mut self, path: &str, node: &Node) -> Option<Vec<String>> {
+        match &node.kind {
+            // With a comma several are meant, and nothing would have that name.
+            Kind::Text(text) | Kind::Expanded(text, _) if !text.trim().is_empty() && !text.contains(',') => {
+                Some(vec![text.trim().to_owned()])
+            }
+            _ => self.text_list(path, node),
+        }
     }
 
     fn text_list(&mut self, path: &str, node: &Node) -> Option<Vec<String>> {

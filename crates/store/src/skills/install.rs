@@ -7,6 +7,7 @@ use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
 use hermes_core::threat::scan;
 
 use super::change::{PINNED, checked_category, put_aside};
+use super::roots::Root;
 use super::trust::{self, Accepted};
 use super::usage::{Happened, Pin};
 use super::view::{MAX_LINKED, store};
@@ -118,18 +119,24 @@ impl HomeSkills {
         let inner = &self.inner;
         let mut roots = inner.folders();
         roots.retain(|root| root.origin == Origin::Project);
-        let found = inner.below(&roots);
-        let Some(first) = found.first() else { return Ok(Vec::new()) };
-        let root = super::view::opened(first)?;
-        let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
-        let about = find::category_files(&root);
-        let refused = trust::accept(&inner.home, &root, &folders, &about).map_err(store)?;
-        let names = found.into_iter().map(|found| found.skill.name);
-        Ok(names.zip(refused).map(|(name, refused)| Accepted { name, refused }).collect())
+        let accepted = roots.into_iter().map(|root| inner.trust_below(root));
+        Ok(accepted.collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
 impl Inner {
+    /// Accepts the skills in one folder of the project.
+    fn trust_below(&self, root: Root) -> Result<Vec<Accepted>, SkillError> {
+        let found = self.below(&[root]);
+        let Some(first) = found.first() else { return Ok(Vec::new()) };
+        let root = super::view::opened(first)?;
+        let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
+        let about = find::category_files(&root);
+        let refused = trust::accept(&self.home, &root, &folders, &about).map_err(store)?;
+        let names = found.into_iter().map(|found| found.skill.name);
+        Ok(names.zip(refused).map(|(name, refused)| Accepted { name, refused }).collect())
+    }
+
     /// Where a skill goes that nobody gave a category: the one of its name is kept in.
     fn beside_its_like(&self, name: &str) -> PathBuf {
         let known = self.own_skills().into_iter().find(|found| found.answers_to(name));

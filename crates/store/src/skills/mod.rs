@@ -35,7 +35,6 @@ use futures::future::BoxFuture;
 use hermes_core::gate::Probe;
 use hermes_core::host::{Host, blocking};
 use hermes_core::permit::{Permit, Write};
-use hermes_core::session::Place;
 use hermes_core::skills::{
     Beside, Changed, LinkedFile, Origin, Skill, SkillChange, SkillError, Skills, View,
 };
@@ -69,8 +68,9 @@ pub struct Here {
     pub system: &'static str,
     /// The door that the model is reached by (`cli`, `telegram`, …).
     pub platform: String,
-    /// Where the session stands.
-    pub place: Place,
+    /// The folders of the project that the session stands in: where it does, and those above that belong to
+    /// the project.
+    pub project: Vec<PathBuf>,
     /// Folders with skills beside the home's own; [`external_folders`] makes them of the settings.
     pub external: Vec<PathBuf>,
 }

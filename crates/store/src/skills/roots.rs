@@ -90,9 +90,12 @@ impl Inner {
     /// The folders that hold any number of skills: no plugin is asked.
     pub(super) fn folders(&self) -> Vec<Root> {
         let mut roots = vec![Root::holding(self.home.clone(), Origin::Home)];
-        let project = self.here.place.cwd.join(".hermes").join("skills");
-        if project != self.home {
-            roots.push(Root::holding(project, Origin::Project));
+        for folder in self.here.project.iter().map(|folder| folder.join(".hermes")) {
+            let skills = folder.join("skills");
+            // A project may lie below the folder that the home is in, or be that folder.
+            if skills != self.home && !self.state.starts_with(folder.join("profiles")) {
+                roots.push(Root::holding(skills, Origin::Project));
+            }
         }
         for path in &self.here.external {
             if roots.iter().all(|root| root.path != *path) {

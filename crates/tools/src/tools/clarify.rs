@@ -66,7 +66,7 @@ impl Tool for Clarify {
             Answer::TimedOut => NO_ANSWER.to_owned(),
             Answer::Nobody => return Err(ToolError::Failed(nobody())),
         };
-        let Question { text, choices } = question;
+        let Question { text, choices, .. } = question;
         Ok(json!({ "question": text, "choices_offered": choices, "user_response": response }))
     }
 }
@@ -92,7 +92,7 @@ impl Clarify {
                 choices.push(choice);
             }
         }
-        Ok(Question { text, choices })
+        Ok(Question { text, choices, patience: None })
     }
 }
 
@@ -116,7 +116,11 @@ mod tests {
 
         assert_eq!(
             question,
-            Question { text: "Which?".to_owned(), choices: vec!["a".to_owned(), "b".to_owned()] }
+            Question {
+                text: "Which?".to_owned(),
+                choices: vec!["a".to_owned(), "b".to_owned()],
+                patience: None
+            }
         );
     }
 

@@ -133,17 +133,17 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     let quiet = CancellationToken::new();
     let root = root_of(&server.outside.place.cwd);
     let host = &server.outside.host;
-    let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), Arc::clone(host)));
+    let client = Arc::new(Client::new(&server.config, root, Arc::clone(&server.log), &server.outside));
     let us = Arc::clone(&client);
     let probe = Probe::new(server);
     // Only where there is another way to go on with.
     let asking = matches!(mode, ClientLifecycleMode::Auto { .. }).then(|| probe.clone());
-    let mut lane = None;
+    let mut pipes = None;
     let (begun, keeper) = match &server.config.transport {
         Transport::Stdio(program) => {
-            let (pipes, keeper) = launch(server, program, gone.clone(), &handle, asking)?;
-            lane = Some(pipes.lane());
-            (serve_client_with_lifecycle(us, pipes, mode).await, Some(keeper))
+            let (transport, keeper) = launch(server, program, gone.clone(), &handle, asking)?;
+            pipes = Some(transport.lane());
+            (serve_client_with_lifecycle(us, transport, mode).await, Some(keeper))
         }
         Transport::Http(remote) => {
             let transport = http::transport(server, remote, asking, quiet.clone());
@@ -158,14 +158,15 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     let service = begun.map_err(|error| Failed::of(&error, &last, &probe))?;
     let known = learn(server, &service).await?;
     // Newer requests say more of themselves than a call does, and that is the SDK's affair.
-    let lane =
-        lane.filter(|_| service.peer_info().is_some_and(|info| info.protocol_version.has_initialize()));
+    let short = service.peer_info().is_some_and(|info| info.protocol_version.has_initialize());
+    let lane = pipes.clone().filter(|_| short);
     let over_http = matches!(server.config.transport, Transport::Http(_));
     let now = host.now();
     let live = Live {
         service,
         client,
         keeper,
+        pipes,
         lane,
         gone,
         quiet: over_http.then_some(quiet),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::{Either, select};
+use futures::future::{BoxFuture, Either, select};
 use hermes_core::clarify::{Answer, Asker, Question};
 use hermes_core::cx::ToolCx;
 use hermes_core::host::Host;
@@ -45,7 +45,9 @@ impl Elicitation {
     /// Asks the person who watches the call in whose name the server asks.
     pub(super) async fn answer(&self, request: ElicitRequestParams, cx: Option<&ToolCx>) -> ElicitResult {
         let Some(asker) = cx.and_then(|cx| cx.service::<Arc<dyn Asker>>()) else { return Self::declined() };
-        let asked = Box::pin(self.ask(request, asker.as_ref()));
+        let until = self.host.now().saturating_add(self.patience);
+        let limited = Limited { asker: asker.as_ref(), host: self.host.as_ref(), until };
+        let asked = Box::pin(self.ask(request, &limited));
         match select(asked, self.host.sleep(self.patience)).await {
             Either::Left((answer, _)) => answer.unwrap_or_else(Self::declined),
             Either::Right(_) => ElicitResult::new(ElicitationAction::Cancel),
@@ -68,12 +70,26 @@ impl Elicitation {
     }
 }
 
+/// Asks for as long as the whole of a form has, instead of as long as the asker usually does.
+struct Limited<'a> {
+    asker: &'a dyn Asker,
+    host: &'a dyn Host,
+    until: Duration,
+}
+
+impl Asker for Limited<'_> {
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        let left = self.until.saturating_sub(self.host.now());
+        self.asker.ask(Question { patience: Some(left), ..question })
+    }
+}
+
 /// Sends the person to a page. Nothing is opened for them and nothing is read of it: what they do there
 /// is between them and the page.
 async fn page(server: &str, message: &str, url: &str, asker: &dyn Asker) -> bool {
     let Some(text) = invitation(server, message, url) else { return false };
     let choices = [VISITED, "Decline"].map(str::to_owned).to_vec();
-    matches!(asker.ask(Question { text, choices }).await, Answer::Said(word) if word == VISITED)
+    matches!(asker.ask(Question { text, choices, patience: None }).await, Answer::Said(word) if word == VISITED)
 }
 
 /// Whether an address is one that a person can be shown.
@@ -103,7 +119,6 @@ fn place(url: &str) -> Option<String> {
 mod tests {
     use std::sync::Mutex;
 
-    use futures::future::BoxFuture;
     use rmcp::model::{InputRequest, JsonRpcMessage, ServerJsonRpcMessage, ServerRequest, ServerResult};
 
     use super::*;
@@ -149,6 +164,34 @@ mod tests {
             futures::executor::block_on(elicitation.ask(params, &fields)).unwrap();
             assert_eq!(fields.0.into_inner().unwrap(), ["zip", "city", "name"]);
         }
+    }
+
+    /// Keeps how long each answer is waited for.
+    #[derive(Default)]
+    struct Watched(Mutex<Vec<Option<Duration>>>);
+
+    impl Asker for Watched {
+        fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+            self.0.lock().unwrap().push(question.patience);
+            Box::pin(std::future::ready(Answer::TimedOut))
+        }
+    }
+
+    #[test]
+    fn every_answer_has_what_is_left_of_the_time_for_all() {
+        let (host, watched) = (hermes_testkit::FakeHost::new(), Watched::default());
+        let until = host.now() + Duration::from_mins(10);
+        let limited = Limited { asker: &watched, host: host.as_ref(), until };
+        let ask = || {
+            let question = Question { text: "?".to_owned(), choices: Vec::new(), patience: None };
+            futures::executor::block_on(limited.ask(question))
+        };
+
+        ask();
+        host.advance(Duration::from_mins(7));
+        ask();
+
+        assert_eq!(*watched.0.lock().unwrap(), [10, 3].map(|left| Some(Duration::from_mins(left))));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) async fn fill(
     let intro = format!("MCP server `{server}` asks: {message}");
     if fields.is_empty() {
         let choices = ["Accept", "Decline"].map(str::to_owned).to_vec();
-        let said = asker.ask(Question { text: intro, choices }).await;
+        let said = asker.ask(Question { text: intro, choices, patience: None }).await;
         return matches!(said, Answer::Said(word) if word == "Accept").then_some(filled);
     }
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -70,9 +70,8 @@ impl Field<'_> {
         let mut wrong = String::new();
         for _ in 0..TRIES {
             let text = format!("{intro}\n{}{wrong}", self.words());
-            let Answer::Said(said) = asker.ask(Question { text, choices: self.picked_from() }).await else {
-                return None;
-            };
+            let question = Question { text, choices: self.picked_from(), patience: None };
+            let Answer::Said(said) = asker.ask(question).await else { return None };
             if said.trim().is_empty() {
                 match (self.schema.get("default"), self.needed) {
                     (Some(usual), _) => return Some(Some(usual.clone())),

@@ -11,7 +11,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::cx::ToolCx;
-use hermes_core::host::Host;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ErrorData, Implementation, InputRequest, JsonObject, ListRootsResult,
@@ -22,6 +21,7 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, Ro
 use serde_json::Value;
 use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 
+use super::Outside;
 use super::config::ServerConfig;
 use super::elicit::Elicitation;
 use super::log::Log;
@@ -56,15 +56,15 @@ struct Running {
 }
 
 impl Client {
-    pub(crate) fn new(config: &ServerConfig, root: String, log: Arc<Log>, host: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(config: &ServerConfig, root: String, log: Arc<Log>, outside: &Outside) -> Self {
         let elicitation = config.elicitation.map(|patience| Elicitation {
             server: config.name.clone(),
             patience,
-            host: Arc::clone(&host),
+            host: Arc::clone(&outside.host),
         });
         Self {
             root,
-            samples: Samples::new(config, &log, host),
+            samples: Samples::new(config, &log, outside),
             elicitation,
             log,
             running: Mutex::default(),

@@ -37,8 +37,8 @@ const NEITHER: &str = "there is neither a result nor an error in it";
 /// Room for a call of the usual length.
 const LINE: usize = 512;
 
-/// What a program reads, shared by everybody who writes.
-pub(super) type Input = Arc<AsyncMutex<pipe::Sender>>;
+/// What a program reads, shared by everybody who writes; nothing once it was closed.
+pub(super) type Input = Arc<AsyncMutex<Option<pipe::Sender>>>;
 
 /// The short way to one program.
 pub(super) struct Lane {
@@ -119,7 +119,7 @@ impl Lane {
         host: Arc<dyn Host>,
     ) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
-            input: Arc::new(AsyncMutex::new(pipe::Sender::from_owned_fd_unchecked(input)?)),
+            input: Arc::new(AsyncMutex::new(Some(pipe::Sender::from_owned_fd_unchecked(input)?))),
             output: Output::new(output, host)?,
             handle,
             next: AtomicI64::new(FIRST),
@@ -131,6 +131,11 @@ impl Lane {
     /// What the program reads.
     pub(super) fn input(&self) -> Input {
         Arc::clone(&self.input)
+    }
+
+    /// Nothing more is said: the program reads the end of its input, after all that is being written.
+    pub(super) async fn hang_up(&self) {
+        drop(self.input.lock().await.take());
     }
 
     /// The next line that answers no call of ours, or nothing at the end.
@@ -222,7 +227,7 @@ impl Lane {
         let held = match Arc::clone(&self.input).try_lock_owned() {
             Err(_) => None,
             Ok(pipe) => {
-                match pipe.try_write(&line) {
+                match pipe.as_ref().ok_or_else(hung_up).and_then(|pipe| pipe.try_write(&line)) {
                     Ok(count) if count == line.len() => return,
                     Ok(count) => done = count,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -236,12 +241,13 @@ impl Lane {
         };
         let own = Arc::clone(self);
         let rest = async move {
-            let mut pipe = match held {
+            let mut held = match held {
                 Some(pipe) => pipe,
                 None => Arc::clone(&own.input).lock_owned().await,
             };
             let wrong = loop {
                 let Some(left) = line.get(done..).filter(|left| !left.is_empty()) else { return };
+                let Some(pipe) = held.as_mut() else { break Came::NotWritten(hung_up().to_string()) };
                 match pipe.write(left).await {
                     Ok(0) => break Came::Cut("the pipe takes no more".to_owned()),
                     Ok(count) => done += count,
@@ -298,6 +304,11 @@ impl Drop for Sent {
             self.lane.output.attend();
         }
     }
+}
+
+/// Why nothing can be said to a program any more.
+pub(super) fn hung_up() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "it is being ended")
 }
 
 /// What the progress of a call is told by.

@@ -91,6 +91,7 @@ pub use ignored::{Ignored, ignored};
 pub use known::{Changed, Hints, Known, LastTrouble, Listed};
 pub use late::Late;
 pub use login::{Directory, Grant, OAuth};
+pub use sampling::Asked;
 pub use server::{Server, Status};
 pub use told::Told;
 pub use written::{expanded, names_any};
@@ -114,6 +115,8 @@ pub struct Outside {
     pub person: Option<Arc<dyn crate::mcp::oauth::Person>>,
     /// Who we are among those that ask each other.
     pub ring: Arc<Ring>,
+    /// How often servers have asked the model.
+    pub asked: Arc<Asked>,
 }
 
 impl Outside {

@@ -5,7 +5,7 @@
 
 #![expect(deprecated, reason = "servers of older versions of the protocol ask for samples")]
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use super::config::{LogLevel, Sampling, ServerConfig};
 use super::log::Log;
-use super::{Sample, SampleTool, Sampled, Sampler};
+use super::{Outside, Sample, SampleTool, Sampled, Sampler};
 
 /// Letters of one message that are shown, and written down.
 const SHOWN: usize = 2000;
@@ -32,14 +32,31 @@ const SHOWN: usize = 2000;
 const FIRST: usize = 4;
 const LAST: usize = 8;
 
+/// When servers asked the model, by their names: one that is started again has asked as often as before.
+#[derive(Default)]
+pub struct Asked(Mutex<BTreeMap<String, VecDeque<Duration>>>);
+
+impl Asked {
+    /// Whether a server may ask once more, if so many times a minute are the most; then it has.
+    fn once_more(&self, server: &str, most: u32, now: Duration) -> bool {
+        let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = servers.entry(server.to_owned()).or_default();
+        times.retain(|at| now.saturating_sub(*at) < Duration::from_mins(1));
+        let within = times.len() < most as usize;
+        if within {
+            times.push_back(now);
+        }
+        within
+    }
+}
+
 /// What one server asks the model.
 pub(super) struct Samples {
     server: String,
     config: Sampling,
     log: Arc<Log>,
     host: Arc<dyn Host>,
-    /// When the model was asked for it.
-    asked: Mutex<VecDeque<Duration>>,
+    asked: Arc<Asked>,
     /// Sessions whose person said that it may go on asking their model.
     agreed: Mutex<BTreeSet<String>>,
     /// Answers in a row that were only calls of the server's tools.
@@ -47,14 +64,14 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// None was asked so far.
-    pub(super) fn new(config: &ServerConfig, log: &Arc<Log>, host: Arc<dyn Host>) -> Self {
+    /// None was asked over this connection so far.
+    pub(super) fn new(config: &ServerConfig, log: &Arc<Log>, outside: &Outside) -> Self {
         Self {
             server: config.name.clone(),
             config: config.sampling.clone(),
             log: Arc::clone(log),
-            host,
-            asked: Mutex::default(),
+            host: Arc::clone(&outside.host),
+            asked: Arc::clone(&outside.asked),
             agreed: Mutex::default(),
             rounds: AtomicU32::new(0),
         }
@@ -96,7 +113,7 @@ impl Samples {
         }
         let cx = cx.ok_or("no call of its runs now")?;
         let sampler = cx.service::<Arc<dyn Sampler>>().cloned().ok_or("there is no model to ask")?;
-        if !self.within_budget() {
+        if !self.asked.once_more(&self.server, self.config.per_minute, self.host.now()) {
             return Err(format!("it has asked {} times in a minute", self.config.per_minute));
         }
         let tools = self.tools(&request)?;
@@ -160,18 +177,6 @@ impl Samples {
             .with_stop_reason(CreateMessageResult::STOP_REASON_TOOL_USE)
     }
 
-    /// Whether the budget of this minute has room for another request.
-    fn within_budget(&self) -> bool {
-        let now = self.host.now();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.retain(|at| now.saturating_sub(*at) < Duration::from_mins(1));
-        if asked.len() >= self.config.per_minute as usize {
-            return false;
-        }
-        asked.push_back(now);
-        true
-    }
-
     /// Asks the person whether the server may ask the model.
     async fn may_ask(&self, cx: &ToolCx, request: &CreateMessageRequestParams) -> Result<(), String> {
         let agreed = || self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,7 +188,7 @@ impl Samples {
         let text = format!("MCP server `{}` wants your model to answer this:\n{words}\nMay it?", self.server);
         let choices =
             ["Yes, this once", "Yes, for the rest of the session", "No"].map(str::to_owned).to_vec();
-        match asker.ask(Question { text, choices }).await {
+        match asker.ask(Question { text, choices, patience: None }).await {
             Answer::Said(said) if said.starts_with("Yes, for") => {
                 agreed().insert(cx.session_id().to_owned());
                 Ok(())

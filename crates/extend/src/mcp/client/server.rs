@@ -37,7 +37,10 @@ const LEFT_ALONE: Duration = Duration::from_mins(1);
 /// A server that lasted so long works, also when nobody asked it anything.
 const PROVEN: Duration = Duration::from_mins(1);
 
-/// How long a server has to end by itself.
+/// How long a program has to end by itself once there is nothing more for it to read, before it is asked to.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How long a server has to end once it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How long a server is left alone after so many failures in a row.
@@ -87,6 +90,8 @@ pub(super) struct Live {
     pub(super) service: RunningService<RoleClient, Arc<Client>>,
     pub(super) client: Arc<Client>,
     pub(super) keeper: Option<Box<dyn Keeper>>,
+    /// The pipes of a program on this machine.
+    pub(super) pipes: Option<Arc<Lane>>,
     /// The short way for calls, where there is one.
     pub(super) lane: Option<Arc<Lane>>,
     /// Fires when the other side is gone.
@@ -410,11 +415,19 @@ impl Live {
         !self.gone.is_cancelled() && !self.service.is_transport_closed()
     }
 
-    /// Ends it: politely, then by force.
+    /// Ends it: a program by the end of what it reads, then politely, then by force.
     pub(super) async fn close(&self) {
         self.gone.cancel();
         self.service.cancellation_token().cancel();
         if let Some(keeper) = &self.keeper {
+            let ended = Box::pin(async {
+                if let Some(pipes) = &self.pipes {
+                    pipes.hang_up().await;
+                }
+                keeper.ended().await;
+            });
+            drop(select(ended, self.host.sleep(LAST_WORDS)).await);
+            // Also when it has ended: what it started may be there still.
             keeper.stop(GRACE).await;
         }
         if let Some(quiet) = &self.quiet {

@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::connect::Probe;
-use super::lane::Lane;
+use super::lane::{Lane, hung_up};
 use super::log::Log;
 use super::message;
 use super::output::{MAX_MESSAGE, Piece};
@@ -170,7 +170,7 @@ impl Transport<RoleClient> for Pipes {
         async move {
             let mut line = serde_json::to_vec(&item).map_err(io::Error::other)?;
             line.push(b'\n');
-            input.lock().await.write_all(&line).await
+            input.lock().await.as_mut().ok_or_else(hung_up)?.write_all(&line).await
         }
     }
 
@@ -213,7 +213,8 @@ impl Transport<RoleClient> for Pipes {
 
     async fn close(&mut self) -> io::Result<()> {
         self.gone.cancel();
-        self.lane.input().lock().await.shutdown().await
+        self.lane.hang_up().await;
+        Ok(())
     }
 }
 

@@ -2,22 +2,25 @@
 //!
 //! `visitors.rs` decides who comes in, `token.rs` knows the secret; both are pure. `room.rs` has the
 //! places for connections, `sessions.rs` those for sessions; both make room. `kept.rs` has answers that did not
-//! arrive. Here the socket is served,
+//! arrive, `parting.rs` the end of a connection. Here the socket is served,
 //! with a limit for everything: connections, sessions, bytes of a request, time to send its head.
 
 mod answers;
 mod kept;
+mod parting;
 mod room;
 mod sessions;
 mod token;
 mod visitors;
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hermes_core::host::Host;
 use hermes_net::Listener;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -29,6 +32,7 @@ use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use super::flight::same_id;
@@ -51,6 +55,9 @@ const MAX_CONNECTIONS: usize = 128;
 /// How long a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(20);
 
+/// How long a client that was answered may go on sending.
+const PARTING: Duration = Duration::from_secs(10);
+
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
@@ -67,6 +74,7 @@ const SESSION: &str = "mcp-session-id";
 
 /// What is behind the door.
 struct Inside {
+    host: Arc<dyn Host>,
     visitors: Visitors,
     sessions: Arc<Sessions>,
     service: StreamableHttpService<Server, Sessions>,
@@ -94,46 +102,50 @@ pub async fn serve_http(
         (stream, room.seat().await)
     };
     while let Some((stream, seat)) = stop.run_until_cancelled(come()).await {
-        hub.tasks.spawn(serve_connection(TokioIo::new(stream), seat, Arc::clone(&inside), stop.clone()));
+        hub.tasks.spawn(serve_connection(stream, seat, Arc::clone(&inside), stop.clone()));
     }
     wind_up(&hub, &host).await;
     Ok(())
 }
 
 /// Serves one connection until its client goes, somebody else needs its place, or `stop` fires.
-async fn serve_connection(
-    stream: impl hyper::rt::Read + hyper::rt::Write + Unpin,
-    seat: Arc<Seat>,
-    inside: Arc<Inside>,
-    stop: CancellationToken,
-) {
-    let sits = Arc::clone(&seat);
+async fn serve_connection(stream: TcpStream, seat: Arc<Seat>, inside: Arc<Inside>, stop: CancellationToken) {
+    let (sits, host) = (Arc::clone(&seat), Arc::clone(&inside.host));
     let answer = service_fn(move |request| {
         let (inside, work) = (Arc::clone(&inside), sits.works());
-        async move {
+        Box::pin(async move {
             Ok::<_, Infallible>(match work {
                 Some(work) => work.on(inside.answer(request).await),
                 None => answers::crowded(),
             })
-        }
+        })
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let mut serving = std::pin::pin!(builder.serve_connection(stream, answer));
+    let mut serving = builder.serve_connection(TokioIo::new(stream), answer);
     // A client that goes away, or speaks something else, is its own affair.
     tokio::select! {
-        _ = serving.as_mut() => {}
-        () = seat.goes().cancelled() => {}
+        _ = poll_fn(|cx| serving.poll_without_shutdown(cx)) => {}
+        () = seat.goes().cancelled() => return,
         () = stop.cancelled() => {
-            serving.as_mut().graceful_shutdown();
+            std::pin::Pin::new(&mut serving).graceful_shutdown();
             let _ = serving.await;
+            return;
         }
+    }
+    let stream = serving.into_parts().io.into_inner();
+    tokio::select! {
+        () = parting::part(stream) => {}
+        () = host.sleep(PARTING) => {}
+        () = seat.goes().cancelled() => {}
+        () = stop.cancelled() => {}
     }
 }
 
 impl Inside {
     fn new(hub: &Arc<Hub>, visitors: Visitors, stop: &CancellationToken) -> Self {
-        let sessions = Arc::new(Sessions::new(hub.workshop.host()));
+        let host = hub.workshop.host();
+        let sessions = Arc::new(Sessions::new(Arc::clone(&host)));
         // The door has looked at names already; this looks again where the protocol is read.
         let names = visitors.names.iter().map(String::as_str);
         let config = StreamableHttpServerConfig::default()
@@ -143,7 +155,7 @@ impl Inside {
         let hub = Arc::clone(hub);
         let newcomer = move || Ok(Server::new(Arc::clone(&hub), Door::Http));
         let service = StreamableHttpService::new(newcomer, Arc::clone(&sessions), config);
-        Self { visitors, sessions, service }
+        Self { host, visitors, sessions, service }
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Answer {
