@@ -7,12 +7,12 @@ use super::*;
 
 /// Every key and value of a tree with its place, a line for each.
 fn told(node: &Node) -> String {
-    let here = format!("{}:{} ", node.at.line, node.at.column);
+    let here = format!("{}:{} ", node.at.line(), node.at.column());
     match &node.kind {
         Kind::List(items) => here + "list\n" + &items.iter().map(told).collect::<String>() + "end\n",
         Kind::Map(entries) => {
             let entry =
-                |it: &Entry| format!("{}:{} key {}\n{}", it.at.line, it.at.column, it.key, told(&it.value));
+                |it: &Entry| format!("{}:{} key {}\n{}", it.at.line(), it.at.column(), it.key, told(&it.value));
             here + "map\n" + &entries.iter().map(entry).collect::<String>() + "end\n"
         }
         leaf => format!("{here}{leaf:?}\n"),
