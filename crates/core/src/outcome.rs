@@ -24,7 +24,8 @@ pub struct Outcome {
     pub spilled: Option<PathBuf>,
     /// What comes beside the document: pictures for models that see.
     pub attachments: Vec<Attachment>,
-    /// What went wrong beside the call itself: failed observers, an unwritten record.
+    /// What went wrong beside the call itself: failed observers, an unwritten record, a server's question that
+    /// nobody could be asked.
     pub notes: Vec<String>,
     /// How long the handler ran.
     pub took: Duration,

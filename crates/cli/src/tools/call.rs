@@ -5,13 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hermes::core::clarify::Asker;
 use hermes::core::toolset::Selection;
 use hermes::store::sessions::{NewSession, SessionError};
-use hermes::{Outcome, Status, ToolCall, Work};
+use hermes::{Outcome, Runtime, SessionBuilder, Status, ToolCall, Work};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::OwnWords;
+use crate::approval::{OwnWords, TerminalAsker};
 use crate::command::{Failure, Run};
 use crate::interrupt::Interrupt;
 use crate::shell::Shell;
@@ -74,11 +75,7 @@ impl Run for Call {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),
         };
-        let asked = shell.approver(&runtime);
-        let approver = if shell.is_of_an_agent() { asked } else { Arc::new(OwnWords(asked)) };
-        // Nothing is left out for room: no model is told of these tools.
-        let definitions = super::whole_definitions(&runtime);
-        let mut session = runtime.session().select(selection).definitions(definitions).approver(approver);
+        let mut session = session(&runtime, shell).select(selection);
         if let Some(tool) = only {
             session = session.only(tool);
         }
@@ -119,9 +116,26 @@ impl Run for Call {
 
 impl Call {
     /// Whether the tool exists and was not left out: then it is unavailable, not unknown.
-    fn is_there(&self, runtime: &hermes::Runtime) -> bool {
+    fn is_there(&self, runtime: &Runtime) -> bool {
         self.toolsets.is_none() && runtime.tools().tool(&self.name).is_some()
     }
+}
+
+/// A session in which the person at the terminal is asked, by policy and by servers.
+fn session(runtime: &Runtime, shell: &Shell) -> SessionBuilder {
+    // Nothing is left out for room: no model is told of these tools.
+    let definitions = super::whole_definitions(runtime);
+    let session = runtime.session().definitions(definitions).model_for_servers();
+    let asked = shell.approver(runtime);
+    if shell.is_of_an_agent() {
+        return session.approver(asked);
+    }
+    let session = session.approver(Arc::new(OwnWords(asked)));
+    if !shell.has_person() {
+        return session;
+    }
+    let asker: Arc<dyn Asker> = Arc::new(TerminalAsker::default());
+    session.extension(asker)
 }
 
 /// The id of the session that is meant, which is made if there is none.
