@@ -60,6 +60,8 @@ impl fmt::Debug for Attachment {
 pub enum Status {
     /// It ran and answered.
     Ok,
+    /// It ran, and what it answered is kept back, since nobody could look through it.
+    Withheld,
     /// It ran and could not do it.
     Failed,
     /// The arguments do not fit.
@@ -79,15 +81,21 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether the tool did what was asked.
+    /// Whether the tool did what was asked, and said so.
     pub fn is_ok(self) -> bool {
         self == Self::Ok
+    }
+
+    /// Whether the tool did what was asked, also when nobody gets to read what it said.
+    pub fn is_done(self) -> bool {
+        matches!(self, Self::Ok | Self::Withheld)
     }
 
     /// One word for records and machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::Withheld => "withheld",
             Self::Failed => "failed",
             Self::Invalid => "invalid",
             Self::Unknown => "unknown",
