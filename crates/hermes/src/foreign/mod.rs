@@ -33,7 +33,7 @@ pub(crate) mod plugins;
 pub(crate) mod serve;
 pub(crate) mod surface;
 pub(crate) mod tasks;
-mod tool_files;
+pub(crate) mod tool_files;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
