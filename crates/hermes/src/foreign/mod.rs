@@ -83,6 +83,7 @@ fn desk(home: &Home, secrets: Arc<WorldRedact>) -> Arc<Desk> {
         let line = secrets.for_log(line);
         // A line that cannot be written is lost; the tool that said it is not to blame.
         let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
+        line.into_owned()
     }))
 }
 
