@@ -92,11 +92,9 @@ mod tests {
     fn an_answer_is_a_choice_by_its_number_or_the_words_themselves() {
         let choices = ["yes".to_owned(), "no".to_owned()];
 
-        assert_eq!(["2\n", "0\n", " maybe \n", "\n"].map(|line| chosen(line, &choices)), [
-            Some("no".to_owned()),
-            Some("0".to_owned()),
-            Some("maybe".to_owned()),
-            None,
-        ]);
+        assert_eq!(
+            ["2\n", "0\n", " maybe \n", "\n"].map(|line| chosen(line, &choices)),
+            [Some("no".to_owned()), Some("0".to_owned()), Some("maybe".to_owned()), None,]
+        );
     }
 }

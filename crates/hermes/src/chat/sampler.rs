@@ -56,7 +56,9 @@ impl ModelSampler {
         }
         let wish = ModelWish { model: name.map(str::to_owned), ..ModelWish::default() };
         let chosen = models::choose(&self.runtime, &wish).await.map_err(|wrong| wrong.to_string())?;
-        let none = || name.map_or_else(|| "there is no model".to_owned(), |name| format!("there is no model `{name}`"));
+        let none = || {
+            name.map_or_else(|| "there is no model".to_owned(), |name| format!("there is no model `{name}`"))
+        };
         chosen.list.first().cloned().ok_or_else(none)
     }
 }

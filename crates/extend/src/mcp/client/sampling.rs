@@ -182,7 +182,10 @@ impl Samples {
             return Ok(());
         }
         let asker = cx.service::<Arc<dyn Asker>>().ok_or_else(|| {
-            self.told(Some(cx), "nobody can be asked here; `hermes tools call` and `hermes chat` ask at a terminal");
+            self.told(
+                Some(cx),
+                "nobody can be asked here; `hermes tools call` and `hermes chat` ask at a terminal",
+            );
             "nobody is there to agree to it"
         })?;
         let words = shown(request);
@@ -204,7 +207,10 @@ impl Samples {
     /// Tells the person of a question that they were not asked about, and hands the reason back.
     fn told<'a>(&self, cx: Option<&ToolCx>, why: &'a str) -> &'a str {
         if let Some(cx) = cx {
-            cx.note(format!("MCP server `{}` asked your model something and was declined: {why}", self.server));
+            cx.note(format!(
+                "MCP server `{}` asked your model something and was declined: {why}",
+                self.server
+            ));
         }
         why
     }
