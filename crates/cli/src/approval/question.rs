@@ -9,7 +9,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -48,7 +48,9 @@ fn at_terminal(question: &Question, patience: Duration, taken_back: &AtomicBool)
     screen.write_all(card(question).as_bytes())?;
     screen.flush()?;
     if !line_comes(&screen, patience, taken_back) {
-        screen.write_all(b"\nNobody answered.\n")?;
+        // Whoever has taken the question back knows why.
+        let over = if taken_back.load(Ordering::Relaxed) { "\n" } else { "\nNobody answered.\n" };
+        screen.write_all(over.as_bytes())?;
         return Ok(Answer::TimedOut);
     }
     let mut line = String::new();
