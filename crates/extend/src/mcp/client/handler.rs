@@ -148,16 +148,14 @@ impl Client {
     }
 
     async fn elicit(&self, request: ElicitRequestParams, cx: Option<&ToolCx>) -> ElicitResult {
-        match &self.elicitation {
-            Some(elicitation) => elicitation.answer(request, cx).await,
-            None => {
-                if let Some(cx) = cx {
-                    let why = format!("`mcp_servers.{}.elicitation.enabled` allows it", self.server);
-                    cx.note(unasked(&self.server, &request, &why));
-                }
-                Elicitation::declined()
-            }
+        if let Some(elicitation) = &self.elicitation {
+            return elicitation.answer(request, cx).await;
         }
+        if let Some(cx) = cx {
+            let why = format!("`mcp_servers.{}.elicitation.enabled` allows it", self.server);
+            cx.note(unasked(&self.server, &request, &why));
+        }
+        Elicitation::declined()
     }
 
     /// Sends the person who watches this call to pages; why that did not happen.
