@@ -7,7 +7,7 @@ use std::any::Any;
 use std::future::poll_fn;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex as Brief, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -52,7 +52,12 @@ struct Inner {
     sent: OnceLock<Duration>,
     /// Wakes whoever waits for that.
     waits: AtomicWaker,
+    /// What went wrong beside the call itself.
+    notes: Brief<Vec<String>>,
 }
+
+/// Most notes that one call leaves: a stranger may be the cause of each.
+const MAX_NOTES: usize = 8;
 
 /// What a context is made of.
 pub(crate) struct Running {
@@ -125,6 +130,7 @@ impl ToolCx {
             writing: Mutex::new(()),
             sent: OnceLock::new(),
             waits: AtomicWaker::new(),
+            notes: Brief::default(),
         }))
     }
 
@@ -198,6 +204,20 @@ impl ToolCx {
         if let Some(watcher) = self.0.running.session.extensions().get::<Arc<dyn Watcher>>() {
             watcher.progress(self.call(), words);
         }
+    }
+
+    /// Leaves a note for the person, which is no part of what the model reads: something went otherwise than
+    /// they may expect. It is told once, when the call is over.
+    pub fn note(&self, words: String) {
+        let mut notes = self.0.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < MAX_NOTES && !notes.contains(&words) {
+            notes.push(words);
+        }
+    }
+
+    /// The notes it has left so far.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Clock, timer and threads.

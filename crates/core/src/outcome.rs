@@ -24,7 +24,8 @@ pub struct Outcome {
     pub spilled: Option<PathBuf>,
     /// What comes beside the document: pictures for models that see.
     pub attachments: Vec<Attachment>,
-    /// What went wrong beside the call itself: failed observers, an unwritten record.
+    /// What went wrong beside the call itself: failed observers, an unwritten record, a server's question that
+    /// nobody could be asked.
     pub notes: Vec<String>,
     /// How long the handler ran.
     pub took: Duration,
@@ -59,6 +60,8 @@ impl fmt::Debug for Attachment {
 pub enum Status {
     /// It ran and answered.
     Ok,
+    /// It ran, and what it answered is kept back, since nobody could look through it.
+    Withheld,
     /// It ran and could not do it.
     Failed,
     /// The arguments do not fit.
@@ -78,15 +81,21 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether the tool did what was asked.
+    /// Whether the tool did what was asked, and said so.
     pub fn is_ok(self) -> bool {
         self == Self::Ok
+    }
+
+    /// Whether the tool did what was asked, also when nobody gets to read what it said.
+    pub fn is_done(self) -> bool {
+        matches!(self, Self::Ok | Self::Withheld)
     }
 
     /// One word for records and machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::Withheld => "withheld",
             Self::Failed => "failed",
             Self::Invalid => "invalid",
             Self::Unknown => "unknown",

@@ -5,6 +5,7 @@
 
 pub mod digest;
 pub mod hooks;
+mod last_words;
 pub mod launch;
 pub mod mcp;
 pub mod plugins;

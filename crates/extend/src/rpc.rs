@@ -18,6 +18,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 
+use crate::last_words::LastWords;
 use crate::launch::{Keeper, Launched};
 
 /// The longest message.
@@ -46,8 +47,8 @@ pub trait Callee: Send + Sync {
     /// Takes note of something.
     fn notified(&self, method: &str, params: Value);
 
-    /// A line it wrote where logs go.
-    fn logged(&self, line: &str);
+    /// A line it wrote where logs go; what may be told of it comes back, which is what the log has.
+    fn logged(&self, line: &str) -> String;
 }
 
 /// Why there is no answer.
@@ -73,6 +74,7 @@ pub enum RpcError {
 #[derive(Clone)]
 pub struct Peer {
     wire: Arc<Wire>,
+    words: Arc<LastWords>,
     _life: Arc<dyn Keeper>,
 }
 
@@ -102,8 +104,9 @@ impl Peer {
         let Launched { input, output, errors, keeper } = launched;
         let (outgoing, lines) = mpsc::unbounded_channel();
         let wire = Arc::new(Wire { outgoing, next: AtomicU64::new(1), waiting: Mutex::default() });
-        let ended = keeper.ended();
-        let reading = read(Arc::clone(&wire), output, (Arc::clone(tasks), Arc::clone(&callee)), {
+        let (ended, words) = (keeper.ended(), LastWords::before(callee));
+        let callee: Arc<dyn Callee> = words.clone();
+        let reading = read(Arc::clone(&wire), output, (Arc::clone(tasks), callee), {
             let pause = Arc::clone(host);
             Box::pin(async move {
                 match select(ended, pause.sleep(LAST_WORDS)).await {
@@ -113,12 +116,12 @@ impl Peer {
             })
         });
         let started = tasks.start(Box::pin(write(input, lines)))
-            && tasks.start(Box::pin(log(errors, callee)))
+            && tasks.start(Box::pin(log(errors, Arc::clone(&words))))
             && tasks.start(Box::pin(reading));
         if !started {
             return Err(RpcError::NotSent("this program has no threads to talk with it".to_owned()));
         }
-        Ok(Self { wire, _life: Arc::from(keeper) })
+        Ok(Self { wire, words, _life: Arc::from(keeper) })
     }
 
     /// Asks something and waits for the answer. Dropping the future takes the request back.
@@ -155,6 +158,11 @@ impl Peer {
     /// How it ended, if it has.
     pub fn ended(&self) -> Option<String> {
         self.wire.lock().ended.clone()
+    }
+
+    /// What it printed last, once it has ended.
+    pub(crate) async fn last_words(&self, host: &Arc<dyn Host>) -> Option<String> {
+        self.words.heard(host).await
     }
 
     /// How many requests were taken back that it has still not let go of.
@@ -230,7 +238,7 @@ impl Wire {
             Ok(message) => message,
             Err(_) if line.iter().all(u8::is_ascii_whitespace) => return,
             // Somebody prints where messages go: kept for the log, and otherwise harmless.
-            Err(_) => return callee.logged(&String::from_utf8_lossy(line)),
+            Err(_) => return logged(line, callee),
         };
         let params = || message.get("params").cloned().unwrap_or_default();
         let id = message.get("id").filter(|id| !id.is_null());
@@ -252,10 +260,10 @@ impl Wire {
             (Some(method), None) => callee.notified(method, params()),
             (None, Some(id)) => {
                 // Every request of ours has a number.
-                let Some(id) = id.as_u64() else { return callee.logged(&String::from_utf8_lossy(line)) };
+                let Some(id) = id.as_u64() else { return logged(line, callee) };
                 self.answered(id, answer_of(message));
             }
-            (None, None) => callee.logged(&String::from_utf8_lossy(line)),
+            (None, None) => logged(line, callee),
         }
     }
 }
@@ -337,7 +345,13 @@ async fn read(
     wire.end(&ended.await);
 }
 
-async fn log(errors: OwnedFd, callee: Arc<dyn Callee>) {
-    let told = |line: &[u8]| callee.logged(&String::from_utf8_lossy(line));
+async fn log(errors: OwnedFd, words: Arc<LastWords>) {
+    let told = |line: &[u8]| drop(words.logged(&String::from_utf8_lossy(line)));
     lines(errors, MAX_LOG_LINE, TooLong::Cut, told).await;
+    words.are_said();
+}
+
+/// A line that is no message goes where logs go.
+fn logged(line: &[u8], callee: &Arc<dyn Callee>) {
+    callee.logged(&String::from_utf8_lossy(line));
 }

@@ -194,14 +194,20 @@ impl Worker {
                 doors.launch.launch(&program).map_err(|wrong| RpcError::NotSent(wrong.to_string()))?;
             let peer = Peer::new(launched, &doors.tasks, &doors.host, callee)?;
             let asked = Box::pin(peer.request("initialize", hello));
-            let hello = match select(asked, doors.host.sleep(HELLO)).await {
-                Either::Left((answer, _)) => answer.map_err(|wrong| not_run(&wrong))?,
-                Either::Right(_) => {
-                    let why = format!("it said nothing within {} s of its start", HELLO.as_secs());
-                    return Err(RpcError::NotSent(why));
-                }
+            let answer = match select(asked, doors.host.sleep(HELLO)).await {
+                Either::Left((answer, _)) => Some(answer),
+                Either::Right(_) => None,
             };
-            Ok(Live { peer, hello: Arc::new(hello) })
+            let why = match answer {
+                Some(Ok(hello)) => return Ok(Live { peer, hello: Arc::new(hello) }),
+                // It has said itself what is wrong.
+                Some(Err(wrong @ RpcError::Answered { .. })) => return Err(not_run(&wrong)),
+                Some(Err(wrong)) => wrong.to_string(),
+                None => format!("it said nothing within {} s of its start", HELLO.as_secs()),
+            };
+            let words = peer.last_words(&doors.host).await;
+            let words = words.map(|words| format!("; its last words: {words}")).unwrap_or_default();
+            Err(RpcError::NotSent(format!("{why}{words}")))
         }
         .boxed()
     }

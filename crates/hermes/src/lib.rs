@@ -30,6 +30,7 @@ mod kanban;
 mod keys;
 mod lasting;
 mod listening;
+mod lists;
 mod login;
 mod open_sessions;
 mod policy;

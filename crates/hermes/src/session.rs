@@ -15,10 +15,12 @@ use hermes_core::session::{Place, Session as State, SessionSpec};
 use hermes_core::smart::{RiskModel, SmartApprover};
 use hermes_core::toolset::{Plan, Selection, SelectionError};
 use hermes_core::wait::wait;
+use hermes_extend::mcp::client::Sampler;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::hooks;
+use crate::chat::sampler::ModelSampler;
 use crate::open_sessions::Standpoint;
 use crate::policy::GrantsOf;
 use crate::runtime::Runtime;
@@ -109,6 +111,12 @@ impl SessionBuilder {
         let person = Arc::clone(&self.approver);
         self.approver = Arc::new(SmartApprover { model, person, host: self.runtime.host() });
         self
+    }
+
+    /// Lets MCP servers ask the model that the configuration names, where they may; it is chosen when one does.
+    pub fn model_for_servers(self) -> Self {
+        let sampler: Arc<dyn Sampler> = Arc::new(ModelSampler { runtime: self.runtime.clone(), own: None });
+        self.extension(sampler)
     }
 
     /// Size of the model's context: results and definitions are held to their share of it.

@@ -71,4 +71,4 @@ pub use recall::HomeRecall;
 pub use secrets::{EnvView, Secrets};
 pub use skills::HomeSkills;
 pub use spill::Spill;
-pub use trust::{Named, Trust};
+pub use trust::{Named, OwnPolicy, Trust};

@@ -2,7 +2,7 @@
 //! their content. A change of one byte and it is a stranger again.
 //!
 //! Of a plugin with a say in what may run it is remembered that it had one: whoever changes it could take that
-//! out of its manifest.
+//! out of its manifest. So it is of plugins in the home, which nobody has to accept: they could be removed.
 //!
 //! `trusted.json` in the home, readable by its owner alone.
 
@@ -23,6 +23,17 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 pub struct Trust {
     #[serde(default)]
     accepted: Vec<Accepted>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    own: Vec<OwnPolicy>,
+}
+
+/// A plugin of the home with a say in what may run, which is switched on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OwnPolicy {
+    /// Where it was last seen.
+    pub path: PathBuf,
+    /// What it goes by.
+    pub named: Named,
 }
 
 /// One thing that was accepted.
@@ -38,7 +49,7 @@ pub struct Accepted {
 }
 
 /// What a plugin goes by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Named {
     /// Its key: the name, or `category/folder`.
     pub key: String,
@@ -61,8 +72,13 @@ impl Trust {
 
     /// The same. Where it is written is taken note of.
     pub fn seen(home: &Home, witnesses: &mut Witnesses) -> Result<Self, StoreError> {
-        witnesses.see(&file(home));
+        Self::look_at(home, witnesses);
         Self::read(home)
+    }
+
+    /// Takes note of where it is written.
+    pub fn look_at(home: &Home, witnesses: &mut Witnesses) {
+        witnesses.see(&file(home));
     }
 
     /// Where the plugins lie that were accepted with a say in what may run, whatever project they are of. Only a
@@ -94,6 +110,16 @@ impl Trust {
     /// Everything that was accepted, by path.
     pub fn accepted(&self) -> &[Accepted] {
         &self.accepted
+    }
+
+    /// The plugins of the home that are known to have a say in what may run.
+    pub fn own(&self) -> &[OwnPolicy] {
+        &self.own
+    }
+
+    /// Remembers that these plugins of the home have a say, and no others.
+    pub fn remember_own(home: &Home, own: Vec<OwnPolicy>) -> Result<(), StoreError> {
+        Self::change(home, |trust| trust.own = own)
     }
 
     /// Accepts this content at this place, instead of what was accepted there before.
@@ -196,6 +222,23 @@ mod tests {
         assert!(Trust::read(&home).unwrap().accepts(path, "one"));
         Trust::accept(&home, path, "three").unwrap();
         assert_eq!(Trust::policies(&home, &mut Witnesses::default()), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn plugins_of_the_home_with_a_say_are_no_part_of_what_was_accepted() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(&dir.path().join("home"));
+        let named = Named { key: "pol".to_owned(), name: "pol".to_owned() };
+        let own = vec![OwnPolicy { path: home.plugins().join("pol"), named }];
+
+        Trust::remember_own(&home, own.clone()).unwrap();
+        Trust::accept(&home, Path::new("/a.py"), "x").unwrap();
+
+        let trust = Trust::read(&home).unwrap();
+        assert_eq!((trust.own(), trust.accepted().len()), (own.as_slice(), 1));
+        assert_eq!(Trust::policies(&home, &mut Witnesses::default()), Vec::<PathBuf>::new());
+        Trust::remember_own(&home, Vec::new()).unwrap();
+        assert!(!std::fs::read_to_string(file(&home)).unwrap().contains("own"));
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Turn {
             u32::try_from(outcomes.iter().filter(|outcome| wanted(outcome)).count()).unwrap_or(u32::MAX)
         };
         let denied = count(&|outcome| outcome.status == Status::Denied);
-        let acted = count(&|outcome| outcome.status.is_ok() && !harmless(&outcome.tool));
+        let acted = count(&|outcome| outcome.status.is_done() && !harmless(&outcome.tool));
         let vain = count(&|outcome| matches!(outcome.status, Status::Unknown | Status::Repeated));
         let all = count(&|_| true);
         let in_a_row =

@@ -1,8 +1,8 @@
 //! Asking the person at the terminal before something risky runs.
 //!
 //! `card.rs` writes what is asked, `answer.rs` reads what was typed; both are pure. `sudo.rs` asks for
-//! a password; `own_words.rs` knows when a person has said it already. Here the terminal is opened, shown the card and waited for. The question never goes to
-//! standard output, which belongs to the answer of the command.
+//! a password, `question.rs` what a server wants to know; `own_words.rs` knows when a person has said it already.
+//! Here the terminal is opened, shown the card and waited for. The question never goes to standard output, which belongs to the answer of the command.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,6 +12,7 @@
 mod answer;
 mod card;
 mod own_words;
+mod question;
 mod sudo;
 
 use std::fs::OpenOptions;
@@ -28,6 +29,7 @@ pub(crate) use crate::approval::answer::tests;
 pub(crate) use crate::approval::answer::{Typed, typed};
 pub(crate) use crate::approval::card::{card, explanation};
 pub(crate) use crate::approval::own_words::OwnWords;
+pub(crate) use crate::approval::question::{TerminalAsker, chosen};
 pub(crate) use crate::approval::sudo::{ScreenSudo, TerminalSudo, card as sudo_card};
 
 /// Asks at the terminal this process was started from.

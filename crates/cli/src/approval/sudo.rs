@@ -65,7 +65,7 @@ impl SudoAsker for TerminalSudo {
 
 /// Set when nobody waits for the answer any more.
 #[derive(Default)]
-struct TakenBack(Arc<AtomicBool>);
+pub(super) struct TakenBack(pub(super) Arc<AtomicBool>);
 
 impl Drop for TakenBack {
     fn drop(&mut self) {
@@ -91,22 +91,29 @@ fn at_terminal(question: &SudoQuestion, taken_back: &AtomicBool) -> io::Result<O
 
 /// The line that is typed, unless it takes too long or is no longer wanted.
 fn line(keys: &mut File, patience: Duration, taken_back: &AtomicBool) -> io::Result<Option<Password>> {
-    let looks = patience.as_millis() / 100;
-    for _ in 0..looks {
+    if !line_comes(keys, patience, taken_back) {
+        return Ok(None);
+    }
+    let mut typed = [0; LONGEST];
+    let length = keys.read(&mut typed)?;
+    let text = typed.get(..length).unwrap_or_default();
+    let password = Password::new(text.strip_suffix(b"\n").unwrap_or(text));
+    wipe(&mut typed);
+    Ok(password)
+}
+
+/// Waits for a line to be typed, unless it takes too long or is no longer wanted.
+pub(super) fn line_comes(keys: &File, patience: Duration, taken_back: &AtomicBool) -> bool {
+    for _ in 0..patience.as_millis() / 100 {
         if taken_back.load(Ordering::Relaxed) {
-            return Ok(None);
+            return false;
         }
-        let mut wanted = [PollFd::new(&*keys, PollFlags::IN)];
+        let mut wanted = [PollFd::new(keys, PollFlags::IN)];
         if poll(&mut wanted, Some(&LOOK)).is_ok_and(|ready| ready > 0) {
-            let mut typed = [0; LONGEST];
-            let length = keys.read(&mut typed)?;
-            let text = typed.get(..length).unwrap_or_default();
-            let password = Password::new(text.strip_suffix(b"\n").unwrap_or(text));
-            wipe(&mut typed);
-            return Ok(password);
+            return true;
         }
     }
-    Ok(None)
+    false
 }
 
 /// Asks through the screen of the chat.

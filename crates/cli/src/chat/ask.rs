@@ -178,7 +178,7 @@ impl Questions {
         let request = match &first.asked {
             Asked::Approval(request, _) => request,
             Asked::Clarify(question, _) => {
-                let Some(said) = chosen(line, &question.choices) else { return Vec::new() };
+                let Some(said) = approval::chosen(line, &question.choices) else { return Vec::new() };
                 return self.tell(clarify::Answer::Said(said));
             }
             // Its keys are taken one by one, and never seen here.
@@ -279,13 +279,6 @@ fn question_card(question: &clarify::Question) -> Vec<Line> {
     let choices = question.choices.iter().enumerate();
     let choices = choices.map(|(at, choice)| Line::plain(&format!("  {}  {choice}", at + 1)));
     asked.chain(choices).collect()
-}
-
-/// What a typed line means: a choice by its number, or the words themselves; nothing when it is empty.
-fn chosen(line: &str, choices: &[String]) -> Option<String> {
-    let said = line.trim();
-    let by_number = said.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-    by_number.cloned().or_else(|| (!said.is_empty()).then(|| said.to_owned()))
 }
 
 fn refused(why: &str) -> Answer {

@@ -22,7 +22,7 @@ use crate::command::Failure;
 use crate::output;
 use crate::shell::Shell;
 use crate::tools::call::SERVERS_AT_THE_END;
-use crate::tools::first_sentence;
+use crate::tools::{first_sentence, misconfigured};
 
 /// How answers are shown, for the model.
 const SHOWN: &str =
@@ -86,7 +86,15 @@ pub(crate) fn open(shell: &Shell, args: &ChatArgs, person: Option<Person>) -> Re
         // Whoever has no screen has a question.
         None => builder.asked_at_once(),
     };
-    let chat = builder.shown(SHOWN).open_blocking()?;
+    let chat = builder.shown(SHOWN).open_blocking().map_err(|wrong| match wrong {
+        // What was typed is told as such; what stands in the lists can be taken out of them.
+        OpenError::Selection(wrong)
+            if args.toolsets.is_none() && runtime.way_out_of(&wrong, "cli").is_some() =>
+        {
+            misconfigured(&runtime, "cli", wrong)
+        }
+        other => other.into(),
+    })?;
     for warning in chat.model().warnings {
         output::warn(&warning);
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hermes::core::approval_words::visible;
 use hermes::core::suggest::suggest;
 use hermes::extend::plugins::offer::{Offer, OfferedCommand};
 use hermes::store::config::KeyPath;
@@ -15,7 +16,7 @@ use crate::output;
 use crate::plugin_cli;
 use crate::plugin_trust::{accept, accepted, revoke};
 use crate::shell::Shell;
-use crate::table::{Cell, Tone};
+use crate::table::{Cell, Tone, on_one_line};
 
 pub(crate) const COMMAND: CommandDef =
     CommandDef::of::<Command>("plugins", "List, switch and accept plugins, and tool files of a project");
@@ -155,9 +156,10 @@ fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
     }
     let (word, tone) = word(&view.state);
     let mut lines = vec![("state", shell.out.paint(word, tone))];
+    // Whatever a plugin says of itself stays on its line.
     let mut say = |label: &'static str, text: String| {
-        if !text.is_empty() {
-            lines.push((label, text));
+        if !text.trim().is_empty() {
+            lines.push((label, on_one_line(text.trim())));
         }
     };
     if let PluginState::Failed(why) | PluginState::Late(why) = &view.state {
@@ -167,9 +169,9 @@ fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
     say("what for", view.manifest.description.clone());
     say("author", view.manifest.author.clone());
     say("from", view.origin.word().to_owned());
-    say("folder", view.folder.as_ref().map(|path| path.display().to_string()).unwrap_or_default());
-    say("runs", view.manifest.run.join(" "));
-    say("needs", view.manifest.requires_env.join(", "));
+    say("folder", view.folder.as_ref().map(|path| visible(&path.display().to_string())).unwrap_or_default());
+    say("runs", visible(&view.manifest.run.join(" ")));
+    say("needs", joined(view.manifest.requires_env.iter().cloned()));
     let Offer { tools, hooks, commands, cli, skills, .. } = view.offer.clone().unwrap_or_default();
     say("tools", joined(tools.iter().map(|it| it.name.clone())));
     say("hooks", joined(hooks.into_iter()));
@@ -179,8 +181,8 @@ fn info(shell: &Shell, name: &str) -> Result<(), Failure> {
     for note in notes(view) {
         say("note", note);
     }
-    shell.out.text(&view.key)?;
-    lines.iter().try_for_each(|(label, text)| shell.out.text(&format!("  {label:<9} {text}")))
+    shell.out.line(&visible(&view.key))?;
+    lines.iter().try_for_each(|(label, text)| shell.out.line(&format!("  {label:<9} {text}")))
 }
 
 /// What is odd about a plugin: also names of commands that it does not get.
@@ -194,8 +196,9 @@ fn notes(view: &PluginView) -> Vec<String> {
     view.notes.iter().cloned().chain(commands).chain(cli).collect()
 }
 
-fn joined(words: impl Iterator<Item = String>) -> String {
-    words.collect::<Vec<_>>().join(", ")
+/// Names, with what would not show in them written out.
+fn joined(names: impl Iterator<Item = String>) -> String {
+    names.map(|name| visible(&name)).collect::<Vec<_>>().join(", ")
 }
 
 /// The plugin that is meant, by key or name; of several the one that runs.
@@ -248,7 +251,7 @@ fn switch(shell: &Shell, names: &[String], on: bool) -> Result<(), Failure> {
         shell.out.json(&changed.iter().map(|view| described(view)).collect::<Vec<_>>())?;
     } else {
         for view in &changed {
-            shell.out.text(&format!("{}: {}", view.key, word(&view.state).0))?;
+            shell.out.line(&format!("{}: {}", visible(&view.key), word(&view.state).0))?;
             tell_what_is_missing(view, on);
         }
         for gone in keys.iter().filter(|key| !changed.iter().any(|view| view.key == **key)) {

@@ -7,6 +7,7 @@ use crate::command::Failure;
 use crate::doctor::Finding;
 use crate::setup::keys::{self, Keyed};
 use crate::shell::Shell;
+use crate::tools::misconfigured;
 
 pub(crate) fn look(shell: &Shell) -> Vec<Finding> {
     match looked(shell) {
@@ -17,7 +18,10 @@ pub(crate) fn look(shell: &Shell) -> Vec<Finding> {
 
 fn looked(shell: &Shell) -> Result<Vec<Finding>, Failure> {
     let runtime = shell.runtime()?;
-    let toolbox = runtime.toolbox_blocking(&runtime.platform("cli")?, &DefinitionSettings::default())?;
+    let toolbox = runtime
+        .platform("cli")
+        .and_then(|selection| runtime.toolbox_blocking(&selection, &DefinitionSettings::default()));
+    let toolbox = toolbox.map_err(|wrong| misconfigured(&runtime, "cli", wrong))?;
     let names = toolbox.offered().len();
     let mut found = vec![if names == 0 {
         Finding::note("a session has no tools").helps("`hermes tools explain` says why")

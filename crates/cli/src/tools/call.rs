@@ -5,13 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hermes::core::clarify::Asker;
 use hermes::core::toolset::Selection;
 use hermes::store::sessions::{NewSession, SessionError};
-use hermes::{Outcome, Status, ToolCall};
+use hermes::{Outcome, Runtime, SessionBuilder, Status, ToolCall};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::OwnWords;
+use crate::approval::{OwnWords, TerminalAsker};
 use crate::command::{Failure, Run};
 use crate::interrupt::Interrupt;
 use crate::shell::Shell;
@@ -24,7 +25,7 @@ Examples:
   hermes tools call search_files @query.json
   echo '{\"pattern\": \"TODO\"}' | hermes tools call search_files -
 
-One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not
+One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not, or its result is withheld
 (the document says why), 2 there is no such tool, 130 stopped by Ctrl-C.";
 
 /// How long hooks that nobody waits for get before the program ends.
@@ -68,11 +69,7 @@ impl Run for Call {
             Some(names) => Selection::of(super::words(names)),
             None => Selection::everything(),
         };
-        let asked = shell.approver(&runtime);
-        let approver = if shell.is_of_an_agent() { asked } else { Arc::new(OwnWords(asked)) };
-        // Nothing is left out for room: no model is told of these tools.
-        let definitions = super::whole_definitions(&runtime);
-        let mut session = runtime.session().select(selection).definitions(definitions).approver(approver);
+        let mut session = session(&runtime, shell).select(selection);
         if let Some(tool) = only {
             session = session.only(tool);
         }
@@ -115,9 +112,26 @@ impl Run for Call {
 
 impl Call {
     /// Whether the tool exists and was not left out: then it is unavailable, not unknown.
-    fn is_there(&self, runtime: &hermes::Runtime) -> bool {
+    fn is_there(&self, runtime: &Runtime) -> bool {
         self.toolsets.is_none() && runtime.tools().tool(&self.name).is_some()
     }
+}
+
+/// A session in which the person at the terminal is asked, by policy and by servers.
+fn session(runtime: &Runtime, shell: &Shell) -> SessionBuilder {
+    // Nothing is left out for room: no model is told of these tools.
+    let definitions = super::whole_definitions(runtime);
+    let session = runtime.session().definitions(definitions).model_for_servers();
+    let asked = shell.approver(runtime);
+    if shell.is_of_an_agent() {
+        return session.approver(asked);
+    }
+    let session = session.approver(Arc::new(OwnWords(asked)));
+    if !shell.has_person() {
+        return session;
+    }
+    let asker: Arc<dyn Asker> = Arc::new(TerminalAsker::default());
+    session.extension(asker)
 }
 
 /// The id of the session that is meant, which is made if there is none.

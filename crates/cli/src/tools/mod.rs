@@ -66,10 +66,19 @@ impl Choice {
             chosen.plan(snapshot.catalog())?;
             Ok(chosen)
         });
-        chosen.map_err(|wrong| match (wrong, runtime.home()) {
-            (wrong @ SelectionError::Platform(_), _) | (wrong, None) => wrong.into(),
-            (wrong, Some(home)) => Failure::usage(format!("{}: {wrong}", home.config().display())),
-        })
+        chosen.map_err(|wrong| misconfigured(runtime, &self.platform, wrong))
+    }
+}
+
+/// Why the configuration selects nothing for a platform, with its file and what helps.
+pub(crate) fn misconfigured(runtime: &Runtime, platform: &str, wrong: SelectionError) -> Failure {
+    match (wrong, runtime.home()) {
+        (wrong @ SelectionError::Platform(_), _) | (wrong, None) => wrong.into(),
+        (wrong, Some(home)) => {
+            let helps = runtime.way_out_of(&wrong, platform);
+            let helps = helps.map(|helps| format!("\n       {helps}")).unwrap_or_default();
+            Failure::usage(format!("{}: {wrong}{helps}", home.config().display()))
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `stage` | a temporary user with a scripted model |
 //! | `answers` | what is written where, in three forms, and how a session is gone on with |
+//! | `asked` | what MCP servers ask the person, who is at the terminal or not |
 //! | `cron` | work that the clock starts: made, run, killed, served |
 //! | `endings` | every exit code; nobody is waited for who is not there |
 //! | `hooks` | what is told about hooks that fail, and who is asked about new ones |
@@ -30,6 +31,7 @@
 )]
 
 mod answers;
+mod asked;
 mod cron;
 mod endings;
 #[path = "../cli/home.rs"]

@@ -78,6 +78,21 @@ fn a_blocking_hook_sees_the_call_and_stops_it() {
 }
 
 #[test]
+fn a_call_whose_result_is_withheld_has_run_and_is_no_success() {
+    let config = "hooks:\n  transform_tool_result:\n    - command: '{dir}/clean.sh'\n      policy: true\n";
+    let scene = Scene::new(config, &[("clean.sh", "exit 7")]);
+    let scene = Scene(scene.0.file("notes.txt", "milk\n"));
+    scene.accept();
+
+    let said = scene.read(&notes());
+    let story = scene.0.run(&["--json", "tools", "call", "read_file", &notes().to_string()]);
+
+    assert!(said.json()["error"].as_str().unwrap().starts_with("the result is withheld"), "{said:?}");
+    assert_eq!((said.code, story.code), (Some(1), Some(1)), "{said:?}");
+    assert_eq!(story.json()["status"], "withheld", "{story:?}");
+}
+
+#[test]
 fn a_hook_that_nobody_accepted_does_not_run_and_is_told_about() {
     let scene =
         Scene::new("hooks:\n  pre_tool_call:\n    - command: '{dir}/block.sh'\n", &[("block.sh", BLOCK)]);

@@ -44,3 +44,27 @@ fn nothing_goes_past_a_policy_that_changed_until_the_person_says_so() {
     home.say(&["plugins", "trust", "--revoke", path]);
     assert!(looks(&home).out.contains("buy milk"));
 }
+
+#[test]
+fn nothing_goes_past_a_policy_of_the_home_that_was_removed_until_it_is_switched_off() {
+    let home = Home::new().file("notes.txt", "buy milk\n");
+    let folder = home.state().join("plugins/guard");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("plugin.yaml"), "name: guard\npolicy: true\n").unwrap();
+    std::fs::write(folder.join("__init__.py"), "def register(ctx): pass\n").unwrap();
+    home.say(&["plugins", "enable", "guard"]);
+    assert!(looks(&home).out.contains("buy milk"));
+    // Nobody accepted it, since it lies in the home.
+    assert_eq!(home.json(&["plugins", "trust"]), serde_json::json!([]));
+
+    std::fs::remove_dir_all(&folder).unwrap();
+
+    let denied = looks(&home);
+    assert_eq!(denied.code, Some(1), "{denied:?}");
+    assert!(denied.out.contains("had a say in what may run and is not there any more"), "{denied:?}");
+    assert!(denied.out.contains("`hermes plugins disable guard`"), "{denied:?}");
+    let listed = &home.json(&["plugins", "list"])[0];
+    assert_eq!((&listed["key"], &listed["state"]), (&"guard".into(), &"failed".into()));
+    home.say(&["plugins", "disable", "guard"]);
+    assert!(looks(&home).out.contains("buy milk"));
+}

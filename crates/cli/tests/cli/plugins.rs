@@ -411,3 +411,44 @@ fn a_line_is_told_only_where_it_is_in_the_plugin_itself() {
     told("ZeroDivisionError: division by zero (line 2 of other.py)\n");
     told("there is no __init__.py in the plugin's folder\n");
 }
+
+#[test]
+fn the_last_words_of_a_program_that_ends_at_its_start_are_told_without_secrets() {
+    let home = Home::new();
+    let folder = home.state().join("plugins/broken");
+    std::fs::create_dir_all(&folder).unwrap();
+    let manifest = "name: broken\nrun: ./start\nrequires_env: [BROKEN_API_KEY]\n";
+    std::fs::write(folder.join("plugin.yaml"), manifest).unwrap();
+    let start = "#!/bin/sh\necho one >&2; echo two >&2\necho \"no server takes $BROKEN_API_KEY\" >&2\n\
+                 echo 'give it another' >&2\nexit 3\n";
+    std::fs::write(folder.join("start"), start).unwrap();
+    std::fs::set_permissions(folder.join("start"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    std::fs::write(home.state().join(".env"), "BROKEN_API_KEY=hunter2-hunter2-hunter2\n").unwrap();
+
+    let said = home.run(&["plugins", "enable", "broken"]);
+
+    assert!(
+        said.err.contains("it ended with exit code 3; its last words: two / no server takes "),
+        "{said:?}"
+    );
+    assert!(said.err.contains(" / give it another\n") && !said.err.contains("hunter2-h"), "{said:?}");
+}
+
+#[test]
+fn odd_names_of_a_plugin_are_written_out() {
+    let home = Home::new();
+    let lines = "def register(ctx):\n    ctx.register_command('a\\nstate     off', lambda words: '')\n    \
+                 ctx.register_hook('on\\x1b[2J', lambda **kw: None)\n";
+    let folder = home.plugin("odd", lines);
+    let manifest = "name: odd\ndescription: |\n  First.\n  Second.\n";
+    std::fs::write(folder.join("plugin.yaml"), manifest).unwrap();
+    home.say(&["plugins", "enable", "odd"]);
+
+    let info = home.say(&["plugins", "info", "odd"]);
+
+    assert!(info.contains("  what for  First. Second.\n"), "{info}");
+    assert!(info.contains(r"on\u{1b}[2J") && !info.contains('\u{1b}'), "{info}");
+    let states = info.lines().filter(|line| line.trim_start().starts_with("state")).count();
+    assert_eq!(states, 1, "{info}");
+}

@@ -137,7 +137,32 @@ fn a_typo_in_the_configuration_is_told_with_its_file() {
 
     let config = home.config();
     let why = "in the list of toolsets, `flie` is not known; did you mean `file`?";
-    refuses(&said, 2, &format!("{}: {why}", config.display()));
+    let helps = "`hermes tools disable flie` takes it out of the lists";
+    refuses(&said, 2, &format!("{}: {why}\n       {helps}", config.display()));
+}
+
+#[test]
+fn a_name_that_nobody_has_any_more_ends_a_chat_with_what_helps() {
+    let model = "model:\n  default: m\n  provider: custom\n  base_url: http://127.0.0.1:9/v1\n  api_key: k\n";
+    let home = Home::configured(&format!("{model}platform_toolsets:\n  cli: [hermes-cli, weather]\n"));
+    let chat = |variables: &[(&str, &str)], words: &[&str]| {
+        let mut command = home.command(&[&["chat", "-q", "Hi"], words].concat());
+        Said::of(command.envs(variables.iter().copied()).output().unwrap())
+    };
+    let shown = home.config();
+    let why = format!("{}: in the list of toolsets, `weather` is not known", shown.display());
+
+    refuses(
+        &chat(&[], &[]),
+        2,
+        &format!("{why}\n       `hermes tools disable weather` takes it out of the lists"),
+    );
+    let safe = "HERMES_SAFE_MODE switches tool files, plugins and MCP servers off, so that their names are not known";
+    refuses(&chat(&[("HERMES_SAFE_MODE", "1")], &[]), 2, &format!("{why}\n       {safe}"));
+    let typed = chat(&[], &["--toolsets", "weather"]);
+    assert!(!typed.err.contains("takes it out"), "{typed:?}");
+    home.say(&["tools", "disable", "weather"]);
+    home.say(&["tools", "list"]);
 }
 
 #[test]

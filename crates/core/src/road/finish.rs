@@ -18,6 +18,7 @@ use crate::error::ToolError;
 use crate::hook::{CallEnd, CallView};
 use crate::loop_guard::digest;
 use crate::outcome::{Attachment, Outcome, Status};
+use crate::road::hooks::Touched;
 use crate::road::run::Ran;
 use crate::road::{Redact, Refusal, Refused, Road, unbroken};
 use crate::session::Session;
@@ -32,6 +33,8 @@ struct Shaped {
     value: Value,
     body: String,
     spilled: Option<PathBuf>,
+    /// Whether it says only that the answer is kept back.
+    withheld: bool,
 }
 
 impl Road {
@@ -48,13 +51,14 @@ impl Road {
             Err(error) if error.is_ours() => Trust::Trusted,
             _ => ran.entry.trust(),
         };
-        let (mut status, mut value, attachments) = answer(end);
+        let (mut status, mut value, mut attachments) = answer(end);
         status = ran.stopped.unwrap_or(status);
         if ran.view.within.is_none() {
             value = note_repetition(session, &ran, status, value);
         }
         let shaped = self.shape(session, &ran.view.id, &ran.entry, value).await;
         let Ran { view, entry, took, mut notes, .. } = ran;
+        status = if shaped.withheld { kept_back(status) } else { status };
         let mut end = CallEnd { status, result: Value::Null, took, env_type: None };
         let mut shaped = if toolbox.hooks().is_empty() {
             shaped
@@ -62,6 +66,9 @@ impl Road {
             end.env_type = self.env_type_of(session, &entry, &view.arguments);
             self.through_hooks(session, toolbox, (&view, &entry, cancel), &mut end, shaped, &mut notes).await
         };
+        if shaped.withheld {
+            attachments.clear();
+        }
         // The mark comes last: whatever is inside it, nothing stands outside.
         if trust == Trust::Untrusted {
             shaped.body = to_text(&mark(entry.name(), shaped.value));
@@ -70,7 +77,7 @@ impl Road {
             id: view.id,
             given_id: view.given_id,
             tool: view.tool,
-            status,
+            status: end.status,
             body: shaped.body,
             spilled: shaped.spilled,
             attachments,
@@ -87,7 +94,7 @@ impl Road {
             Refusal::Error(error) => (status_of(&error), error_value(&error)),
             Refusal::Repeated(words) => (Status::Repeated, words),
         };
-        let result = self.without_secrets(result);
+        let result = self.without_secrets(result).unwrap_or_else(|withheld| withheld);
         let body = to_text(&result);
         if let Some(view) = &view {
             if let Some(watcher) = session.extensions().get::<Arc<dyn Watcher>>() {
@@ -111,10 +118,15 @@ impl Road {
         notes: &mut Vec<String>,
     ) -> Shaped {
         end.result = std::mem::take(&mut shaped.value);
-        if self.transform(toolbox, view, end, notes, cancel).await {
-            let changed = std::mem::take(&mut end.result);
+        let touched = self.transform(toolbox, view, end, notes, cancel).await;
+        if touched > Touched::No {
+            let (changed, before) = (std::mem::take(&mut end.result), shaped.withheld);
             shaped = self.shape(session, &view.id, entry, changed).await;
+            shaped.withheld |= before || touched == Touched::Withheld;
             end.result = std::mem::take(&mut shaped.value);
+        }
+        if shaped.withheld {
+            end.status = kept_back(end.status);
         }
         self.after(toolbox, view, end, notes).await;
         shaped.value = std::mem::take(&mut end.result);
@@ -122,7 +134,10 @@ impl Road {
     }
 
     async fn shape(&self, session: &Session, id: &CallId, entry: &ToolEntry, value: Value) -> Shaped {
-        let mut value = self.without_secrets(value);
+        let (mut value, withheld) = match self.without_secrets(value) {
+            Ok(value) => (value, false),
+            Err(instead) => (instead, true),
+        };
         let mut body = to_text(&value);
         let mut spilled = None;
         let limit = self.limits.results.threshold(entry.max_result_size(), None);
@@ -130,7 +145,7 @@ impl Road {
             (value, spilled) = self.move_to_file(session, id.as_str(), &value, &body).await;
             body = to_text(&value);
         }
-        Shaped { value, body, spilled }
+        Shaped { value, body, spilled, withheld }
     }
 
     /// The whole result goes to a file; what stays says where, and how it begins.
@@ -183,14 +198,16 @@ impl Road {
         }
     }
 
-    fn without_secrets(&self, mut value: Value) -> Value {
+    /// The value without what is secret in it; what is said instead of it when nobody could look through it.
+    fn without_secrets(&self, mut value: Value) -> Result<Value, Value> {
         if let Some(redact) = &self.redact {
             let cleaned = catch_unwind(AssertUnwindSafe(|| redact_strings(redact.as_ref(), &mut value)));
             if cleaned.is_err() {
-                return json!({ "error": "the result is withheld: it could not be searched for secrets" });
+                let words = "the result is withheld: it could not be searched for secrets";
+                return Err(json!({ "error": words }));
             }
         }
-        value
+        Ok(value)
     }
 
     async fn record(&self, session: &Session, mut outcome: Outcome) -> Outcome {
@@ -231,6 +248,12 @@ fn answer(end: Result<Reply, ToolError>) -> (Status, Value, Vec<Attachment>) {
         Some(_) => true,
     };
     (if failed { Status::Failed } else { Status::Ok }, value, attachments)
+}
+
+/// How a call ended whose answer is kept back: whoever reads that it went well would miss it. What went wrong
+/// before stays what it is.
+fn kept_back(status: Status) -> Status {
+    if status.is_ok() { Status::Withheld } else { status }
 }
 
 /// Text that is a JSON object or list is that; other text is the result.

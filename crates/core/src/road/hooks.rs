@@ -19,6 +19,17 @@ use crate::road::{Refusal, Road};
 /// How long a hook may still change the result of a call that was stopped.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
+/// What hooks did to a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Touched {
+    /// Nothing.
+    No,
+    /// It is another one now.
+    Changed,
+    /// One that had to look at it could not, so that it is kept back.
+    Withheld,
+}
+
 impl Road {
     /// Asks every hook; the answer is what somebody still has to agree to, if anything.
     pub(super) async fn before(
@@ -58,7 +69,7 @@ impl Road {
     }
 
     /// Lets hooks change what the model reads; each sees what the one before it made. Once `cancel` has
-    /// fired they have to be quick.
+    /// fired they have to be quick. Says what they did.
     pub(super) async fn transform(
         &self,
         toolbox: &Toolbox,
@@ -66,8 +77,8 @@ impl Road {
         end: &mut CallEnd,
         notes: &mut Vec<String>,
         cancel: &CancellationToken,
-    ) -> bool {
-        let mut changed = false;
+    ) -> Touched {
+        let mut touched = Touched::No;
         for hook in interested(toolbox, &view.tool) {
             let answer = {
                 let asked = Box::pin(self.guarded(hook, || hook.transform(view, end)));
@@ -80,16 +91,16 @@ impl Road {
                 Ok(None) => {}
                 Ok(Some(result)) => {
                     end.result = result;
-                    changed = true;
+                    touched = touched.max(Touched::Changed);
                 }
                 Err(failure) if hook.is_policy() => {
                     end.result = withheld(hook.name(), &failure);
-                    changed = true;
+                    touched = Touched::Withheld;
                 }
                 Err(failure) => notes.push(format!("hook {}: {failure}", hook.name())),
             }
         }
-        changed
+        touched
     }
 
     /// Somebody has stopped the call, and a hook that cleans its result has had time to.

@@ -99,6 +99,7 @@ impl Road {
         let over = self.over(&cx, begin, limit, reach.map(|reach| (reach, begin.saturating_add(left))));
         let (end, stopped) = self.within((limit, over), &stop, winds_up, ran_safely(prepared, &cx)).await;
         ran.stopped = stopped;
+        ran.notes.extend(cx.take_notes());
         // Whatever the handler left behind on other threads is told to stop.
         stop.cancel();
         ran.took = self.services.host.now().saturating_sub(begin);

@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::future::{BoxFuture, join};
+use hermes_core::error::ToolError;
 use hermes_core::hook::{
     Before, CallView, Denial, EventKind, Heard, Hook, HookEvent, HookFailure, Reaction, tell,
 };
 use hermes_core::host::Host;
-use hermes_core::outcome::Status;
+use hermes_core::outcome::{Attachment, Status};
 use hermes_core::policy::{Answer, Reason, Verdict};
 use hermes_core::road::{Redact, RoadLimits};
 use hermes_core::shape::cap::Limits;
-use hermes_core::tool::ToolEntry;
+use hermes_core::tool::{Reply, ToolEntry};
 use hermes_testkit::{MemorySpill, RecordingHook, Rig, RigBuilder, ScriptedApprover, echo, object, tool};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -291,7 +292,34 @@ fn a_result_is_withheld_when_a_policy_transform_fails() {
             format!("the result is withheld: the policy hook cleaner failed ({why})")
         );
         assert!(!outcome.body.contains("secret"));
+        assert_eq!(outcome.status, Status::Withheld);
     }
+}
+
+#[test]
+fn what_went_wrong_before_a_result_was_withheld_stays_what_it_is() {
+    let fails_too = tool("fails_too", |_, _| async { Err::<Value, _>(ToolError::Failed("no".to_owned())) });
+    let hook = Arc::new(RecordingHook::named("cleaner").transform(|_| ready(Err(fails()))).policy());
+    let rig = Rig::builder().tool(fails_too).hook(hook.clone()).build();
+
+    let outcome = rig.call_now("fails_too", "{}");
+
+    assert_eq!((outcome.status, hook.ends()[0].status), (Status::Failed, Status::Failed));
+}
+
+#[test]
+fn pictures_are_withheld_with_the_result_they_came_with_and_observers_hear_of_it() {
+    let draws = tool("draws", |_, _| async {
+        let picture =
+            Attachment { media_type: "image/png".to_owned(), name: "p".to_owned(), bytes: Arc::from(*b"p") };
+        Ok(Reply::Attached(json!({}), vec![picture]))
+    });
+    let hook = Arc::new(RecordingHook::named("cleaner").transform(|_| ready(Err(fails()))).policy());
+    let rig = Rig::builder().tool(draws).hook(hook.clone()).build();
+
+    let outcome = rig.call_now("draws", "{}");
+
+    assert_eq!((outcome.attachments, hook.ends()[0].status), (Vec::new(), Status::Withheld));
 }
 
 #[test]

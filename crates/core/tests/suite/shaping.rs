@@ -229,6 +229,7 @@ fn a_place_or_a_cleaner_that_breaks_costs_the_result_not_the_answer() {
 
     assert_eq!((json(&unkept)["truncated"].clone(), unkept.spilled), (json!(true), None));
     assert_eq!(error(&uncleaned), "the result is withheld: it could not be searched for secrets");
+    assert_eq!(uncleaned.status, Status::Withheld);
 }
 
 #[test]

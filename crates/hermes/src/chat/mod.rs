@@ -22,7 +22,7 @@ mod open;
 mod references;
 mod relay;
 mod risk;
-mod sampler;
+pub(crate) mod sampler;
 mod seat;
 mod tools;
 mod verify;

@@ -340,7 +340,7 @@ fn session(
     }
     if let Some(model) = models.list.first() {
         let sampler: Arc<dyn Sampler> =
-            Arc::new(ModelSampler { runtime: runtime.clone(), own: Arc::clone(model) });
+            Arc::new(ModelSampler { runtime: runtime.clone(), own: Some(Arc::clone(model)) });
         builder = builder.extension(sampler).extension(Answering(Arc::clone(model)));
     }
     if let Some(tokens) = models.context_tokens() {

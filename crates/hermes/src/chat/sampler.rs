@@ -14,8 +14,9 @@ use crate::runtime::Runtime;
 /// Asks a model in the name of a server.
 pub(crate) struct ModelSampler {
     pub(crate) runtime: Runtime,
-    /// The conversation's own.
-    pub(crate) own: Arc<dyn Model>,
+    /// The conversation's own; where there is no conversation, the one that the configuration names is chosen
+    /// when a server asks.
+    pub(crate) own: Option<Arc<dyn Model>>,
 }
 
 impl Sampler for ModelSampler {
@@ -50,10 +51,15 @@ impl Sampler for ModelSampler {
 
 impl ModelSampler {
     async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, String> {
-        let Some(name) = name else { return Ok(Arc::clone(&self.own)) };
-        let wish = ModelWish { model: Some(name.to_owned()), ..ModelWish::default() };
+        if let (None, Some(own)) = (name, &self.own) {
+            return Ok(Arc::clone(own));
+        }
+        let wish = ModelWish { model: name.map(str::to_owned), ..ModelWish::default() };
         let chosen = models::choose(&self.runtime, &wish).await.map_err(|wrong| wrong.to_string())?;
-        chosen.list.first().cloned().ok_or_else(|| format!("there is no model `{name}`"))
+        let none = || {
+            name.map_or_else(|| "there is no model".to_owned(), |name| format!("there is no model `{name}`"))
+        };
+        chosen.list.first().cloned().ok_or_else(none)
     }
 }
 

@@ -166,7 +166,12 @@ impl Cron {
         let failed = |why: String, prompt: String| Came { prompt, ..Came::failed(why) };
         let selection = match self.selection(job) {
             Ok(selection) => selection,
-            Err(wrong) => return failed(wrong.to_string(), asked),
+            Err(wrong) => {
+                let own = job.enabled_toolsets.is_some();
+                let helps = self.runtime.way_out_of(&wrong, "cron").filter(|_| !own);
+                let helps = helps.map(|helps| format!("; {helps}")).unwrap_or_default();
+                return failed(format!("{wrong}{helps}"), asked);
+            }
         };
         let mut builder = self
             .runtime

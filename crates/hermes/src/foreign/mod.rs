@@ -33,7 +33,7 @@ pub(crate) mod plugins;
 pub(crate) mod serve;
 pub(crate) mod surface;
 pub(crate) mod tasks;
-mod tool_files;
+pub(crate) mod tool_files;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
@@ -83,6 +83,7 @@ fn desk(home: &Home, secrets: Arc<WorldRedact>) -> Arc<Desk> {
         let line = secrets.for_log(line);
         // A line that cannot be written is lost; the tool that said it is not to blame.
         let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
+        line.into_owned()
     }))
 }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `choose.rs` | which plugins run |
 //! | `project.rs` | those of the project, and policies that are not as they were accepted |
+//! | `own.rs` | policies of the home that are gone |
 //! | `clash.rs` | which one does of several with one name |
 //! | `roster.rs`, `record.rs` | that, kept from one start to the next |
 //! | `load.rs` | what becomes of each |
@@ -19,6 +20,7 @@ mod choose;
 mod clash;
 pub(super) mod hung;
 mod load;
+mod own;
 mod project;
 mod record;
 mod roster;

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::asking::{Pending, Unheard};
 use super::mcp_memory::Memory;
 use super::plugins::{PluginView, Plugins, skills_of};
-use super::tool_files::is_safe;
+use super::tool_files::{SAFE_WORDS, is_safe};
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::session::Session;
 
@@ -105,7 +105,7 @@ impl Runtime {
     /// not heard, or that all of them are switched off.
     pub fn why_missing(&self, tool: &str) -> Vec<String> {
         if self.world(is_safe) {
-            return vec!["HERMES_SAFE_MODE switches tool files, plugins and MCP servers off".to_owned()];
+            return vec![SAFE_WORDS.to_owned()];
         }
         self.all_tools();
         let files = self.foreign().tool_files().map(|files| files.why_missing(tool)).unwrap_or_default();

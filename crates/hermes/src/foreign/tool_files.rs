@@ -43,6 +43,9 @@ pub(super) const AT_ONCE: usize = 64;
 /// A variable that switches everything foreign off.
 const SAFE_MODE: &str = "HERMES_SAFE_MODE";
 
+/// What is said where that is why something is missing.
+pub(crate) const SAFE_WORDS: &str = "HERMES_SAFE_MODE switches tool files, plugins and MCP servers off";
+
 /// Whether all foreign tools are switched off.
 pub(crate) fn is_safe(world: &World) -> bool {
     world.variable(SAFE_MODE).is_some_and(|value| !matches!(value, "" | "0" | "false"))

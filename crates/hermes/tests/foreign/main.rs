@@ -11,6 +11,7 @@
 //! | `handlers` | handlers of tool files that crash, hang, block or answer oddly |
 //! | `host` | every call is answered at once by the process that was asked, and costs no other |
 //! | `one_call` | what a program looks at that makes one call of a tool of our own |
+//! | `own` | plugins of the home with a say, that are gone |
 //! | `packages` | plugins in packages that were installed in place |
 //! | `plugins` | what plugins bring, and what is left when one changes |
 //! | `starts` | what is learnt at a start, by whom it is held up, and what later starts know |
@@ -26,6 +27,7 @@ mod deciding;
 mod handlers;
 mod host;
 mod one_call;
+mod own;
 mod packages;
 mod plugins;
 mod starts;

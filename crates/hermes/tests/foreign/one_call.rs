@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hermes::extend::plugins::offer::OfferedCli;
 use hermes::store::Home;
-use hermes::{Runtime, RuntimeBuilder, Status, ToolCall, Work};
+use hermes::{Runtime, RuntimeBuilder, Status, ToolCall};
 use hermes_testkit::TempHome;
 use serde_json::json;
 
@@ -43,11 +43,6 @@ fn builder_for_call_of(tool: &str, home: &TempHome, more: &[(&str, &str)]) -> Ru
         .home(Home::at(&home.path().join("home")))
         .env(env.map(|(name, value)| (name.to_owned(), value.to_owned())))
         .one_call(tool)
-}
-
-/// How a call of `todo` ends.
-fn called(runtime: &Runtime) -> Status {
-    runtime.session().only("todo").open().unwrap().call_blocking(ToolCall::new("todo", "{}")).status
 }
 
 fn has(runtime: &Runtime, tool: &str) -> bool {
@@ -134,32 +129,6 @@ fn what_stands_in_for_a_tool_of_ours_does() {
     let runtime = for_call_of("todo", &home, &[]);
     let of_file = runtime.call_blocking(ToolCall::new("todo", "{}"));
     assert_eq!(body(&of_file), json!({ "from": "file" }), "{:?}", runtime.foreign_problems());
-}
-
-#[test]
-fn what_is_kept_may_be_read_ahead_early_late_or_not_at_all() {
-    let ways: [fn(Work); 3] = [|work| work(), |work| drop(std::thread::spawn(work)), drop];
-    let home = learnt("", &tool_lines("plugged_tool"));
-    let ahead = |read: fn(Work)| {
-        let builder = builder_for_call_of("todo", &home, &[]);
-        read(builder.ahead().unwrap());
-        called(&builder.build().unwrap())
-    };
-    assert_eq!(ways.map(ahead), [Status::Ok; 3]);
-
-    plugin_with(&home, "plugged", "", BLOCKS);
-    learn(&home);
-    assert_eq!(ways.map(ahead), [Status::Denied; 3]);
-
-    // What was not read before the first call is not read for nothing after it.
-    let builder = builder_for_call_of("todo", &home, &[]);
-    let late = builder.ahead().unwrap();
-    let runtime = builder.build().unwrap();
-    assert_eq!(called(&runtime), Status::Denied);
-    late();
-    assert_eq!(called(&runtime), Status::Denied);
-    assert!(builder_for_call_of("plugged_tool", &home, &[]).ahead().is_none());
-    assert!(Runtime::builder().one_call("todo").ahead().is_none(), "there is no home");
 }
 
 #[test]

@@ -11,8 +11,9 @@ fn told(node: &Node) -> String {
     match &node.kind {
         Kind::List(items) => here + "list\n" + &items.iter().map(told).collect::<String>() + "end\n",
         Kind::Map(entries) => {
-            let entry =
-                |it: &Entry| format!("{}:{} key {}\n{}", it.at.line(), it.at.column(), it.key, told(&it.value));
+            let entry = |it: &Entry| {
+                format!("{}:{} key {}\n{}", it.at.line(), it.at.column(), it.key, told(&it.value))
+            };
             here + "map\n" + &entries.iter().map(entry).collect::<String>() + "end\n"
         }
         leaf => format!("{here}{leaf:?}\n"),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, select};
+use hermes_core::approval_words::visible;
 use hermes_core::clarify::{Answer, Asker, Question};
 use hermes_core::cx::ToolCx;
 use hermes_core::host::Host;
@@ -18,6 +19,9 @@ use super::form;
 
 /// The most letters of an address that a person can be expected to look at.
 const MAX_URL: usize = 2000;
+
+/// Letters of a declined question that are told.
+const TOLD: usize = 120;
 
 /// What the person says who was at the page.
 const VISITED: &str = "I have been there";
@@ -44,7 +48,13 @@ impl Elicitation {
 
     /// Asks the person who watches the call in whose name the server asks.
     pub(super) async fn answer(&self, request: ElicitRequestParams, cx: Option<&ToolCx>) -> ElicitResult {
-        let Some(asker) = cx.and_then(|cx| cx.service::<Arc<dyn Asker>>()) else { return Self::declined() };
+        let Some(asker) = cx.and_then(|cx| cx.service::<Arc<dyn Asker>>()) else {
+            if let Some(cx) = cx {
+                let why = "nobody can be asked here; `hermes tools call` and `hermes chat` ask at a terminal";
+                cx.note(unasked(&self.server, &request, why));
+            }
+            return Self::declined();
+        };
         let until = self.host.now().saturating_add(self.patience);
         let limited = Limited { asker: asker.as_ref(), host: self.host.as_ref(), until };
         let asked = Box::pin(self.ask(request, &limited));
@@ -82,6 +92,20 @@ impl Asker for Limited<'_> {
         let left = self.until.saturating_sub(self.host.now());
         self.asker.ask(Question { patience: Some(left), ..question })
     }
+}
+
+/// What the person is told of a question that was not put to them.
+pub(super) fn unasked(server: &str, request: &ElicitRequestParams, why: &str) -> String {
+    let (what, message) = match request {
+        ElicitRequestParams::UrlElicitationParams { message, .. } => ("to visit a page", message.as_str()),
+        ElicitRequestParams::FormElicitationParams { message, .. } => ("something", message.as_str()),
+        _ => ("something", ""),
+    };
+    let mut words: String = visible(message).chars().take(TOLD).collect();
+    if !words.is_empty() {
+        words = format!(" (\"{words}\")");
+    }
+    format!("MCP server `{server}` asked you {what}{words} and was declined: {why}")
 }
 
 /// Sends the person to a page. Nothing is opened for them and nothing is read of it: what they do there

@@ -23,7 +23,7 @@ use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 
 use super::Outside;
 use super::config::ServerConfig;
-use super::elicit::Elicitation;
+use super::elicit::{Elicitation, unasked};
 use super::log::Log;
 use super::pages::{self, Page};
 use super::sampling::Samples;
@@ -33,6 +33,7 @@ const MAX_WORDS: usize = 120;
 
 /// Our side of a connection.
 pub(crate) struct Client {
+    server: String,
     root: String,
     samples: Samples,
     elicitation: Option<Elicitation>,
@@ -63,6 +64,7 @@ impl Client {
             host: Arc::clone(&outside.host),
         });
         Self {
+            server: config.name.clone(),
             root,
             samples: Samples::new(config, &log, outside),
             elicitation,
@@ -146,10 +148,14 @@ impl Client {
     }
 
     async fn elicit(&self, request: ElicitRequestParams, cx: Option<&ToolCx>) -> ElicitResult {
-        match &self.elicitation {
-            Some(elicitation) => elicitation.answer(request, cx).await,
-            None => Elicitation::declined(),
+        if let Some(elicitation) = &self.elicitation {
+            return elicitation.answer(request, cx).await;
         }
+        if let Some(cx) = cx {
+            let why = format!("`mcp_servers.{}.elicitation.enabled` allows it", self.server);
+            cx.note(unasked(&self.server, &request, &why));
+        }
+        Elicitation::declined()
     }
 
     /// Sends the person who watches this call to pages; why that did not happen.
@@ -191,7 +197,7 @@ impl rmcp::ClientHandler for Client {
         params: CreateMessageRequestParams,
         asked: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        let cx = if self.samples.are_allowed() { self.call(&asked).await } else { None };
+        let cx = self.call(&asked).await;
         let answer = asked.ct.run_until_cancelled(self.samples.answer(params, cx.as_ref())).await;
         answer.ok_or_else(taken_back)?.map_err(|why| ErrorData::invalid_request(why, None))
     }
@@ -201,7 +207,7 @@ impl rmcp::ClientHandler for Client {
         request: ElicitRequestParams,
         asked: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let cx = if self.elicitation.is_some() { self.call(&asked).await } else { None };
+        let cx = self.call(&asked).await;
         let answer = asked.ct.run_until_cancelled(self.elicit(request, cx.as_ref())).await;
         answer.ok_or_else(taken_back)
     }

@@ -109,10 +109,13 @@ impl Samples {
         cx: Option<&ToolCx>,
     ) -> Result<CreateMessageResult, String> {
         if !self.config.enabled {
+            let allows = format!("`mcp_servers.{}.sampling.enabled` allows it", self.server);
+            self.told(cx, &allows);
             return Err("it may not ask the model: `sampling.enabled` is not set".to_owned());
         }
         let cx = cx.ok_or("no call of its runs now")?;
-        let sampler = cx.service::<Arc<dyn Sampler>>().cloned().ok_or("there is no model to ask")?;
+        let sampler = cx.service::<Arc<dyn Sampler>>().cloned();
+        let sampler = sampler.ok_or_else(|| self.told(Some(cx), "there is no model to ask"))?;
         if !self.asked.once_more(&self.server, self.config.per_minute, self.host.now()) {
             return Err(format!("it has asked {} times in a minute", self.config.per_minute));
         }
@@ -183,7 +186,13 @@ impl Samples {
         if agreed().contains(cx.session_id()) {
             return Ok(());
         }
-        let asker = cx.service::<Arc<dyn Asker>>().ok_or("nobody is there to agree to it")?;
+        let asker = cx.service::<Arc<dyn Asker>>().ok_or_else(|| {
+            self.told(
+                Some(cx),
+                "nobody can be asked here; `hermes tools call` and `hermes chat` ask at a terminal",
+            );
+            "nobody is there to agree to it"
+        })?;
         let words = shown(request);
         let text = format!("MCP server `{}` wants your model to answer this:\n{words}\nMay it?", self.server);
         let choices =
@@ -198,6 +207,17 @@ impl Samples {
             Answer::Nobody => Err("nobody is there to agree to it".to_owned()),
             Answer::TimedOut => Err("nobody answered in time".to_owned()),
         }
+    }
+
+    /// Tells the person of a question that they were not asked about, and hands the reason back.
+    fn told<'a>(&self, cx: Option<&ToolCx>, why: &'a str) -> &'a str {
+        if let Some(cx) = cx {
+            cx.note(format!(
+                "MCP server `{}` asked your model something and was declined: {why}",
+                self.server
+            ));
+        }
+        why
     }
 
     /// The model the server would like best of those it may have. Without a list it has no choice: a

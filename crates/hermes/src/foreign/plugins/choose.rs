@@ -159,6 +159,8 @@ pub(super) struct Lasting {
     pub(super) missing: Vec<String>,
     /// Where plugins of projects lie that were accepted with a say in what may run.
     pub(super) policies: Vec<PathBuf>,
+    /// Why nobody knows which plugins of the home had a say.
+    pub(super) unread: Option<String>,
 }
 
 impl Plugins {
@@ -176,6 +178,11 @@ impl Plugins {
         let (mut chosen, mut witnesses) = (lasting.chosen.clone(), Witnesses::default());
         let mut missing = lasting.missing.clone();
         chosen.extend(self.of_project(wanted, &lasting.policies, &mut missing, &mut witnesses));
+        if let Some(why) = &lasting.unread {
+            chosen.extend(missing.drain(..).map(|name| self.may_be_policy(&name, why)));
+            // Somebody may mend the list at any time.
+            Trust::look_at(&self.home, &mut witnesses);
+        }
         witnesses.settle();
         let (wanted, (chosen, clashes)) = (Arc::clone(wanted), settled(chosen));
         let survey = Arc::new(Survey { wanted, witnesses, chosen, lasting, missing, clashes });
@@ -190,19 +197,23 @@ impl Plugins {
             return lasting;
         }
         let witnesses = &mut lasting.witnesses;
-        lasting.policies = Trust::policies(&self.home, witnesses);
         let mut found = self.in_home(witnesses);
         for found in &mut found {
             remember(found, earlier);
         }
+        let own = self.own_policies(wanted, &mut found);
+        // After that list was written to: it is what the next start finds.
+        lasting.policies = Trust::policies(&self.home, witnesses);
         if !wanted.enabled.iter().all(|name| found.iter().any(|it| is_named(it, name))) {
             match self.in_packages(witnesses) {
                 Some(packages) => found.extend(packages),
                 None => lasting.is_open = true,
             }
         }
-        let is_missing =
-            |name: &&String| !wanted.disabled.contains(name) && !found.iter().any(|it| is_named(it, name));
+        let is_lost = |name: &String| own.lost.iter().any(|it| is_named(&it.found, name));
+        let is_missing = |name: &&String| {
+            !wanted.disabled.contains(name) && !found.iter().any(|it| is_named(it, name)) && !is_lost(name)
+        };
         if !lasting.is_open {
             lasting.missing = wanted.enabled.iter().filter(is_missing).cloned().collect();
         }
@@ -211,6 +222,9 @@ impl Plugins {
                 lasting.chosen.push(Chosen::new(found, identity));
             }
         }
+        lasting.chosen.extend(own.lost);
+        lasting.is_open |= own.unread.is_some();
+        lasting.unread = own.unread;
         witnesses.settle();
         lasting
     }

@@ -21,7 +21,7 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.packed";
 
 /// Changes with what is written.
-const VERSION: u64 = 9;
+const VERSION: u64 = 10;
 
 /// What is to be known of all plugins together.
 struct Head {
@@ -132,7 +132,7 @@ impl Plugins {
         };
         let chosen = records.into_iter().map(remember).collect();
         let Head { missing, policies, .. } = head;
-        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies })
+        Some(Lasting { witnesses, chosen, is_kept: true, is_open: false, missing, policies, unread: None })
     }
 
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others

@@ -67,7 +67,7 @@ impl Plugins {
         let (wanted, trust) = (Wanted::of(world), Trust::read(&self.home).unwrap_or_default());
         let mut found = self.in_folders();
         // What was accepted and is not so any more is shown as what it was.
-        let failed = state.failed.iter().map(|(it, _)| it).filter(|it| it.found.origin == Origin::Project);
+        let failed = state.failed.iter().map(|(it, _)| it).filter(|it| it.found.origin != Origin::Package);
         found.retain(|it| !failed.clone().any(|lost| lost.is_at(it)));
         found.extend(failed.map(|it| it.found.clone()));
         found.extend(self.in_packages_now());
