@@ -32,7 +32,8 @@ fn display() -> Option<(Running, String)> {
         return None;
     }
     let mut server = Command::new("Xvfb");
-    server.args(["-displayfd", "1", "-screen", "0", "1920x1080x24", "-nolisten", "tcp"]);
+    // Without a client it would begin anew, and turn away whoever comes at that moment.
+    server.args(["-displayfd", "1", "-screen", "0", "1920x1080x24", "-nolisten", "tcp", "-noreset"]);
     let mut server = Running(server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut number = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut number).unwrap();
