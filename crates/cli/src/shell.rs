@@ -102,7 +102,8 @@ impl Shell {
         self.built(builder, &self.cwd)
     }
 
-    /// The commands that plugins add to ours: without a runtime, where nothing about plugins has changed.
+    /// The commands that plugins add to ours, as they were when somebody last looked at the plugins: without a runtime,
+    /// unless other plugins are switched on by now.
     pub(crate) fn plugin_cli(&self) -> Result<Vec<OfferedCli>, Failure> {
         let builder = self.furnished(Runtime::builder().one_moment(), &self.cwd, None)?;
         match builder.kept_plugin_cli() {

@@ -190,8 +190,9 @@ impl RuntimeBuilder {
         self.one_moment()
     }
 
-    /// The commands that plugins add to the command line, where that is known without a runtime; it can be asked
-    /// [otherwise](Runtime::plugin_cli). To be asked for when the home and the variables are known.
+    /// The commands that plugins add to the command line, as they were when a program last looked at the plugins;
+    /// nothing where that cannot be known without a [runtime](Runtime::plugin_cli). To be asked for when the home and
+    /// the variables are known.
     pub fn kept_plugin_cli(&self) -> Option<Vec<OfferedCli>> {
         let home = self.home.as_ref()?;
         let world = World::read(Some(home.clone()), self.env.clone()).ok()?;

@@ -149,7 +149,7 @@ fn a_session_for_one_tool_has_no_other_unless_that_one_looks_at_them() {
 }
 
 #[test]
-fn commands_of_plugins_are_told_as_they_are_whether_or_not_they_were_kept() {
+fn commands_of_plugins_are_kept_until_somebody_looks_at_the_plugins_or_wants_others() {
     let greets = |help: &str| {
         format!("    ctx.register_cli_command('greet', help='{help}', handler_fn=lambda args: None)\n")
     };
@@ -163,7 +163,8 @@ fn commands_of_plugins_are_told_as_they_are_whether_or_not_they_were_kept() {
     assert_eq!(kept(&home, &[("HERMES_SAFE_MODE", "1")]), Some(Vec::new()));
 
     plugin_with(&home, "plugged", "", &greets("says goodbye"));
-    assert_eq!((kept(&home, &[]), told(&home)), (None, greet("says goodbye")));
+    assert_eq!(kept(&home, &[]), Some(greet("says hello")), "nobody has looked at it since");
+    assert_eq!(told(&home), greet("says goodbye"));
 
     learn(&home);
     assert_eq!(kept(&home, &[]), Some(greet("says goodbye")));

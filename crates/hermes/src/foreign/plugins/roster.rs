@@ -69,13 +69,19 @@ impl Head {
         Some(Self { wanted, missing, policies, is_quiet, cli, variables })
     }
 
-    /// What an earlier start kept, if it is still so here and now: nothing where the project has plugins.
-    fn holding(home: &Home, wanted: &Wanted, project: &Project, world: &World) -> Option<Self> {
+    /// What an earlier start kept (`read` tells it), if it is for what is wanted here: nothing where the project has
+    /// plugins.
+    fn for_here(
+        read: impl FnOnce() -> Option<String>,
+        wanted: &Wanted,
+        project: &Project,
+        world: &World,
+    ) -> Option<Self> {
         if project.is_there() {
             return None;
         }
         let as_before = |(name, was_set): &(String, bool)| world.variable(name).is_some() == *was_set;
-        let head = Self::unpack(&Kept::head(home, ROSTER)?)?;
+        let head = Self::unpack(&read()?)?;
         let holds = head.wanted == fingerprint(wanted)
             && !project.has_policy(&head.policies)
             && head.variables.iter().all(as_before);
@@ -83,14 +89,16 @@ impl Head {
     }
 }
 
-/// The commands that plugins add to the command line for whoever stands in `cwd`, where that is known without looking
-/// at each of them.
+/// The commands that plugins add to the command line for whoever stands in `cwd`, as they were when a program last
+/// looked at the plugins; nothing where others are wanted by now. To look at each of them only to name its commands
+/// would make a help with many plugins noticeably slower.
 pub(crate) fn kept_cli(home: &Home, cwd: &Path, world: &World) -> Option<Vec<OfferedCli>> {
     let wanted = Wanted::of(world);
     if wanted.enabled.is_empty() {
         return Some(Vec::new());
     }
-    let head = Head::holding(home, &wanted, &Project::of(home, cwd), world)?;
+    let read = || Kept::last_head(home, ROSTER);
+    let head = Head::for_here(read, &wanted, &Project::of(home, cwd), world)?;
     Some(head.cli)
 }
 
@@ -138,7 +146,8 @@ impl Plugins {
     /// Whether it is known, without looking at each of them, that no plugin has a say in what tools of others
     /// do.
     pub(super) fn are_quiet(&self, wanted: &Wanted, world: &World) -> bool {
-        let head = || Head::holding(&self.home, wanted, &self.project, world);
+        let read = || Kept::head(&self.home, ROSTER);
+        let head = || Head::for_here(read, wanted, &self.project, world);
         !wanted.enabled.is_empty() && head().is_some_and(|head| head.is_quiet)
     }
 
