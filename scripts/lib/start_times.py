@@ -5,8 +5,8 @@ Processes are measured in homes where the plugins and servers are known already,
 none, so that what the machine does meanwhile disturbs all homes alike. A call is measured to its end, a chat
 until its model is asked: what a model does with many tools is not the start.
 
-A call and the help have to find out whether files of plugins have changed. What that adds to a call is compared with
-what the system takes for telling the dates of as many files (the item `looks` of the bench binary).
+A call has to find out whether files of plugins have changed. What that adds to it is compared with what the system
+takes for telling the dates of as many files (the item `looks` of the bench binary).
 """
 
 import argparse
