@@ -155,6 +155,8 @@ pub enum Before {
     Ask {
         /// Why, for the person.
         message: String,
+        /// With these arguments, if with others; they are validated again.
+        arguments: Option<Map<String, Value>>,
     },
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_core::availability::Change;
-use hermes_store::config::{HookSettings, KeyPath};
+use hermes_store::config::{HookSettings, KeyPath, PluginsSettings};
 use hermes_store::{Config, EnvView, Home, Secrets, Settings, StoreError};
 use serde_json::Value;
 
@@ -109,6 +109,11 @@ impl World {
 
     pub(crate) fn settings(&self) -> Settings {
         self.config.as_ref().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// The plugins that the configuration switches on, and those that it keeps off.
+    pub(crate) fn plugins(&self) -> Option<&PluginsSettings> {
+        self.config.as_ref().map(|config| &config.settings.plugins)
     }
 
     /// The folders with skills that the configuration names, as they are written.

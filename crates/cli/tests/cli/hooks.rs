@@ -264,6 +264,12 @@ fn a_hook_with_a_say_at_an_event_that_there_is_not_lets_nothing_run() {
     let why = "`hooks.pre_tol_call` is not a known key, and `policy` below it would have no effect";
     assert!(denied.err.contains(why) && denied.err.contains("`hooks.pre_tool_call`"), "{denied:?}");
     assert_eq!(call(false).code, Some(0));
+    let misspelt = Home::configured("Hooks:\n  pre_tool_call:\n    - command: x\n      policy: true\n");
+    let denied = misspelt.run(&["tools", "call", "todo"]);
+    assert!(
+        denied.code != Some(0) && denied.err.contains("`Hooks.pre_tool_call` is not a known"),
+        "{denied:?}"
+    );
 }
 
 #[test]

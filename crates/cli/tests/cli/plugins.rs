@@ -230,9 +230,15 @@ fn what_the_configuration_says_of_plugins_is_understood_or_told() {
     assert!(!check.out.contains("not used") && !explained.contains("not used"), "{check:?} {explained}");
     assert_eq!(disabled.code, Some(0), "{disabled:?}");
     assert_eq!(home.run(&["tools", "list"]).err, "");
-    let odd = Home::configured("plugins:\n  enabled: {a: 1}\n");
-    let listed = odd.run(&["tools", "list"]);
-    assert!(listed.err.contains("`plugins.enabled` in config.yaml is a list of names"), "{listed:?}");
+    for (odd, told) in [
+        ("plugins:\n  enabled: {a: 1}\n", "line 2: `plugins.enabled` must be a list, not a map"),
+        ("plugins: [a]\n", "line 1: `plugins` must be a map, not a list"),
+    ] {
+        let listed = Home::configured(odd).run(&["tools", "list"]);
+        assert!(listed.code != Some(0) && listed.err.contains(told), "{listed:?}");
+    }
+    let misspelt = Home::configured("plugins:\n  enable: [a]\n").run(&["config", "check"]);
+    assert!(format!("{misspelt:?}").contains("did you mean `plugins.enabled`?"), "{misspelt:?}");
     let one = Home::configured("plugins:\n  enabled: one\n");
     one.plugin("one", &saying("one", "1"));
     assert_eq!(one.call("one", "{}").json(), json!({ "said": "1" }));

@@ -54,7 +54,8 @@ impl Road {
                     return Err(ToolError::Denied { by: hook.name().to_owned(), why: message }.into());
                 }
                 Ok(Before::Rewrite(arguments)) => taken.change(arguments)?,
-                Ok(Before::Ask { message }) => {
+                Ok(Before::Ask { message, arguments }) => {
+                    arguments.map_or(Ok(()), |arguments| taken.change(arguments))?;
                     // The first question stands; a later hook cannot soften it.
                     ask.get_or_insert_with(|| Reason::new(hook.name(), message));
                 }

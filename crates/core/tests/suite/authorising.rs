@@ -213,7 +213,8 @@ fn a_yes_reaches_no_further_than_was_offered_and_a_memory_that_breaks_costs_only
 fn a_hooks_question_is_asked_beside_the_policys_and_both_must_be_answered() {
     let approver = ScriptedApprover::agrees();
     let hook = Arc::new(
-        RecordingHook::named("hook").before(|_| std::future::ready(Ok(Before::Ask { message: "hm".into() }))),
+        RecordingHook::named("hook")
+            .before(|_| std::future::ready(Ok(Before::Ask { message: "hm".into(), arguments: None }))),
     );
     let rig = Rig::builder()
         .tool(writes())

@@ -138,8 +138,10 @@ fn rewritten_arguments_are_coerced_and_checked_again() {
 
 #[test]
 fn a_hook_may_ask_and_the_approver_decides() {
-    let asks =
-        || RecordingHook::named("careful").before(|_| ready(Ok(Before::Ask { message: "really?".into() })));
+    let asks = || {
+        RecordingHook::named("careful")
+            .before(|_| ready(Ok(Before::Ask { message: "really?".into(), arguments: None })))
+    };
     let (yes, no) = (ScriptedApprover::agrees(), ScriptedApprover::refuses("no way"));
 
     let agreed = rig(asks()).0.approver(yes.clone()).build().call_now("echo", r#"{"a": 1}"#);
@@ -152,6 +154,20 @@ fn a_hook_may_ask_and_the_approver_decides() {
     assert_eq!((question.arguments.as_str(), question.call.as_str()), (r#"{"a":1}"#, "s.1"));
     assert_eq!((refused.status, error(&refused).as_str()), (Status::Denied, "denied by ann: no way"));
     assert_eq!(error(&nobody), "denied by careful: really?; it needs approval and nobody can be asked here");
+}
+
+#[test]
+fn whoever_is_asked_sees_the_arguments_that_the_hook_wants_instead() {
+    let asks = RecordingHook::named("careful").before(|_| {
+        let arguments = json!({ "a": 2 }).as_object().cloned();
+        ready(Ok(Before::Ask { message: "really?".into(), arguments }))
+    });
+    let yes = ScriptedApprover::agrees();
+
+    let agreed = rig(asks).0.approver(yes.clone()).build().call_now("echo", r#"{"a": 1}"#);
+
+    assert_eq!(yes.asked()[0].arguments, r#"{"a":2}"#);
+    assert_eq!(json(&agreed), json!({ "a": 2 }));
 }
 
 fn failing(name: &str) -> [RecordingHook; 4] {

@@ -6,10 +6,7 @@
 use hermes_core::hook::{Before, EventKind, Reaction};
 use serde_json::{Map, Value};
 
-use super::decision::{self, Word, decided, understood};
-
-/// Longest message that is passed on.
-const MAX_MESSAGE: usize = 2_000;
+use super::decision::{self, MAX_MESSAGE, understood};
 
 /// The answer as an object; nothing when there was no answer.
 fn object(said: &str) -> Result<Option<Map<String, Value>>, String> {
@@ -25,30 +22,11 @@ fn object(said: &str) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
-fn message(fields: &Map<String, Value>, otherwise: &str) -> String {
-    decision::reason(fields).unwrap_or(otherwise).chars().take(MAX_MESSAGE).collect()
-}
-
 /// What is to become of a call.
 pub(super) fn before(said: &str) -> Result<Before, String> {
     let Some(fields) = object(said)? else { return Ok(Before::Continue) };
-    let arguments = ["args", "tool_input", "arguments"].iter().find_map(|key| fields.get(*key));
-    match decided(&fields)? {
-        Some(Word::Block) => Ok(Before::Block { message: message(&fields, "a hook has blocked this call") }),
-        Some(Word::Ask) => {
-            Ok(Before::Ask { message: message(&fields, "a hook wants somebody to look at this call") })
-        }
-        Some(Word::Approve) => {
-            Ok(Before::Ask { message: message(&fields, "a hook wants somebody to approve this call") })
-        }
-        Some(Word::Rewrite) | None if arguments.is_some() => match arguments {
-            Some(Value::Object(arguments)) => Ok(Before::Rewrite(arguments.clone())),
-            _ => Err("the arguments in its answer are not an object".to_owned()),
-        },
-        Some(Word::Rewrite) => Err("it wants to rewrite the arguments and gives none".to_owned()),
-        Some(Word::Pass) => Ok(Before::Continue),
-        None => understood(EventKind::PreToolCall, &fields).map(|()| Before::Continue),
-    }
+    let (blocked, asked) = ("a hook has blocked this call", "a hook wants somebody to look at this call");
+    Ok(decision::before(&fields, blocked, asked)?.unwrap_or(Before::Continue))
 }
 
 /// What the model is to read instead of a result; nothing leaves it.
@@ -143,8 +121,24 @@ mod tests {
         assert_eq!(before(r#"{"tool_input": {"command": "ls"}}"#), Ok(rewrite));
         assert_eq!(
             before(r#"{"action": "approve", "message": "sure?"}"#),
-            Ok(Before::Ask { message: "sure?".to_owned() })
+            Ok(Before::Ask { message: "sure?".to_owned(), arguments: None })
         );
+    }
+
+    #[test]
+    fn other_arguments_count_beside_a_yes_and_beside_a_question() {
+        let safe = json!({ "command": "ls" }).as_object().unwrap().clone();
+        for yes in [
+            r#"{"action": "allow", "tool_input": {"command": "ls"}}"#,
+            r#"{"decision": "approve", "args": {"command": "ls"}}"#,
+            r#"{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"command": "ls"}}}"#,
+        ] {
+            assert_eq!(before(yes), Ok(Before::Rewrite(safe.clone())), "{yes}");
+        }
+        let ask = r#"{"permissionDecision": "ask", "reason": "sure?", "updatedInput": {"command": "ls"}}"#;
+        let asked = Before::Ask { message: "sure?".to_owned(), arguments: Some(safe) };
+        assert_eq!(before(ask), Ok(asked));
+        assert_eq!(before(r#"{"action": "block", "args": {}, "message": "no"}"#), Ok(block("no")));
     }
 
     #[test]
@@ -165,6 +159,10 @@ mod tests {
             r#"{"action": null}"#,
             r#"{"message": "no"}"#,
             r#"{"action": "allow", "decision": "dance"}"#,
+            r#"{"action": "allow", "args": "ls"}"#,
+            r#"{"action": "allow", "block": true}"#,
+            r#"{"continue": false, "decision": "approve"}"#,
+            r#"{"action": "allow", "hookSpecificOutput": "deny"}"#,
         ] {
             assert!(before(garbage).is_err(), "{garbage}");
         }

@@ -4,13 +4,17 @@
 //! An answer that contradicts itself means the stricter of both. One that says nothing that is known is an
 //! error: whoever has a say must not be misunderstood, and of anybody else it is noted.
 
-use hermes_core::hook::EventKind;
+use hermes_core::hook::{Before, EventKind};
 use serde_json::{Map, Value};
 
 /// Where a word may stand.
 const KEYS: [&str; 3] = ["action", "decision", "permissionDecision"];
 /// Where the same may stand one level down.
 const NESTED: &str = "hookSpecificOutput";
+/// Where other arguments may stand.
+const ARGUMENTS: [&str; 4] = ["args", "tool_input", "arguments", "updatedInput"];
+/// Longest message that is passed on.
+pub(crate) const MAX_MESSAGE: usize = 2_000;
 /// Most keys of an answer that are named when it is not understood, and most of each.
 const MAX_KEYS: usize = 5;
 const MAX_KEY: usize = 40;
@@ -41,10 +45,57 @@ pub(crate) fn decided(fields: &Map<String, Value>) -> Result<Option<Word>, Strin
                 Some(Err(unclear)) => wrong = wrong.or(Some(unclear)),
             }
         }
+        wrong = wrong.or_else(|| contradiction(fields));
     }
     match wrong {
         Some(wrong) if strictest != Some(Word::Block) => Err(wrong),
         _ => Ok(strictest),
+    }
+}
+
+/// What may have been meant as a no and is none of the words. It counts against whatever else is said.
+fn contradiction(fields: &Map<String, Value>) -> Option<String> {
+    let says = |key: &str, value: bool| fields.get(key) == Some(&Value::Bool(value));
+    let nested = fields.get(NESTED).is_some_and(|nested| !nested.is_object() && !nested.is_null());
+    let odd = match () {
+        () if says("continue", false) => "`continue: false`",
+        () if says("block", true) => "`block: true`",
+        () if nested => "`hookSpecificOutput`, which is not an object",
+        () => return None,
+    };
+    Some(format!("its answer has {odd}, and nothing that is known there"))
+}
+
+/// What is to become of a call, for which `blocked` and `asked` are said where the answer gives no reason; nothing
+/// where it wants nothing. Other arguments count whatever the word beside them is, unless that is a no.
+pub(crate) fn before(
+    fields: &Map<String, Value>,
+    blocked: &str,
+    asked: &str,
+) -> Result<Option<Before>, String> {
+    let message = |otherwise| reason(fields).unwrap_or(otherwise).chars().take(MAX_MESSAGE).collect();
+    let word = decided(fields)?;
+    if word == Some(Word::Block) {
+        return Ok(Some(Before::Block { message: message(blocked) }));
+    }
+    match (word, arguments(fields)?) {
+        (Some(Word::Ask | Word::Approve), arguments) => {
+            Ok(Some(Before::Ask { message: message(asked), arguments }))
+        }
+        (Some(Word::Rewrite), None) => Err("it wants to rewrite the arguments and gives none".to_owned()),
+        (_, Some(arguments)) => Ok(Some(Before::Rewrite(arguments))),
+        (Some(_), None) => Ok(None),
+        (None, None) => understood(EventKind::PreToolCall, fields).map(|()| None),
+    }
+}
+
+/// The arguments that a call is to have instead.
+fn arguments(fields: &Map<String, Value>) -> Result<Option<Map<String, Value>>, String> {
+    let given = places(fields).flat_map(|fields| ARGUMENTS.iter().filter_map(|key| fields.get(*key)));
+    match given.into_iter().find(|value| !value.is_null()) {
+        None => Ok(None),
+        Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
+        Some(_) => Err("the arguments in its answer are not an object".to_owned()),
     }
 }
 

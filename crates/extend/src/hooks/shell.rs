@@ -98,7 +98,11 @@ impl ShellHook {
             EventKind::PreToolCall => answer::before(said).map(|before| match before {
                 Before::Continue => "the call goes on".to_owned(),
                 Before::Block { message } => format!("the call is blocked: {message}"),
-                Before::Ask { message } => format!("somebody is asked: {message}"),
+                Before::Ask { message, arguments: None } => format!("somebody is asked: {message}"),
+                Before::Ask { message, arguments: Some(arguments) } => {
+                    let arguments = Value::Object(arguments);
+                    format!("somebody is asked, with the call rewritten to {arguments}: {message}")
+                }
                 Before::Rewrite(arguments) => format!("the call is rewritten: {}", Value::Object(arguments)),
             }),
             EventKind::TransformToolResult => answer::result(said).map(|new| match new {

@@ -14,7 +14,7 @@ use super::desk::Desk;
 use super::said::Said;
 use super::subject::Subject;
 use crate::hooks::Observers;
-use crate::hooks::decision::{self, Word, decided, understood};
+use crate::hooks::decision::{self, understood};
 use crate::worker::Doors;
 
 /// The version of what callbacks are told.
@@ -98,7 +98,7 @@ impl Unheard {
         }
         let said = block_on(subject.ask_soon("hook", told)).map_err(|wrong| wrong.to_string())?;
         // What is answered to news is not looked at.
-        let errors = Said::of(said).unwrap_or_default().errors;
+        let errors = Said::of(said, false).unwrap_or_default().errors;
         if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
     }
 }
@@ -160,7 +160,7 @@ impl PluginHook {
         let admitted = self.desk.admit_hook(session);
         let asked = json!({ "event": event.name(), "payload": payload, "within": admitted.number() });
         let said = self.subject.ask("hook", asked).await;
-        Said::of(said.map_err(|wrong| HookFailure(wrong.to_string()))?)
+        Said::of(said.map_err(|wrong| HookFailure(wrong.to_string()))?, self.policy)
     }
 }
 
@@ -205,16 +205,33 @@ fn ended(call: &CallView, end: &CallEnd) -> Value {
 }
 
 /// What all callbacks together want: a block counts whatever the others say; then, of a plugin with a say
-/// in what may run, whatever went wrong; then the first who wants anything.
+/// in what may run, whatever went wrong. Who asks for a person is not overruled by who wants other arguments.
 fn verdict(said: &Said, policy: bool) -> Result<Before, HookFailure> {
-    let (mut wanted, mut wrong) = (None, said.errors.clone());
+    let (mut asked, mut arguments, mut wrong) = (None, None, said.errors.clone());
     for answer in &said.answers {
-        match action(answer, policy) {
+        let changed = match action(answer, policy) {
             Ok(Some(block @ Before::Block { .. })) => return Ok(block),
-            Ok(other) => wanted = wanted.or(other),
-            Err(unclear) => wrong.push(unclear),
+            Ok(Some(Before::Ask { message, arguments })) => {
+                asked.get_or_insert(message);
+                arguments
+            }
+            Ok(Some(Before::Rewrite(arguments))) => Some(arguments),
+            Ok(Some(Before::Continue) | None) => None,
+            Err(unclear) => {
+                wrong.push(unclear);
+                None
+            }
+        };
+        // All of them were told of the same call, so that two of them cannot both have their way.
+        if arguments.is_some() && changed.is_some() && arguments != changed {
+            wrong.push("two of its callbacks want different arguments".to_owned());
         }
+        arguments = arguments.or(changed);
     }
+    let wanted = match (asked, arguments) {
+        (Some(message), arguments) => Some(Before::Ask { message, arguments }),
+        (None, arguments) => arguments.map(Before::Rewrite),
+    };
     Ok(unless_unclear(wanted, &wrong, policy)?.unwrap_or(Before::Continue))
 }
 
@@ -226,20 +243,8 @@ fn action(answer: &Value, policy: bool) -> Result<Option<Before>, String> {
         let unclear = policy && !answer.is_null();
         return if unclear { Err(format!("{answer} is not an answer that is known")) } else { Ok(None) };
     };
-    let message = |otherwise: &str| decision::reason(fields).unwrap_or(otherwise).to_owned();
-    match decided(fields)? {
-        // In the original a block without a message is passed over; a block is a block here.
-        Some(Word::Block) => Ok(Some(Before::Block { message: message("blocked without a reason") })),
-        Some(Word::Ask | Word::Approve) => {
-            Ok(Some(Before::Ask { message: message("a plugin wants to be sure") }))
-        }
-        Some(Word::Rewrite) => match fields.get("args").and_then(Value::as_object) {
-            Some(arguments) => Ok(Some(Before::Rewrite(arguments.clone()))),
-            None => Err("it wants to rewrite the arguments and gives none".to_owned()),
-        },
-        Some(Word::Pass) => Ok(None),
-        None => understood(EventKind::PreToolCall, fields).map(|()| None),
-    }
+    // In the original a block without a message is passed over; a block is a block here.
+    decision::before(fields, "blocked without a reason", "a plugin wants to be sure")
 }
 
 /// Why an answer that nothing comes of is not understood where this happened. The original passes over what
@@ -413,6 +418,24 @@ mod tests {
         assert!(verdict(&said(&[ask.clone(), note], &[]), true).is_err());
         assert!(matches!(verdict(&said(&[ask], &["down"]), false), Ok(Before::Ask { .. })));
         assert!(verdict(&said(&[json!({ "action": "dance" })], &[]), false).is_err(), "it is noted");
+    }
+
+    #[test]
+    fn a_question_of_one_callback_and_the_arguments_of_another_both_count() {
+        let said = |answers: [Value; 2]| Said { answers: answers.to_vec(), errors: Vec::new() };
+        let rewrite = |command: &str| json!({ "action": "rewrite", "args": { "command": command } });
+        let ask = json!({ "action": "approve", "message": "sure?" });
+        let both = Before::Ask {
+            message: "sure?".to_owned(),
+            arguments: json!({ "command": "ls" }).as_object().cloned(),
+        };
+
+        for answers in [[rewrite("ls"), ask.clone()], [ask, rewrite("ls")]] {
+            assert_eq!(verdict(&said(answers), true), Ok(both.clone()));
+        }
+        assert!(matches!(verdict(&said([rewrite("ls"), rewrite("ls")]), true), Ok(Before::Rewrite(_))));
+        assert!(verdict(&said([rewrite("ls"), rewrite("pwd")]), true).is_err());
+        assert!(matches!(verdict(&said([rewrite("ls"), rewrite("pwd")]), false), Ok(Before::Rewrite(_))));
     }
 
     #[test]

@@ -139,10 +139,15 @@ impl Manifest {
         values.map(|value| flag(&json!(value))).any(|said| said != Some(false))
     }
 
-    /// The name in a text that is no manifest, as far as that can be told.
+    /// The name in a text that is no manifest, as far as that can be told. What can be no name, because the fault is
+    /// in that very line, is none.
     pub fn claimed_name(text: &str) -> Option<&str> {
         let at_margin = |line: &&str| line.starts_with(['n', '"', '\'']);
-        text.lines().filter(at_margin).flat_map(|line| written(line, "name")).find(|name| !name.is_empty())
+        let is_name = |name: &&str| {
+            let of_name = |c: char| c.is_alphanumeric() || " _-./".contains(c);
+            !name.is_empty() && name.chars().all(of_name)
+        };
+        text.lines().filter(at_margin).flat_map(|line| written(line, "name")).find(is_name)
     }
 
     /// The word of `run` that leads out of the plugin's folder, if one does.
@@ -280,7 +285,9 @@ mod tests {
             assert!(!Manifest::claims_policy(none), "{none}");
         }
         assert_eq!(Manifest::claimed_name("version: 1\nname: 'guard' # it\n: ["), Some("guard"));
-        assert_eq!(Manifest::claimed_name("  name: inner\n: ["), None);
+        for none in ["  name: inner\n: [", "name: [guard\npolicy: true", "name: guard: x"] {
+            assert_eq!(Manifest::claimed_name(none), None, "{none}");
+        }
     }
 
     #[test]

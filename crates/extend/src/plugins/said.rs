@@ -11,11 +11,11 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Nothing at all, or `{answers: […], errors: […]}`. Anything else may have been meant as a no, and is not
-    /// taken for silence.
-    pub(super) fn of(said: Value) -> Result<Self, HookFailure> {
+    /// `{answers: […], errors: […]}`, or nothing at all from a plugin without a say in what may run (`policy`).
+    /// Anything else may have been meant as a no, and is not taken for silence.
+    pub(super) fn of(said: Value, policy: bool) -> Result<Self, HookFailure> {
         let Value::Object(mut fields) = said else {
-            let is_silent = said.is_null();
+            let is_silent = said.is_null() && !policy;
             return if is_silent { Ok(Self::default()) } else { Err(odd(&said)) };
         };
         let is_known = fields.is_empty() || ["answers", "errors"].iter().any(|key| fields.contains_key(*key));
@@ -56,18 +56,24 @@ mod tests {
         };
         let no = json!({ "action": "block", "message": "no" });
 
-        for nothing in [Value::Null, json!({}), json!({ "answers": [] }), json!({ "answers": null })] {
-            assert_eq!(Said::of(nothing.clone()), Ok(Said::default()), "{nothing}");
+        for nothing in [json!({}), json!({ "answers": [] }), json!({ "answers": null })] {
+            assert_eq!(Said::of(nothing.clone(), true), Ok(Said::default()), "{nothing}");
         }
-        assert_eq!(Said::of(json!({ "answers": [no] })), Ok(said(json!([no]), &[])));
+        assert_eq!(Said::of(Value::Null, false), Ok(Said::default()));
+        assert_eq!(Said::of(json!({ "answers": [no] }), true), Ok(said(json!([no]), &[])));
         assert_eq!(
-            Said::of(json!({ "errors": ["down", { "message": "x" }] })),
+            Said::of(json!({ "errors": ["down", { "message": "x" }] }), true),
             Ok(said(json!([]), &["down", "{\"message\":\"x\"}"]))
         );
-        for odd in
-            [no.clone(), json!([no]), json!("block"), json!(false), json!({ "answers": no, "errors": [] })]
-        {
-            let failed = Said::of(odd.clone()).unwrap_err().0;
+        for odd in [
+            Value::Null,
+            no.clone(),
+            json!([no]),
+            json!("block"),
+            json!(false),
+            json!({ "answers": no, "errors": [] }),
+        ] {
+            let failed = Said::of(odd.clone(), true).unwrap_err().0;
             assert!(failed.contains("it did not answer with a list of `answers`"), "{odd}: {failed}");
         }
     }

@@ -196,7 +196,7 @@ impl Kind for Plugins {
         let mut state = self.lock();
         let wanted = state.wanted(world);
         let nothing = state.running.is_empty() && state.failed.is_empty() && state.unheard.is_empty();
-        if wanted.enabled.is_empty() && wanted.odd.is_empty() && nothing {
+        if wanted.enabled.is_empty() && nothing {
             return Changes::default();
         }
         let survey = self.survey(&mut state, &wanted);
@@ -323,7 +323,7 @@ fn asked(chosen: &Arc<Chosen>, before: &[Running], entries: &Value, world: &Worl
     let manifest = found.manifest.as_ref().map_err(Clone::clone)?;
     if let PluginKind::Other(kind) = &manifest.kind {
         let why = format!("plugins of kind `{kind}` are not run");
-        return Err(Broken { why, policy: false, name: None });
+        return Err(Broken { why, policy: manifest.policy, name: None });
     }
     if let Some(word) = manifest.leads_out().filter(|_| found.origin == Origin::Project) {
         let why = format!(
@@ -356,7 +356,7 @@ fn absent(survey: &Survey) -> Vec<String> {
     let missing = survey.missing.iter();
     let missing = missing.map(|name| format!("plugin {name}: it is switched on, and is not there"));
     let clashes = survey.clashes.iter().filter_map(Clash::problem);
-    survey.wanted().odd.iter().cloned().chain(missing).chain(clashes).collect()
+    missing.chain(clashes).collect()
 }
 
 /// What a plugin asked for and does not get, and what is odd about it.

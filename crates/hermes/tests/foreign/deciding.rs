@@ -77,6 +77,8 @@ fn a_program_with_a_say_that_answers_otherwise_than_agreed_denies() {
         ("true", r#"{"answers": {"action": "block"}}"#, true),
         ("true", r#"[{"action": "block"}]"#, true),
         ("true", r#""block""#, true),
+        ("true", "null", true),
+        ("false", "null", false),
         ("true", r#"{"errors": [{"message": "down"}]}"#, true),
         ("false", r#"{"action": "block", "message": "no"}"#, false),
         ("true", r#"{"answers": []}"#, false),

@@ -109,6 +109,20 @@ fn half_a_manifest_takes_no_say_away_in_a_program_that_starts() {
 }
 
 #[test]
+fn a_manifest_that_claims_a_say_and_was_never_whole_lets_nothing_through() {
+    for manifest in
+        ["name: [pol\npolicy: true\n", "name: pol: x\npolicy: true\n", "kind: backend\npolicy: true\n"]
+    {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [pol]\n");
+        home.write("home/plugins/pol/plugin.yaml", manifest);
+        home.write("home/plugins/pol/__init__.py", "def register(ctx):\n    pass\n");
+
+        assert!(shut(&runtime(&home, LONG)).is_some(), "{manifest}");
+    }
+}
+
+#[test]
 fn a_list_that_cannot_be_read_lets_nothing_past_a_plugin_that_is_not_there() {
     let (home, _) = guarded();
     std::fs::remove_dir_all(folder(&home)).unwrap();

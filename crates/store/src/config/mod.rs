@@ -45,8 +45,8 @@ pub use path::{BadPath, KeyPath};
 pub use schema::{KeyDef, KeyKind, Standing, keys, standing};
 pub use settings::{
     AgentSettings, ApprovalMode, Approvals, CronMode, CronSettings, Delegation, FenceLevel, Guardrails,
-    HookSettings, Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings,
-    ToolOutput, ToolSearch, ToolsSettings,
+    HookSettings, Limits, MemorySettings, PluginsSettings, Repeats, Settings, SkillsSettings, Switch,
+    TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
 };
 
 /// Another small YAML file of ours that is a map, read within the same bounds.

@@ -9,8 +9,8 @@ use super::models;
 use super::reader::{Keys, Reader, Section};
 use super::settings::{
     AgentSettings, ApprovalMode, Approvals, CronMode, CronSettings, Delegation, FenceLevel, Guardrails,
-    HookSettings, Limits, MemorySettings, Repeats, Settings, SkillsSettings, Switch, TerminalSettings,
-    ToolOutput, ToolSearch, ToolsSettings,
+    HookSettings, Limits, MemorySettings, PluginsSettings, Repeats, Settings, SkillsSettings, Switch,
+    TerminalSettings, ToolOutput, ToolSearch, ToolsSettings,
 };
 use super::tree::Kind;
 
@@ -62,6 +62,7 @@ pub(super) fn settings<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Settin
         cron: cron(reader, root),
         timezone: reader.text(root, "timezone").filter(|name| !name.trim().is_empty()),
         skills: skills(reader, root),
+        plugins: plugins(reader, root),
         hooks: hooks(reader, root),
         hooks_auto_accept: reader.flag(root, "hooks_auto_accept", default.hooks_auto_accept),
     }
@@ -90,6 +91,9 @@ fn hooks<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Vec<HookSettings> {
     reader.check_keys(section, &known, Keys::All);
     // One that is meant to decide must not be passed over.
     reader.check_flag(section, &known, "policy");
+    for misspelt in Reader::unknown_like(root, known::TOP_LEVEL, "hooks") {
+        reader.check_flag(misspelt, &[], "policy");
+    }
     let mut hooks = Vec::new();
     for kind in EventKind::ALL {
         for item in reader.items(section, kind.name()) {
@@ -110,6 +114,15 @@ fn hooks<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Vec<HookSettings> {
         }
     }
     hooks
+}
+
+fn plugins<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> PluginsSettings {
+    let section = reader.section(root, "plugins", "plugins");
+    reader.check_keys(section, &["enabled", "disabled", "entries"], Keys::Some);
+    PluginsSettings {
+        enabled: reader.names_or_one(section, "enabled").unwrap_or_default(),
+        disabled: reader.names_or_one(section, "disabled").unwrap_or_default(),
+    }
 }
 
 fn skills<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> SkillsSettings {

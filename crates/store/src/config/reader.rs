@@ -114,6 +114,14 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// What stands in a section under keys that are not among `known`, and that may be meant to be this one.
+    pub(super) fn unknown_like(section: Section<'t>, known: &[&str], key: &str) -> Vec<Section<'t>> {
+        let is_like =
+            |entry: &&Entry| !known.contains(&entry.key.as_str()) && nearest(&entry.key, [key]).is_some();
+        let inside = |entry: &'t Entry| Section { name: &entry.key, node: Some(&entry.value) };
+        section.entries().iter().filter(is_like).map(inside).collect()
+    }
+
     /// `true` or `false`.
     pub(super) fn flag(&mut self, section: Section<'t>, key: &str, default: bool) -> bool {
         let Some(entry) = section.entry(key) else { return default };

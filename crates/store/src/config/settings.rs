@@ -53,6 +53,8 @@ pub struct Settings {
     pub timezone: Option<String>,
     /// `skills`.
     pub skills: SkillsSettings,
+    /// `plugins`.
+    pub plugins: PluginsSettings,
     /// `hooks.<event>`.
     pub hooks: Vec<HookSettings>,
     /// `hooks_auto_accept`: whether hooks run without somebody having agreed.
@@ -80,6 +82,16 @@ impl HookSettings {
     pub const TIMEOUT: Duration = Duration::from_mins(1);
     /// How long it may take at most.
     pub const MAX_TIMEOUT: Duration = Duration::from_mins(5);
+}
+
+/// `plugins`: which of them are switched on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginsSettings {
+    /// `enabled`: those that are, by name or key.
+    pub enabled: Vec<String>,
+    /// `disabled`: those that stay off, whatever else says so.
+    pub disabled: Vec<String>,
 }
 
 /// `skills`: written-down know-how.
@@ -340,6 +352,7 @@ impl Default for Settings {
             cron: CronSettings::default(),
             timezone: None,
             skills: SkillsSettings::default(),
+            plugins: PluginsSettings::default(),
             hooks: Vec::new(),
             hooks_auto_accept: false,
         }

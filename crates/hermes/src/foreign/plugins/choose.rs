@@ -33,8 +33,6 @@ const PATHS: &str = "python-paths.json";
 pub(super) struct Wanted {
     pub(super) enabled: Vec<String>,
     pub(super) disabled: Vec<String>,
-    /// What cannot be understood of it, in words.
-    pub(super) odd: Vec<String>,
 }
 
 impl Wanted {
@@ -42,23 +40,8 @@ impl Wanted {
         if is_safe(world) {
             return Self::default();
         }
-        let mut odd = Vec::new();
-        let mut list = |key: &str| match world.config(key) {
-            None | Some(Value::Null) => Vec::new(),
-            // One name is a list of one.
-            Some(Value::String(name)) => vec![name],
-            Some(Value::Array(items)) if items.iter().all(Value::is_string) => {
-                let name = |item| if let Value::String(name) = item { Some(name) } else { None };
-                items.into_iter().filter_map(name).collect()
-            }
-            Some(other) => {
-                odd.push(format!("`{key}` in config.yaml is a list of names, and not {other}"));
-                let items = other.as_array().map(Vec::as_slice).unwrap_or_default();
-                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-            }
-        };
-        let (enabled, disabled) = (list("plugins.enabled"), list("plugins.disabled"));
-        Self { enabled, disabled, odd }
+        let said = world.plugins().cloned().unwrap_or_default();
+        Self { enabled: said.enabled, disabled: said.disabled }
     }
 
     /// Whether a plugin is switched on, by its key or its name.
@@ -80,7 +63,9 @@ pub(super) fn is_named(found: &Found, name: &str) -> bool {
         Ok(manifest) => Some(&manifest.name),
         Err(broken) => broken.name.as_ref(),
     };
-    found.key == name || called.is_some_and(|called| called == name)
+    // Nobody knows what a manifest that cannot be read calls its plugin: it may be as its folder.
+    let of_folder = || found.manifest.is_err() && found.last() == name;
+    found.key == name || called.is_some_and(|called| called == name) || of_folder()
 }
 
 /// A plugin that is to run.

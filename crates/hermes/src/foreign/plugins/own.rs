@@ -8,7 +8,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hermes_extend::plugins::manifest::PluginKind;
 use hermes_extend::plugins::start::Code;
 use hermes_store::{Named, OwnPolicy, Trust};
 
@@ -87,8 +86,7 @@ fn sorted_out(own: &[OwnPolicy], wanted: &Wanted, found: &[Found]) -> (Vec<OwnPo
 fn policy(found: &Found) -> Option<OwnPolicy> {
     let (Code::Folder(path), Ok(manifest)) = (&found.code, &found.manifest) else { return None };
     let named = Named { key: found.key.clone(), name: manifest.name.clone() };
-    let has_a_say = manifest.policy && !matches!(manifest.kind, PluginKind::Other(_));
-    has_a_say.then(|| OwnPolicy { path: path.clone(), named })
+    manifest.policy.then(|| OwnPolicy { path: path.clone(), named })
 }
 
 fn gone(policy: OwnPolicy) -> Arc<Chosen> {

@@ -21,7 +21,7 @@ use crate::world::World;
 const ROSTER: &str = "plugin-roster.packed";
 
 /// Changes with what is written.
-const VERSION: u64 = 10;
+const VERSION: u64 = 11;
 
 /// What is to be known of all plugins together.
 struct Head {
@@ -189,12 +189,12 @@ fn body(all: &[&Running]) -> Option<String> {
 
 /// Changes with what the configuration says, and with what is written.
 fn fingerprint(wanted: &Wanted) -> u64 {
-    let Wanted { enabled, disabled, odd } = wanted;
+    let Wanted { enabled, disabled } = wanted;
     let list = |sum, list: &Vec<String>| {
         let sum = digest_pair(sum, list.len() as u64);
         list.iter().fold(sum, |sum, name| digest_pair(sum, digest_text(name)))
     };
-    [enabled, disabled, odd].into_iter().fold(VERSION, list)
+    [enabled, disabled].into_iter().fold(VERSION, list)
 }
 
 fn head(survey: &Survey, all: &[&Running], world: &World) -> Head {
