@@ -232,6 +232,21 @@ fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
 }
 
 #[test]
+fn a_misspelt_platform_is_told_and_one_of_somebody_else_is_not() {
+    let said = warnings(
+        "platform_toolsets: {telegrm: [file], ourchat: [file]}\nskills: {platform_disabled: {clii: a}}\n",
+    );
+
+    assert_eq!(
+        said,
+        [
+            "line 1: `platform_toolsets.telegrm` is not a known key (did you mean `platform_toolsets.telegram`?)",
+            "line 2: `platform_disabled.clii` is not a known key (did you mean `platform_disabled.cli`?)",
+        ]
+    );
+}
+
+#[test]
 fn warnings_about_unknown_keys_end_at_a_hundred() {
     let text: String =
         (0..500).flat_map(|i| ["zebra".to_owned(), i.to_string(), ": v\n".to_owned()]).collect();

@@ -6,6 +6,7 @@
 
 mod files;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use hermes_core::session::Place;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::entry::{Owner, scope};
-use hermes_extend::plugins::offer::Offer;
+use hermes_extend::plugins::offer::{Offer, OfferedTool};
 use hermes_extend::python::scan::Registration;
 use hermes_extend::python::{HostKey, Hosts, Imports, Root};
 use hermes_store::foreign::{self, Seen, Stamp};
@@ -128,7 +129,8 @@ impl ToolFiles {
             Some(Err(unheard)) => return Err(unheard.words()),
             None => return Err(Unheard::Hung.words()),
         };
-        let scope = self.scope(&folder, &root, TEST, &file, world).ok_or("it offers nothing")?;
+        let nobody = BTreeSet::new();
+        let scope = self.scope(&folder, &root, TEST, &file, &nobody, world).ok_or("it offers nothing")?;
         Ok((TriedFile { registrations, offer }, scope))
     }
 
@@ -231,13 +233,14 @@ impl ToolFiles {
         read.chain(left_out.map(|it| it.why.clone())).collect()
     }
 
-    /// The scope of one file.
+    /// The scope of one file, without the tools that are another file's.
     fn scope(
         &self,
         folder: &Folder,
         root: &Root,
         generation: &str,
         file: &File,
+        others: &BTreeSet<String>,
         world: &World,
     ) -> Option<Scope> {
         let Some(Ok(offer)) = &file.offer else { return None };
@@ -253,7 +256,9 @@ impl ToolFiles {
             // Whoever tries a file wants to know what its check says now.
             checks: (generation != TEST).then(|| (self.checks.clone() as _, file.identity.clone())),
         };
-        Some(scope(source(folder, file), &offer.tools, &owner))
+        let is_own = |tool: &&OfferedTool| !others.contains(&tool.name);
+        let tools: Vec<OfferedTool> = offer.tools.iter().filter(is_own).cloned().collect();
+        Some(scope(source(folder, file), &tools, &owner))
     }
 }
 
@@ -273,6 +278,7 @@ impl Kind for ToolFiles {
             return changes;
         }
         let mut problems = Vec::new();
+        let mut claimed = BTreeSet::new();
         for ((folder, known), fresh) in self.folders.iter().zip(known.iter_mut()).zip(fresh) {
             let (seen, trust) = fresh.unwrap_or_else(|| (known.seen.clone(), known.trust));
             let Sorted { mut files, left_out, problems: wrong, accepted } =
@@ -296,7 +302,9 @@ impl Kind for ToolFiles {
             let scopes: Vec<(Source, Scope)> = files
                 .iter()
                 .filter_map(|file| {
-                    Some((source(folder, file), self.scope(folder, &root, &generation, file, world)?))
+                    claimed.extend(claims(file));
+                    let scope = self.scope(folder, &root, &generation, file, &claimed, world)?;
+                    Some((source(folder, file), scope))
                 })
                 .collect();
             let installed: Vec<Source> = scopes.iter().map(|(source, _)| source.clone()).collect();
@@ -312,6 +320,14 @@ impl Kind for ToolFiles {
         changes.problems = Some(problems);
         changes
     }
+}
+
+/// The tools that a file registers which has not said yet what it offers. A file behind it that has tools of the same
+/// names does not get them meanwhile: whose tool runs would go by who answers first.
+fn claims(file: &File) -> impl Iterator<Item = String> {
+    let is_late = matches!(file.offer, None | Some(Err(Unheard::Late)));
+    let found = file.found.iter().flatten().filter(move |_| is_late);
+    found.filter_map(|registration| registration.name.clone())
 }
 
 /// What is wrong with a file that was read, in words.

@@ -1,11 +1,11 @@
-//! Plugins that want one name, and skills that do not lie where their plugin does.
+//! Plugins and tool files that want one name, and skills that do not lie where their plugin does.
 
 use hermes::store::{Home, Trust, foreign};
 use hermes::{PluginState, Runtime, Status};
 use hermes_testkit::TempHome;
 use serde_json::json;
 
-use crate::{LONG, call, plugin_with, runtime};
+use crate::{LONG, body, call, file_with, plugin_with, runtime};
 
 /// A hook that blocks every call of a tool.
 fn blocks(tool: &str) -> String {
@@ -142,4 +142,21 @@ fn a_skill_of_an_accepted_plugin_lies_in_what_was_accepted() {
     assert_eq!(names, ["p:good"]);
     let told = runtime.foreign_problems().concat();
     assert!(told.contains("the skill `up` is not taken") && told.contains("the skill `far`"), "{told}");
+}
+
+#[test]
+fn of_two_tool_files_with_one_name_the_first_keeps_it_while_it_is_asked_again() {
+    let home = TempHome::new();
+    let file = |who: &str, lines: &str| {
+        file_with("shared", lines).replace("'from': 'shared'", &format!("'from': '{who}'"))
+    };
+    home.write("home/tools/a.py", &file("a", ""));
+    home.write("home/tools/b.py", &file("b", ""));
+    let runtime = runtime(&home, LONG);
+    let from = || body(&call(&runtime, "shared", &json!({})))["from"].clone();
+    assert_eq!(from(), "a");
+
+    home.write("home/tools/a.py", &file("new a", "time.sleep(0.5)"));
+
+    assert_eq!(from(), "new a");
 }

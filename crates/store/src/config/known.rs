@@ -109,6 +109,9 @@ pub(super) const PLATFORMS: &[&str] = &[
     "yuanbao",
 ];
 
+/// What else there may be lists of tools for.
+pub(super) const OWN_DOORS: &[&str] = &["acp", "cli", "cron", "gateway", "mcp"];
+
 /// The candidate most like `name`, if one is like it at all.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut best: Option<(f64, &str)> = None;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::known::nearest;
+use super::known::{self, nearest};
 use super::tree::{At, Entry, Kind, Node};
 use crate::error::Problem;
 
@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
         self.name_list(&section.path(key), &entry.value)
     }
 
-    /// A map from names to lists of texts.
+    /// A map from platforms to lists of texts.
     pub(super) fn text_lists(&mut self, parent: Section<'t>, key: &'t str) -> BTreeMap<String, Vec<String>> {
         self.lists(parent, key, Self::text_list)
     }
@@ -228,6 +228,8 @@ impl<'t> Reader<'t> {
         read: fn(&mut Self, &str, &Node) -> Option<Vec<String>>,
     ) -> BTreeMap<String, Vec<String>> {
         let section = self.section(parent, key, key);
+        let platforms: Vec<&str> = known::PLATFORMS.iter().chain(known::OWN_DOORS).copied().collect();
+        self.check_keys(section, &platforms, Keys::Some);
         let mut lists = BTreeMap::new();
         for entry in section.entries().iter().filter(|e| !matches!(e.value.kind, Kind::Null)) {
             if let Some(list) = read(self, &section.path(&entry.key), &entry.value) {
