@@ -219,5 +219,8 @@ fn is_skill(items: &[Item], depth: usize) -> bool {
 }
 
 fn is_looked_into(item: &Item) -> bool {
-    item.kind == ItemKind::Folder && !is_hidden(&item.name) && !PASSED_OVER.contains(&item.name.as_str())
+    item.kind == ItemKind::Folder
+        && item.is_text()
+        && !is_hidden(&item.name)
+        && !PASSED_OVER.contains(&item.name.as_str())
 }

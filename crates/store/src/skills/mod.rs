@@ -23,6 +23,8 @@ mod front;
 mod install;
 mod names;
 mod roots;
+#[cfg(test)]
+mod tests;
 mod trust;
 mod usage;
 mod view;
@@ -46,7 +48,6 @@ use crate::sessions::Clock;
 use find::{Found, Known};
 use roots::Root;
 use trust::Trusted;
-use usage::Happened;
 
 pub use check::Checked;
 pub use install::Installed;
@@ -319,7 +320,7 @@ impl Skills for HomeSkills {
         let (name, session, now) = (name.to_owned(), session.to_owned(), self.clock.now());
         Box::pin(self.with(move |inner| {
             let view = inner.view(&name, &session)?;
-            usage::note(&inner.home, &view.skill.name, Happened::Viewed, now);
+            usage::viewed(&inner.home, &view.skill.name, now);
             Ok(view)
         }))
     }

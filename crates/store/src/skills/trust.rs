@@ -124,6 +124,9 @@ fn add(
     }
     for item in root.list(&folder.join(below)).map_err(|wrong| wrong.to_string())? {
         let path = below.join(&item.name);
+        if !item.is_text() {
+            return Err(format!("it holds a name that is not text: {}", path.display()));
+        }
         match item.kind {
             ItemKind::Folder => add(root, folder, &path, depth + 1, sum, left)?,
             ItemKind::File if item.bytes > MAX_FILE => {

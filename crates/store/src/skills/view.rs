@@ -10,7 +10,7 @@ use hermes_core::threat::scan;
 use super::find::{Found, MAX_BYTES, PASSED_OVER};
 use super::front::Front;
 use super::names;
-use crate::beneath::{Beneath, ItemKind, is_hidden};
+use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 use crate::error::StoreError;
 
 /// Largest linked file that is shown.
@@ -127,7 +127,8 @@ fn collect(
     let top = below.as_os_str().is_empty();
     let known = |name: &str| top && (name == SKILL_FILE || LINKED_FOLDERS.contains(&name));
     let items = root.list(&folder.join(below)).unwrap_or_default();
-    for item in items.iter().filter(|item| !is_hidden(&item.name) && !known(&item.name)) {
+    let shown = |item: &&Item| item.is_text() && !is_hidden(&item.name) && !known(&item.name);
+    for item in items.iter().filter(shown) {
         let path = below.join(&item.name);
         match item.kind {
             ItemKind::File if *left > 0 => {

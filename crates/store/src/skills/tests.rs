@@ -1,0 +1,235 @@
+//! Skills of a home and a project in a temporary folder: what an agent changes, what a person accepts, and what
+//! is told when something is not as it should be.
+
+#![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures::future::BoxFuture;
+use hermes_core::host::Host;
+use hermes_core::skills::{Changed, SkillChange, SkillError};
+
+use super::usage::Happened;
+use super::{Checked, Here, HomeSkills, Inner};
+use crate::beneath::Beneath;
+use crate::config::SkillsSettings;
+use crate::home::Home;
+use crate::sessions::Clock;
+
+struct Still;
+
+impl Host for Still {
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn sleep(&self, _time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn run_blocking(&self, job: Box<dyn FnOnce() + Send>) {
+        job();
+    }
+}
+
+impl Clock for Still {
+    fn now(&self) -> SystemTime {
+        UNIX_EPOCH
+    }
+
+    fn pause(&self, _time: Duration) {}
+}
+
+struct Yard {
+    dir: tempfile::TempDir,
+}
+
+impl Yard {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("home")).unwrap();
+        Self { dir }
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.dir.path().join(below)
+    }
+
+    fn write(&self, below: &str, text: &str) -> &Self {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    fn skills(&self) -> HomeSkills {
+        self.skills_beside(&[])
+    }
+
+    fn skills_beside(&self, external: &[&str]) -> HomeSkills {
+        self.skills_at("home", external)
+    }
+
+    fn skills_at(&self, home: &str, external: &[&str]) -> HomeSkills {
+        let settings = SkillsSettings {
+            external_dirs: external.iter().map(|&named| named.to_owned()).collect(),
+            disabled: Vec::new(),
+            platform_disabled: std::collections::BTreeMap::new(),
+            template_vars: true,
+        };
+        let here = Here {
+            system: "linux",
+            platform: "cli".to_owned(),
+            project: vec![self.path("project")],
+            external: external.iter().map(|named| self.path(named)).collect(),
+        };
+        let (host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = (Arc::new(Still), Arc::new(Still));
+        HomeSkills::new(&Home::at(&self.path(home)), &settings, here, &host, &clock)
+    }
+
+    fn usage(&self) -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(self.path("home/skills/.usage.json")).unwrap()).unwrap()
+    }
+}
+
+fn text(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: About {name}\n---\n1. Do it\n")
+}
+
+fn create(name: &str, category: Option<&str>) -> SkillChange {
+    SkillChange::Create { name: name.to_owned(), category: category.map(str::to_owned), text: text(name) }
+}
+
+fn put(name: &str, file: &str) -> SkillChange {
+    SkillChange::WriteFile { name: name.to_owned(), file: file.to_owned(), text: "new\n".to_owned() }
+}
+
+/// What becomes of an agent's change.
+fn changed(skills: &HomeSkills, change: &SkillChange) -> Result<Changed, SkillError> {
+    skills.inner.change(Path::new("/"), change, UNIX_EPOCH)
+}
+
+fn is_of_agent(inner: &Inner, name: &str) -> bool {
+    inner.view(name, "").unwrap().needs.of_agent
+}
+
+/// What `check` says of a name.
+fn told(checked: &[Checked], name: &str) -> String {
+    let one = checked.iter().filter(|it| it.name == name);
+    let words = one.flat_map(|it| it.problems.iter().chain(&it.hidden).cloned());
+    words.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn what_an_agent_does_is_noted_before_it_is_done_and_taken_back_when_nothing_came_of_it() {
+    let yard = Yard::new();
+    yard.write("home/skills/mine/SKILL.md", &text("mine"));
+    yard.write("home/skills/mine/references/leaves/green.md", "green\n");
+    let skills = yard.skills();
+    let root = Beneath::open(&yard.path("home/skills")).unwrap().unwrap();
+    let note = ("mine", Happened::Changed, UNIX_EPOCH);
+
+    let seen = skills
+        .inner
+        .noted(&root, Path::new("mine/SKILL.md"), note, || Ok(is_of_agent(&skills.inner, "mine")))
+        .unwrap();
+    let half = skills.inner.noted(&root, Path::new("mine/SKILL.md"), note, || -> Result<(), _> {
+        yard.write("home/skills/mine/SKILL.md", &(text("mine") + "2. More\n"));
+        Err(SkillError::Store("the disk is full".to_owned()))
+    });
+
+    assert!(seen, "a process that died here would have left the note");
+    assert!(half.is_err() && yard.usage()["mine"]["patch_count"] == 2, "{}", yard.usage());
+    yard.write("home/skills/yours/SKILL.md", &text("yours"));
+    yard.write("home/skills/yours/references/leaves/green.md", "green\n");
+    changed(&skills, &put("yours", "references/leaves")).unwrap_err();
+    assert!(!is_of_agent(&skills.inner, "yours") && yard.usage().get("yours").is_none(), "{}", yard.usage());
+    changed(&skills, &create("tea", Some("kitchen"))).unwrap();
+    assert!(is_of_agent(&skills.inner, "tea"));
+}
+
+#[test]
+fn what_an_agent_does_is_refused_when_it_cannot_be_noted() {
+    for broken in ["{ not json", "[]", "7"] {
+        let yard = Yard::new();
+        yard.write("home/skills/mine/SKILL.md", &text("mine")).write("home/skills/.usage.json", broken);
+        let skills = yard.skills();
+        let rewrite = SkillChange::Rewrite {
+            name: "mine".to_owned(),
+            file: None,
+            text: text("mine") + "2. More\n",
+            before: None,
+        };
+
+        for change in [create("tea", None), rewrite, put("mine", "references/x.md")] {
+            let why = changed(&skills, &change).unwrap_err().to_string();
+            assert!(why.contains("mend that file or move it away"), "{why}");
+        }
+        assert!(!yard.path("home/skills/tea").exists() && !yard.path("home/skills/mine/references").exists());
+        assert_eq!(std::fs::read_to_string(yard.path("home/skills/.usage.json")).unwrap(), broken);
+    }
+}
+
+#[test]
+fn a_person_who_installs_a_skill_of_a_name_that_was_only_noted_stands_behind_it() {
+    let yard = Yard::new();
+    yard.write("tea/SKILL.md", &text("tea"));
+    yard.write("home/skills/.usage.json", r#"{"tea": {"created_by": "agent"}}"#);
+    let skills = yard.skills();
+
+    skills.install(&yard.path("tea"), None, false).unwrap();
+
+    assert!(!is_of_agent(&skills.inner, "tea"));
+}
+
+#[test]
+fn a_name_that_is_no_text_is_neither_accepted_nor_installed() {
+    let odd = OsStr::from_bytes(b"x\xff.sh");
+    let yard = Yard::new();
+    for skill in ["project/.hermes/skills/file", "project/.hermes/skills/link"] {
+        let name = skill.rsplit('/').next().unwrap();
+        yard.write(&format!("{skill}/SKILL.md"), &text(name));
+    }
+    std::fs::write(yard.path("project/.hermes/skills/file").join(odd), "echo 1").unwrap();
+    symlink("/etc/passwd", yard.path("project/.hermes/skills/link").join(odd)).unwrap();
+    let skills = yard.skills();
+
+    let accepted = skills.trust_project().unwrap();
+    let installed = skills.install(&yard.path("project/.hermes/skills/file"), None, false).unwrap_err();
+
+    for one in &accepted {
+        let why = one.refused.as_deref().unwrap();
+        assert!(why.starts_with("it holds a name that is not text: x"), "{accepted:?}");
+    }
+    assert_eq!((accepted.len(), skills.unaccepted().len()), (2, 2));
+    assert!(installed.to_string().contains("a name that is not text"), "{installed}");
+}
+
+#[test]
+fn what_a_process_left_that_died_while_it_wrote_a_skill_is_not_in_the_way() {
+    let yard = Yard::new();
+    yard.write("home/skills/tea/.hermes-0.tmp", "half").write("home/skills/.incoming/tea/SKILL.md", "half");
+    std::fs::create_dir_all(yard.path("home/skills/kitchen/cup")).unwrap();
+    yard.write("home/skills/notes/.hermes-1.tmp", "half").write("home/skills/notes/mine.md", "kept");
+    let skills = yard.skills();
+
+    changed(&skills, &create("tea", None)).unwrap();
+    changed(&skills, &create("cup", Some("kitchen"))).unwrap();
+    let kept = changed(&skills, &create("notes", None)).unwrap_err();
+
+    let names = |folder: &str| -> Vec<String> {
+        let all = std::fs::read_dir(yard.path(folder)).unwrap();
+        all.map(|it| it.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!(
+        (names("home/skills/tea"), names("home/skills/kitchen/cup")),
+        (vec!["SKILL.md".to_owned()], vec!["SKILL.md".to_owned()])
+    );
+    assert!(matches!(kept, SkillError::Exists { .. }) && yard.path("home/skills/notes/mine.md").exists());
+    assert!(!yard.path("home/skills/.incoming").exists());
+}
