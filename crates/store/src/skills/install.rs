@@ -132,7 +132,7 @@ impl Inner {
         let root = super::view::opened(first)?;
         let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
         let about = find::category_files(&root);
-        let refused = trust::accept(&self.home, &root, &folders, &about).map_err(store)?;
+        let refused = trust::accept(&self.home, &root, &folders, &about)?;
         let names = found.into_iter().map(|found| found.skill.name);
         Ok(names.zip(refused).map(|(name, refused)| Accepted { name, refused }).collect())
     }

@@ -11,6 +11,7 @@
 //! | `change.rs` | changes that a model makes |
 //! | `check.rs` | skills looked at closely, for people |
 //! | `install.rs` | what people do from the command line |
+//! | `strays.rs` | what looks like a skill and is none |
 //! | `trust.rs` | which skills of projects were accepted |
 //! | `usage.rs` | how often a skill was of use |
 //!
@@ -23,13 +24,14 @@ mod front;
 mod install;
 mod names;
 mod roots;
+mod strays;
 #[cfg(test)]
 mod tests;
 mod trust;
 mod usage;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -43,6 +45,7 @@ use hermes_core::skills::{
 use hermes_core::suggest::suggest;
 
 use crate::config::SkillsSettings;
+use crate::disk;
 use crate::home::Home;
 use crate::sessions::Clock;
 use find::{Found, Known};
@@ -150,6 +153,14 @@ impl HomeSkills {
         found.map(|found| found.skill.name).collect()
     }
 
+    /// Folders where skills should be that are there and cannot be read, or hold more skills than are looked at, in
+    /// words; for code that just waits.
+    pub fn unreadable(&self) -> Vec<String> {
+        let roots = self.inner.folders();
+        let words = roots.iter().flat_map(check::unreadable);
+        words.collect()
+    }
+
     /// Files of the home that skills which can be used say they need, for code that just waits.
     pub fn needed_files(&self) -> Vec<String> {
         let found = self.inner.found().into_iter().filter(|found| self.inner.hidden(found).is_none());
@@ -191,9 +202,19 @@ impl Inner {
         self.below(&roots)
     }
 
+    /// What is found below these; a skill that two of them lead to belongs to the first.
     fn below(&self, roots: &[Root]) -> Vec<Found> {
         let trusted = Trusted::read(&self.home);
-        roots.iter().flat_map(|root| find::below(root, &self.known, &trusted)).collect()
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::new();
+        for root in roots {
+            let found = find::below(root, &self.known, &trusted);
+            // No link is followed below a root: what is real there is real from the root on.
+            let real = if found.is_empty() { PathBuf::new() } else { disk::real(&root.path) };
+            let of_plugin = matches!(root.origin, Origin::Plugin(_));
+            all.extend(found.into_iter().filter(|found| of_plugin || seen.insert(real.join(&found.folder))));
+        }
+        all
     }
 
     /// What categories are about; what the home says of one counts before what others do.

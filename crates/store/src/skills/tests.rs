@@ -233,3 +233,129 @@ fn what_a_process_left_that_died_while_it_wrote_a_skill_is_not_in_the_way() {
     assert!(matches!(kept, SkillError::Exists { .. }) && yard.path("home/skills/notes/mine.md").exists());
     assert!(!yard.path("home/skills/.incoming").exists());
 }
+
+#[test]
+fn a_pin_holds_while_nobody_can_read_it_and_a_list_that_is_broken_is_told_and_left_alone() {
+    let yard = Yard::new();
+    yard.write("home/skills/tea/SKILL.md", &text("tea"));
+    yard.write("home/skills/.usage.json", r#"{"tea": 7, "cup": {"pinned": "yes"}}"#);
+    yard.write("home/skills/cup/SKILL.md", &text("cup"));
+    yard.write("home/skills/.trusted.json", "{ not json");
+    yard.write("project/.hermes/skills/build/SKILL.md", &text("build"));
+    let skills = yard.skills();
+
+    for name in ["tea", "cup"] {
+        let why = changed(&skills, &put(name, "references/x.md")).unwrap_err().to_string();
+        assert!(why.contains("does not say clearly whether"), "{why}");
+        assert!(is_of_agent(&skills.inner, name) || name == "cup");
+    }
+    let accepted = skills.trust_project().unwrap_err().to_string();
+    let lists = skills.check(None, None);
+    skills.pin("tea", true).unwrap();
+    let pinned = changed(&skills, &put("tea", "references/x.md")).unwrap_err().to_string();
+    yard.write("home/skills/.usage.json", "{ not json");
+    let unpinned = skills.pin("tea", false).unwrap_err().to_string();
+
+    assert!(accepted.contains("mend that file or move it away, and accept again"), "{accepted}");
+    assert_eq!(std::fs::read_to_string(yard.path("home/skills/.trusted.json")).unwrap(), "{ not json");
+    assert!(told(&lists, ".trusted.json").contains("cannot be understood"), "{lists:?}");
+    assert!(pinned.contains("is pinned") && unpinned.contains("mend that file"), "{pinned} {unpinned}");
+    assert!(told(&skills.check(None, None), ".usage.json").contains("cannot be understood"));
+}
+
+#[test]
+fn a_name_under_which_nothing_is_found_is_refused_and_told() {
+    let yard = Yard::new();
+    yard.write("target/SKILL.md", &text("target"));
+    yard.write("home/skills/venv/SKILL.md", &text("venv"));
+    yard.write("home/skills/node_modules/tea/SKILL.md", &text("tea"));
+    yard.write("home/skills/cup/SKILL.md", &text("cup"));
+    yard.write("home/skills/dishes/target/debug/SKILL.md", &text("theirs"));
+    let skills = yard.skills();
+
+    let made = changed(&skills, &create("target", None)).unwrap_err().to_string();
+    let inside = changed(&skills, &create("plate", Some("site-packages"))).unwrap_err().to_string();
+    let installed = skills.install(&yard.path("target"), None, true).unwrap_err().to_string();
+    let checked = skills.check(None, None);
+
+    for why in [made, inside, installed] {
+        assert!(why.contains("folders called so belong to other tools"), "{why}");
+    }
+    for name in ["venv", "node_modules"] {
+        assert!(told(&checked, name).contains("give its folder another name"), "{name}: {checked:?}");
+    }
+    assert_eq!(checked.len(), 3, "{checked:?}");
+}
+
+#[test]
+fn a_folder_of_skills_that_is_there_and_cannot_be_read_is_told() {
+    let yard = Yard::new();
+    symlink("/nowhere", yard.path("home/skills")).unwrap();
+    yard.write("project/.hermes/skills", "a file").write("more", "a file");
+    let skills = yard.skills_beside(&["more", "gone"]);
+
+    let unreadable = skills.unreadable();
+    let checked = skills.check(None, None);
+
+    assert!(unreadable[0].ends_with("home/skills: it is a link that leads to no folder"), "{unreadable:?}");
+    assert!(unreadable[1].ends_with("project/.hermes/skills: it is no folder"), "{unreadable:?}");
+    assert!(unreadable[2].ends_with("more: it is no folder"), "{unreadable:?}");
+    assert_eq!((unreadable.len(), checked.len()), (3, 4), "{checked:?}");
+    assert!(told(&checked, "gone").contains("there is no such folder"), "{checked:?}");
+}
+
+#[test]
+fn a_skill_that_several_folders_lead_to_belongs_to_the_first() {
+    let yard = Yard::new();
+    yard.write("project/.hermes/skills/devops/tea/SKILL.md", &text("tea"));
+    yard.write("more/cup/SKILL.md", &text("cup"));
+    symlink("project/.hermes", yard.path("dot")).unwrap();
+    symlink("more", yard.path("again")).unwrap();
+    let skills = yard.skills_at("dot", &["project/.hermes/skills/devops", "again", "more", "dot/skills"]);
+
+    let found = skills.inner.found();
+
+    let found: Vec<(&str, &str)> =
+        found.iter().map(|found| (found.skill.name.as_str(), found.skill.origin.word())).collect();
+    assert_eq!(found, [("tea", "home"), ("cup", "external")]);
+    assert_eq!(skills.unaccepted(), Vec::<String>::new());
+    let empty = yard.skills_beside(&["", "more"]).check(Some("skills.external_dirs"), None);
+    assert!(told(&empty, "skills.external_dirs").contains("one of its entries is empty"), "{empty:?}");
+}
+
+#[test]
+fn what_looks_like_a_skill_and_is_none_is_told_however_deep_it_lies() {
+    let yard = Yard::new();
+    yard.write("home/skills/a/b/c/d/e/f/g/deep/SKILL.md", &text("deep"));
+    std::fs::create_dir_all(yard.path("home/skills/folder/SKILL.md")).unwrap();
+    std::fs::create_dir_all(yard.path("home/skills/pipe")).unwrap();
+    let pipe = yard.path("home/skills/pipe/SKILL.md");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+    std::fs::create_dir_all(yard.path("home/skills").join(OsStr::from_bytes(b"odd\xff"))).unwrap();
+    let checked = yard.skills().check(None, None);
+
+    assert!(told(&checked, "deep").contains("it lies too deep"), "{checked:?}");
+    for name in ["folder", "pipe"] {
+        assert!(told(&checked, name).contains("its SKILL.md is no file"), "{name}: {checked:?}");
+    }
+    assert!(told(&checked, "odd\u{fffd}").contains("its name is not text"), "{checked:?}");
+}
+
+#[test]
+fn more_skills_than_are_looked_at_are_told() {
+    let yard = Yard::new();
+    for number in 0..=super::find::MAX_SKILLS {
+        yard.write(&format!("home/skills/s{number}/SKILL.md"), "");
+    }
+    let skills = yard.skills();
+
+    let unreadable = skills.unreadable();
+    let checked = skills.check(Some("skills"), None);
+
+    assert!(
+        unreadable[0].ends_with("it holds more than 50 skills; the others are not looked at"),
+        "{unreadable:?}"
+    );
+    assert!(told(&checked, "skills").contains("more than 50 skills"), "{checked:?}");
+}

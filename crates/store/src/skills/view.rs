@@ -7,9 +7,9 @@ use hermes_core::gate::Probe;
 use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
 use hermes_core::threat::scan;
 
-use super::find::{Found, MAX_BYTES, PASSED_OVER};
+use super::find::{Found, MAX_BYTES};
 use super::front::Front;
-use super::names;
+use super::names::{self, PASSED_OVER};
 use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 use crate::error::StoreError;
 
