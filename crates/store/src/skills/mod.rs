@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `roots.rs` | where skills are looked for |
 //! | `find.rs` | folders with a `SKILL.md` below a few roots |
+//! | `facts.rs` | single facts, in the shapes that people write them in |
 //! | `front.rs` | the facts at the top of a `SKILL.md` |
 //! | `names.rs` | which names and paths there can be |
 //! | `view.rs` | what a skill says and what belongs to it |
@@ -19,6 +20,7 @@
 
 mod change;
 mod check;
+mod facts;
 mod find;
 mod front;
 mod install;
@@ -240,6 +242,10 @@ impl Inner {
         if !self.is_for_this_system(found) {
             return Some(format!("it is only for {}", front.platforms.join(", ")));
         }
+        if !front.unclear.is_empty() {
+            let unclear = front.unclear.join("`, `");
+            return Some(format!("nobody can tell where it is for: `{unclear}` cannot be understood"));
+        }
         let there = |environment: &String| {
             self.probe().is_none_or(|probe| match environment.as_str() {
                 "kanban" => probe.env("HERMES_KANBAN_TASK"),
@@ -302,6 +308,12 @@ impl Inner {
         let found = self.one(name)?;
         if self.is_disabled(&found) {
             return Err(SkillError::Disabled(found.skill.name));
+        }
+        if found.front.unclear.iter().any(|key| key == "platforms") {
+            return Err(SkillError::Invalid(format!(
+                "nobody can tell which systems the skill `{}` is for: its `platforms` cannot be understood",
+                found.skill.name
+            )));
         }
         if !self.is_for_this_system(&found) {
             let systems = found.front.platforms.clone();

@@ -359,3 +359,20 @@ fn more_skills_than_are_looked_at_are_told() {
     );
     assert!(told(&checked, "skills").contains("more than 50 skills"), "{checked:?}");
 }
+
+#[test]
+fn a_skill_whose_condition_nobody_understands_is_not_offered() {
+    let yard = Yard::new();
+    let facts = |more: &str| format!("---\nname: tea\ndescription: About tea\n{more}\n---\n1. Do it\n");
+    for more in ["platforms: {macos: true}", "platforms: [[macos]]", "requires_tools: {x: true}"] {
+        yard.write("home/skills/tea/SKILL.md", &facts(more));
+        let skills = yard.skills();
+
+        let checked = skills.check(None, None);
+
+        assert!(skills.list_now(None).is_empty(), "{more}");
+        assert!(told(&checked, "tea").contains("cannot be understood: write a list of words"), "{checked:?}");
+        assert!(checked[0].hidden.is_some(), "{checked:?}");
+        assert_eq!(skills.view_now("tea", "").is_err(), more.starts_with("platforms"), "{more}");
+    }
+}
