@@ -78,7 +78,9 @@ impl HomeSkills {
         let replaced = done?;
         // Noted after it is there: what stood there before must not count as the person's. Until then this one
         // counts as what the other did.
-        usage::note(&inner.home, &name, Happened::Installed, self.clock.now())?;
+        usage::note(&inner.home, &name, Happened::Installed, self.clock.now()).map_err(|why| {
+            SkillError::Store(format!("`{name}` is installed, and that could not be noted: {why}"))
+        })?;
         Ok(Installed { name, folder: inner.home.join(folder), files: files.len(), replaced })
     }
 
@@ -100,6 +102,8 @@ impl HomeSkills {
             let why = "is not one of the home, and no model changes it";
             return Err(SkillError::ReadOnly { name: found.skill.name, why });
         }
+        // No change of an agent is on its way meanwhile: what it takes back may not be this pin.
+        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
         let name = &found.skill.name;
         let pin = match trust::digest(&super::view::opened(&found)?, &found.folder) {
             _ if !pinned => Pin::Gone,
@@ -153,9 +157,7 @@ impl Inner {
         force: bool,
         now: std::time::SystemTime,
     ) -> Result<Option<String>, SkillError> {
-        if let Some((_, why)) = usage::problem(&self.home) {
-            return Err(SkillError::Store(why));
-        }
+        usage::readable(&self.home)?;
         match self.own_skills().into_iter().find(|found| found.answers_to(name)) {
             Some(found) if usage::is_pinned(&self.home, &found.skill.name)? => {
                 Err(SkillError::ReadOnly { name: found.skill.name, why: PINNED })

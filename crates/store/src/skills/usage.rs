@@ -20,6 +20,8 @@ const DIGEST: &str = "pinned_digest";
 /// Where it says who wrote the skill, and how often an agent changed it.
 const AUTHOR: &str = "created_by";
 const PATCHES: &str = "patch_count";
+/// Most names that are told at once.
+const MAX_TOLD: usize = 20;
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// What happened to a skill.
@@ -144,10 +146,7 @@ pub(super) fn is_pinned(skills: &Path, name: &str) -> Result<bool, SkillError> {
             "{file} does not say clearly whether `{name}` is pinned; `hermes skills pin` or `unpin` does"
         ))
     };
-    match entry.as_object().ok_or_else(unclear)?.get("pinned") {
-        None | Some(Value::Null) => Ok(false),
-        Some(pinned) => pinned.as_bool().ok_or_else(unclear),
-    }
+    pinned(entry).ok_or_else(unclear)
 }
 
 /// Whether an agent wrote or changed the skill and no person stands behind it as it is now, by its digest. Of a
@@ -164,10 +163,33 @@ pub(super) fn is_of_agent(skills: &Path, name: &str, digest: impl FnOnce() -> Op
     (by_agent || changed) && accepted.is_none_or(|accepted| digest().as_deref() != Some(accepted))
 }
 
-/// The diary, and why it cannot be used, if so.
+/// The diary, and what of it cannot be used, if anything.
 pub(super) fn problem(skills: &Path) -> Option<(PathBuf, String)> {
-    let why = read(skills).err()?;
-    Some((skills.join(FILE), why.to_string()))
+    let why = match read(skills) {
+        Err(why) => why.to_string(),
+        Ok(all) => {
+            let unclear = all.iter().filter(|(_, entry)| pinned(entry).is_none());
+            let names: Vec<&str> = unclear.map(|(name, _)| name.as_str()).take(MAX_TOLD).collect();
+            if names.is_empty() {
+                return None;
+            }
+            format!("it does not say clearly whether these are pinned: {}", names.join(", "))
+        }
+    };
+    Some((skills.join(FILE), why))
+}
+
+/// Whether the diary can be read.
+pub(super) fn readable(skills: &Path) -> Result<(), SkillError> {
+    read(skills).map(drop)
+}
+
+/// Whether an entry says that its skill is pinned; nothing when that cannot be understood.
+fn pinned(entry: &Value) -> Option<bool> {
+    match entry.as_object()?.get("pinned") {
+        None | Some(Value::Null) => Some(false),
+        Some(pinned) => pinned.as_bool(),
+    }
 }
 
 /// What is noted. A file that is not understood is an error: what it says of pins and authors holds.
