@@ -8,9 +8,12 @@ use hermes_core::skills::{Beside, Origin, SKILL_FILE};
 use super::find::{Found, MAX_DEPTH, MAX_SKILLS};
 use super::roots::Root;
 use super::strays::{self, Stray};
-use super::view::{needs, view};
+use super::view::{file, needs, view};
 use super::{HomeSkills, Inner, trust, usage};
 use crate::disk;
+
+/// Most files of a skill whose text is looked at.
+const MAX_READ: usize = 50;
 
 /// A skill, or a folder where some should be, looked at closely.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +74,11 @@ impl Inner {
         }
         if let Ok(view) = view(found, None, None) {
             problems.extend(view.threat.map(|threat| format!("it {threat}")));
+            let files = view.linked.iter().flat_map(|(_, files)| files).take(MAX_READ);
+            problems.extend(files.filter_map(|path| {
+                let threat = file(found, path).ok()?.threat?;
+                Some(format!("its file {path}: it {threat}"))
+            }));
         }
         let needs = needs(&found.front, self.needs_here());
         let missing = |what: &str, names: &[String]| {

@@ -76,6 +76,7 @@ pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> 
     let length = bytes.len() as u64;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     Ok(LinkedFile {
+        threat: text.as_deref().and_then(scan),
         skill: found.skill.name.clone(),
         file: wanted.display().to_string(),
         text,
