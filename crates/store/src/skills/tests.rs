@@ -258,7 +258,7 @@ fn a_pin_holds_while_nobody_can_read_it_and_a_list_that_is_broken_is_told_and_le
 
     assert!(accepted.contains("mend that file or move it away, and accept again"), "{accepted}");
     assert_eq!(std::fs::read_to_string(yard.path("home/skills/.trusted.json")).unwrap(), "{ not json");
-    assert!(told(&lists, ".usage.json").ends_with("are pinned: cup, tea"), "{lists:?}");
+    assert!(told(&lists, ".usage.json").ends_with("are pinned: tea, cup"), "{lists:?}");
     assert!(told(&lists, ".trusted.json").contains("cannot be understood"), "{lists:?}");
     assert!(pinned.contains("is pinned") && unpinned.contains("mend that file"), "{pinned} {unpinned}");
     assert!(told(&skills.check(None, None), ".usage.json").contains("cannot be understood"));

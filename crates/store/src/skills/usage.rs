@@ -216,8 +216,9 @@ fn write(file: &Path, all: &Map<String, Value>) -> Result<(), SkillError> {
 
 /// The fields of an entry, taken out; new ones in place of what is none.
 fn taken(all: &mut Map<String, Value>, name: &str) -> Map<String, Value> {
-    match all.remove(name) {
-        Some(Value::Object(fields)) => fields,
+    match all.get_mut(name) {
+        // Taken out of its place, which it goes back to.
+        Some(Value::Object(fields)) => std::mem::take(fields),
         _ => Map::from_iter([("state".to_owned(), json!("active")), ("pinned".to_owned(), json!(false))]),
     }
 }
