@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hermes::core::skills::View;
+use hermes::core::skills::{SkillError, View};
 use hermes::core::suggest::suggest;
 use hermes::env::probe::file_exists;
 
@@ -13,11 +13,20 @@ use crate::chat::talk::Talk;
 const AS_WRITTEN: &str = "a space before the `/` asks it as it is written";
 
 /// What is said to the model when a line begins with the name of a skill behind a `/`; nothing when
-/// there is no such skill.
-pub(crate) fn message(talk: &dyn Talk, line: &str) -> Option<String> {
-    let rest = line.strip_prefix('/')?;
+/// there is no such skill, and an error when there is one that cannot be used.
+pub(crate) fn message(talk: &dyn Talk, line: &str) -> Result<Option<String>, String> {
+    let Some(rest) = line.strip_prefix('/') else { return Ok(None) };
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    Some(told(&talk.skill(&name.to_lowercase())?, words.trim()))
+    // As written first: skills of others have names with capital letters.
+    let found = match talk.skill(name) {
+        Err(SkillError::Unknown { .. }) => talk.skill(&name.to_lowercase()),
+        found => found,
+    };
+    match found {
+        Ok(view) => Ok(Some(told(&view, words.trim()))),
+        Err(SkillError::Unknown { .. }) => Ok(None),
+        Err(why) => Err(why.to_string()),
+    }
 }
 
 /// What is said to the model for a question that is asked without a screen. A skill behind a `/` is put before
@@ -34,12 +43,14 @@ pub(crate) fn question(talk: &dyn Talk, text: String) -> Result<String, String> 
         let name = def.name();
         return Err(format!("/{name} is a command for the screen of `hermes chat`; {AS_WRITTEN}"));
     }
-    if let Some(message) = message(talk, &text) {
+    let said = message(talk, &text);
+    if let Ok(Some(message)) = said {
         return Ok(message);
     }
     if file_exists(&Path::new("/").join(name)) {
         return Ok(text);
     }
+    said.map_err(|why| format!("{why} ({AS_WRITTEN})"))?;
     let skills = talk.skills();
     let near = suggest(name, skills.iter().map(|skill| skill.name.as_str()), 1);
     let near = near.first().map(|near| format!("; did you mean /{near}?")).unwrap_or_default();

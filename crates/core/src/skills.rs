@@ -16,7 +16,7 @@ use crate::definitions::Toolbox;
 use crate::permit::{Permit, Write};
 use crate::threat::Threat;
 
-pub use index::{harmless, in_short, index};
+pub use index::{WITHOUT_CATEGORY, harmless, in_short, index};
 
 /// The name of the file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -101,6 +101,13 @@ pub struct Skill {
     pub origin: Origin,
     /// When it makes sense.
     pub conditions: Conditions,
+}
+
+impl Skill {
+    /// Whether it stands in a category, or in none where that is what the words say that an index has for it.
+    pub fn is_in(&self, category: &str) -> bool {
+        self.category.as_deref().unwrap_or(WITHOUT_CATEGORY) == category
+    }
 }
 
 /// Where a skill comes from.
@@ -258,6 +265,8 @@ pub struct LinkedFile {
     pub text: Option<String>,
     /// How long it is.
     pub bytes: u64,
+    /// What looks wrong about its text.
+    pub threat: Option<Threat>,
 }
 
 /// A change to a skill.

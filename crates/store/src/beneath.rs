@@ -3,7 +3,7 @@
 //! Part of the door to the disk. Every step below the folder is taken with the folder in hand, and a
 //! link is never followed, so that no name, and no link put there meanwhile, leads out of it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,6 +19,9 @@ use crate::error::StoreError;
 /// How many names are tried for a file that is being written.
 const MAX_TRIES: u32 = 100;
 
+/// What the name of a file begins with that is being written.
+const TEMPORARY: &str = ".hermes-";
+
 /// A folder held open.
 #[derive(Debug)]
 pub(crate) struct Beneath {
@@ -30,11 +33,20 @@ pub(crate) struct Beneath {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) name: String,
+    /// The name as it is on disk; the other one has signs in place of what is no text.
+    raw: OsString,
     pub(crate) kind: ItemKind,
     pub(crate) bytes: u64,
     pub(crate) modified: SystemTime,
     /// Whether its owner may run it.
     pub(crate) runs: bool,
+}
+
+impl Item {
+    /// Whether its name is text: only such a one leads to it again.
+    pub(crate) fn is_text(&self) -> bool {
+        self.raw.to_str().is_some()
+    }
 }
 
 /// What a name stands for.
@@ -100,8 +112,7 @@ impl Beneath {
         })
     }
 
-    /// What a folder below holds, by name; a folder that is not there holds nothing. Names that are no
-    /// text are passed over.
+    /// What a folder below holds, by name; a folder that is not there holds nothing.
     pub(crate) fn list(&self, folder: &Path) -> Result<Vec<Item>, StoreError> {
         let at = || self.path.join(folder);
         let opened = match self.folder(folder, false) {
@@ -112,7 +123,7 @@ impl Beneath {
         let mut items = Vec::new();
         for entry in Dir::read_from(&opened).map_err(|wrong| failed("list", &at(), wrong))? {
             let entry = entry.map_err(|wrong| failed("list", &at(), wrong))?;
-            let Ok(name) = std::str::from_utf8(entry.file_name().to_bytes()) else { continue };
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." {
                 continue;
             }
@@ -120,7 +131,7 @@ impl Beneath {
             let Ok(stat) = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             items.push(item(name, &stat));
         }
-        items.sort_by(|one, other| one.name.cmp(&other.name));
+        items.sort_by(|one, other| one.raw.cmp(&other.raw));
         Ok(items)
     }
 
@@ -128,7 +139,7 @@ impl Beneath {
     pub(crate) fn look(&self, path: &Path) -> Option<Item> {
         let (folder, name) = self.parent(path, false).ok()?;
         let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(item(&name.to_string_lossy(), &stat))
+        Some(item(name, &stat))
     }
 
     /// Writes a file, whole or not at all; folders on the way to it are made. A file that is there
@@ -181,7 +192,7 @@ impl Beneath {
     /// Removes a folder with everything in it. Links go, what they point to stays.
     pub(crate) fn remove_all(&self, folder: &Path) -> Result<(), StoreError> {
         for item in self.list(folder)? {
-            let below = folder.join(&item.name);
+            let below = folder.join(&item.raw);
             match item.kind {
                 ItemKind::Folder => self.remove_all(&below)?,
                 _ => drop(self.remove(&below)?),
@@ -231,7 +242,7 @@ impl Beneath {
 fn temporary(folder: &impl AsFd) -> io::Result<(String, OwnedFd)> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for number in 0..MAX_TRIES {
-        let name = format!(".hermes-{number}.tmp");
+        let name = format!("{TEMPORARY}{number}.tmp");
         match rustix::fs::openat(folder, &name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => return Ok((name, file)),
             Err(Errno::EXIST) => {}
@@ -241,11 +252,12 @@ fn temporary(folder: &impl AsFd) -> io::Result<(String, OwnedFd)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn item(name: &str, stat: &Stat) -> Item {
+fn item(name: &OsStr, stat: &Stat) -> Item {
     let seconds = u64::try_from(stat.st_mtime).unwrap_or_default();
     let rest = u32::try_from(stat.st_mtime_nsec).unwrap_or_default();
     Item {
-        name: name.to_owned(),
+        name: name.to_string_lossy().into_owned(),
+        raw: name.to_owned(),
         kind: kind(stat),
         bytes: u64::try_from(stat.st_size).unwrap_or_default(),
         modified: UNIX_EPOCH + Duration::new(seconds, rest),
@@ -264,6 +276,12 @@ fn kind(stat: &Stat) -> ItemKind {
 
 fn failed(doing: &'static str, path: &Path, wrong: Errno) -> StoreError {
     StoreError::Io { doing, path: path.to_owned(), source: wrong.into() }
+}
+
+/// Whether a name is that of a file that is being written, or was when the process died.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    let number = name.strip_prefix(TEMPORARY).and_then(|rest| rest.strip_suffix(".tmp"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number < MAX_TRIES))
 }
 
 /// Whether a name starts with a dot.

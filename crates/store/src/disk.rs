@@ -164,6 +164,11 @@ pub(crate) fn size(path: &Path) -> Option<u64> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
 }
 
+/// Whether anything is there, be it a link that leads nowhere.
+pub(crate) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
 /// Where a link leads; `None` for anything else.
 pub(crate) fn link(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()

@@ -9,7 +9,7 @@ use hermes::chat::{Chat, ModelWish, OpenError, Opening};
 use hermes::core::clarify::Asker;
 use hermes::core::model::{Message, Part, Usage};
 use hermes::core::policy::Approver;
-use hermes::core::skills::{Beside, Skill, View};
+use hermes::core::skills::{Beside, Skill, SkillError, View};
 use hermes::core::sudo::SudoAsker;
 use hermes::core::toolset::Selection;
 use tokio_util::sync::CancellationToken;
@@ -184,10 +184,11 @@ impl Talk for Agent {
         skills.list_now(Some(&Beside::of(&self.chat.session().toolbox_blocking())))
     }
 
-    fn skill(&self, name: &str) -> Option<View> {
-        let view = self.runtime.skills()?.view_now(name, &self.chat.session_id()).ok()?;
+    fn skill(&self, name: &str) -> Result<View, SkillError> {
+        let none = || SkillError::Unknown { name: name.to_owned(), near: Vec::new() };
+        let view = self.runtime.skills().ok_or_else(none)?.view_now(name, &self.chat.session_id())?;
         self.chat.session().pass_variables(view.needs.names());
-        Some(view)
+        Ok(view)
     }
 
     fn injected(&self) -> Vec<String> {

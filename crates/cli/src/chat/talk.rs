@@ -5,7 +5,7 @@
 use futures::future::BoxFuture;
 use hermes::agent::{EventSink, TurnEnd};
 use hermes::core::model::{Message, Part, Usage};
-use hermes::core::skills::{Skill, View};
+use hermes::core::skills::{Skill, SkillError, View};
 use tokio_util::sync::CancellationToken;
 
 /// What was done, or why not, in words for a person.
@@ -105,9 +105,9 @@ pub(crate) trait Talk: Send + Sync {
         Vec::new()
     }
 
-    /// What a skill says that the person wants to be used now; nothing when there is no such skill.
-    fn skill(&self, _name: &str) -> Option<View> {
-        None
+    /// What a skill says that the person wants to be used now, or why it cannot be.
+    fn skill(&self, name: &str) -> Result<View, SkillError> {
+        Err(SkillError::Unknown { name: name.to_owned(), near: Vec::new() })
     }
 
     /// What plugins want to be said; each is given out once.

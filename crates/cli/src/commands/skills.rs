@@ -174,7 +174,7 @@ fn failed(why: SkillError) -> Failure {
 
 fn list(skills: &HomeSkills, beside: &Beside, category: Option<&str>, shell: &Shell) -> Result<(), Failure> {
     let mut all = skills.list_now(Some(beside));
-    all.retain(|skill| category.is_none_or(|category| skill.category.as_deref() == Some(category)));
+    all.retain(|skill| category.is_none_or(|category| skill.is_in(category)));
     if shell.out.wants_json() {
         let one = |skill: &hermes::core::skills::Skill| {
             json!({
@@ -194,6 +194,9 @@ fn list(skills: &HomeSkills, beside: &Beside, category: Option<&str>, shell: &Sh
         ]
     };
     let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
+    for why in skills.unreadable() {
+        shell.out.aside(&format!("{why}; the skills there are not in this list"));
+    }
     let unaccepted = skills.unaccepted();
     if !unaccepted.is_empty() {
         let names = unaccepted.join(", ");
@@ -217,8 +220,10 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
     if let Some(file) = file {
         let file = skills.file_now(name, file).map_err(|why| not_found(skills, why))?;
         if shell.out.wants_json() {
-            let told =
-                json!({ "name": file.skill, "file": file.file, "content": file.text, "bytes": file.bytes });
+            let told = json!({
+                "name": file.skill, "file": file.file, "content": file.text, "bytes": file.bytes,
+                "warning": file.threat.map(|threat| format!("it {threat}")),
+            });
             return shell.out.json(&told);
         }
         return match &file.text {

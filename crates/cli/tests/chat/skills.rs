@@ -80,3 +80,28 @@ fn a_question_without_a_screen_uses_a_skill_by_its_name_too() {
     assert_eq!(stage.server.bodies().len(), 4);
     assert_eq!(stage.json(&["sessions", "list"]).as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn a_skill_is_called_as_it_is_written_and_one_that_cannot_be_used_says_why() {
+    let stage = Stage::saying([Answer::text("Here it is.")]);
+    skill(&stage, "MySkill", "");
+    skill(&stage, "snow", "platforms: [macos, windows]\n");
+    skill(&stage, "tea", "");
+    let other = stage.state().join("skills/bar/tea");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::write(other.join("SKILL.md"), "---\nname: tea\ndescription: Iced\n---\n1. Cool it\n").unwrap();
+    let asked = |question: &str| {
+        let said = stage.chat(&["-q", question]);
+        (said.code, said.err)
+    };
+
+    let written = asked("/MySkill hi");
+    let heard = stage.server.bodies().last().map(|body| body["messages"].to_string()).unwrap_or_default();
+    let elsewhere = asked("/snow falls");
+    let several = asked("/Tea with milk");
+
+    assert!(written.0 == Some(0) && heard.contains("1. Boil the MySkill"), "{written:?} {heard}");
+    assert!(elsewhere.0 == Some(2) && elsewhere.1.contains("is only for macos, windows"), "{elsewhere:?}");
+    assert!(several.0 == Some(2) && several.1.contains("is the name of several skills"), "{several:?}");
+    assert_eq!(stage.server.bodies().len(), 1);
+}

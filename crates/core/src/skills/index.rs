@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use super::Skill;
 use crate::threat::scan;
 
+/// What an index calls the skills that stand in no category; a list of a category knows these words too.
+pub const WITHOUT_CATEGORY: &str = "without a category";
 /// Most skills that an index names one by one.
 const MAX_NAMED: usize = 40;
 /// Most characters of an index that names skills one by one.
@@ -26,7 +28,7 @@ pub fn index(skills: &[Skill], about: &BTreeMap<String, String>) -> Vec<String> 
     }
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for skill in skills {
-        let category = skill.category.as_deref().unwrap_or("without a category");
+        let category = skill.category.as_deref().unwrap_or(WITHOUT_CATEGORY);
         match counts.iter_mut().find(|(name, _)| *name == category) {
             Some((_, count)) => *count += 1,
             None => counts.push((category, 1)),
@@ -110,6 +112,21 @@ mod tests {
         let size = |lines: Vec<String>| lines.iter().map(String::len).sum::<usize>();
         assert_eq!(index(&many(5_000, 500), &about).len(), MAX_CATEGORIES + 2);
         assert!(size(index(&many(50_000, 5_000), &about)) <= size(index(&many(5_000, 500), &about)) + 10);
+    }
+
+    #[test]
+    fn each_category_that_is_counted_can_be_asked_for() {
+        let mut many: Vec<Skill> = (0..30).map(|n| skill(&format!("a{n}"), None, "")).collect();
+        many.extend((0..20).map(|n| skill(&format!("b{n}"), Some("devops"), "")));
+
+        let lines = index(&many, &BTreeMap::new());
+
+        assert_eq!(lines[1..], ["devops: 20", "without a category: 30"]);
+        for line in &lines[1..] {
+            let (category, count) = line.split_once(": ").unwrap();
+            let found = many.iter().filter(|skill| skill.is_in(category)).count();
+            assert_eq!(found.to_string(), count, "{category}");
+        }
     }
 
     #[test]

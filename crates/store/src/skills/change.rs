@@ -10,13 +10,15 @@ use super::find::{Found, MAX_BYTES};
 use super::usage::{self, Happened};
 use super::view::{A_FOLDER, MAX_LINKED, store};
 use super::{Inner, front, names};
-use crate::beneath::{Beneath, ItemKind};
+use crate::beneath::{Beneath, Item, ItemKind, is_temporary};
 use crate::disk;
 use crate::error::StoreError;
 use crate::sessions::Moment;
 
 /// Where skills go that are taken away.
 const ARCHIVE: &str = ".archive";
+/// Where a skill is put together before it gets its name.
+pub(super) const INCOMING: &str = ".incoming";
 /// Why a pinned skill stays as it is.
 pub(super) const PINNED: &str = "is pinned; a person can let it go with `hermes skills unpin`";
 /// How many names are tried for a skill that is put aside.
@@ -89,13 +91,25 @@ impl Inner {
             });
         }
         let folder = category.map_or_else(|| PathBuf::from(name), |category| Path::new(category).join(name));
-        if root.look(&folder).is_some() {
+        if !is_free(root, &folder) {
             let path = folder.display().to_string();
             return Err(SkillError::Exists { name: name.to_owned(), path });
         }
-        let changed = self.written(root, &folder, Path::new(SKILL_FILE), text)?;
-        usage::note(&self.home, name, Happened::Created, now);
-        Ok(changed)
+        let below = folder.join(SKILL_FILE);
+        self.noted(root, &below, (name, Happened::Created, now), || {
+            let incoming = Path::new(INCOMING).join(name);
+            root.remove_all(&incoming).map_err(store)?;
+            let made = root.write(&incoming.join(SKILL_FILE), text.as_bytes(), false);
+            let made = made.map_err(store).and_then(|()| {
+                let moved = root.rename(&incoming, &folder);
+                moved.map_err(|wrong| refused(root, &below, Path::new(SKILL_FILE), wrong))
+            });
+            // Whatever came of it, nothing half-done stays; what cannot be removed is overwritten next time.
+            let _ = root.remove_all(&incoming);
+            root.remove_if_empty(Path::new(INCOMING));
+            made
+        })?;
+        Ok(Changed { path: folder.display().to_string(), file: Some(self.home.join(below)) })
     }
 
     fn rewrite(
@@ -126,9 +140,8 @@ impl Inner {
             }
             _ => {}
         }
-        let changed = self.written(root, &found.folder, &path, text)?;
-        usage::note(&self.home, &found.skill.name, Happened::Changed, now);
-        Ok(changed)
+        let note = (found.skill.name.as_str(), Happened::Changed, now);
+        self.noted(root, &found.folder.join(&path), note, || self.written(root, &found.folder, &path, text))
     }
 
     fn delete(
@@ -145,8 +158,8 @@ impl Inner {
                 return Err(SkillError::Invalid(format!("`{name}` cannot be absorbed into itself")));
             }
         }
-        let path = put_aside(root, &found, now)?;
-        usage::note(&self.home, &found.skill.name, Happened::Deleted, now);
+        let note = (found.skill.name.as_str(), Happened::Deleted, now);
+        let path = self.noted(root, &found.folder.join(SKILL_FILE), note, || put_aside(root, &found, now))?;
         Ok(Changed { path, file: None })
     }
 
@@ -161,9 +174,8 @@ impl Inner {
         let found = self.own(name)?;
         let path = names::linked(file)?;
         checked_file(file, text)?;
-        let changed = self.written(root, &found.folder, &path, text)?;
-        usage::note(&self.home, &found.skill.name, Happened::Changed, now);
-        Ok(changed)
+        let note = (found.skill.name.as_str(), Happened::Changed, now);
+        self.noted(root, &found.folder.join(&path), note, || self.written(root, &found.folder, &path, text))
     }
 
     fn remove_file(
@@ -178,12 +190,15 @@ impl Inner {
         if root.look(&found.folder.join(&path)).is_some_and(|item| item.kind == ItemKind::Folder) {
             return Err(SkillError::Path { file: file.to_owned(), why: A_FOLDER });
         }
-        if !root.remove(&found.folder.join(&path)).map_err(store)? {
+        let whole = found.folder.join(&path);
+        if root.look(&whole).is_none() {
             let view = super::view::view(&found, None, None)?;
             let of_ours = view.linked.into_iter().filter(|(folder, _)| LINKED_FOLDERS.contains(folder));
             let there = of_ours.flat_map(|(_, files)| files).collect();
             return Err(SkillError::NoFile { skill: found.skill.name, file: file.to_owned(), there });
         }
+        let note = (found.skill.name.as_str(), Happened::Changed, now);
+        self.noted(root, &whole, note, || root.remove(&whole).map_err(store))?;
         let mut above = path.parent();
         while let Some(folder) = above.filter(|folder| !folder.as_os_str().is_empty()) {
             if !root.remove_if_empty(&found.folder.join(folder)) {
@@ -191,7 +206,6 @@ impl Inner {
             }
             above = folder.parent();
         }
-        usage::note(&self.home, &found.skill.name, Happened::Changed, now);
         Ok(Changed { path: found.folder.display().to_string(), file: Some(found.place().join(path)) })
     }
 
@@ -200,7 +214,7 @@ impl Inner {
         let found = self.one(name)?;
         let refuse = |why| Err(SkillError::ReadOnly { name: found.skill.name.clone(), why });
         match found.skill.origin {
-            Origin::Home if usage::is_pinned(&self.home, &found.skill.name) => refuse(PINNED),
+            Origin::Home if usage::is_pinned(&self.home, &found.skill.name)? => refuse(PINNED),
             Origin::Home => Ok(found),
             Origin::Project => refuse("belongs to the project; change its files there"),
             Origin::External => refuse("lies in a folder of `skills.external_dirs`"),
@@ -208,21 +222,28 @@ impl Inner {
         }
     }
 
+    /// Notes what is about to happen, then does it: an agent's work never goes unnoted, whenever the process dies.
+    /// The note is taken back when nothing came of it, which the file shows.
+    pub(super) fn noted<T>(
+        &self,
+        root: &Beneath,
+        file: &Path,
+        (name, happened, now): (&str, Happened, SystemTime),
+        work: impl FnOnce() -> Result<T, SkillError>,
+    ) -> Result<T, SkillError> {
+        let there = || root.read(file, MAX_LINKED.max(MAX_BYTES)).ok();
+        let was = there();
+        let before = usage::note(&self.home, name, happened, now)?;
+        let done = work();
+        if done.is_err() && there() == was {
+            usage::take_back(&self.home, before);
+        }
+        done
+    }
+
     fn written(&self, root: &Beneath, folder: &Path, file: &Path, text: &str) -> Result<Changed, SkillError> {
         let below = folder.join(file);
-        match root.write(&below, text.as_bytes(), false) {
-            Ok(()) => {}
-            Err(StoreError::Io { source, .. }) if is_in_the_way(&source) => {
-                let is_link = |part: &Path| root.look(part).is_some_and(|item| item.kind == ItemKind::Link);
-                let why = if below.ancestors().any(is_link) {
-                    "a link stands in its way, which may lead out of the skill"
-                } else {
-                    "a file or a folder stands in its way"
-                };
-                return Err(SkillError::Path { file: file.display().to_string(), why });
-            }
-            Err(other) => return Err(store(other)),
-        }
+        root.write(&below, text.as_bytes(), false).map_err(|wrong| refused(root, &below, file, wrong))?;
         Ok(Changed { path: folder.display().to_string(), file: Some(self.home.join(below)) })
     }
 }
@@ -255,6 +276,34 @@ pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Resul
         }
     }
     Err(SkillError::Store("there is no free name in the archive".to_owned()))
+}
+
+/// Whether a folder can be taken for a new skill: nothing is there, or only what a process left that died while it
+/// wrote one, which goes.
+pub(super) fn is_free(root: &Beneath, folder: &Path) -> bool {
+    let Some(there) = root.look(folder) else { return true };
+    let Ok(items) = root.list(folder) else { return false };
+    let ours = |item: &Item| item.kind == ItemKind::File && is_temporary(&item.name);
+    if there.kind != ItemKind::Folder || !items.iter().all(ours) {
+        return false;
+    }
+    items.iter().all(|item| root.remove(&folder.join(&item.name)).is_ok()) && root.remove_if_empty(folder)
+}
+
+/// Why a file could not be written, in the words of skills.
+fn refused(root: &Beneath, below: &Path, file: &Path, wrong: StoreError) -> SkillError {
+    match &wrong {
+        StoreError::Io { source, .. } if is_in_the_way(source) => {
+            let is_link = |part: &Path| root.look(part).is_some_and(|item| item.kind == ItemKind::Link);
+            let why = if below.ancestors().any(is_link) {
+                "a link stands in its way, which may lead out of the skill"
+            } else {
+                "a file or a folder stands in its way"
+            };
+            SkillError::Path { file: file.display().to_string(), why }
+        }
+        _ => store(wrong),
+    }
 }
 
 /// Whether something stood where a file, or a folder on the way to it, was to be.

@@ -5,11 +5,15 @@ use std::path::{Path, PathBuf};
 use hermes_core::effect::lexical;
 use hermes_core::skills::{Beside, Origin, SKILL_FILE};
 
-use super::find::{self, Found, MAX_DEPTH, Stray};
+use super::find::{Found, MAX_DEPTH, MAX_SKILLS};
 use super::roots::Root;
-use super::view::{needs, view};
-use super::{HomeSkills, Inner};
-use crate::beneath::Beneath;
+use super::strays::{self, Stray};
+use super::view::{file, needs, view};
+use super::{HomeSkills, Inner, trust, usage};
+use crate::disk;
+
+/// Most files of a skill whose text is looked at.
+const MAX_READ: usize = 50;
 
 /// A skill, or a folder where some should be, looked at closely.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +39,33 @@ impl HomeSkills {
         let all = inner.below(&roots);
         let wanted = all.iter().filter(|found| name.is_none_or(|name| found.answers_to(name)));
         let mut checked: Vec<Checked> = wanted.map(|found| inner.looked_at(found, &all, beside)).collect();
-        let odd = roots.iter().flat_map(|root| oddities(root, &all));
-        checked.extend(odd.filter(|odd| name.is_none_or(|name| odd.name == name)));
+        let mut odd: Vec<Checked> = roots.iter().flat_map(|root| oddities(root, &all)).collect();
+        odd.extend(inner.lists());
+        checked.extend(odd.into_iter().filter(|odd| name.is_none_or(|name| odd.name == name)));
         checked
     }
 }
 
 impl Inner {
+    /// What is kept about skills and cannot be used: what was noted of them, what was accepted, where they are.
+    fn lists(&self) -> Vec<Checked> {
+        let broken = [usage::problem(&self.home), trust::problem(&self.home)];
+        let told = |name: String, folder: PathBuf, problem: String| Checked {
+            name,
+            folder,
+            origin: Origin::Home,
+            hidden: None,
+            problems: vec![problem],
+        };
+        let mut all: Vec<Checked> =
+            broken.into_iter().flatten().map(|(file, why)| told(last(&file), file, why)).collect();
+        if self.settings.external_dirs.iter().any(|named| named.trim().is_empty()) {
+            let problem = "one of its entries is empty and names no folder".to_owned();
+            all.push(told("skills.external_dirs".to_owned(), self.state.clone(), problem));
+        }
+        all
+    }
+
     fn looked_at(&self, found: &Found, all: &[Found], beside: Option<&Beside>) -> Checked {
         let mut problems = found.front.problems.clone();
         let same = all.iter().filter(|other| other.skill.name == found.skill.name).count();
@@ -50,6 +74,11 @@ impl Inner {
         }
         if let Ok(view) = view(found, None, None) {
             problems.extend(view.threat.map(|threat| format!("it {threat}")));
+            let files = view.linked.iter().flat_map(|(_, files)| files).take(MAX_READ);
+            problems.extend(files.filter_map(|path| {
+                let threat = file(found, path).ok()?.threat?;
+                Some(format!("its file {path}: it {threat}"))
+            }));
         }
         let needs = needs(&found.front, self.needs_here());
         let missing = |what: &str, names: &[String]| {
@@ -89,27 +118,55 @@ fn oddities(root: &Root, all: &[Found]) -> Vec<Checked> {
             let problem = format!("its plugin names {}, and there is no SKILL.md", root.path.display());
             vec![told(&root.path, root.only.as_deref(), None, &problem)]
         }
-        Origin::External if !matches!(Beneath::open(&root.path), Ok(Some(_))) => {
+        Origin::External if !disk::is_there(&root.path) => {
             let problem =
                 format!("`skills.external_dirs` names {}, and there is no such folder", root.path.display());
             vec![told(&root.path, None, None, &problem)]
         }
-        // What nobody has accepted is the business of `trust`.
-        Origin::Project => Vec::new(),
-        Origin::Home | Origin::External => {
+        _ if strays::unreadable(&root.path).is_some() => {
+            let why = strays::unreadable(&root.path).unwrap_or_default();
+            vec![told(&root.path, None, None, &why)]
+        }
+        origin => {
             let told = |(path, stray): (PathBuf, Stray)| {
-                let (hidden, problem) = words(stray, &root.origin);
-                let folder = if stray == Stray::Spelling { path.parent() } else { None };
-                told(folder.unwrap_or(&path), None, Some(hidden), &problem)
+                let (hidden, problem) = words(&stray, &root.origin);
+                let above = matches!(stray, Stray::Spelling | Stray::NoFile);
+                let folder = if above { path.parent() } else { None };
+                told(folder.unwrap_or(&path), None, hidden, &problem)
             };
-            find::strays(&root.path).into_iter().map(told).collect()
+            let mut all = strays::strays(&root.path);
+            // What nobody has accepted is the business of `trust`.
+            all.retain(|(_, stray)| *origin != Origin::Project || is_unseen(stray));
+            all.into_iter().map(told).collect()
         }
     }
 }
 
+/// Whether nobody can tell what lies there.
+fn is_unseen(stray: &Stray) -> bool {
+    matches!(stray, Stray::Unreadable(_) | Stray::TooMany)
+}
+
+/// Why a folder looks as if it held fewer skills than it may hold, in words.
+pub(super) fn unreadable(root: &Root) -> Vec<String> {
+    if let Some(why) = strays::unreadable(&root.path) {
+        return vec![why];
+    }
+    let unseen = strays::strays(&root.path).into_iter().filter(|(_, stray)| is_unseen(stray));
+    let words = |(path, stray): (PathBuf, Stray)| match stray {
+        Stray::Unreadable(why) => why,
+        other => format!("{}: {}", path.display(), words(&other, &root.origin).1),
+    };
+    unseen.map(words).collect()
+}
+
 /// Why something that looks like a skill is none, and what can be done.
-fn words(stray: Stray, origin: &Origin) -> (&'static str, String) {
-    match stray {
+fn words(stray: &Stray, origin: &Origin) -> (Option<&'static str>, String) {
+    let (hidden, problem) = match stray {
+        Stray::Unreadable(why) => return (None, why.clone()),
+        Stray::TooMany => {
+            return (None, format!("it holds more than {MAX_SKILLS} skills; the others are not looked at"));
+        }
         Stray::Link => {
             let problem = "name the folder it leads to in `skills.external_dirs`";
             ("it is a link, which is not followed", problem.to_owned())
@@ -121,11 +178,18 @@ fn words(stray: Stray, origin: &Origin) -> (&'static str, String) {
         }
         Stray::Top => ("it lies in no folder of its own", "put it into one".to_owned()),
         Stray::Spelling => ("its file has another name", format!("call its file {SKILL_FILE}")),
+        Stray::NoFile => ("it has no text", format!("its {SKILL_FILE} is no file; put one in its place")),
         Stray::Deep => {
             let problem = format!("put it at most {MAX_DEPTH} folders below the one that is looked into");
             ("it lies too deep", problem)
         }
-    }
+        Stray::PassedOver => {
+            let why = "folders called so belong to other tools and are not looked into";
+            (why, "give its folder another name".to_owned())
+        }
+        Stray::NoText => ("its name is not text", "give it another name".to_owned()),
+    };
+    (Some(hidden), problem)
 }
 
 fn last(path: &Path) -> String {

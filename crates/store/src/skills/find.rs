@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use hermes_core::skills::{CATEGORY_FILE, Origin, SKILL_FILE, Skill};
 
 use super::front::{self, Front};
-use super::names;
+use super::names::{self, PASSED_OVER};
 use super::roots::Root;
 use super::trust::Trusted;
 use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
@@ -19,9 +19,7 @@ pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 /// How deep skills may lie below a root.
 pub(super) const MAX_DEPTH: usize = 4;
 /// Most skills of one root.
-const MAX_SKILLS: usize = 5_000;
-/// Folders of others' tools, which hold no skills.
-pub(super) const PASSED_OVER: &[&str] = &["node_modules", "venv", "__pycache__", "site-packages", "target"];
+pub(super) const MAX_SKILLS: usize = if cfg!(test) { 50 } else { 5_000 };
 
 /// A skill that was found.
 #[derive(Debug, Clone)]
@@ -167,57 +165,14 @@ fn step(root: &Beneath, folder: &Path, depth: usize, left: &mut usize, visit: &m
     }
 }
 
-/// Something that looks like a skill to a person and is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stray {
-    /// A link, which is not followed.
-    Link,
-    /// A `SKILL.md` in the root itself.
-    Top,
-    /// A file whose name is nearly `SKILL.md`.
-    Spelling,
-    /// A skill below too many folders.
-    Deep,
-}
-
-/// What lies below a root that looks like a skill and is none.
-pub(super) fn strays(root: &Path) -> Vec<(PathBuf, Stray)> {
-    let Ok(Some(opened)) = Beneath::open(root) else { return Vec::new() };
-    let mut found = Vec::new();
-    strayed(&opened, Path::new(""), 0, &mut found);
-    found.into_iter().map(|(path, stray)| (root.join(path), stray)).collect()
-}
-
-fn strayed(root: &Beneath, folder: &Path, depth: usize, found: &mut Vec<(PathBuf, Stray)>) {
-    let items = root.list(folder).unwrap_or_default();
-    if found.len() >= MAX_SKILLS {
-        return;
-    }
-    if is_skill(&items, depth) {
-        found.extend((depth > MAX_DEPTH).then(|| (folder.to_owned(), Stray::Deep)));
-        return;
-    }
-    for item in items.iter().filter(|item| !is_hidden(&item.name)) {
-        let path = folder.join(&item.name);
-        match item.kind {
-            ItemKind::Link => found.push((path, Stray::Link)),
-            ItemKind::File if item.name == SKILL_FILE => found.push((path, Stray::Top)),
-            ItemKind::File if item.name.eq_ignore_ascii_case(SKILL_FILE) => {
-                found.push((path, Stray::Spelling));
-            }
-            ItemKind::Folder if depth <= MAX_DEPTH && is_looked_into(item) => {
-                strayed(root, &path, depth + 1, found);
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Whether these are the contents of a skill: the root itself is none.
-fn is_skill(items: &[Item], depth: usize) -> bool {
+pub(super) fn is_skill(items: &[Item], depth: usize) -> bool {
     depth > 0 && items.iter().any(|item| item.name == SKILL_FILE && item.kind == ItemKind::File)
 }
 
-fn is_looked_into(item: &Item) -> bool {
-    item.kind == ItemKind::Folder && !is_hidden(&item.name) && !PASSED_OVER.contains(&item.name.as_str())
+pub(super) fn is_looked_into(item: &Item) -> bool {
+    item.kind == ItemKind::Folder
+        && item.is_text()
+        && !is_hidden(&item.name)
+        && !PASSED_OVER.contains(&item.name.as_str())
 }

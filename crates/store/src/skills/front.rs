@@ -9,6 +9,7 @@ use hermes_core::skills::{Conditions, NeededVariable, SkillError};
 use hermes_core::threat::scan;
 use serde_json::Value;
 
+use super::facts::{Facts, MAX_LIST, text, words};
 use super::names;
 use crate::config;
 
@@ -16,10 +17,16 @@ use crate::config;
 pub(super) const MAX_CHARS: usize = 100_000;
 /// Longest description.
 const MAX_DESCRIPTION: usize = 1024;
-/// Longest list of anything.
-const MAX_LIST: usize = 64;
 /// Most characters of something odd that are told.
 const MAX_TOLD: usize = 80;
+
+/// Where facts stand in maps, by what a person calls those.
+const MAPS: [(&str, &str); 4] = [
+    ("metadata", "/metadata"),
+    ("metadata.hermes", "/metadata/hermes"),
+    ("prerequisites", "/prerequisites"),
+    ("setup", "/setup"),
+];
 
 /// What is known about a skill from its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,6 +41,8 @@ pub(super) struct Front {
     pub(super) variables: Vec<NeededVariable>,
     pub(super) commands: Vec<String>,
     pub(super) credential_files: Vec<String>,
+    /// Conditions that cannot be understood, and so are not met.
+    pub(super) unclear: Vec<String>,
     /// What is odd about it, in words.
     pub(super) problems: Vec<String>,
 }
@@ -119,36 +128,49 @@ pub(super) fn validated(name: &str, text: &str) -> Result<(), SkillError> {
     }
 }
 
-fn of_map(facts: &Value) -> Front {
-    let hermes = facts.pointer("/metadata/hermes").cloned().unwrap_or_default();
-    let either = |key: &str| {
-        let own = texts(hermes.get(key));
-        if own.is_empty() { texts(facts.get(key)) } else { own }
-    };
+fn of_map(map: &Value) -> Front {
+    let mut facts = Facts::default();
+    for (key, path) in MAPS {
+        facts.map(key, map.pointer(path));
+    }
+    let hermes = map.pointer("/metadata/hermes").cloned().unwrap_or_default();
+    // What is said for Hermes counts before what is said at the top.
+    let either = |key: &str| hermes.get(key).filter(|value| !is_nothing(value)).or_else(|| map.get(key));
+    let lower = |all: Vec<String>| all.iter().map(|it| it.to_lowercase()).collect();
     let mut front = Front {
-        name: text(facts.get("name")),
-        description: text(facts.get("description")).unwrap_or_default(),
-        tags: either("tags"),
-        related: either("related_skills"),
-        platforms: texts(facts.get("platforms")).iter().map(|it| it.to_lowercase()).collect(),
-        environments: texts(facts.get("environments")).iter().map(|it| it.to_lowercase()).collect(),
+        name: text(map.get("name")),
+        description: text(map.get("description")).unwrap_or_default(),
+        tags: facts.texts("tags", either("tags")),
+        related: facts.texts("related_skills", either("related_skills")),
+        platforms: lower(facts.condition("platforms", map.get("platforms"))),
+        environments: lower(facts.condition("environments", map.get("environments"))),
         conditions: Conditions {
-            requires_tools: either("requires_tools"),
-            requires_toolsets: either("requires_toolsets"),
-            fallback_for_tools: either("fallback_for_tools"),
-            fallback_for_toolsets: either("fallback_for_toolsets"),
+            requires_tools: facts.condition("requires_tools", either("requires_tools")),
+            requires_toolsets: facts.condition("requires_toolsets", either("requires_toolsets")),
+            fallback_for_tools: facts.condition("fallback_for_tools", either("fallback_for_tools")),
+            fallback_for_toolsets: facts.condition("fallback_for_toolsets", either("fallback_for_toolsets")),
         },
-        variables: Vec::new(),
-        commands: texts(facts.pointer("/prerequisites/commands")),
-        credential_files: files(facts.get("required_credential_files")),
+        variables: variables(map, &mut facts),
+        commands: facts.texts("prerequisites.commands", map.pointer("/prerequisites/commands")),
+        credential_files: facts.files("required_credential_files", map.get("required_credential_files")),
+        unclear: Vec::new(),
         problems: Vec::new(),
     };
-    (front.variables, front.problems) = variables(facts);
+    (front.problems, front.unclear) = (facts.problems, facts.unclear);
     if let Some(name) = front.name.as_ref().filter(|name| !names::is_name(name)) {
         let name: String = name.chars().take(MAX_TOLD).collect();
         front.problems.push(format!("`{name}` is not a name that a skill can have"));
     }
     front
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
 }
 
 /// The same facts with values in quotes that hold a colon, which is what people forget.
@@ -196,11 +218,13 @@ fn listed(facts: &str, key: &str) -> Vec<String> {
     let Some(value) = found.map(str::trim) else { return Vec::new() };
     let below: Vec<&str> = lines.map_while(|line| line.strip_prefix("- ")).collect();
     let written = if value.is_empty() { below.join(",") } else { value.to_owned() };
-    texts(Some(&Value::from(written)))
+    let mut found = words(&written);
+    found.truncate(MAX_LIST);
+    found
 }
 
-/// Variables, by each of the ways in which they are named, and what of it names none.
-fn variables(facts: &Value) -> (Vec<NeededVariable>, Vec<String>) {
+/// Variables, by each of the ways in which they are named; what of it names none is told.
+fn variables(map: &Value, facts: &mut Facts) -> Vec<NeededVariable> {
     let mut found: Vec<NeededVariable> = Vec::new();
     let mut problems: Vec<String> = Vec::new();
     let mut add = |variable: NeededVariable| {
@@ -212,7 +236,8 @@ fn variables(facts: &Value) -> (Vec<NeededVariable>, Vec<String>) {
             found.push(variable);
         }
     };
-    for entry in several(facts.get("required_environment_variables")) {
+    let key = "required_environment_variables";
+    for entry in facts.several(key, map.get(key)) {
         let plain = Some(&entry).filter(|entry| !entry.is_object());
         add(NeededVariable {
             name: text(entry.get("name").or(entry.get("env_var")).or(plain)).unwrap_or_default(),
@@ -222,10 +247,10 @@ fn variables(facts: &Value) -> (Vec<NeededVariable>, Vec<String>) {
             optional: entry.get("optional").and_then(Value::as_bool).unwrap_or_default(),
         });
     }
-    for name in texts(facts.pointer("/prerequisites/env_vars")) {
+    for name in facts.texts("prerequisites.env_vars", map.pointer("/prerequisites/env_vars")) {
         add(NeededVariable { name, ..NeededVariable::default() });
     }
-    for secret in several(facts.pointer("/setup/collect_secrets")) {
+    for secret in facts.several("setup.collect_secrets", map.pointer("/setup/collect_secrets")) {
         add(NeededVariable {
             name: text(secret.get("env_var")).unwrap_or_default(),
             prompt: text(secret.get("prompt")),
@@ -234,53 +259,13 @@ fn variables(facts: &Value) -> (Vec<NeededVariable>, Vec<String>) {
         });
     }
     problems.truncate(MAX_LIST);
-    (found, problems)
+    facts.problems.extend(problems);
+    found
 }
 
 fn is_variable(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphabetic() || c == '_';
     name.len() <= 128 && name.starts_with(plain) && name.chars().all(|c| plain(c) || c.is_ascii_digit())
-}
-
-fn files(value: Option<&Value>) -> Vec<String> {
-    let one = |entry: &Value| text(entry.get("path").or(Some(entry)));
-    several(value).iter().filter_map(one).take(MAX_LIST).collect()
-}
-
-/// The entries of a list; people who have one entry leave the list away.
-fn several(value: Option<&Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(entries)) => entries.clone(),
-        Some(Value::String(_)) => texts(value).into_iter().map(Value::from).collect(),
-        Some(one @ Value::Object(_)) => vec![one.clone()],
-        _ => Vec::new(),
-    }
-}
-
-/// A text, or a number that was meant as one.
-fn text(value: Option<&Value>) -> Option<String> {
-    let text = match value? {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-/// A list of texts; one text with commas is such a list too.
-fn texts(value: Option<&Value>) -> Vec<String> {
-    let all: Vec<String> = match value {
-        Some(Value::Array(items)) => items.iter().filter_map(|item| text(Some(item))).collect(),
-        Some(Value::String(text)) => {
-            let parts = text.trim_matches(['[', ']']).split(',');
-            parts
-                .map(|part| part.trim().trim_matches(['"', '\'']).to_owned())
-                .filter(|part| !part.is_empty())
-                .collect()
-        }
-        _ => Vec::new(),
-    };
-    all.into_iter().take(MAX_LIST).collect()
 }
 
 fn first_line(text: &str) -> String {
@@ -384,6 +369,36 @@ mod tests {
             odd.problems,
             ["`MY-TOKEN` is not the name of a variable", "`` is not the name of a variable"]
         );
+    }
+
+    #[test]
+    fn a_condition_of_another_shape_is_told_and_not_met() {
+        let of = |facts: &str| read(&format!("---\nname: x\ndescription: d\n{facts}\n---\nbody\n"));
+
+        for (facts, key) in [
+            ("platforms: {macos: true}", "platforms"),
+            ("platforms: [[macos]]", "platforms"),
+            ("platforms: [linux, {macos: true}]", "platforms"),
+            ("environments: true", "environments"),
+            ("requires_tools: {x: true}", "requires_tools"),
+            ("metadata: {hermes: {fallback_for_toolsets: {web: true}}}", "fallback_for_toolsets"),
+            ("metadata: |\n  hermes:\n    requires_tools: [x]", "metadata"),
+        ] {
+            let front = of(facts);
+            assert_eq!(front.unclear, [key], "{facts}");
+            assert!(front.problems.iter().any(|it| it.contains(&format!("`{key}`"))), "{facts}: {front:?}");
+        }
+        for facts in [
+            "required_environment_variables: 7",
+            "metadata: by hand",
+            "prerequisites: [gh]",
+            "required_credential_files: [{name: x}]",
+            "tags: {a: b}",
+        ] {
+            let front = of(facts);
+            assert_eq!((front.problems.len(), front.unclear.len()), (1, 0), "{facts}: {front:?}");
+        }
+        assert_eq!(of("platforms: []\nrequires_tools:\nenvironments: ''").unclear, [""; 0]);
     }
 
     #[test]

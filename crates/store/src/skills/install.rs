@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
 use hermes_core::threat::scan;
 
-use super::change::{PINNED, checked_category, put_aside};
+use super::change::{INCOMING, PINNED, checked_category, is_free, put_aside};
 use super::roots::Root;
 use super::trust::{self, Accepted};
 use super::usage::{Happened, Pin};
@@ -15,8 +15,6 @@ use super::{HomeSkills, Inner, find, front, names, usage};
 use crate::beneath::{Beneath, ItemKind, is_hidden};
 use crate::disk;
 
-/// Where a skill is put together before it gets its name.
-const INCOMING: &str = ".incoming";
 /// Most files of a skill, and most bytes of all together.
 const MAX_FILES: usize = 500;
 const MAX_ALL: u64 = 16 * 1024 * 1024;
@@ -78,7 +76,11 @@ impl HomeSkills {
         let _ = root.remove_all(&incoming);
         root.remove_if_empty(Path::new(INCOMING));
         let replaced = done?;
-        usage::note(&inner.home, &name, Happened::Installed, self.clock.now());
+        // Noted after it is there: what stood there before must not count as the person's. Until then this one
+        // counts as what the other did.
+        usage::note(&inner.home, &name, Happened::Installed, self.clock.now()).map_err(|why| {
+            SkillError::Store(format!("`{name}` is installed, and that could not be noted: {why}"))
+        })?;
         Ok(Installed { name, folder: inner.home.join(folder), files: files.len(), replaced })
     }
 
@@ -100,6 +102,8 @@ impl HomeSkills {
             let why = "is not one of the home, and no model changes it";
             return Err(SkillError::ReadOnly { name: found.skill.name, why });
         }
+        // No change of an agent is on its way meanwhile: what it takes back may not be this pin.
+        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
         let name = &found.skill.name;
         let pin = match trust::digest(&super::view::opened(&found)?, &found.folder) {
             _ if !pinned => Pin::Gone,
@@ -110,7 +114,7 @@ impl HomeSkills {
             }
             digest => Pin::Set(digest.ok()),
         };
-        usage::pin(&inner.home, name, pin).map_err(store)
+        usage::pin(&inner.home, name, pin)
     }
 
     /// Accepts the project's skills as they are now, and what it says about their categories; a changed one
@@ -132,7 +136,7 @@ impl Inner {
         let root = super::view::opened(first)?;
         let folders: Vec<PathBuf> = found.iter().map(|found| found.folder.clone()).collect();
         let about = find::category_files(&root);
-        let refused = trust::accept(&self.home, &root, &folders, &about).map_err(store)?;
+        let refused = trust::accept(&self.home, &root, &folders, &about)?;
         let names = found.into_iter().map(|found| found.skill.name);
         Ok(names.zip(refused).map(|(name, refused)| Accepted { name, refused }).collect())
     }
@@ -153,8 +157,9 @@ impl Inner {
         force: bool,
         now: std::time::SystemTime,
     ) -> Result<Option<String>, SkillError> {
+        usage::readable(&self.home)?;
         match self.own_skills().into_iter().find(|found| found.answers_to(name)) {
-            Some(found) if usage::is_pinned(&self.home, &found.skill.name) => {
+            Some(found) if usage::is_pinned(&self.home, &found.skill.name)? => {
                 Err(SkillError::ReadOnly { name: found.skill.name, why: PINNED })
             }
             Some(found) if force => put_aside(root, &found, now).map(Some),
@@ -162,7 +167,7 @@ impl Inner {
                 "there is a skill `{name}` already, in {}; --force puts this one in its place",
                 found.place().display()
             ))),
-            None if root.look(folder).is_some() => {
+            None if !is_free(root, folder) => {
                 Err(SkillError::Invalid(format!("{} is in the way", self.home.join(folder).display())))
             }
             None => Ok(None),
@@ -216,6 +221,10 @@ fn collect(
     }
     for item in from.list(folder).map_err(store)?.iter().filter(|item| !is_hidden(&item.name)) {
         let path = folder.join(&item.name);
+        if !item.is_text() {
+            let path = path.display();
+            return Err(SkillError::Invalid(format!("it holds a name that is not text: {path}")));
+        }
         match item.kind {
             ItemKind::Folder if item.name == "__pycache__" || item.name == "node_modules" => {}
             ItemKind::Folder => collect(from, &path, depth + 1, room, files)?,

@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `roots.rs` | where skills are looked for |
 //! | `find.rs` | folders with a `SKILL.md` below a few roots |
+//! | `facts.rs` | single facts, in the shapes that people write them in |
 //! | `front.rs` | the facts at the top of a `SKILL.md` |
 //! | `names.rs` | which names and paths there can be |
 //! | `view.rs` | what a skill says and what belongs to it |
 //! | `change.rs` | changes that a model makes |
 //! | `check.rs` | skills looked at closely, for people |
 //! | `install.rs` | what people do from the command line |
+//! | `strays.rs` | what looks like a skill and is none |
 //! | `trust.rs` | which skills of projects were accepted |
 //! | `usage.rs` | how often a skill was of use |
 //!
@@ -18,16 +20,20 @@
 
 mod change;
 mod check;
+mod facts;
 mod find;
 mod front;
 mod install;
 mod names;
 mod roots;
+mod strays;
+#[cfg(test)]
+mod tests;
 mod trust;
 mod usage;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -41,12 +47,12 @@ use hermes_core::skills::{
 use hermes_core::suggest::suggest;
 
 use crate::config::SkillsSettings;
+use crate::disk;
 use crate::home::Home;
 use crate::sessions::Clock;
 use find::{Found, Known};
 use roots::Root;
 use trust::Trusted;
-use usage::Happened;
 
 pub use check::Checked;
 pub use install::Installed;
@@ -149,6 +155,14 @@ impl HomeSkills {
         found.map(|found| found.skill.name).collect()
     }
 
+    /// Folders where skills should be that are there and cannot be read, or hold more skills than are looked at, in
+    /// words; for code that just waits.
+    pub fn unreadable(&self) -> Vec<String> {
+        let roots = self.inner.folders();
+        let words = roots.iter().flat_map(check::unreadable);
+        words.collect()
+    }
+
     /// Files of the home that skills which can be used say they need, for code that just waits.
     pub fn needed_files(&self) -> Vec<String> {
         let found = self.inner.found().into_iter().filter(|found| self.inner.hidden(found).is_none());
@@ -190,9 +204,19 @@ impl Inner {
         self.below(&roots)
     }
 
+    /// What is found below these; a skill that two of them lead to belongs to the first.
     fn below(&self, roots: &[Root]) -> Vec<Found> {
         let trusted = Trusted::read(&self.home);
-        roots.iter().flat_map(|root| find::below(root, &self.known, &trusted)).collect()
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::new();
+        for root in roots {
+            let found = find::below(root, &self.known, &trusted);
+            // No link is followed below a root: what is real there is real from the root on.
+            let real = if found.is_empty() { PathBuf::new() } else { disk::real(&root.path) };
+            let of_plugin = matches!(root.origin, Origin::Plugin(_));
+            all.extend(found.into_iter().filter(|found| of_plugin || seen.insert(real.join(&found.folder))));
+        }
+        all
     }
 
     /// What categories are about; what the home says of one counts before what others do.
@@ -217,6 +241,10 @@ impl Inner {
         }
         if !self.is_for_this_system(found) {
             return Some(format!("it is only for {}", front.platforms.join(", ")));
+        }
+        if !front.unclear.is_empty() {
+            let unclear = front.unclear.join("`, `");
+            return Some(format!("nobody can tell where it is for: `{unclear}` cannot be understood"));
         }
         let there = |environment: &String| {
             self.probe().is_none_or(|probe| match environment.as_str() {
@@ -281,6 +309,12 @@ impl Inner {
         if self.is_disabled(&found) {
             return Err(SkillError::Disabled(found.skill.name));
         }
+        if found.front.unclear.iter().any(|key| key == "platforms") {
+            return Err(SkillError::Invalid(format!(
+                "nobody can tell which systems the skill `{}` is for: its `platforms` cannot be understood",
+                found.skill.name
+            )));
+        }
         if !self.is_for_this_system(&found) {
             let systems = found.front.platforms.clone();
             return Err(SkillError::Unsupported { name: found.skill.name, systems });
@@ -319,7 +353,7 @@ impl Skills for HomeSkills {
         let (name, session, now) = (name.to_owned(), session.to_owned(), self.clock.now());
         Box::pin(self.with(move |inner| {
             let view = inner.view(&name, &session)?;
-            usage::note(&inner.home, &view.skill.name, Happened::Viewed, now);
+            usage::viewed(&inner.home, &view.skill.name, now);
             Ok(view)
         }))
     }

@@ -7,6 +7,8 @@ use hermes_core::skills::{LINKED_FOLDERS, SkillError};
 use hermes_core::threat::scan;
 use sha2::{Digest, Sha256};
 
+/// Folders of others' tools, which hold no skills.
+pub(super) const PASSED_OVER: &[&str] = &["node_modules", "venv", "__pycache__", "site-packages", "target"];
 /// Longest name, in characters.
 const MAX_NAME: usize = 64;
 /// Longest path of a file.
@@ -24,6 +26,12 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// The same, in words.
 pub(super) fn checked(what: &str, name: &str) -> Result<(), SkillError> {
+    if PASSED_OVER.contains(&name) {
+        return Err(SkillError::Invalid(format!(
+            "`{name}` is not the name of a {what}: folders called so belong to other tools, and no skill is looked \
+             for in them"
+        )));
+    }
     if is_name(name) {
         return Ok(());
     }
@@ -107,6 +115,15 @@ mod tests {
         for bad in ["", "-a", ".a", "A", "a/b", "a b", "..", "ä", &"a".repeat(65)] {
             assert!(!is_name(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_name_under_which_nothing_is_looked_for_is_refused() {
+        for name in PASSED_OVER.iter().filter(|name| is_name(name)) {
+            let why = checked("category", name).unwrap_err().to_string();
+            assert!(why.contains("no skill is looked for in them"), "{why}");
+        }
+        assert!(checked("skill", "targets").is_ok());
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Where skills are looked for: the home's own folder, the project's, those that the configuration names,
 //! and what plugins bring.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hermes_core::effect::lexical;
 use hermes_core::skills::{Origin, SKILL_FILE};
 
 use super::Inner;
+use crate::disk;
 
 /// A skill that a plugin brings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,9 @@ pub fn external_folders(
     user_home: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<PathBuf> {
-    named.iter().map(|named| lexical(&expanded(named, variable), home, user_home)).collect()
+    // An empty entry would mean the home itself; `check` tells about it.
+    let named = named.iter().filter(|named| !named.trim().is_empty());
+    named.map(|named| lexical(&expanded(named, variable), home, user_home)).collect()
 }
 
 /// A path with its variables filled in; those that are not set stay as they are written.
@@ -90,15 +94,18 @@ impl Inner {
     /// The folders that hold any number of skills: no plugin is asked.
     pub(super) fn folders(&self) -> Vec<Root> {
         let mut roots = vec![Root::holding(self.home.clone(), Origin::Home)];
+        let mut seen = BTreeSet::from([disk::real(&self.home)]);
+        let state = disk::real(&self.state);
         for folder in self.here.project.iter().map(|folder| folder.join(".hermes")) {
             let skills = folder.join("skills");
-            // A project may lie below the folder that the home is in, or be that folder.
-            if skills != self.home && !self.state.starts_with(folder.join("profiles")) {
+            // A project may lie below the folder that the home is in, or be that folder, whichever way leads there.
+            let of_home = state.starts_with(disk::real(&folder.join("profiles")));
+            if !of_home && seen.insert(disk::real(&skills)) {
                 roots.push(Root::holding(skills, Origin::Project));
             }
         }
         for path in &self.here.external {
-            if roots.iter().all(|root| root.path != *path) {
+            if seen.insert(disk::real(path)) {
                 roots.push(Root::holding(path.clone(), Origin::External));
             }
         }
@@ -122,7 +129,7 @@ mod tests {
     #[test]
     fn a_named_folder_may_begin_with_a_variable_and_is_never_relative_to_where_one_stands() {
         let variable = |name: &str| (name == "TEAM").then(|| "/srv/team".to_owned());
-        let named = ["$TEAM/skills", "${TEAM}-old", "$NOBODY/x", "mine", "~/more", "/abs"];
+        let named = ["", " ", "$TEAM/skills", "${TEAM}-old", "$NOBODY/x", "mine", "~/more", "/abs"];
         let named = named.map(str::to_owned);
 
         let found = external_folders(&named, Path::new("/h/.hermes"), Some(Path::new("/h")), &variable);

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hermes_core::hex::hex;
+use hermes_core::skills::SkillError;
 use sha2::{Digest, Sha256};
 
+use super::view::store;
 use crate::beneath::{Beneath, ItemKind};
 use crate::disk::{self, Mode};
-use crate::error::StoreError;
 
 const FILE: &str = ".trusted.json";
 /// Largest list of accepted skills.
@@ -29,8 +30,24 @@ pub(super) struct Trusted(BTreeMap<String, String>);
 impl Trusted {
     /// Reads the list of a skills folder; one that cannot be read trusts nobody.
     pub(super) fn read(skills: &Path) -> Self {
-        let text = disk::read(&skills.join(FILE), MAX_BYTES).ok().flatten().unwrap_or_default();
-        Self(serde_json::from_str(&text).unwrap_or_default())
+        Self::understood(skills).unwrap_or_default()
+    }
+
+    /// The same, or why it cannot be read.
+    fn understood(skills: &Path) -> Result<Self, String> {
+        let file = skills.join(FILE);
+        let why = match disk::read(&file, MAX_BYTES) {
+            Ok(None) => return Ok(Self::default()),
+            Ok(Some(text)) => match serde_json::from_str(&text) {
+                Ok(list) => return Ok(Self(list)),
+                Err(wrong) => format!("{}: {wrong}", file.display()),
+            },
+            Err(wrong) => wrong.to_string(),
+        };
+        Err(format!(
+            "the list of skills that were accepted cannot be understood: {why}; mend that file or move it away, and \
+             accept again"
+        ))
     }
 
     /// Whether the skill was accepted as it is now.
@@ -44,6 +61,11 @@ impl Trusted {
         let accepted = self.0.get(&key(&root.path().join(file)));
         accepted.is_some_and(|accepted| file_digest(root, file).as_ref() == Some(accepted))
     }
+}
+
+/// The list, and why it cannot be used, if so.
+pub(super) fn problem(skills: &Path) -> Option<(PathBuf, String)> {
+    Some((skills.join(FILE), Trusted::understood(skills).err()?))
 }
 
 /// What became of a skill that was to be accepted.
@@ -62,10 +84,11 @@ pub(super) fn accept(
     root: &Beneath,
     folders: &[PathBuf],
     files: &[PathBuf],
-) -> Result<Vec<Option<String>>, StoreError> {
+) -> Result<Vec<Option<String>>, SkillError> {
     let file = skills.join(FILE);
-    let _lock = disk::lock(&file)?;
-    let mut list = Trusted::read(skills).0;
+    let _lock = disk::lock(&file).map_err(store)?;
+    // Written anew, a list that is not understood would lose what other projects have accepted.
+    let mut list = Trusted::understood(skills).map_err(SkillError::Store)?.0;
     let mut refused = Vec::new();
     for folder in folders {
         let key = key(&root.path().join(folder));
@@ -88,7 +111,7 @@ pub(super) fn accept(
         };
     }
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
-    disk::write(&file, &text, Mode::Private)?;
+    disk::write(&file, &text, Mode::Private).map_err(store)?;
     Ok(refused)
 }
 
@@ -124,6 +147,9 @@ fn add(
     }
     for item in root.list(&folder.join(below)).map_err(|wrong| wrong.to_string())? {
         let path = below.join(&item.name);
+        if !item.is_text() {
+            return Err(format!("it holds a name that is not text: {}", path.display()));
+        }
         match item.kind {
             ItemKind::Folder => add(root, folder, &path, depth + 1, sum, left)?,
             ItemKind::File if item.bytes > MAX_FILE => {

@@ -7,10 +7,10 @@ use hermes_core::gate::Probe;
 use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
 use hermes_core::threat::scan;
 
-use super::find::{Found, MAX_BYTES, PASSED_OVER};
+use super::find::{Found, MAX_BYTES};
 use super::front::Front;
-use super::names;
-use crate::beneath::{Beneath, ItemKind, is_hidden};
+use super::names::{self, PASSED_OVER};
+use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 use crate::error::StoreError;
 
 /// Largest linked file that is shown.
@@ -76,6 +76,7 @@ pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> 
     let length = bytes.len() as u64;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     Ok(LinkedFile {
+        threat: text.as_deref().and_then(scan),
         skill: found.skill.name.clone(),
         file: wanted.display().to_string(),
         text,
@@ -127,7 +128,8 @@ fn collect(
     let top = below.as_os_str().is_empty();
     let known = |name: &str| top && (name == SKILL_FILE || LINKED_FOLDERS.contains(&name));
     let items = root.list(&folder.join(below)).unwrap_or_default();
-    for item in items.iter().filter(|item| !is_hidden(&item.name) && !known(&item.name)) {
+    let shown = |item: &&Item| item.is_text() && !is_hidden(&item.name) && !known(&item.name);
+    for item in items.iter().filter(shown) {
         let path = below.join(&item.name);
         match item.kind {
             ItemKind::File if *left > 0 => {

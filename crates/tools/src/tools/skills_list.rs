@@ -50,7 +50,7 @@ impl Tool for SkillsList {
         let wanted = self.category.as_deref().map(str::trim).filter(|category| !category.is_empty());
         let shown: Vec<_> = all
             .iter()
-            .filter(|skill| wanted.is_none_or(|wanted| skill.category.as_deref() == Some(wanted)))
+            .filter(|skill| wanted.is_none_or(|wanted| skill.is_in(wanted)))
             .map(|skill| {
                 let about = harmless(&skill.description);
                 json!({ "name": skill.name, "description": about, "category": skill.category })

@@ -86,7 +86,8 @@ impl<W: Write> Chat<'_, W> {
             }
             Some(Err(unknown)) => {
                 // Behind a `/` may also stand the name of a skill.
-                if let Some(message) = crate::skills::message(self.talk, &text) {
+                let said = crate::skills::message(self.talk, &text);
+                if let Ok(Some(message)) = said {
                     if turn.is_some() {
                         self.waiting.push_back(message);
                         return Ok(Step::On);
@@ -94,7 +95,8 @@ impl<W: Write> Chat<'_, W> {
                     self.echo(&text);
                     return Ok(Step::Say(vec![Part::Text { text: message }]));
                 }
-                let reply = self.plugin_command(&text, unknown, turn).await?;
+                // What stands in the way of a skill of that name is worth more than that no command has it.
+                let reply = self.plugin_command(&text, said.err().unwrap_or(unknown), turn).await?;
                 self.staying.extend(reply.lines);
                 Ok(Step::On)
             }
