@@ -11,6 +11,7 @@ use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
 use hermes_core::host::Host;
 use serde_json::{Value, json};
 
+use crate::cleared;
 use crate::launch::{Launch, Program};
 use crate::rpc::{Callee, MAX_MESSAGE, Peer, RpcError, Tasks};
 
@@ -113,7 +114,7 @@ impl Worker {
         let watch = Watched { peer: Some(&live.peer), doors: &self.doors };
         let answer = live.peer.request(method, params).await;
         watch.answered();
-        answer
+        cleared::answer(answer, self.callee.as_ref())
     }
 
     /// The same with a deadline, for questions that nobody else times.
@@ -192,10 +193,10 @@ impl Worker {
         async move {
             let launched =
                 doors.launch.launch(&program).map_err(|wrong| RpcError::NotSent(wrong.to_string()))?;
-            let peer = Peer::new(launched, &doors.tasks, &doors.host, callee)?;
+            let peer = Peer::new(launched, &doors.tasks, &doors.host, Arc::clone(&callee))?;
             let asked = Box::pin(peer.request("initialize", hello));
             let answer = match select(asked, doors.host.sleep(HELLO)).await {
-                Either::Left((answer, _)) => Some(answer),
+                Either::Left((answer, _)) => Some(cleared::answer(answer, callee.as_ref())),
                 Either::Right(_) => None,
             };
             let why = match answer {

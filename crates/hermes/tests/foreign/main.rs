@@ -14,6 +14,7 @@
 //! | `own` | plugins of the home with a say, that are gone |
 //! | `packages` | plugins in packages that were installed in place |
 //! | `plugins` | what plugins bring, and what is left when one changes |
+//! | `secrets` | secrets in what tool files and plugins say of themselves |
 //! | `starts` | what is learnt at a start, by whom it is held up, and what later starts know |
 
 #![expect(clippy::disallowed_methods, reason = "the tests write files, and wait for processes")]
@@ -30,6 +31,7 @@ mod one_call;
 mod own;
 mod packages;
 mod plugins;
+mod secrets;
 mod starts;
 
 use std::time::Duration;
