@@ -1,0 +1,44 @@
+//! Hooks that nobody waits for: plugins that never answer to news.
+
+use std::time::{Duration, Instant};
+
+use hermes::{Runtime, ToolCall};
+use hermes_testkit::TempHome;
+
+use crate::{LONG, plugin_with, runtime};
+
+/// Calls a tool that looks at nothing, so often.
+#[track_caller]
+fn call_todo(runtime: &Runtime, times: usize) {
+    let session = runtime.session().open().unwrap();
+    for _ in 0..times {
+        let outcome = session.call_blocking(ToolCall::new("todo", "{}"));
+        assert!(outcome.status.is_ok(), "{outcome:?}");
+    }
+}
+
+#[test]
+fn plugins_that_never_answer_to_news_keep_none_from_others() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [stuck, stuck-too, ear]\n");
+    let hook = |does: &str| {
+        format!("    def after(**kw):\n        {does}\n    ctx.register_hook('post_tool_call', after)\n")
+    };
+    for name in ["stuck", "stuck-too"] {
+        plugin_with(&home, name, "", &hook("time.sleep(1000)"));
+    }
+    let heard = home.path().join("heard");
+    plugin_with(&home, "ear", "", &hook(&format!("open('{}', 'a').write('x')", heard.display())));
+    let runtime = runtime(&home, LONG);
+
+    call_todo(&runtime, 4);
+
+    let began = Instant::now();
+    while std::fs::read_to_string(&heard).unwrap_or_default() != "xxxx" {
+        assert!(began.elapsed() < LONG, "{:?}", std::fs::read_to_string(&heard));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let wrong = runtime.settle(Duration::from_millis(50));
+    // Of four, each of the two is being told one.
+    assert!(wrong.concat().contains("after 0.05 s; events that were not told: 6"), "{wrong:?}");
+}
