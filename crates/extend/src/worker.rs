@@ -24,9 +24,9 @@ const PING: Duration = Duration::from_secs(2);
 /// How long the first answer of a process may take.
 const HELLO: Duration = Duration::from_secs(20);
 
-/// So many starts within [`SPELL`] are enough.
-const MAX_STARTS: usize = 6;
-const SPELL: Duration = Duration::from_secs(20);
+/// So many starts within [`SPELL`] are enough, and so many ends through the calls of one of those who live there.
+pub(crate) const MAX_STARTS: usize = 6;
+pub(crate) const SPELL: Duration = Duration::from_secs(20);
 
 /// What workers need from the rest of the program.
 #[derive(Clone)]
@@ -52,8 +52,9 @@ pub struct Worker {
 #[derive(Default)]
 struct State {
     now: Option<Shared<Starting>>,
-    /// When it was started before.
-    starts: VecDeque<Duration>,
+    /// When it was started before, and which of all starts that was; without those that ended through somebody's call.
+    starts: VecDeque<(Duration, u64)>,
+    next: u64,
 }
 
 type Starting = BoxFuture<'static, Result<Live, RpcError>>;
@@ -65,6 +66,7 @@ pub struct Live {
     pub peer: Peer,
     /// Its answer to `initialize`.
     pub hello: Arc<Value>,
+    number: u64,
 }
 
 impl Worker {
@@ -135,6 +137,12 @@ impl Worker {
         }
     }
 
+    /// Whoever it was that ended this process, it is not the program: the start counts no longer against all who
+    /// live in it.
+    pub(crate) fn excuse(&self, live: &Live) {
+        self.lock().starts.retain(|(_, number)| *number != live.number);
+    }
+
     /// Lets go of the process; calls that run in it may still finish.
     pub fn retire(&self) {
         self.lock().now = None;
@@ -166,16 +174,16 @@ impl Worker {
             }
         }
         let now = self.doors.host.now();
-        while state.starts.front().is_some_and(|start| now.saturating_sub(*start) > SPELL) {
-            state.starts.pop_front();
-        }
+        state.starts.retain(|(start, _)| now.saturating_sub(*start) <= SPELL);
         if state.starts.len() >= MAX_STARTS {
             let why =
                 format!("it was started {MAX_STARTS} times within {} s and is left alone", SPELL.as_secs());
             return Err(RpcError::NotSent(why));
         }
-        state.starts.push_back(now);
-        let starting = self.start().shared();
+        state.next += 1;
+        let number = state.next;
+        state.starts.push_back((now, number));
+        let starting = self.start(number).shared();
         state.now = Some(starting.clone());
         Ok(starting)
     }
@@ -187,7 +195,7 @@ impl Worker {
         }
     }
 
-    fn start(&self) -> Starting {
+    fn start(&self, number: u64) -> Starting {
         let (doors, program, hello) = (self.doors.clone(), self.program.clone(), self.hello.clone());
         let callee = Arc::clone(&self.callee);
         async move {
@@ -200,7 +208,7 @@ impl Worker {
                 Either::Right(_) => None,
             };
             let why = match answer {
-                Some(Ok(hello)) => return Ok(Live { peer, hello: Arc::new(hello) }),
+                Some(Ok(hello)) => return Ok(Live { peer, hello: Arc::new(hello), number }),
                 // It has said itself what is wrong.
                 Some(Err(wrong @ RpcError::Answered { .. })) => return Err(not_run(&wrong)),
                 Some(Err(wrong)) => wrong.to_string(),
