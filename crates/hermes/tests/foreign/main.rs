@@ -10,7 +10,7 @@
 //! | `deciding` | plugins with a say in what may run, and what follows when they fail |
 //! | `handlers` | handlers of tool files that crash, hang, block or answer oddly |
 //! | `host` | every call is answered at once by the process that was asked, and costs no other |
-//! | `observers` | hooks that nobody waits for |
+//! | `observers` | hooks that nobody waits for, and what they leave behind |
 //! | `one_call` | what a program looks at that makes one call of a tool of our own |
 //! | `own` | plugins of the home with a say, that are gone |
 //! | `packages` | plugins in packages that were installed in place |

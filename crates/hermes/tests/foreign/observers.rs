@@ -1,4 +1,4 @@
-//! Hooks that nobody waits for: plugins that never answer to news.
+//! Hooks that nobody waits for: plugins that never answer to news, and programs that leave others behind.
 
 use std::time::{Duration, Instant};
 
@@ -41,4 +41,22 @@ fn plugins_that_never_answer_to_news_keep_none_from_others() {
     let wrong = runtime.settle(Duration::from_millis(50));
     // Of four, each of the two is being told one.
     assert!(wrong.concat().contains("after 0.05 s; events that were not told: 6"), "{wrong:?}");
+}
+
+#[test]
+fn what_a_hook_leaves_behind_ends_with_it() {
+    let home = TempHome::new();
+    let script = home.path().join("hook.sh");
+    let lines = "#!/bin/sh\ncat >/dev/null\nsleep 764 &\necho $! >\"$0.pid\"\necho '{}'\n";
+    std::fs::write(&script, lines).unwrap();
+    home.write("project/notes.txt", "it runs in this folder");
+    let config = "hooks_auto_accept: true\nhooks:\n  pre_tool_call:\n    - command: sh ";
+    home.write("home/config.yaml", &format!("{config}{}\n", script.display()));
+    let runtime = runtime(&home, LONG);
+
+    call_todo(&runtime, 1);
+
+    let pid = std::fs::read_to_string(home.path().join("hook.sh.pid")).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+    assert!(status.is_empty() || status.contains("State:\tZ"), "{status}");
 }
