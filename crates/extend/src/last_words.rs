@@ -79,6 +79,10 @@ impl Callee for LastWords {
         self.keep(&told);
         told
     }
+
+    fn cleared(&self, text: &str) -> String {
+        self.callee.cleared(text)
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +102,11 @@ mod tests {
         fn notified(&self, _: &str, _: Value) {}
 
         fn logged(&self, line: &str) -> String {
-            line.replace("hunter2", "***")
+            self.cleared(line)
+        }
+
+        fn cleared(&self, text: &str) -> String {
+            text.replace("hunter2", "***")
         }
     }
 

@@ -3,6 +3,7 @@
 //! Everything foreign runs out of process, is supervised, and takes the road like every other tool,
 //! in a registry scope of its own.
 
+mod cleared;
 pub mod digest;
 pub mod hooks;
 mod last_words;

@@ -49,6 +49,9 @@ pub trait Callee: Send + Sync {
 
     /// A line it wrote where logs go; what may be told of it comes back, which is what the log has.
     fn logged(&self, line: &str) -> String;
+
+    /// A text of it that is kept or shown, as it may be told: without secrets.
+    fn cleared(&self, text: &str) -> String;
 }
 
 /// Why there is no answer.

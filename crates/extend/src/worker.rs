@@ -11,6 +11,7 @@ use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
 use hermes_core::host::Host;
 use serde_json::{Value, json};
 
+use crate::cleared;
 use crate::launch::{Launch, Program};
 use crate::rpc::{Callee, MAX_MESSAGE, Peer, RpcError, Tasks};
 
@@ -23,9 +24,9 @@ const PING: Duration = Duration::from_secs(2);
 /// How long the first answer of a process may take.
 const HELLO: Duration = Duration::from_secs(20);
 
-/// So many starts within [`SPELL`] are enough.
-const MAX_STARTS: usize = 6;
-const SPELL: Duration = Duration::from_secs(20);
+/// So many starts within [`SPELL`] are enough, and so many ends through the calls of one of those who live there.
+pub(crate) const MAX_STARTS: usize = 6;
+pub(crate) const SPELL: Duration = Duration::from_secs(20);
 
 /// What workers need from the rest of the program.
 #[derive(Clone)]
@@ -51,8 +52,9 @@ pub struct Worker {
 #[derive(Default)]
 struct State {
     now: Option<Shared<Starting>>,
-    /// When it was started before.
-    starts: VecDeque<Duration>,
+    /// When it was started before, and which of all starts that was; without those that ended through somebody's call.
+    starts: VecDeque<(Duration, u64)>,
+    next: u64,
 }
 
 type Starting = BoxFuture<'static, Result<Live, RpcError>>;
@@ -64,6 +66,7 @@ pub struct Live {
     pub peer: Peer,
     /// Its answer to `initialize`.
     pub hello: Arc<Value>,
+    number: u64,
 }
 
 impl Worker {
@@ -113,7 +116,7 @@ impl Worker {
         let watch = Watched { peer: Some(&live.peer), doors: &self.doors };
         let answer = live.peer.request(method, params).await;
         watch.answered();
-        answer
+        cleared::answer(answer, self.callee.as_ref())
     }
 
     /// The same with a deadline, for questions that nobody else times.
@@ -132,6 +135,12 @@ impl Worker {
                 message: format!("no answer within {} s", limit.as_secs()),
             }),
         }
+    }
+
+    /// Whoever it was that ended this process, it is not the program: the start counts no longer against all who
+    /// live in it.
+    pub(crate) fn excuse(&self, live: &Live) {
+        self.lock().starts.retain(|(_, number)| *number != live.number);
     }
 
     /// Lets go of the process; calls that run in it may still finish.
@@ -165,16 +174,16 @@ impl Worker {
             }
         }
         let now = self.doors.host.now();
-        while state.starts.front().is_some_and(|start| now.saturating_sub(*start) > SPELL) {
-            state.starts.pop_front();
-        }
+        state.starts.retain(|(start, _)| now.saturating_sub(*start) <= SPELL);
         if state.starts.len() >= MAX_STARTS {
             let why =
                 format!("it was started {MAX_STARTS} times within {} s and is left alone", SPELL.as_secs());
             return Err(RpcError::NotSent(why));
         }
-        state.starts.push_back(now);
-        let starting = self.start().shared();
+        state.next += 1;
+        let number = state.next;
+        state.starts.push_back((now, number));
+        let starting = self.start(number).shared();
         state.now = Some(starting.clone());
         Ok(starting)
     }
@@ -186,20 +195,20 @@ impl Worker {
         }
     }
 
-    fn start(&self) -> Starting {
+    fn start(&self, number: u64) -> Starting {
         let (doors, program, hello) = (self.doors.clone(), self.program.clone(), self.hello.clone());
         let callee = Arc::clone(&self.callee);
         async move {
             let launched =
                 doors.launch.launch(&program).map_err(|wrong| RpcError::NotSent(wrong.to_string()))?;
-            let peer = Peer::new(launched, &doors.tasks, &doors.host, callee)?;
+            let peer = Peer::new(launched, &doors.tasks, &doors.host, Arc::clone(&callee))?;
             let asked = Box::pin(peer.request("initialize", hello));
             let answer = match select(asked, doors.host.sleep(HELLO)).await {
-                Either::Left((answer, _)) => Some(answer),
+                Either::Left((answer, _)) => Some(cleared::answer(answer, callee.as_ref())),
                 Either::Right(_) => None,
             };
             let why = match answer {
-                Some(Ok(hello)) => return Ok(Live { peer, hello: Arc::new(hello) }),
+                Some(Ok(hello)) => return Ok(Live { peer, hello: Arc::new(hello), number }),
                 // It has said itself what is wrong.
                 Some(Err(wrong @ RpcError::Answered { .. })) => return Err(not_run(&wrong)),
                 Some(Err(wrong)) => wrong.to_string(),

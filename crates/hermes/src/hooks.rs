@@ -72,7 +72,10 @@ impl Runtime {
         let settled = observers.settle(limit);
         let mut wrong = observers.failures();
         if !settled {
-            wrong.push(format!("some hooks were still running after {} s", limit.as_secs_f64()));
+            let (limit, waiting) = (limit.as_secs_f64(), observers.waiting());
+            let untold =
+                if waiting > 0 { format!("; events that were not told: {waiting}") } else { String::new() };
+            wrong.push(format!("some hooks were still running after {limit} s{untold}"));
         }
         match observers.dropped() {
             0 => {}

@@ -18,6 +18,8 @@ const SECRET_WORDS: [&str; 8] =
 pub(crate) struct WorldRedact {
     world: Arc<RwLock<World>>,
     ready: RwLock<Option<Secrets>>,
+    /// What was known before something changed.
+    before: RwLock<Option<Secrets>>,
     /// What the person typed in the meantime.
     typed: RwLock<Vec<Password>>,
 }
@@ -32,12 +34,15 @@ enum Secrets {
 
 impl WorldRedact {
     pub(crate) fn new(world: Arc<RwLock<World>>) -> Self {
-        Self { world, ready: RwLock::default(), typed: RwLock::default() }
+        Self { world, ready: RwLock::default(), before: RwLock::default(), typed: RwLock::default() }
     }
 
     /// Forgets the known values: they have changed.
     pub(crate) fn forget(&self) {
-        *self.ready.write().unwrap_or_else(PoisonError::into_inner) = None;
+        let known = self.ready.write().unwrap_or_else(PoisonError::into_inner).take();
+        if known.is_some() {
+            *self.before.write().unwrap_or_else(PoisonError::into_inner) = known;
+        }
     }
 
     /// Takes this out as well, from now on.
@@ -50,12 +55,13 @@ impl WorldRedact {
         }
     }
 
-    /// A line for a log, without secrets. Whoever writes it must not wait: while somebody changes what is known, its
-    /// place is taken by a remark.
-    pub(crate) fn for_log<'a>(&self, line: &'a str) -> Cow<'a, str> {
+    /// A text without secrets, for those who must not wait: while somebody changes what is known, what was known
+    /// before counts. Where nothing was, a remark takes the text's place.
+    pub(crate) fn at_once<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let made = || Some(self.keep(self.look(&*self.world.try_read().ok()?)));
-        let known = self.ready().or_else(made);
-        known.map_or("(a line that was printed while settings changed)".into(), |known| known.out_of(line))
+        let before = || self.before.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.ready().or_else(made).or_else(before);
+        known.map_or("(a text that came while settings changed)".into(), |known| known.out_of(text))
     }
 
     fn secrets(&self) -> Secrets {

@@ -21,6 +21,7 @@ mod shell;
 mod words;
 
 pub use matcher::wrong_pattern;
+pub(crate) use observers::Counted;
 pub use observers::Observers;
 pub use payload::sample;
 pub use run::{Ran, run};

@@ -1,5 +1,5 @@
-//! What nobody waits for, programs and plugins alike: a short queue, a few at a time, and a count of what did
-//! not fit. What went wrong with hooks is kept here until somebody asks.
+//! What nobody waits for. Programs have a short queue, a few at a time, and plugins a line each, which is only
+//! counted here, as is what did not fit. What went wrong with hooks is kept here until somebody asks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,8 +28,28 @@ struct Inner {
 struct State {
     waiting: VecDeque<Job>,
     running: usize,
+    /// Those who are at work elsewhere.
+    elsewhere: usize,
+    /// What waits there.
+    waiting_elsewhere: usize,
     dropped: u64,
     failures: VecDeque<String>,
+}
+
+/// One that counts until it is dropped.
+pub(crate) struct Counted {
+    of: Observers,
+    what: fn(&mut State) -> &mut usize,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut state = self.of.lock();
+        let count = (self.what)(&mut state);
+        *count = count.saturating_sub(1);
+        drop(state);
+        self.of.0.quiet.notify_all();
+    }
 }
 
 impl Observers {
@@ -63,6 +83,32 @@ impl Observers {
         true
     }
 
+    /// Somebody is at work elsewhere until this is dropped.
+    pub(crate) fn at_work(&self) -> Counted {
+        self.count(|state| &mut state.elsewhere)
+    }
+
+    /// Something waits elsewhere until this is dropped.
+    pub(crate) fn waits(&self) -> Counted {
+        self.count(|state| &mut state.waiting_elsewhere)
+    }
+
+    fn count(&self, what: fn(&mut State) -> &mut usize) -> Counted {
+        *what(&mut self.lock()) += 1;
+        Counted { of: self.clone(), what }
+    }
+
+    /// Counts what nobody is told.
+    pub(crate) fn drop_some(&self, count: usize) {
+        self.lock().dropped += u64::try_from(count).unwrap_or(u64::MAX);
+    }
+
+    /// How much waits that nobody has been told yet.
+    pub fn waiting(&self) -> usize {
+        let state = self.lock();
+        state.waiting.len() + state.waiting_elsewhere
+    }
+
     /// Keeps what went wrong with a hook, for whoever asks.
     pub fn note(&self, why: String) {
         let mut state = self.lock();
@@ -84,7 +130,7 @@ impl Observers {
 
     /// Waits until all are done, but no longer than `limit`; says whether they are.
     pub fn settle(&self, limit: Duration) -> bool {
-        let busy = |state: &mut State| state.running > 0;
+        let busy = |state: &mut State| state.running + state.elsewhere + state.waiting_elsewhere > 0;
         let waited = self.0.quiet.wait_timeout_while(self.lock(), limit, busy);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }

@@ -96,7 +96,10 @@ pub fn run(
             return Err("its answer is too long".to_owned());
         }
         if let Some(ended) = over {
-            // It may have left others behind that hold its pipes; they are stopped with it.
+            if pipes.are_held() {
+                // It has left others behind: whoever ends next, as a short program does, leaves none of them.
+                futures::executor::block_on(running.keeper.stop(Duration::ZERO));
+            }
             let took = host.now().saturating_sub(began);
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
             let (said, complained) = (text(&pipes.said), text(&pipes.complained));
@@ -119,6 +122,11 @@ impl Pipes {
         let time = Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(1), tv_nsec: nanoseconds };
         // An interrupted wait is a short one.
         let _ = poll(&mut fds, Some(&time));
+    }
+
+    /// Whether somebody else holds what the program wrote to, once it has ended.
+    fn are_held(&self) -> bool {
+        self.output.is_some() || self.errors.is_some()
     }
 
     /// Sends and takes what can be sent and taken now.

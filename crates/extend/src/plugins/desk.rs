@@ -20,6 +20,9 @@ const MAX_MESSAGES: usize = 100;
 /// Takes lines for the log: who said it, and what; the line as it stands there comes back, without secrets.
 pub type Log = dyn Fn(&str, &str) -> String + Send + Sync;
 
+/// Takes secrets out of a text that is kept or shown.
+pub type Clear = dyn Fn(&str) -> String + Send + Sync;
+
 /// Makes calls for a program that was asked something beside calls.
 pub trait Calls: Send + Sync {
     /// Takes one call all the way, unless `stop` fires first.
@@ -58,6 +61,7 @@ pub struct Injected {
 /// Answers foreign programs, each under its own name.
 pub struct Desk {
     log: Arc<Log>,
+    clear: Arc<Clear>,
     next: AtomicU64,
     running: Mutex<BTreeMap<u64, (Behalf, CancellationToken)>>,
     messages: Mutex<VecDeque<Injected>>,
@@ -66,10 +70,11 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk that writes to this log.
-    pub fn new(log: Arc<Log>) -> Arc<Self> {
+    /// A desk that writes to this log, and clears what is told elsewhere.
+    pub fn new(log: Arc<Log>, clear: Arc<Clear>) -> Arc<Self> {
         Arc::new(Self {
             log,
+            clear,
             next: AtomicU64::new(1),
             running: Mutex::default(),
             messages: Mutex::default(),
@@ -216,5 +221,9 @@ impl Callee for Seat {
 
     fn logged(&self, line: &str) -> String {
         (self.desk.log)(&self.name, line)
+    }
+
+    fn cleared(&self, text: &str) -> String {
+        (self.desk.clear)(text)
     }
 }

@@ -1,10 +1,8 @@
 //! The hooks of a plugin as one hook of the road, in the plugin's own scope.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use futures::executor::block_on;
 use futures::future::BoxFuture;
 use hermes_core::hook::{Before, CallEnd, CallView, EventKind, Hook, HookEvent, HookFailure, Reaction};
 use hermes_core::outcome::Status;
@@ -13,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::desk::Desk;
 use super::said::Said;
 use super::subject::Subject;
+use super::unheard::Unheard;
 use crate::hooks::Observers;
 use crate::hooks::decision::{self, understood};
 use crate::worker::Doors;
@@ -73,36 +72,6 @@ pub struct PluginHook {
     unheard: Arc<Unheard>,
 }
 
-/// What happened and was not told yet: in its order, one at a time.
-#[derive(Default)]
-struct Unheard {
-    waiting: Mutex<VecDeque<Told>>,
-    telling: Mutex<()>,
-}
-
-/// Something that happened: in which session, and what is said of it.
-type Told = (Arc<str>, Value);
-
-impl Unheard {
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Told>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Tells what has waited longest; why that failed.
-    fn tell(&self, subject: &Subject, desk: &Arc<Desk>) -> Result<(), String> {
-        let _turn = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((session, mut told)) = self.waiting().pop_front() else { return Ok(()) };
-        let admitted = desk.admit_hook(&session);
-        if let Some(fields) = told.as_object_mut() {
-            fields.insert("within".to_owned(), json!(admitted.number()));
-        }
-        let said = block_on(subject.ask_soon("hook", told)).map_err(|wrong| wrong.to_string())?;
-        // What is answered to news is not looked at.
-        let errors = Said::of(said, false).unwrap_or_default().errors;
-        if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
-    }
-}
-
 impl PluginHook {
     /// The hooks of a plugin; nothing when it wants to hear of nothing that happens here.
     pub fn of(
@@ -118,14 +87,15 @@ impl PluginHook {
             return None;
         }
         around.crew.join(subject);
+        let name = format!("plugin {plugin}");
         Some(Arc::new(Self {
-            name: format!("plugin {plugin}"),
+            unheard: Unheard::new(&name, subject, desk, &around.observers),
+            name,
             events,
             policy,
             subject: Arc::clone(subject),
             desk: Arc::clone(desk),
             around: around.clone(),
-            unheard: Arc::default(),
         }))
     }
 
@@ -136,13 +106,7 @@ impl PluginHook {
     /// Tells its callbacks by and by.
     fn observe(&self, event: EventKind, session: &str, payload: &Value) {
         let told = json!({ "event": event.name(), "payload": payload });
-        self.unheard.waiting().push_back((session.into(), told));
-        let (subject, desk) = (Arc::clone(&self.subject), Arc::clone(&self.desk));
-        let (unheard, name) = (Arc::clone(&self.unheard), self.name.clone());
-        let job = move || unheard.tell(&subject, &desk).map_err(|why| format!("{name}: {why}"));
-        if !self.around.observers.add(job) {
-            self.unheard.waiting().pop_back();
-        }
+        self.unheard.add(session, told, &self.around.doors.tasks);
     }
 
     /// What its callbacks say, in their order. Of one with a say in what may run all have to answer.

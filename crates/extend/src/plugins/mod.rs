@@ -8,6 +8,7 @@
 //! | `subject.rs` | one file or plugin inside of a process |
 //! | `entry.rs` | an offered tool as an entry of the registry |
 //! | `hook.rs`, `said.rs` | its hooks as one hook of the road, and what they answer |
+//! | `unheard.rs` | what it was not told yet |
 //! | `desk.rs` | what foreign programs may ask of us |
 
 pub mod desk;
@@ -18,3 +19,4 @@ pub mod offer;
 mod said;
 pub mod start;
 pub mod subject;
+mod unheard;

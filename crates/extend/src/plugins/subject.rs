@@ -1,7 +1,7 @@
 //! One file or plugin inside of a worker: loaded when it is first needed, called, asked, described.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, Either, FutureExt as _, Shared, select};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::offer::Offer;
 use crate::rpc::RpcError;
-use crate::worker::{Live, Worker};
+use crate::worker::{Live, MAX_STARTS, SPELL, Worker};
 
 /// How long loading may take.
 const LOAD: Duration = Duration::from_secs(20);
@@ -37,6 +37,8 @@ pub struct Subject {
     deadly: Mutex<BTreeSet<String>>,
     /// Tools whose checks have answered.
     answering: Mutex<BTreeSet<String>>,
+    /// Processes that ended while it was asked something, and when.
+    ends: Mutex<Vec<(Arc<Value>, Duration)>>,
 }
 
 /// Where something lives.
@@ -48,7 +50,7 @@ pub(crate) struct Living {
     pub(crate) load: Option<Value>,
 }
 
-type Loading = BoxFuture<'static, Result<Arc<Value>, String>>;
+type Loading = BoxFuture<'static, Result<Arc<Value>, RpcError>>;
 
 /// Why it is not known what something offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +84,8 @@ impl Subject {
         let living: Box<dyn FnOnce() -> Living + Send> = Box::new(living);
         let (name, living) = (name.to_owned(), LazyLock::new(living));
         let (deadly, answering) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { name, living, loaded: Mutex::default(), deadly, answering })
+        let (loaded, ends) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { name, living, loaded, deadly, answering, ends })
     }
 
     /// What it is called in messages.
@@ -92,13 +95,13 @@ impl Subject {
 
     /// What it offers, by loading it.
     pub async fn describe(&self) -> Result<Offer, Unsaid> {
-        let live = self.living.worker.live().await.map_err(|wrong| {
+        let live = self.process().await.map_err(|wrong| {
             let fault = if self.living.load.is_some() { Fault::Machine } else { Fault::Own };
             Unsaid { why: wrong.to_string(), fault }
         })?;
         let said = self.loaded_in(&live).await.map_err(|why| {
             let fault = if live.peer.ended().is_some() { Fault::Ended } else { Fault::Own };
-            Unsaid { why, fault }
+            Unsaid { why: why.to_string(), fault }
         })?;
         let said = if self.living.load.is_some() { said } else { Arc::clone(&live.hello) };
         serde_json::from_value(Value::clone(&said))
@@ -127,7 +130,8 @@ impl Subject {
         if let Some(fields) = params.as_object_mut() {
             fields.insert("key".to_owned(), json!(self.living.key));
         }
-        self.living.worker.request(&live, method, params).await
+        let said = self.living.worker.request(&live, method, params).await;
+        said.inspect_err(|wrong| self.look_after(&live, wrong))
     }
 
     /// The same with a deadline, for what is no call.
@@ -136,7 +140,8 @@ impl Subject {
         if let Some(fields) = params.as_object_mut() {
             fields.insert("key".to_owned(), json!(self.living.key));
         }
-        self.living.worker.request_within(&live, method, params, ANSWER).await
+        let said = self.living.worker.request_within(&live, method, params, ANSWER).await;
+        said.inspect_err(|wrong| self.look_after(&live, wrong))
     }
 
     /// Whether a tool of it is available. Checks of one process run beside each other; when one of them
@@ -187,6 +192,7 @@ impl Subject {
         let asked = worker.request(&live, "tool.check", json!({ "name": tool, "key": self.living.key }));
         match select(Box::pin(asked), worker.sleep(limit)).await {
             Either::Left((said, _)) => {
+                let said = said.inspect_err(|wrong| self.look_after(&live, wrong));
                 if said.is_ok() {
                     answering().insert(tool.to_owned());
                 }
@@ -203,13 +209,47 @@ impl Subject {
 
     /// A process in which it is loaded.
     async fn ready(&self) -> Result<(Live, Arc<Value>), RpcError> {
-        let live = self.living.worker.live().await?;
-        let said = self.loaded_in(&live).await.map_err(RpcError::NotSent)?;
+        let live = self.process().await?;
+        let not_sent = |wrong: RpcError| RpcError::NotSent(wrong.to_string());
+        let said = self.loaded_in(&live).await.map_err(not_sent)?;
         Ok((live, said))
     }
 
+    /// The process at this moment. Whoever keeps ending it gets none for a while; the others who live there do.
+    async fn process(&self) -> Result<Live, RpcError> {
+        let ends = {
+            let now = self.living.worker.now();
+            let mut ends = self.ends();
+            ends.retain(|(_, end)| now.saturating_sub(*end) <= SPELL);
+            ends.len()
+        };
+        if ends >= MAX_STARTS {
+            let why =
+                format!("its process ended {ends} times within {} s while it was asked", SPELL.as_secs());
+            return Err(RpcError::NotSent(format!("{why}, and it is left alone")));
+        }
+        self.living.worker.live().await
+    }
+
+    /// Takes note when this process ended while it was asked something, however much of that there was.
+    fn look_after(&self, live: &Live, wrong: &RpcError) {
+        if !matches!(wrong, RpcError::Ended(_)) {
+            return;
+        }
+        let worker = &self.living.worker;
+        worker.excuse(live);
+        let mut ends = self.ends();
+        if !ends.iter().any(|(process, _)| Arc::ptr_eq(process, &live.hello)) {
+            ends.push((Arc::clone(&live.hello), worker.now()));
+        }
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Vec<(Arc<Value>, Duration)>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What it said when this process loaded it, which happens once.
-    async fn loaded_in(&self, live: &Live) -> Result<Arc<Value>, String> {
+    async fn loaded_in(&self, live: &Live) -> Result<Arc<Value>, RpcError> {
         let Some(load) = &self.living.load else { return Ok(Arc::default()) };
         let loading = {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,7 +263,8 @@ impl Subject {
             }
         };
         let said = loading.await;
-        if said.is_err() {
+        if let Err(wrong) = &said {
+            self.look_after(live, wrong);
             // Tried again when it is next needed: what was missing may be there then.
             *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
@@ -233,10 +274,9 @@ impl Subject {
 
 fn load_into(worker: Arc<Worker>, live: Live, load: Value) -> Shared<Loading> {
     let loading = async move {
-        let said =
-            worker.request_within(&live, "load", load, LOAD).await.map_err(|wrong| wrong.to_string())?;
+        let said = worker.request_within(&live, "load", load, LOAD).await?;
         match said.get("error").and_then(Value::as_str) {
-            Some(why) => Err(why.to_owned()),
+            Some(why) => Err(RpcError::Answered { code: 0, message: why.to_owned() }),
             None => Ok(Arc::new(said)),
         }
     };

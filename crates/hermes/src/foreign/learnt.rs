@@ -17,7 +17,7 @@ use super::asking::{Standing, Unheard};
 const MAX_KEPT: usize = 1_000;
 
 /// How a line begins; lines of another version begin otherwise and are passed over.
-const BEGIN: &str = r#"{"version":2,"digest":"#;
+const BEGIN: &str = r#"{"version":3,"digest":"#;
 
 /// What was heard, by digest.
 #[derive(Default)]
@@ -163,7 +163,7 @@ mod tests {
         let home = Home::at(dir.path());
         let good = format!(r#"{BEGIN}"c","unheard":"late"}}"#);
         let lines =
-            ["{}", "x", r#"{"version":2,"digest":"a","#, r#"{"version":2,"digest":"b","offer":3}"#, &good];
+            ["{}", "x", r#"{"version":3,"digest":"a","#, r#"{"version":3,"digest":"b","offer":3}"#, &good];
         foreign::learn(&home, "l.jsonl", &lines.join("\n")).unwrap();
 
         let learnt = Learnt::read(&home, "l.jsonl");

@@ -81,7 +81,7 @@ impl Vault for HomeVault {
 
     fn log(&self, server: &str, line: &str) {
         if let Some(home) = self.home() {
-            home.log(server, &self.secrets.for_log(line));
+            home.log(server, &self.secrets.at_once(line));
         }
     }
 }

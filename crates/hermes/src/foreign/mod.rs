@@ -75,16 +75,17 @@ fn doors(launch: &Arc<dyn Launch>, machine: &Arc<Machine>) -> Doors {
 }
 
 /// Where foreign programs ask for more; what they print goes to the home's log, without the secrets that
-/// they were given.
+/// they were given, and so is whatever else is told of them.
 fn desk(home: &Home, secrets: Arc<WorldRedact>) -> Arc<Desk> {
-    let home = home.clone();
-    Desk::new(Arc::new(move |name, line| {
+    let (home, known) = (home.clone(), Arc::clone(&secrets));
+    let log = move |name: &str, line: &str| {
         let since_epoch = Machine::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let line = secrets.for_log(line);
+        let line = known.at_once(line);
         // A line that cannot be written is lost; the tool that said it is not to blame.
         let _ = foreign::log(&home, LOG, &format!("{} {name}: {line}", since_epoch.as_secs()));
         line.into_owned()
-    }))
+    };
+    Desk::new(Arc::new(log), Arc::new(move |text| secrets.at_once(text).into_owned()))
 }
 
 pub use hooks::HookStanding;

@@ -278,7 +278,35 @@ pub struct CliSaid {
 impl CliSaid {
     fn of(said: &Value) -> Self {
         let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let code = said.get("exit_code").and_then(Value::as_u64).unwrap_or_default();
-        Self { out: text("out"), err: text("err"), code: u8::try_from(code).unwrap_or(1) }
+        Self { out: text("out"), err: text("err"), code: exit_code(said.get("exit_code")) }
+    }
+}
+
+/// What is no exit code that a program can end with is no success.
+fn exit_code(said: Option<&Value>) -> u8 {
+    match said {
+        None | Some(Value::Null) => 0,
+        Some(code) => code.as_i64().and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_command_that_says_nothing_or_zero_has_succeeded() {
+        let of = |said| CliSaid::of(&said).code;
+
+        assert_eq!(
+            (of(json!({})), of(json!({ "exit_code": null })), of(json!({ "exit_code": 0 }))),
+            (0, 0, 0)
+        );
+        assert_eq!((of(json!({ "exit_code": 3 })), of(json!({ "exit_code": 255 }))), (3, 255));
+        for odd in [json!(-1), json!(256), json!(u64::MAX), json!(0.5), json!("0"), json!(false)] {
+            assert_eq!(of(json!({ "exit_code": odd })), 1, "{odd}");
+        }
     }
 }

@@ -96,6 +96,27 @@ fn a_crash_costs_its_call_which_is_not_repeated_and_the_host_comes_back() {
 }
 
 #[test]
+fn a_file_that_keeps_ending_the_process_is_left_alone_and_the_others_in_it_go_on() {
+    let home = TempHome::new();
+    home.write("home/tools/faults.py", TOOLS);
+    home.write("home/tools/nice.py", &file_with("nice", ""));
+    let runtime = runtime(&home, LONG);
+    let began = Instant::now();
+    let mut crashes = Vec::new();
+
+    for _ in 0..8 {
+        crashes.push(call(&runtime, "segfault", &json!({})).body);
+        let nice = call(&runtime, "nice", &json!({}));
+        assert!(nice.status.is_ok(), "{nice:?}");
+    }
+
+    if began.elapsed() < Duration::from_secs(15) {
+        let last = crashes.last().unwrap();
+        assert!(last.contains("did not run") && last.contains("it is left alone"), "{crashes:?}");
+    }
+}
+
+#[test]
 fn a_hang_costs_its_call_alone() {
     let (_home, runtime) = faults(Duration::from_secs(3));
     let first = body(&call(&runtime, "pid", &json!({})));

@@ -10,10 +10,12 @@
 //! | `deciding` | plugins with a say in what may run, and what follows when they fail |
 //! | `handlers` | handlers of tool files that crash, hang, block or answer oddly |
 //! | `host` | every call is answered at once by the process that was asked, and costs no other |
+//! | `observers` | hooks that nobody waits for, and what they leave behind |
 //! | `one_call` | what a program looks at that makes one call of a tool of our own |
 //! | `own` | plugins of the home with a say, that are gone |
 //! | `packages` | plugins in packages that were installed in place |
 //! | `plugins` | what plugins bring, and what is left when one changes |
+//! | `secrets` | secrets in what tool files and plugins say of themselves |
 //! | `starts` | what is learnt at a start, by whom it is held up, and what later starts know |
 
 #![expect(clippy::disallowed_methods, reason = "the tests write files, and wait for processes")]
@@ -26,10 +28,12 @@ mod clashes;
 mod deciding;
 mod handlers;
 mod host;
+mod observers;
 mod one_call;
 mod own;
 mod packages;
 mod plugins;
+mod secrets;
 mod starts;
 
 use std::time::Duration;
