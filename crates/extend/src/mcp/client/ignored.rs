@@ -125,8 +125,25 @@ pub fn ignored(written: &Value) -> Vec<Ignored> {
     if let Some(written) = written.as_object() {
         found.extend(way(written));
         found.extend(no_texts(written));
+        found.extend(no_names(written));
     }
     found
+}
+
+/// Lists of tools with nothing behind them. One that may be a slip of the pen must not mean that all are taken.
+fn no_names(map: &Map<String, Value>) -> Vec<Ignored> {
+    let lists = [
+        ("include", "has nothing behind it, so no tool is taken", Some("without it all are")),
+        ("exclude", "has nothing behind it, so no tool is left out", None),
+    ];
+    let tools = map.get("tools").and_then(Value::as_object);
+    let is_empty = |list: &str| tools.and_then(|tools| tools.get(list)).is_some_and(Value::is_null);
+    let told = lists.into_iter().filter(|(list, ..)| is_empty(list)).map(|(list, what, hint)| Ignored {
+        at: vec!["tools".to_owned(), list.to_owned()],
+        what: what.to_owned(),
+        hint: hint.map(str::to_owned),
+    });
+    told.collect()
 }
 
 /// What is no text where only texts are taken.

@@ -59,10 +59,12 @@ pub(super) fn words(map: &Map<String, Value>, key: &str) -> Vec<String> {
     }
 }
 
-/// A list of names where one is written; what is wrong, when something else is.
+/// A list of names where one is written, an empty one where nothing stands behind its name; what is wrong, when
+/// something else is.
 pub(super) fn names(map: &Map<String, Value>, key: &str) -> Result<Option<Vec<String>>, &'static str> {
     let read = match map.get(key) {
-        None | Some(Value::Null) => return Ok(None),
+        None => return Ok(None),
+        Some(Value::Null) => Some(Vec::new()),
         Some(Value::Array(items)) => items.iter().map(word).collect(),
         Some(value) => word(value).map(|name| vec![name]),
     };

@@ -113,7 +113,7 @@ fn include_wins_over_exclude() {
     assert!(takes(json!({ "include": ["a"], "exclude": ["a"] }), "a"));
     assert!(!takes(json!({ "include": "a" }), "b"));
     assert!(!takes(json!({ "exclude": ["b"] }), "b"));
-    assert!(takes(json!({ "include": null, "exclude": ["b"] }), "a"));
+    assert!(takes(json!({ "exclude": null }), "a"));
     assert!(!takes(json!({ "include": [] }), "a"));
 }
 
@@ -155,4 +155,18 @@ fn a_limit_of_nothing_is_none() {
 
     assert_eq!((config.timeout, config.sampling.timeout), (Duration::MAX, Duration::MAX));
     assert_eq!(config.elicitation, Some(Duration::MAX));
+}
+
+#[test]
+fn a_list_of_what_is_taken_with_nothing_behind_it_takes_nothing_and_is_told() {
+    let one = |tools: Value| server("s", &json!({ "command": "x", "tools": tools })).unwrap();
+
+    let (include, exclude) = (one(json!({ "include": null })), one(json!({ "exclude": null })));
+
+    assert_eq!((include.filter.takes("a"), exclude.filter.takes("a")), (false, true));
+    assert_eq!(
+        include.notes,
+        ["`tools.include` has nothing behind it, so no tool is taken; without it all are"]
+    );
+    assert_eq!(exclude.notes, ["`tools.exclude` has nothing behind it, so no tool is left out"]);
 }
