@@ -13,7 +13,7 @@ use super::ignored::{Ignored, ignored};
 use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
-use super::written::{expanded, flag, names, names_any, pairs, seconds, section, text, unset, words};
+use super::written::{expanded_server, flag, names, names_any, pairs, seconds, section, text, unset, words};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -25,7 +25,7 @@ pub struct ServerConfig {
     pub called: String,
     /// The command or the address for people: as it is written, and without secrets.
     pub place: String,
-    /// Variables that are named and not set: what names them goes out as it is written.
+    /// What is named as `${…}` and stands for nothing, as a variable that is not set: it goes out as it is written.
     pub unset: Vec<String>,
     /// What is written and has no effect, in words.
     pub notes: Vec<String>,
@@ -236,8 +236,11 @@ pub fn one(
     written: &Value,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ServerConfig, String> {
-    let value =
-        if names_any(written) { Cow::Owned(expanded(written, variable)) } else { Cow::Borrowed(written) };
+    let value = if names_any(written) {
+        Cow::Owned(expanded_server(written, variable))
+    } else {
+        Cow::Borrowed(written)
+    };
     let notes = ignored(written).iter().map(Ignored::words).collect();
     let (Value::Object(map), Value::Object(written)) = (&*value, written) else {
         return Err("it is not a map".to_owned());

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::mcp::client::expanded;
 
 fn read(value: &Value) -> Read {
     let variable = |name: &str| (name == "KEY").then(|| "k1".to_owned());
@@ -169,4 +170,46 @@ fn a_list_of_what_is_taken_with_nothing_behind_it_takes_nothing_and_is_told() {
         ["`tools.include` has nothing behind it, so no tool is taken; without it all are"]
     );
     assert_eq!(exclude.notes, ["`tools.exclude` has nothing behind it, so no tool is left out"]);
+}
+
+#[test]
+fn a_variable_that_is_not_set_or_empty_has_the_default_that_is_written_with_it() {
+    let variable = |name: &str| match name {
+        "KEY" => Some("k1".to_owned()),
+        "EMPTY" => Some(String::new()),
+        _ => None,
+    };
+    let text = |text: &str| expanded(&json!(text), &variable);
+
+    assert_eq!(text("a${NO:-b}c"), "abc");
+    assert_eq!(text("${KEY:-b}"), "k1");
+    assert_eq!(text("${EMPTY:-b}${EMPTY}"), "b");
+    assert_eq!(text("${env:NO:-https://h:1/}"), "https://h:1/");
+    assert_eq!(text("${NO:-}"), "");
+    assert_eq!(text("${NO:-${KEY}}${NO:-${NEITHER:-x}}"), "k1x");
+    assert_eq!(text("${NO:-${NEITHER}} ${input:x:-y} ${NO"), "${NEITHER} ${input:x:-y} ${NO");
+}
+
+#[test]
+fn whatever_is_not_filled_in_is_told_wherever_a_server_is_given_it() {
+    let read = read(&json!({
+        "a": {
+            "command": "x", "args": ["${input:x}", "${NO:-fine}", "${KEY-odd}"], "cwd": "${FOLDER}",
+            "env": { "A": "${KEY:-fine}", "B": "${NO:-${NEITHER}}" },
+        },
+        "b": {
+            "url": "http://h/", "ssl_verify": "${CA}", "client_cert": ["${CERT}", "x"], "client_key": "${PRIVATE}",
+        },
+        "c": { "command": "bash", "args": ["-c", "for i in 1 2; do echo ${i:-0} ${i%x} ${KEY}; done"] },
+    }));
+
+    assert_eq!(
+        read.complaints(),
+        [
+            "MCP server `a` is given `${FOLDER}`, `${KEY-odd}`, `${NEITHER}`, `${input:x}` as it is written: no such variable is set",
+            "MCP server `b` is given `${CA}`, `${CERT}`, `${PRIVATE}` as it is written: no such variable is set",
+        ]
+    );
+    let Transport::Stdio(shell) = &read.servers[2].transport else { panic!("it is a program") };
+    assert_eq!(shell.args[1], "for i in 1 2; do echo ${i:-0} ${i%x} k1; done");
 }
