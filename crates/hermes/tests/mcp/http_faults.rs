@@ -253,3 +253,14 @@ fn a_server_that_will_not_talk_is_told_with_what_helps() {
         assert!(problems.iter().any(told), "{manner}: {problems:?}");
     }
 }
+
+#[test]
+fn a_header_that_cannot_be_called_so_is_named_where_the_server_cannot_be_asked() {
+    let faulty = Faulty::new(&json!({ "headers": { "X Key:": "s3cr3t" } }));
+
+    let problems = faulty.bench.runtime().foreign_problems();
+
+    let named = |it: &String| it.contains("`headers` names `X Key:`, and no header can be called that");
+    assert!(problems.iter().any(named), "{problems:?}");
+    assert!(!problems.iter().any(|it| it.contains("s3cr3t")), "{problems:?}");
+}

@@ -13,7 +13,9 @@ use super::ignored::{Ignored, ignored};
 use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
-use super::written::{expanded_server, flag, names, names_any, pairs, seconds, section, text, unset, words};
+use super::written::{
+    expanded_server, flag, names, names_any, pairs, seconds, section, text, unfit, unset, words,
+};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -377,7 +379,8 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
         });
     }
     let command = text(map, "command").ok_or_else(|| no_place(map))?;
-    let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
+    let (args, mut env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
+    env.retain(|name, value| unfit(name, value).is_none());
     Ok(Transport::Stdio(Stdio { command, args, env, cwd }))
 }
 

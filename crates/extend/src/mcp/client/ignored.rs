@@ -1,11 +1,13 @@
 //! What is written about a server and has no effect: keys that nobody knows, values that say nothing, names of
 //! tools that it does not have. Nothing of it keeps the server from being used, so it is told and no more.
 
+use hermes_core::approval_words::visible;
 use hermes_core::suggest::suggest;
+use hermes_net::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::Server;
-use super::written::{seconds, word};
+use super::written::{pairs, seconds, unfit, word};
 
 /// Something that is written and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,7 @@ impl Ignored {
     /// In one line.
     pub fn words(&self) -> String {
         let hint = self.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        format!("`{}` {}{hint}", self.at.join("."), self.what)
+        format!("`{}` {}{hint}", visible(&self.at.join(".")), self.what)
     }
 }
 
@@ -126,6 +128,8 @@ pub fn ignored(written: &Value) -> Vec<Ignored> {
         found.extend(way(written));
         found.extend(no_texts(written));
         found.extend(no_names(written));
+        found.extend(not_handed_on(written));
+        found.extend(not_sent(written));
     }
     found
 }
@@ -163,6 +167,37 @@ fn no_texts(map: &Map<String, Value>) -> Vec<Ignored> {
         .map_or_else(|| args.into_iter().collect(), |args| args.iter().collect::<Vec<_>>());
     let args = args.into_iter().map(|arg| (vec!["args".to_owned()], arg));
     pairs.chain(args).filter(|(_, value)| !is_text(value)).map(|(at, value)| ignored(at, value)).collect()
+}
+
+/// Variables that no program can be given.
+fn not_handed_on(map: &Map<String, Value>) -> Vec<Ignored> {
+    let told = |(name, value): (String, String)| {
+        let what = format!("{}, and cannot be handed on", unfit(&name, &value)?);
+        Some(Ignored { at: entry("env", name), what, hint: None })
+    };
+    pairs(map, "env").into_iter().filter_map(told).collect()
+}
+
+/// Headers that cannot be sent. Their values may be secrets.
+fn not_sent(map: &Map<String, Value>) -> Vec<Ignored> {
+    let told = |(name, value): (String, String)| {
+        let what = if name.is_empty() {
+            "has an entry without a name, and cannot be sent"
+        } else if HeaderName::from_bytes(name.as_bytes()).is_err() {
+            "is no name of a header, and cannot be sent"
+        } else if HeaderValue::from_str(&value).is_err() {
+            "has a value that cannot be sent"
+        } else {
+            return None;
+        };
+        Some(Ignored { at: entry("headers", name), what: what.to_owned(), hint: None })
+    };
+    pairs(map, "headers").into_iter().filter_map(told).collect()
+}
+
+/// Where an entry of this name stands; the map itself for one without a name.
+fn entry(map: &str, name: String) -> Vec<String> {
+    [map.to_owned(), name].into_iter().filter(|part| !part.is_empty()).collect()
 }
 
 impl Room {
@@ -353,5 +388,28 @@ mod tests {
 
         assert_eq!(told(&fine), Vec::<String>::new());
         assert_eq!(told(&json!("nonsense")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_handed_on_or_sent_is_named_without_its_value() {
+        let written = json!({
+            "command": "x", "url": "https://x.example",
+            "env": { "": "s1", "A=B": "s2", "C\0": "s3", "D": "s4\0", "E": "fine" },
+            "headers": { "Authorization:": "s5", "X Y": "s6", "": "s7", "X-Fine": "fine", "X-Broken": "s8\n" },
+        });
+
+        assert_eq!(
+            told(&written),
+            [
+                "`env` has an entry without a name, and cannot be handed on",
+                "`env.A=B` has a `=` in its name, and cannot be handed on",
+                "`env.C\\u{0}` has a zero byte in its name, and cannot be handed on",
+                "`env.D` has a zero byte in its value, and cannot be handed on",
+                "`headers` has an entry without a name, and cannot be sent",
+                "`headers.Authorization:` is no name of a header, and cannot be sent",
+                "`headers.X Y` is no name of a header, and cannot be sent",
+                "`headers.X-Broken` has a value that cannot be sent",
+            ]
+        );
     }
 }

@@ -77,6 +77,21 @@ pub(super) fn pairs(map: &Map<String, Value>, key: &str) -> BTreeMap<String, Str
     section(map, key).into_iter().filter_map(|(key, value)| Some((key, word(&value)?))).collect()
 }
 
+/// Why a variable of this name and value cannot be given to a program, if it cannot.
+pub(super) fn unfit(name: &str, value: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("has an entry without a name")
+    } else if name.contains('=') {
+        Some("has a `=` in its name")
+    } else if name.contains('\0') {
+        Some("has a zero byte in its name")
+    } else if value.contains('\0') {
+        Some("has a zero byte in its value")
+    } else {
+        None
+    }
+}
+
 /// Whether any text of a value may name a variable.
 pub fn names_any(value: &Value) -> bool {
     match value {

@@ -213,3 +213,14 @@ fn whatever_is_not_filled_in_is_told_wherever_a_server_is_given_it() {
     let Transport::Stdio(shell) = &read.servers[2].transport else { panic!("it is a program") };
     assert_eq!(shell.args[1], "for i in 1 2; do echo ${i:-0} ${i%x} k1; done");
 }
+
+#[test]
+fn a_variable_that_cannot_be_handed_on_is_passed_over() {
+    let written = json!({ "command": "x", "env": { "": "a", "A=B": "b", "C\0": "c", "D": "d\0", "E": "e" } });
+
+    let Transport::Stdio(program) = server("s", &written).unwrap().transport else {
+        panic!("it is a program")
+    };
+
+    assert_eq!(program.env.keys().collect::<Vec<_>>(), ["E"]);
+}
