@@ -42,6 +42,8 @@ enum Manner {
     Mayfly,
     /// It talks, and does not say which tools it has.
     Listless,
+    /// Each page of its tools says that the same one follows.
+    Circling,
     /// It cannot be started.
     Absent,
 }
@@ -106,6 +108,10 @@ impl Peer {
                 "serverInfo": { "name": "thread", "version": "1" },
             }),
             "tools/list" if manner == Manner::Listless => return,
+            "tools/list" if manner == Manner::Circling => {
+                let tools: Vec<_> = self.tools.lock().unwrap().iter().map(one).collect();
+                json!({ "tools": tools, "nextCursor": "2" })
+            }
             "tools/list" => {
                 let tools: Vec<_> = self.tools.lock().unwrap().iter().map(one).collect();
                 json!({ "tools": tools, "resultType": "complete", "ttlMs": 0, "cacheScope": "private" })
@@ -427,4 +433,17 @@ fn a_server_that_talks_and_does_not_list_its_tools_in_time_is_told_as_that() {
 
     let Status::Failed(why) = scene.server.status() else { panic!("it has failed") };
     assert_eq!(why, "it began to talk, and did not list its tools within 60 s");
+}
+
+#[test]
+fn pages_of_tools_that_repeat_are_asked_for_once_and_told() {
+    let scene = Scene::new(Manner::Circling);
+
+    scene.runtime.block_on(scene.server.start()).unwrap();
+
+    assert_eq!((scene.peer.count("tools/list"), scene.tools()), (2, vec!["echo".to_owned()]));
+    assert_eq!(
+        scene.server.notes(),
+        ["the pages in which it lists its tools repeat: what the first ones list is taken, 1 in all"]
+    );
 }

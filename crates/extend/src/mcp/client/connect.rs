@@ -286,7 +286,7 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         }
         None => true,
     };
-    let (listed, more) = if has_tools {
+    let listed = if has_tools {
         match list::tools(server, service).await {
             Ok(told) => told,
             Err(Untold::Ourselves(why)) => {
@@ -301,10 +301,9 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
             }
         }
     } else {
-        (Vec::new(), false)
+        list::Tools::default()
     };
-    known.learn(listed);
-    known.more = more;
+    listed.learnt_by(&mut known);
     Ok(known)
 }
 

@@ -40,6 +40,9 @@ pub struct Known {
     /// Whether it has more tools than are taken.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
+    /// Whether the pages in which it lists them repeat, so that they were not asked for to an end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// What was agreed to, by the name of the tool.
     pub accepted: BTreeMap<String, Listed>,
     /// Of these, the tools that are still listed so: they are written by name, and read from the list.
@@ -245,9 +248,15 @@ impl Known {
         (self.judged, self.fit_by) = RULES;
     }
 
-    /// That it has more tools than are taken, in words.
+    /// That its tools are perhaps not all of them, in words.
     pub fn cut_off(&self) -> Option<String> {
-        self.more.then(|| format!("it offers more tools than are taken: only the first {}", self.tools.len()))
+        let count = self.tools.len();
+        if self.repeats {
+            return Some(format!(
+                "the pages in which it lists its tools repeat: what the first ones list is taken, {count} in all"
+            ));
+        }
+        self.more.then(|| format!("it offers more tools than are taken: only the first {count}"))
     }
 
     fn judge(&mut self) {
