@@ -14,7 +14,7 @@ use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
 use super::written::{
-    expanded_server, flag, names, names_any, pairs, seconds, section, text, unfit, unset, words,
+    expanded_server, flag, names, names_any, pairs, seconds, section, sure, text, unfit, unset, words,
 };
 use crate::digest::digest;
 
@@ -250,10 +250,13 @@ pub fn one(
     if name.is_empty() || name.len() > 48 || name.chars().any(char::is_control) {
         return Err("its name has no, or too many, letters".to_owned());
     }
+    // Other programs write it the other way round.
+    let (enabled, disabled) = (sure(map, "enabled", true)?, sure(map, "disabled", false)?);
     Ok(ServerConfig {
         notes,
         unset: unset(written, variable),
         filter: filter(map)?,
+        enabled: enabled && !disabled,
         ..described(name, written, map, transport(map)?)
     })
 }
@@ -281,7 +284,7 @@ fn described(
         unset: Vec::new(),
         notes: Vec::new(),
         transport,
-        enabled: flag(map, "enabled", true),
+        enabled: true,
         timeout: time("timeout").map_or(Duration::from_mins(5), or_none),
         connect_timeout: time("connect_timeout").map_or(Duration::from_mins(1), or_none),
         keepalive: time("keepalive_interval").unwrap_or(Duration::from_mins(3)).max(Duration::from_secs(5)),

@@ -52,6 +52,9 @@ impl Room {
 const LIFECYCLE: &[&str] =
     &["timeout", "connect_timeout", "keepalive_interval", "idle_timeout_seconds", "max_lifetime_seconds"];
 
+/// Lists that many write beside `tools`.
+const OF_TOOLS: &[&str] = &["include", "exclude"];
+
 const ROOMS: &[Room] = &[
     Room {
         at: &[],
@@ -66,20 +69,17 @@ const ROOMS: &[Room] = &[
             "client_cert",
             "client_key",
             "tools",
+            "enabled",
+            "disabled",
         ],
         times: LIFECYCLE,
-        switches: &["enabled", "supports_parallel_tool_calls"],
+        switches: &["supports_parallel_tool_calls"],
         maps: &["env", "headers", "oauth", "sampling", "elicitation", "lifecycle"],
         choices: &[("auth", &["oauth", "header", "none"])],
         ..Room::EMPTY
     },
     Room { at: &["lifecycle"], times: LIFECYCLE, ..Room::EMPTY },
-    Room {
-        at: &["tools"],
-        plain: &["include", "exclude"],
-        switches: &["resources", "prompts"],
-        ..Room::EMPTY
-    },
+    Room { at: &["tools"], plain: OF_TOOLS, switches: &["resources", "prompts"], ..Room::EMPTY },
     Room {
         at: &["sampling"],
         plain: &["model", "allowed_models"],
@@ -221,6 +221,8 @@ impl Room {
                 (!is_switch(value)).then(|| (format!("is neither yes nor no: {value}"), None))
             } else if knows(self.plain) {
                 None
+            } else if self.at.is_empty() && OF_TOOLS.contains(&key.as_str()) {
+                Some(("is not known here".to_owned(), Some("it belongs below `tools`".to_owned())))
             } else {
                 let choices = self.choices.iter().map(|(name, _)| *name);
                 let all = [self.plain, self.times, self.switches, self.numbers, self.maps].concat();
@@ -335,7 +337,7 @@ mod tests {
     fn what_has_no_effect_is_told_with_what_was_meant() {
         let written = json!({
             "url": "https://x.example", "timout": 5, "timeout": "soon", "connect_timeout": -1,
-            "transport": "websocket", "enabled": "perhaps",
+            "transport": "websocket", "supports_parallel_tool_calls": "perhaps",
             "tools": { "includ": ["a"], "resources": true }, "oauth": { "directory": { "isuer": "x" } },
         });
 
@@ -345,7 +347,7 @@ mod tests {
                 "`timout` is not known; did you mean `timeout`?",
                 "`timeout` is no number of seconds: \"soon\"",
                 "`connect_timeout` is no number of seconds: -1",
-                "`enabled` is neither yes nor no: \"perhaps\"",
+                "`supports_parallel_tool_calls` is neither yes nor no: \"perhaps\"",
                 "`tools.includ` is not known; did you mean `include`?",
                 "`oauth.directory.isuer` is not known; did you mean `issuer`?",
                 "`transport` is no way to talk that is known here: `websocket`; `http` is used",
@@ -409,6 +411,19 @@ mod tests {
                 "`headers.Authorization:` is no name of a header, and cannot be sent",
                 "`headers.X Y` is no name of a header, and cannot be sent",
                 "`headers.X-Broken` has a value that cannot be sent",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_of_tools_that_stands_beside_tools_is_told_to_belong_below_it() {
+        let written = json!({ "command": "x", "disabled": false, "include": ["a"], "exclude": ["b"] });
+
+        assert_eq!(
+            told(&written),
+            [
+                "`include` is not known here; it belongs below `tools`",
+                "`exclude` is not known here; it belongs below `tools`",
             ]
         );
     }

@@ -24,15 +24,27 @@ pub(super) fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
 
 /// A yes or no; the usual one where neither is said.
 pub(super) fn flag(map: &Map<String, Value>, key: &str, usual: bool) -> bool {
+    map.get(key).and_then(truth).unwrap_or(usual)
+}
+
+/// The same where it is no use to guess: what is written has to be one of them.
+pub(super) fn sure(map: &Map<String, Value>, key: &str, usual: bool) -> Result<bool, String> {
     match map.get(key) {
-        Some(Value::Bool(truth)) => *truth,
-        Some(Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "on" | "1" => true,
-            "false" | "no" | "off" | "0" => false,
-            _ => usual,
+        None | Some(Value::Null) => Ok(usual),
+        Some(value) => truth(value).ok_or_else(|| format!("`{key}` is neither yes nor no: {value}")),
+    }
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => Some(true),
+            "false" | "no" | "off" | "0" => Some(false),
+            _ => None,
         },
-        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        _ => usual,
+        Value::Number(number) => Some(number.as_f64() != Some(0.0)),
+        _ => None,
     }
 }
 

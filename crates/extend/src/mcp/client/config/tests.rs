@@ -224,3 +224,30 @@ fn a_variable_that_cannot_be_handed_on_is_passed_over() {
 
     assert_eq!(program.env.keys().collect::<Vec<_>>(), ["E"]);
 }
+
+#[test]
+fn a_server_is_used_unless_either_word_for_it_says_no() {
+    let enabled = |more: Value| {
+        let mut server = json!({ "command": "x" });
+        server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        super::server("s", &server).unwrap().enabled
+    };
+
+    assert!(enabled(json!({})));
+    assert!(enabled(json!({ "disabled": false, "enabled": null })));
+    assert!(!enabled(json!({ "disabled": true })));
+    assert!(!enabled(json!({ "disabled": "yes" })));
+    assert!(!enabled(json!({ "disabled": true, "enabled": true })));
+    assert!(!enabled(json!({ "disabled": false, "enabled": "off" })));
+}
+
+#[test]
+fn a_server_of_which_nobody_knows_whether_it_is_wanted_is_not_used() {
+    for (written, why) in [
+        (json!({ "command": "x", "enabled": "maybe" }), "`enabled` is neither yes nor no: \"maybe\""),
+        (json!({ "command": "x", "enabled": "${NO}" }), "`enabled` is neither yes nor no: \"${NO}\""),
+        (json!({ "command": "x", "disabled": [true] }), "`disabled` is neither yes nor no: [true]"),
+    ] {
+        assert_eq!(server("s", &written).unwrap_err(), why);
+    }
+}
