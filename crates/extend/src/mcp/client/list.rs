@@ -6,7 +6,7 @@ use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam, S
 use serde_json::Value;
 
 use super::connect::{Service, words};
-use super::known::{Hints, Known, Listed};
+use super::known::{Hints, Known, Listed, Pages};
 use super::names;
 use super::server::Inner;
 use crate::mcp::ring::Met;
@@ -38,7 +38,7 @@ impl Untold {
 pub(super) struct Tools {
     found: Vec<Listed>,
     more: bool,
-    repeats: bool,
+    pages: Pages,
 }
 
 impl Tools {
@@ -46,7 +46,7 @@ impl Tools {
     pub(super) fn learnt_by(self, known: &mut Known) {
         known.learn(self.found);
         known.more = self.more;
-        known.repeats = self.repeats;
+        known.pages = self.pages;
     }
 }
 
@@ -55,7 +55,7 @@ impl Tools {
 pub(super) async fn tools(server: &Inner, service: &Service) -> Result<Tools, Untold> {
     let mut found: Vec<Listed> = Vec::new();
     let (mut cursor, mut met): (Option<String>, _) = (None, Met::Other);
-    let (mut asked, mut repeats) = (BTreeSet::new(), false);
+    let (mut asked, mut pages) = (BTreeSet::new(), Pages::On);
     for page in 0..MAX_PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor.take());
         let request = ClientRequest::ListToolsRequest(RequestOptionalParam::with_param(params));
@@ -76,7 +76,7 @@ pub(super) async fn tools(server: &Inner, service: &Service) -> Result<Tools, Un
         };
         found.extend::<Vec<Listed>>(page);
         if cursor.as_ref().is_some_and(|next| !asked.insert(next.clone())) {
-            (cursor, repeats) = (None, true);
+            (cursor, pages) = (None, Pages::InACircle);
         }
         if cursor.is_none() || found.len() > MAX_TOOLS {
             break;
@@ -105,7 +105,7 @@ pub(super) async fn tools(server: &Inner, service: &Service) -> Result<Tools, Un
     found.retain(|tool| seen.insert(tool.name.clone()));
     let more = cursor.is_some() || found.len() > MAX_TOOLS;
     found.truncate(MAX_TOOLS);
-    Ok(Tools { found, more, repeats: repeats && !more })
+    Ok(Tools { found, more, pages })
 }
 
 /// A list that as a whole is not one: each tool that has a name is taken, with what can be read of it.

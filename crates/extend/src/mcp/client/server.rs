@@ -304,9 +304,10 @@ impl Inner {
                 drop(connecting);
                 let said = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
                 let limit = self.config.connect_timeout.as_secs_f32();
-                let missed = match talks.load(Ordering::Acquire) {
-                    true => "it began to talk, and did not list its tools",
-                    false => "it did not begin to talk",
+                let missed = if talks.load(Ordering::Acquire) {
+                    "it began to talk, and did not list its tools"
+                } else {
+                    "it did not begin to talk"
                 };
                 Err(Trouble::Unreachable(format!("{missed} within {limit} s{said}")))
             }
