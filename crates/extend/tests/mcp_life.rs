@@ -40,6 +40,10 @@ enum Manner {
     SlowAndNew,
     /// It ends once it has told its tools.
     Mayfly,
+    /// It talks, and does not say which tools it has.
+    Listless,
+    /// Each page of its tools says that the same one follows.
+    Circling,
     /// It cannot be started.
     Absent,
 }
@@ -103,6 +107,11 @@ impl Peer {
                 "capabilities": { "tools": { "listChanged": true } },
                 "serverInfo": { "name": "thread", "version": "1" },
             }),
+            "tools/list" if manner == Manner::Listless => return,
+            "tools/list" if manner == Manner::Circling => {
+                let tools: Vec<_> = self.tools.lock().unwrap().iter().map(one).collect();
+                json!({ "tools": tools, "nextCursor": "2" })
+            }
             "tools/list" => {
                 let tools: Vec<_> = self.tools.lock().unwrap().iter().map(one).collect();
                 json!({ "tools": tools, "resultType": "complete", "ttlMs": 0, "cacheScope": "private" })
@@ -414,4 +423,27 @@ fn a_server_that_lasted_for_a_while_is_started_again_however_often_it_ends() {
         scene.until("it is back", |scene| scene.peer.starts() == round);
         scene.until("it works", |scene| scene.server.status() == Status::Connected);
     }
+}
+
+#[test]
+fn a_server_that_talks_and_does_not_list_its_tools_in_time_is_told_as_that() {
+    let scene = Scene::starting(Manner::Listless);
+
+    scene.until("it has failed", |scene| matches!(scene.server.status(), Status::Failed(_)));
+
+    let Status::Failed(why) = scene.server.status() else { panic!("it has failed") };
+    assert_eq!(why, "it began to talk, and did not list its tools within 60 s");
+}
+
+#[test]
+fn pages_of_tools_that_repeat_are_asked_for_once_and_told() {
+    let scene = Scene::new(Manner::Circling);
+
+    scene.runtime.block_on(scene.server.start()).unwrap();
+
+    assert_eq!((scene.peer.count("tools/list"), scene.tools()), (2, vec!["echo".to_owned()]));
+    assert_eq!(
+        scene.server.notes(),
+        ["the pages in which it lists its tools repeat: what the first ones list is taken, 1 in all"]
+    );
 }

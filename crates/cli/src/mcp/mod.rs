@@ -24,9 +24,9 @@ pub(crate) fn server(runtime: &Runtime, name: &str) -> Result<Server, Failure> {
         return Ok(server);
     }
     if mcp.switched_off().iter().any(|config| config.name == name) {
-        let key = format!("mcp_servers.{name}.enabled");
+        let key = format!("mcp_servers.{name}");
         return Err(Failure::usage(format!(
-            "MCP server `{name}` is switched off; see `{key}` in config.yaml"
+            "MCP server `{name}` is switched off; see `enabled` and `disabled` below `{key}` in config.yaml"
         )));
     }
     if let Some(wrong) = mcp.misread().into_iter().find(|wrong| wrong.name == name) {

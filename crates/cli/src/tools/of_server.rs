@@ -37,7 +37,7 @@ impl ServerSwitch {
     pub(crate) fn write(&self, file: &mut ConfigFile) -> Result<(), StoreError> {
         let list = |key: &str| KeyPath::new(["mcp_servers", &self.server, "tools", key]);
         let (Some(include), Some(exclude)) = (list("include"), list("exclude")) else { return Ok(()) };
-        let included = file.get(&include)?.is_some_and(|value| !value.is_null());
+        let included = file.get(&include)?.is_some();
         let (list, names_it) = if included { (include, self.on) } else { (exclude, !self.on) };
         if let Some(Value::String(only)) = file.get(&list)? {
             let as_before = (only == self.tool) == names_it;

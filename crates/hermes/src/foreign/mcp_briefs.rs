@@ -18,8 +18,8 @@ use serde_json::Value;
 use super::mcp_vault::HomeVault;
 use crate::world::World;
 
-/// Changes with what is packed.
-const VERSION: u64 = 2;
+/// Changes with what is packed, and with what is made of what is written.
+const VERSION: u64 = 3;
 
 /// `mcp_servers` as it is written, and what the variables are that it names.
 #[derive(Clone, Default)]

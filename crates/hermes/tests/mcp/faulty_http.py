@@ -1,10 +1,12 @@
 """An MCP server over HTTP that misbehaves when asked to. Needs nothing but Python.
 
-    faulty_http.py NOTES [PORT [MANNER]]
+    faulty_http.py NOTES [PORT [MANNER [SESSION]]]
 
 Its port is the first line it prints; 0 is any. MANNER is what it says to a question that it does not know:
 `error` of the protocol, `broken` (HTTP 500), `page` (of HTML) or nothing at all (`hang`); `old` takes no POST here,
-`gone` knows no such page, `moved` is elsewhere, `key` wants another key. Every call that is really carried out leaves a line in the file
+`gone` knows no such page, `moved` is elsewhere, `key` wants another key;
+`bad_session` and `bad_session_text` refuse a session that is not SESSION (0) with HTTP 400 and words, as an error of
+the protocol or plain. Every call that is really carried out leaves a line in the file
 NOTES, so that a test can tell how often something ran.
 """
 
@@ -16,11 +18,11 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LOCK = threading.Lock()
-TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang", "slow", "lost"]
+TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang", "slow", "lost", "forget"]
 TOOLS += ["accepted", "foreign", "half", "half_events", "batch", "batch_events", "encoding"]
 READS = ["look_broken", "look_flood"]
 MANNER = sys.argv[3] if len(sys.argv) > 3 else "error"
-state = {"session": 0}
+state = {"session": int(sys.argv[4]) if len(sys.argv) > 4 else 0}
 
 
 def note(line):
@@ -68,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
             info = {"name": "faulty", "version": "1"}
             result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
             return self.result(number, result, [("mcp-session-id", f"s{state['session']}")])
+        if MANNER.startswith("bad_session") and self.headers.get("mcp-session-id") and not ours:
+            return self.other_session()
         if method == "notifications/cancelled":
             note("cancelled")
         if method.startswith("notifications/"):
@@ -93,6 +97,13 @@ class Handler(BaseHTTPRequestHandler):
     def result(self, number, result, headers=()):
         self.answer(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode(), headers=headers)
 
+    def other_session(self):
+        words = "Bad Request: No valid session ID provided"
+        if MANNER == "bad_session_text":
+            return self.answer(400, words.encode(), "text/plain")
+        error = {"jsonrpc": "2.0", "error": {"code": -32000, "message": words}, "id": None}
+        self.answer(400, json.dumps(error).encode())
+
     def wrong(self, how):
         if how == "page":
             return self.answer(200, b"<html>Please log in</html>", "text/html")
@@ -108,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, body, "text/event-stream")
         if name == "die":
             os._exit(3)
-        if name == "expire":
+        if name in ("expire", "forget"):
             with LOCK:
                 state["session"] += 1
         if name == "garbage":
@@ -137,7 +148,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, body)
         if name == "encoding":
             return self.result(number, {"content": [{"type": "text", "text": self.headers.get("accept-encoding")}]})
-        if name == "hang":
+        if name in ("hang", "forget"):
             time.sleep(30)
         if name == "slow":
             time.sleep(2)

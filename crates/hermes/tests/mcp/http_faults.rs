@@ -98,6 +98,34 @@ fn a_session_that_is_over_is_begun_anew_and_the_call_runs_once() {
 }
 
 #[test]
+fn a_server_that_was_started_again_and_refuses_the_old_session_in_words_is_asked_in_a_new_one() {
+    for manner in ["bad_session", "bad_session_text"] {
+        let mut faulty = Faulty::with(&["0", manner], &json!({}));
+        let session = faulty.bench.session();
+        call(&session, "mcp__s__echo", &json!({}));
+
+        faulty.process.kill().unwrap();
+        faulty.process.wait().unwrap();
+        (faulty.process, _) = start(&faulty.bench, &[&faulty.port, manner, "1"]);
+        let after = call(&session, "mcp__s__act", &json!({}));
+
+        assert_eq!(words(&after), "act done", "{manner}");
+        assert_eq!((faulty.bench.count("act"), faulty.bench.count("began")), (1, 2), "{manner}");
+    }
+}
+
+#[test]
+fn a_look_whether_a_server_is_there_begins_a_new_session_where_the_old_one_is_refused() {
+    let faulty = Faulty::with(&["0", "bad_session"], &json!({ "timeout": 1 }));
+    let session = faulty.bench.session();
+
+    call(&session, "mcp__s__forget", &json!({}));
+    until("a new session is begun", || faulty.bench.count("began") == 2);
+
+    assert_eq!(faulty.bench.count("forget"), 1);
+}
+
+#[test]
 fn answers_that_are_none_cost_their_call_only() {
     let faulty = Faulty::new(&json!({}));
     let runtime = faulty.bench.runtime();
@@ -150,7 +178,7 @@ fn what_is_told_of_a_broken_call_is_what_was_done() {
 
     assert!(once.contains("it was not asked again"), "{once}");
     assert!(twice.contains("it was asked twice"), "{twice}");
-    assert!(lost.contains("404") && !lost.contains("may or may not"), "{lost}");
+    assert!(lost.contains("neither the session nor a new one") && !lost.contains("may or may not"), "{lost}");
     assert!(flood.contains("more than 16777216 bytes"), "{flood}");
     assert!(events.contains("more than 16777216 bytes"), "{events}");
     let count = |tool: &str| faulty.bench.count(tool);
@@ -224,4 +252,15 @@ fn a_server_that_will_not_talk_is_told_with_what_helps() {
         let told = |it: &String| words.iter().all(|word| it.contains(word)) && !it.contains('\n');
         assert!(problems.iter().any(told), "{manner}: {problems:?}");
     }
+}
+
+#[test]
+fn a_header_that_cannot_be_called_so_is_named_where_the_server_cannot_be_asked() {
+    let faulty = Faulty::new(&json!({ "headers": { "X Key:": "s3cr3t" } }));
+
+    let problems = faulty.bench.runtime().foreign_problems();
+
+    let named = |it: &String| it.contains("`headers` names `X Key:`, and no header can be called that");
+    assert!(problems.iter().any(named), "{problems:?}");
+    assert!(!problems.iter().any(|it| it.contains("s3cr3t")), "{problems:?}");
 }

@@ -9,6 +9,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError, StreamableHttpPostResponse};
+use serde_json::Value;
 use sse_stream::Sse;
 
 use super::fault::{Fault, NetFault};
@@ -120,6 +121,9 @@ pub(super) async fn answer(
         let why = format!("it has moved to {place} (HTTP {}); `url` has to say so", status.as_u16());
         return Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why)));
     }
+    if in_session && status == StatusCode::BAD_REQUEST && session_is_over(&body) {
+        return Err(StreamableHttpError::SessionExpired);
+    }
     if !status.is_success() {
         return refused(message, in_session, status, &body, failed);
     }
@@ -176,6 +180,20 @@ fn too_long(id: RequestId) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
 }
 
+/// Whether a refusal says in words that there is no such session, as many servers do that were started again. One
+/// that names the request has looked at it, and is its answer.
+fn session_is_over(body: &[u8]) -> bool {
+    let (text, value) = (String::from_utf8_lossy(body), serde_json::from_slice::<Value>(body).ok());
+    if value.as_ref().and_then(|value| value.get("id")).is_some_and(|id| !id.is_null()) {
+        return false;
+    }
+    let said = value.as_ref().and_then(|value| value.pointer("/error/message")).and_then(Value::as_str);
+    let said: String = said.unwrap_or(&text).chars().take(2000).collect();
+    let said = said.to_ascii_lowercase();
+    let fates = ["no valid", "not found", "invalid", "unknown", "expired", "terminated"];
+    said.contains("session") && fates.iter().any(|fate| said.contains(fate))
+}
+
 /// An answer with a status that is no success: an error of the protocol where the body is one.
 fn refused(
     message: &ClientJsonRpcMessage,
@@ -228,7 +246,30 @@ fn in_words(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{in_words, session_is_over};
+
+    #[test]
+    fn a_refusal_that_says_there_is_no_such_session_is_about_the_session_and_not_about_the_request() {
+        let error = |id: &str, words: &str| {
+            format!(r#"{{"jsonrpc":"2.0","error":{{"code":-32000,"message":"{words}"}}{id}}}"#)
+        };
+        let about_it = [
+            error(r#","id":null"#, "Bad Request: No valid session ID provided"),
+            error("", "Session not found"),
+            "Invalid or expired session\n".to_owned(),
+            r#"{"detail":"Unknown session"}"#.to_owned(),
+        ];
+        let of_another_kind = [
+            error(r#","id":7"#, "Session not found"),
+            error(r#","id":"a""#, "Session not found"),
+            error(r#","id":null"#, "Bad Request: a session needs a name"),
+            "Invalid JSON".to_owned(),
+            String::new(),
+        ];
+
+        assert_eq!(about_it.map(|body| session_is_over(body.as_bytes())), [true; 4]);
+        assert_eq!(of_another_kind.map(|body| session_is_over(body.as_bytes())), [false; 5]);
+    }
 
     #[test]
     fn what_came_with_a_status_is_told_in_one_line_and_a_page_is_not() {

@@ -13,7 +13,9 @@ use super::ignored::{Ignored, ignored};
 use super::login::{OAuth, oauth};
 use super::names::{apart, plain};
 use super::shown;
-use super::written::{expanded, flag, names, names_any, pairs, seconds, section, text, unset, words};
+use super::written::{
+    expanded_server, flag, names, names_any, pairs, seconds, section, sure, text, unfit, unset, words,
+};
 use crate::digest::digest;
 
 /// One server, as configured.
@@ -25,7 +27,7 @@ pub struct ServerConfig {
     pub called: String,
     /// The command or the address for people: as it is written, and without secrets.
     pub place: String,
-    /// Variables that are named and not set: what names them goes out as it is written.
+    /// What is named as `${…}` and stands for nothing, as a variable that is not set: it goes out as it is written.
     pub unset: Vec<String>,
     /// What is written and has no effect, in words.
     pub notes: Vec<String>,
@@ -236,8 +238,11 @@ pub fn one(
     written: &Value,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ServerConfig, String> {
-    let value =
-        if names_any(written) { Cow::Owned(expanded(written, variable)) } else { Cow::Borrowed(written) };
+    let value = if names_any(written) {
+        Cow::Owned(expanded_server(written, variable))
+    } else {
+        Cow::Borrowed(written)
+    };
     let notes = ignored(written).iter().map(Ignored::words).collect();
     let (Value::Object(map), Value::Object(written)) = (&*value, written) else {
         return Err("it is not a map".to_owned());
@@ -245,10 +250,13 @@ pub fn one(
     if name.is_empty() || name.len() > 48 || name.chars().any(char::is_control) {
         return Err("its name has no, or too many, letters".to_owned());
     }
+    // Other programs write it the other way round.
+    let (enabled, disabled) = (sure(map, "enabled", true)?, sure(map, "disabled", false)?);
     Ok(ServerConfig {
         notes,
         unset: unset(written, variable),
         filter: filter(map)?,
+        enabled: enabled && !disabled,
         ..described(name, written, map, transport(map)?)
     })
 }
@@ -276,7 +284,7 @@ fn described(
         unset: Vec::new(),
         notes: Vec::new(),
         transport,
-        enabled: flag(map, "enabled", true),
+        enabled: true,
         timeout: time("timeout").map_or(Duration::from_mins(5), or_none),
         connect_timeout: time("connect_timeout").map_or(Duration::from_mins(1), or_none),
         keepalive: time("keepalive_interval").unwrap_or(Duration::from_mins(3)).max(Duration::from_secs(5)),
@@ -374,7 +382,8 @@ fn transport(map: &Map<String, Value>) -> Result<Transport, String> {
         });
     }
     let command = text(map, "command").ok_or_else(|| no_place(map))?;
-    let (args, env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
+    let (args, mut env, cwd) = (words(map, "args"), pairs(map, "env"), text(map, "cwd"));
+    env.retain(|name, value| unfit(name, value).is_none());
     Ok(Transport::Stdio(Stdio { command, args, env, cwd }))
 }
 

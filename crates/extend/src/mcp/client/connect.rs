@@ -38,18 +38,23 @@ pub(super) type Service = RunningService<RoleClient, Arc<Client>>;
 const PROBE: Duration = Duration::from_secs(3);
 
 /// Connects, and learns what the server offers. One that is put off by the first question, which asks for
-/// the newest protocol, is asked again in the way that all servers knew before.
-pub(super) async fn connect(server: &Inner, handle: Handle) -> Result<(Live, Known), Trouble> {
+/// the newest protocol, is asked again in the way that all servers knew before. `talks` says whether the first words
+/// have gone well.
+pub(super) async fn connect(
+    server: &Inner,
+    handle: Handle,
+    talks: &AtomicBool,
+) -> Result<(Live, Known), Trouble> {
     let mode = lifecycle(server);
     let probing = matches!(mode, ClientLifecycleMode::Auto { .. });
-    let again = match attempt(server, handle.clone(), mode).await {
+    let again = match attempt(server, handle.clone(), mode, talks).await {
         Err(Failed::AtFirstWords(_)) if probing => ClientLifecycleMode::Initialize,
         Err(Failed::OnlyLate(_)) if probing => {
             ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
         }
         done => return done.map_err(Failed::trouble),
     };
-    attempt(server, handle, again).await.map_err(Failed::trouble)
+    attempt(server, handle, again, talks).await.map_err(Failed::trouble)
 }
 
 /// Why a connection could not be made.
@@ -128,7 +133,12 @@ impl Probe {
 }
 
 /// One try, begun in this way.
-async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> Result<(Live, Known), Failed> {
+async fn attempt(
+    server: &Inner,
+    handle: Handle,
+    mode: ClientLifecycleMode,
+    talks: &AtomicBool,
+) -> Result<(Live, Known), Failed> {
     let gone = CancellationToken::new();
     let quiet = CancellationToken::new();
     let root = root_of(&server.outside.place.cwd);
@@ -156,6 +166,7 @@ async fn attempt(server: &Inner, handle: Handle, mode: ClientLifecycleMode) -> R
     };
     let last = keeper.as_ref().map(|_| said(&server.log)).unwrap_or_default();
     let service = begun.map_err(|error| Failed::of(&error, &last, &probe))?;
+    talks.store(true, Ordering::Release);
     let known = learn(server, &service).await?;
     // Newer requests say more of themselves than a call does, and that is the SDK's affair.
     let short = service.peer_info().is_some_and(|info| info.protocol_version.has_initialize());
@@ -275,7 +286,7 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
         }
         None => true,
     };
-    let (listed, more) = if has_tools {
+    let listed = if has_tools {
         match list::tools(server, service).await {
             Ok(told) => told,
             Err(Untold::Ourselves(why)) => {
@@ -290,10 +301,9 @@ async fn learn(server: &Inner, service: &Service) -> Result<Known, Trouble> {
             }
         }
     } else {
-        (Vec::new(), false)
+        list::Tools::default()
     };
-    known.learn(listed);
-    known.more = more;
+    listed.learnt_by(&mut known);
     Ok(known)
 }
 

@@ -65,7 +65,7 @@ pub(super) fn of_fault(fault: &Fault) -> Fate {
         }
         // The SDK begins a new session and sends the request once more; none of them was taken.
         StreamableHttpError::SessionExpired => {
-            Fate::Refused("it knows neither the session nor a new one (HTTP 404)".to_owned())
+            Fate::Refused("it knows neither the session nor a new one that was begun for this".to_owned())
         }
         StreamableHttpError::HttpStatus(status) => Fate::Lost(format!("HTTP {}", status.status)),
         StreamableHttpError::UnexpectedServerResponse(text) => {

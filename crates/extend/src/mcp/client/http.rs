@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::future::{Either, select};
 use futures::stream::BoxStream;
+use hermes_core::approval_words::visible;
 use hermes_core::host::Host;
 use hermes_net::{Call, HeaderName, HeaderValue, Http, Limits, Method, Reply, StatusCode, Url};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
@@ -188,6 +189,13 @@ impl Asker {
         let net = |fault: NetFault| StreamableHttpError::Client(fault);
         let odd = |why: &str| net(NetFault::Odd(why.to_owned()));
         let mut url = Url::parse(&request.url).ok_or_else(|| odd("its address is no address"))?;
+        let is_none = |name: &str| HeaderName::from_bytes(name.as_bytes()).is_err();
+        if let Some((name, _)) = self.0.headers.iter().find(|(name, _)| is_none(name)) {
+            return Err(odd(&format!(
+                "`headers` names `{}`, and no header can be called that",
+                visible(name)
+            )));
+        }
         for _ in 0..=MAX_REDIRECTS {
             let mut call = Call::post(&url, request.body.clone(), self.0.limits)
                 .method(request.method.clone())

@@ -1,11 +1,13 @@
 //! What is written about a server and has no effect: keys that nobody knows, values that say nothing, names of
 //! tools that it does not have. Nothing of it keeps the server from being used, so it is told and no more.
 
+use hermes_core::approval_words::visible;
 use hermes_core::suggest::suggest;
+use hermes_net::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::Server;
-use super::written::{seconds, word};
+use super::written::{pairs, seconds, unfit, word};
 
 /// Something that is written and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,7 @@ impl Ignored {
     /// In one line.
     pub fn words(&self) -> String {
         let hint = self.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        format!("`{}` {}{hint}", self.at.join("."), self.what)
+        format!("`{}` {}{hint}", visible(&self.at.join(".")), self.what)
     }
 }
 
@@ -50,6 +52,9 @@ impl Room {
 const LIFECYCLE: &[&str] =
     &["timeout", "connect_timeout", "keepalive_interval", "idle_timeout_seconds", "max_lifetime_seconds"];
 
+/// Lists that many write beside `tools`.
+const OF_TOOLS: &[&str] = &["include", "exclude"];
+
 const ROOMS: &[Room] = &[
     Room {
         at: &[],
@@ -64,20 +69,17 @@ const ROOMS: &[Room] = &[
             "client_cert",
             "client_key",
             "tools",
+            "enabled",
+            "disabled",
         ],
         times: LIFECYCLE,
-        switches: &["enabled", "supports_parallel_tool_calls"],
+        switches: &["supports_parallel_tool_calls"],
         maps: &["env", "headers", "oauth", "sampling", "elicitation", "lifecycle"],
         choices: &[("auth", &["oauth", "header", "none"])],
         ..Room::EMPTY
     },
     Room { at: &["lifecycle"], times: LIFECYCLE, ..Room::EMPTY },
-    Room {
-        at: &["tools"],
-        plain: &["include", "exclude"],
-        switches: &["resources", "prompts"],
-        ..Room::EMPTY
-    },
+    Room { at: &["tools"], plain: OF_TOOLS, switches: &["resources", "prompts"], ..Room::EMPTY },
     Room {
         at: &["sampling"],
         plain: &["model", "allowed_models"],
@@ -125,8 +127,27 @@ pub fn ignored(written: &Value) -> Vec<Ignored> {
     if let Some(written) = written.as_object() {
         found.extend(way(written));
         found.extend(no_texts(written));
+        found.extend(no_names(written));
+        found.extend(not_handed_on(written));
+        found.extend(not_sent(written));
     }
     found
+}
+
+/// Lists of tools with nothing behind them. One that may be a slip of the pen must not mean that all are taken.
+fn no_names(map: &Map<String, Value>) -> Vec<Ignored> {
+    let lists = [
+        ("include", "has nothing behind it, so no tool is taken", Some("without it all are")),
+        ("exclude", "has nothing behind it, so no tool is left out", None),
+    ];
+    let tools = map.get("tools").and_then(Value::as_object);
+    let is_empty = |list: &str| tools.and_then(|tools| tools.get(list)).is_some_and(Value::is_null);
+    let told = lists.into_iter().filter(|(list, ..)| is_empty(list)).map(|(list, what, hint)| Ignored {
+        at: vec!["tools".to_owned(), list.to_owned()],
+        what: what.to_owned(),
+        hint: hint.map(str::to_owned),
+    });
+    told.collect()
 }
 
 /// What is no text where only texts are taken.
@@ -146,6 +167,37 @@ fn no_texts(map: &Map<String, Value>) -> Vec<Ignored> {
         .map_or_else(|| args.into_iter().collect(), |args| args.iter().collect::<Vec<_>>());
     let args = args.into_iter().map(|arg| (vec!["args".to_owned()], arg));
     pairs.chain(args).filter(|(_, value)| !is_text(value)).map(|(at, value)| ignored(at, value)).collect()
+}
+
+/// Variables that no program can be given.
+fn not_handed_on(map: &Map<String, Value>) -> Vec<Ignored> {
+    let told = |(name, value): (String, String)| {
+        let what = format!("{}, and cannot be handed on", unfit(&name, &value)?);
+        Some(Ignored { at: entry("env", name), what, hint: None })
+    };
+    pairs(map, "env").into_iter().filter_map(told).collect()
+}
+
+/// Headers that cannot be sent. Their values may be secrets.
+fn not_sent(map: &Map<String, Value>) -> Vec<Ignored> {
+    let told = |(name, value): (String, String)| {
+        let what = if name.is_empty() {
+            "has an entry without a name, and cannot be sent"
+        } else if HeaderName::from_bytes(name.as_bytes()).is_err() {
+            "is no name of a header, and cannot be sent"
+        } else if HeaderValue::from_str(&value).is_err() {
+            "has a value that cannot be sent"
+        } else {
+            return None;
+        };
+        Some(Ignored { at: entry("headers", name), what: what.to_owned(), hint: None })
+    };
+    pairs(map, "headers").into_iter().filter_map(told).collect()
+}
+
+/// Where an entry of this name stands; the map itself for one without a name.
+fn entry(map: &str, name: String) -> Vec<String> {
+    [map.to_owned(), name].into_iter().filter(|part| !part.is_empty()).collect()
 }
 
 impl Room {
@@ -169,6 +221,8 @@ impl Room {
                 (!is_switch(value)).then(|| (format!("is neither yes nor no: {value}"), None))
             } else if knows(self.plain) {
                 None
+            } else if self.at.is_empty() && OF_TOOLS.contains(&key.as_str()) {
+                Some(("is not known here".to_owned(), Some("it belongs below `tools`".to_owned())))
             } else {
                 let choices = self.choices.iter().map(|(name, _)| *name);
                 let all = [self.plain, self.times, self.switches, self.numbers, self.maps].concat();
@@ -283,7 +337,7 @@ mod tests {
     fn what_has_no_effect_is_told_with_what_was_meant() {
         let written = json!({
             "url": "https://x.example", "timout": 5, "timeout": "soon", "connect_timeout": -1,
-            "transport": "websocket", "enabled": "perhaps",
+            "transport": "websocket", "supports_parallel_tool_calls": "perhaps",
             "tools": { "includ": ["a"], "resources": true }, "oauth": { "directory": { "isuer": "x" } },
         });
 
@@ -293,7 +347,7 @@ mod tests {
                 "`timout` is not known; did you mean `timeout`?",
                 "`timeout` is no number of seconds: \"soon\"",
                 "`connect_timeout` is no number of seconds: -1",
-                "`enabled` is neither yes nor no: \"perhaps\"",
+                "`supports_parallel_tool_calls` is neither yes nor no: \"perhaps\"",
                 "`tools.includ` is not known; did you mean `include`?",
                 "`oauth.directory.isuer` is not known; did you mean `issuer`?",
                 "`transport` is no way to talk that is known here: `websocket`; `http` is used",
@@ -336,5 +390,41 @@ mod tests {
 
         assert_eq!(told(&fine), Vec::<String>::new());
         assert_eq!(told(&json!("nonsense")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_handed_on_or_sent_is_named_without_its_value() {
+        let written = json!({
+            "command": "x", "url": "https://x.example",
+            "env": { "": "s1", "A=B": "s2", "C\0": "s3", "D": "s4\0", "E": "fine" },
+            "headers": { "Authorization:": "s5", "X Y": "s6", "": "s7", "X-Fine": "fine", "X-Broken": "s8\n" },
+        });
+
+        assert_eq!(
+            told(&written),
+            [
+                "`env` has an entry without a name, and cannot be handed on",
+                "`env.A=B` has a `=` in its name, and cannot be handed on",
+                "`env.C\\u{0}` has a zero byte in its name, and cannot be handed on",
+                "`env.D` has a zero byte in its value, and cannot be handed on",
+                "`headers` has an entry without a name, and cannot be sent",
+                "`headers.Authorization:` is no name of a header, and cannot be sent",
+                "`headers.X Y` is no name of a header, and cannot be sent",
+                "`headers.X-Broken` has a value that cannot be sent",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_of_tools_that_stands_beside_tools_is_told_to_belong_below_it() {
+        let written = json!({ "command": "x", "disabled": false, "include": ["a"], "exclude": ["b"] });
+
+        assert_eq!(
+            told(&written),
+            [
+                "`include` is not known here; it belongs below `tools`",
+                "`exclude` is not known here; it belongs below `tools`",
+            ]
+        );
     }
 }

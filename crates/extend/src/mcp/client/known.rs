@@ -19,6 +19,17 @@ use crate::is_default;
 /// The rules that definitions are judged by.
 const RULES: (u32, u32) = (schema::RULES, FIT_RULES);
 
+/// How the pages go on in which a server lists its tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pages {
+    /// One after the other, as many as are asked for.
+    #[default]
+    On,
+    /// One leads back to one before it, so that they have no end.
+    InACircle,
+}
+
 /// What is known of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -40,6 +51,9 @@ pub struct Known {
     /// Whether it has more tools than are taken.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
+    /// How the pages went on in which it lists them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pages: Pages,
     /// What was agreed to, by the name of the tool.
     pub accepted: BTreeMap<String, Listed>,
     /// Of these, the tools that are still listed so: they are written by name, and read from the list.
@@ -245,9 +259,15 @@ impl Known {
         (self.judged, self.fit_by) = RULES;
     }
 
-    /// That it has more tools than are taken, in words.
+    /// That its tools are perhaps not all of them, in words.
     pub fn cut_off(&self) -> Option<String> {
-        self.more.then(|| format!("it offers more tools than are taken: only the first {}", self.tools.len()))
+        let count = self.tools.len();
+        if !self.more && self.pages == Pages::InACircle {
+            return Some(format!(
+                "the pages in which it lists its tools repeat: what the first ones list is taken, {count} in all"
+            ));
+        }
+        self.more.then(|| format!("it offers more tools than are taken: only the first {count}"))
     }
 
     fn judge(&mut self) {

@@ -6,7 +6,7 @@ use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam, S
 use serde_json::Value;
 
 use super::connect::{Service, words};
-use super::known::{Hints, Listed};
+use super::known::{Hints, Known, Listed, Pages};
 use super::names;
 use super::server::Inner;
 use crate::mcp::ring::Met;
@@ -33,11 +33,29 @@ impl Untold {
     }
 }
 
-/// All tools of a server, and whether there are more than are taken. One that cannot be understood costs itself
+/// The tools of a server, and whether they are all.
+#[derive(Default)]
+pub(super) struct Tools {
+    found: Vec<Listed>,
+    more: bool,
+    pages: Pages,
+}
+
+impl Tools {
+    /// What is known of the server with this.
+    pub(super) fn learnt_by(self, known: &mut Known) {
+        known.learn(self.found);
+        known.more = self.more;
+        known.pages = self.pages;
+    }
+}
+
+/// All tools of a server, as many as are taken. One that cannot be understood costs itself
 /// only, and what leads back to us is left out.
-pub(super) async fn tools(server: &Inner, service: &Service) -> Result<(Vec<Listed>, bool), Untold> {
+pub(super) async fn tools(server: &Inner, service: &Service) -> Result<Tools, Untold> {
     let mut found: Vec<Listed> = Vec::new();
-    let (mut cursor, mut met) = (None, Met::Other);
+    let (mut cursor, mut met): (Option<String>, _) = (None, Met::Other);
+    let (mut asked, mut pages) = (BTreeSet::new(), Pages::On);
     for page in 0..MAX_PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor.take());
         let request = ClientRequest::ListToolsRequest(RequestOptionalParam::with_param(params));
@@ -57,6 +75,9 @@ pub(super) async fn tools(server: &Inner, service: &Service) -> Result<(Vec<List
             }
         };
         found.extend::<Vec<Listed>>(page);
+        if cursor.as_ref().is_some_and(|next| !asked.insert(next.clone())) {
+            (cursor, pages) = (None, Pages::InACircle);
+        }
         if cursor.is_none() || found.len() > MAX_TOOLS {
             break;
         }
@@ -84,7 +105,7 @@ pub(super) async fn tools(server: &Inner, service: &Service) -> Result<(Vec<List
     found.retain(|tool| seen.insert(tool.name.clone()));
     let more = cursor.is_some() || found.len() > MAX_TOOLS;
     found.truncate(MAX_TOOLS);
-    Ok((found, more))
+    Ok(Tools { found, more, pages })
 }
 
 /// A list that as a whole is not one: each tool that has a name is taken, with what can be read of it.

@@ -105,7 +105,7 @@ impl Inner {
         // Servers tell of every one of many changes; one look after the last is enough.
         self.outside.host.sleep(Duration::from_millis(50)).await;
         let asked = Box::pin(list::tools(self, &live.service));
-        let (listed, more) = match select(asked, self.outside.host.sleep(PATIENCE)).await {
+        let listed = match select(asked, self.outside.host.sleep(PATIENCE)).await {
             Either::Left((Ok(listed), _)) => listed,
             Either::Left((Err(why), _)) => {
                 return self.log.line(&format!("[its tools could not be listed: {}]", why.words()));
@@ -113,8 +113,7 @@ impl Inner {
             Either::Right(_) => return self.log.line("[its tools could not be listed in time]"),
         };
         let mut known = Known::clone(&self.known());
-        known.learn(listed);
-        known.more = more;
+        listed.learnt_by(&mut known);
         if let Err(why) = self.keep(&known) {
             self.log.line(&format!("[what it offers could not be written down: {why}]"));
         }

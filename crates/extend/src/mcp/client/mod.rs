@@ -88,7 +88,7 @@ pub use config::{
     one, read_servers, server,
 };
 pub use ignored::{Ignored, ignored};
-pub use known::{Changed, Hints, Known, LastTrouble, Listed};
+pub use known::{Changed, Hints, Known, LastTrouble, Listed, Pages};
 pub use late::Late;
 pub use login::{Directory, Grant, OAuth};
 pub use sampling::Asked;

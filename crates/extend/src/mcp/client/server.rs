@@ -3,7 +3,7 @@
 //! Whoever needs it while it starts joins the one start. Only failures of the connection count
 //! against it; a tool that answers with an error is a server that works.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -295,7 +295,8 @@ impl Inner {
     /// Starts it and writes down what came of it.
     async fn started(self: Arc<Self>, handle: Handle) -> Result<Arc<Live>, Trouble> {
         let limit = self.outside.host.sleep(self.config.connect_timeout);
-        let connecting = Box::pin(connect::connect(&self, handle.clone()));
+        let talks = AtomicBool::new(false);
+        let connecting = Box::pin(connect::connect(&self, handle.clone(), &talks));
         let stopped = Box::pin(self.stop.cancelled());
         let made = match select(connecting, select(limit, stopped)).await {
             Either::Left((made, _)) => made,
@@ -303,7 +304,12 @@ impl Inner {
                 drop(connecting);
                 let said = self.log.last().map(|line| format!("; it last said: {line}")).unwrap_or_default();
                 let limit = self.config.connect_timeout.as_secs_f32();
-                Err(Trouble::Unreachable(format!("it did not begin to talk within {limit} s{said}")))
+                let missed = if talks.load(Ordering::Acquire) {
+                    "it began to talk, and did not list its tools"
+                } else {
+                    "it did not begin to talk"
+                };
+                Err(Trouble::Unreachable(format!("{missed} within {limit} s{said}")))
             }
             Either::Right((Either::Right(_), _)) => {
                 Err(Trouble::Unreachable("it is no longer wanted".to_owned()))

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::mcp::client::expanded;
 
 fn read(value: &Value) -> Read {
     let variable = |name: &str| (name == "KEY").then(|| "k1".to_owned());
@@ -113,7 +114,7 @@ fn include_wins_over_exclude() {
     assert!(takes(json!({ "include": ["a"], "exclude": ["a"] }), "a"));
     assert!(!takes(json!({ "include": "a" }), "b"));
     assert!(!takes(json!({ "exclude": ["b"] }), "b"));
-    assert!(takes(json!({ "include": null, "exclude": ["b"] }), "a"));
+    assert!(takes(json!({ "exclude": null }), "a"));
     assert!(!takes(json!({ "include": [] }), "a"));
 }
 
@@ -155,4 +156,98 @@ fn a_limit_of_nothing_is_none() {
 
     assert_eq!((config.timeout, config.sampling.timeout), (Duration::MAX, Duration::MAX));
     assert_eq!(config.elicitation, Some(Duration::MAX));
+}
+
+#[test]
+fn a_list_of_what_is_taken_with_nothing_behind_it_takes_nothing_and_is_told() {
+    let one = |tools: Value| server("s", &json!({ "command": "x", "tools": tools })).unwrap();
+
+    let (include, exclude) = (one(json!({ "include": null })), one(json!({ "exclude": null })));
+
+    assert_eq!((include.filter.takes("a"), exclude.filter.takes("a")), (false, true));
+    assert_eq!(
+        include.notes,
+        ["`tools.include` has nothing behind it, so no tool is taken; without it all are"]
+    );
+    assert_eq!(exclude.notes, ["`tools.exclude` has nothing behind it, so no tool is left out"]);
+}
+
+#[test]
+fn a_variable_that_is_not_set_or_empty_has_the_default_that_is_written_with_it() {
+    let variable = |name: &str| match name {
+        "KEY" => Some("k1".to_owned()),
+        "EMPTY" => Some(String::new()),
+        _ => None,
+    };
+    let text = |text: &str| expanded(&json!(text), &variable);
+
+    assert_eq!(text("a${NO:-b}c"), "abc");
+    assert_eq!(text("${KEY:-b}"), "k1");
+    assert_eq!(text("${EMPTY:-b}${EMPTY}"), "b");
+    assert_eq!(text("${env:NO:-https://h:1/}"), "https://h:1/");
+    assert_eq!(text("${NO:-}"), "");
+    assert_eq!(text("${NO:-${KEY}}${NO:-${NEITHER:-x}}"), "k1x");
+    assert_eq!(text("${NO:-${NEITHER}} ${input:x:-y} ${NO"), "${NEITHER} ${input:x:-y} ${NO");
+}
+
+#[test]
+fn whatever_is_not_filled_in_is_told_wherever_a_server_is_given_it() {
+    let read = read(&json!({
+        "a": {
+            "command": "x", "args": ["${input:x}", "${NO:-fine}", "${KEY-odd}"], "cwd": "${FOLDER}",
+            "env": { "A": "${KEY:-fine}", "B": "${NO:-${NEITHER}}" },
+        },
+        "b": {
+            "url": "http://h/", "ssl_verify": "${CA}", "client_cert": ["${CERT}", "x"], "client_key": "${PRIVATE}",
+        },
+        "c": { "command": "bash", "args": ["-c", "for i in 1 2; do echo ${i:-0} ${i%x} ${KEY}; done"] },
+    }));
+
+    assert_eq!(
+        read.complaints(),
+        [
+            "MCP server `a` is given `${FOLDER}`, `${KEY-odd}`, `${NEITHER}`, `${input:x}` as it is written: no such variable is set",
+            "MCP server `b` is given `${CA}`, `${CERT}`, `${PRIVATE}` as it is written: no such variable is set",
+        ]
+    );
+    let Transport::Stdio(shell) = &read.servers[2].transport else { panic!("it is a program") };
+    assert_eq!(shell.args[1], "for i in 1 2; do echo ${i:-0} ${i%x} k1; done");
+}
+
+#[test]
+fn a_variable_that_cannot_be_handed_on_is_passed_over() {
+    let written = json!({ "command": "x", "env": { "": "a", "A=B": "b", "C\0": "c", "D": "d\0", "E": "e" } });
+
+    let Transport::Stdio(program) = server("s", &written).unwrap().transport else {
+        panic!("it is a program")
+    };
+
+    assert_eq!(program.env.keys().collect::<Vec<_>>(), ["E"]);
+}
+
+#[test]
+fn a_server_is_used_unless_either_word_for_it_says_no() {
+    let enabled = |more: Value| {
+        let mut server = json!({ "command": "x" });
+        server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        super::server("s", &server).unwrap().enabled
+    };
+
+    assert!(enabled(json!({})));
+    assert!(enabled(json!({ "disabled": false, "enabled": null })));
+    assert!(!enabled(json!({ "disabled": true })));
+    assert!(!enabled(json!({ "disabled": "yes" })));
+    assert!(!enabled(json!({ "disabled": true, "enabled": true })));
+    assert!(!enabled(json!({ "disabled": false, "enabled": "off" })));
+}
+
+#[test]
+fn a_server_of_which_nobody_knows_whether_it_is_wanted_is_not_used() {
+    for (written, why) in [
+        (json!({ "command": "x", "enabled": "maybe" }), "`enabled` is neither yes nor no: \"maybe\""),
+        (json!({ "command": "x", "enabled": "${NO}" }), "`enabled` is neither yes nor no: \"${NO}\""),
+        (json!({ "command": "x", "disabled": [true] }), "`disabled` is neither yes nor no: [true]"),
+    ] {
+        assert_eq!(server("s", &written).unwrap_err(), why);
+    }
 }
