@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LOCK = threading.Lock()
 TOOLS = ["echo", "act", "cut", "cut_events", "die", "expire", "garbage", "page", "broken", "flood", "hang", "slow", "lost", "forget"]
-TOOLS += ["accepted", "foreign", "half", "half_events", "batch", "batch_events", "encoding"]
+TOOLS += ["slow_events", "accepted", "foreign", "half", "half_events", "batch", "batch_events", "encoding"]
 READS = ["look_broken", "look_flood"]
 MANNER = sys.argv[3] if len(sys.argv) > 3 else "error"
 state = {"session": int(sys.argv[4]) if len(sys.argv) > 4 else 0}
@@ -152,6 +152,14 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(30)
         if name == "slow":
             time.sleep(2)
+        if name == "slow_events":
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(b": soon\n\n")
+            time.sleep(30)
+            self.close_connection = True
+            return self.connection.close()
         self.result(number, {"content": [{"type": "text", "text": f"{name} done"}]})
 
 

@@ -98,6 +98,23 @@ fn a_session_that_is_over_is_begun_anew_and_the_call_runs_once() {
 }
 
 #[test]
+fn a_call_whose_session_another_one_has_begun_anew_may_have_run() {
+    let faulty = Faulty::new(&json!({ "supports_parallel_tool_calls": true }));
+    let session = faulty.bench.session();
+
+    let slow = std::thread::scope(|scope| {
+        let slow = scope.spawn(|| call(&session, "mcp__s__slow_events", &json!({})));
+        until("the slow one is at work", || faulty.bench.count("slow_events") == 1);
+        call(&session, "mcp__s__expire", &json!({}));
+        assert_eq!(words(&call(&session, "mcp__s__act", &json!({}))), "act done");
+        slow.join().unwrap()
+    });
+
+    assert!(words(&slow).contains("may or may not have done"), "{slow:?}");
+    assert_eq!((faulty.bench.count("slow_events"), faulty.bench.count("began")), (1, 2));
+}
+
+#[test]
 fn a_server_that_was_started_again_and_refuses_the_old_session_in_words_is_asked_in_a_new_one() {
     for manner in ["bad_session", "bad_session_text"] {
         let mut faulty = Faulty::with(&["0", manner], &json!({}));

@@ -327,9 +327,16 @@ impl Drop for Waiting {
     }
 }
 
+/// What the SDK says in the server's place to whoever waits when another request has it begin a new session: what
+/// became of the call in the old one nobody knows.
+const BEGUN_ANEW: &str = "streamable HTTP session was re-initialized before the response arrived";
+
 /// What an error of the server means.
 fn refused(error: &rmcp::ErrorData) -> Broken {
     match pages::wanted(error) {
+        None if error.message == BEGUN_ANEW => {
+            Broken::Lost("its session ended before it answered".to_owned())
+        }
         Some(pages) => Broken::Pages(pages),
         None => Broken::Refused(said(error)),
     }
