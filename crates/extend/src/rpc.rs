@@ -168,6 +168,11 @@ impl Peer {
         self.words.heard(host).await
     }
 
+    /// Whether somebody waits for an answer.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.wire.lock().answers.is_empty()
+    }
+
     /// How many requests were taken back that it has still not let go of.
     pub fn stuck(&self) -> usize {
         self.wire.lock().taken_back.len()

@@ -110,6 +110,26 @@ impl Worker {
         live
     }
 
+    /// The same for one of several who live in it. Where a call of another one lets nobody else run, that call keeps
+    /// the process to itself, and whoever comes after it gets a new one.
+    pub(crate) async fn live_beside_others(&self) -> Result<Live, RpcError> {
+        let live = self.live().await?;
+        if live.peer.is_asked() && !is_there(&live.peer, &self.doors.host).await {
+            self.leave(&live);
+            return self.live().await;
+        }
+        Ok(live)
+    }
+
+    /// Lets go of this process, unless somebody else has done so.
+    fn leave(&self, live: &Live) {
+        let mut state = self.lock();
+        let current = state.now.as_ref().and_then(|starting| starting.peek());
+        if matches!(current, Some(Ok(current)) if current.number == live.number) {
+            state.now = None;
+        }
+    }
+
     /// Asks the process. The future can be dropped: the request is then taken back, and the process
     /// is looked after.
     pub async fn request(&self, live: &Live, method: &str, params: Value) -> Result<Value, RpcError> {
@@ -246,10 +266,15 @@ impl Drop for Watched<'_> {
         // A call that hangs is its own affair; a process that cannot even say that it is there is
         // of no use to anybody.
         self.doors.tasks.start(Box::pin(async move {
-            let ping = Box::pin(peer.request("ping", json!({})));
-            if let Either::Right(_) = select(ping, host.sleep(PING)).await {
+            if !is_there(&peer, &host).await {
                 peer.give_up("it stopped answering");
             }
         }));
     }
+}
+
+/// Whether a process answers at all.
+async fn is_there(peer: &Peer, host: &Arc<dyn Host>) -> bool {
+    let ping = Box::pin(peer.request("ping", json!({})));
+    matches!(select(ping, host.sleep(PING)).await, Either::Left(_))
 }

@@ -67,13 +67,15 @@ fn living(plugin: &Plugin, doors: Doors, desk: &Arc<Desk>) -> Living {
                 consent: consent.clone(),
             };
             let hello = json!({ "protocol": 1, "plugin": manifest.told(key), "profile": profile });
-            Living { worker: Worker::new(program, hello, doors, callee), key: String::new(), load: None }
+            let worker = Worker::new(program, hello, doors, callee);
+            Living { worker, key: String::new(), load: None, is_shared: false }
         }
         _ => {
             let program = python(consent.clone(), home, variables);
             let hello = json!({ "protocol": 1, "folders": [], "paths": [] });
             let worker = Worker::new(program, hello, doors, callee);
-            Living { worker, key: key.clone(), load: Some(load(key, manifest, code, profile)) }
+            let load = Some(load(key, manifest, code, profile));
+            Living { worker, key: key.clone(), load, is_shared: false }
         }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Living {
     pub(crate) key: String,
     /// What `load` says; a program that is one plugin needs none.
     pub(crate) load: Option<Value>,
+    /// Whether others may live there, too.
+    pub(crate) is_shared: bool,
 }
 
 type Loading = BoxFuture<'static, Result<Arc<Value>, RpcError>>;
@@ -73,9 +75,9 @@ pub enum Fault {
 }
 
 impl Subject {
-    /// A file or plugin that its worker loads when asked to.
+    /// A file that its worker loads when asked to, beside others.
     pub fn loaded_by(worker: Arc<Worker>, key: &str, name: &str, load: Value) -> Arc<Self> {
-        let living = Living { worker, key: key.to_owned(), load: Some(load) };
+        let living = Living { worker, key: key.to_owned(), load: Some(load), is_shared: true };
         Self::late(name, move || living)
     }
 
@@ -228,7 +230,8 @@ impl Subject {
                 format!("its process ended {ends} times within {} s while it was asked", SPELL.as_secs());
             return Err(RpcError::NotSent(format!("{why}, and it is left alone")));
         }
-        self.living.worker.live().await
+        let worker = &self.living.worker;
+        if self.living.is_shared { worker.live_beside_others().await } else { worker.live().await }
     }
 
     /// Takes note when this process ended while it was asked something, however much of that there was.

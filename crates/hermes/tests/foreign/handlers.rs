@@ -33,6 +33,8 @@ def spin(args, **kw):
 
 def wedge(args, **kw):
     # Sleeps without letting any other thread of the process run.
+    if "file" in args:
+        open(args["file"], "w").close()
     ctypes.PyDLL(None).sleep(1000)
 
 def nap(args, **kw):
@@ -152,6 +154,27 @@ fn a_process_that_lets_nobody_run_is_given_up() {
     while !call(&runtime, "pid", &json!({})).status.is_ok() {
         assert!(began.elapsed() < Duration::from_secs(20), "it does not come back");
     }
+}
+
+#[test]
+fn a_call_that_lets_nobody_run_keeps_its_process_to_itself() {
+    let (home, runtime) = faults(Duration::from_secs(12));
+    let begun = home.path().join("begun");
+    assert!(call(&runtime, "pid", &json!({})).status.is_ok());
+
+    std::thread::scope(|scope| {
+        let wedged = scope.spawn(|| call(&runtime, "wedge", &json!({ "file": begun })));
+        while !begun.exists() {
+            assert!(!wedged.is_finished(), "it did not begin");
+            std::thread::yield_now();
+        }
+        // What was sent at that very moment may still get in.
+        std::thread::sleep(Duration::from_millis(200));
+        let others = block_on(join_all((0..3).map(|_| runtime.call(ToolCall::new("pid", "{}")))));
+
+        assert!(others.iter().all(|outcome| outcome.status.is_ok()), "{others:?}");
+        assert_eq!(wedged.join().unwrap().status, Status::TimedOut);
+    });
 }
 
 #[test]
