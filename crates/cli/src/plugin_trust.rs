@@ -11,6 +11,9 @@ use crate::command::Failure;
 use crate::shell::Shell;
 use crate::table::{Cell, Tone};
 
+/// What says that a folder is a plugin.
+const MANIFESTS: [&str; 2] = ["plugin.yaml", "plugin.yml"];
+
 /// Accepts a tool file or plugin exactly as it is now.
 pub(crate) fn accept(shell: &Shell, path: &Path) -> Result<(), Failure> {
     let path = clean(shell, path);
@@ -58,6 +61,14 @@ fn digest(path: &Path) -> Result<(String, Option<Named>), Failure> {
                 path.display()
             )));
         }
+        let folder = path.parent().unwrap_or(path);
+        if MANIFESTS.iter().any(|name| foreign::stamp(&folder.join(name)).is_some()) {
+            let folder = folder.display();
+            return Err(Failure::usage(format!(
+                "{} is a file of a plugin, which is accepted whole: `hermes plugins trust {folder}`",
+                path.display()
+            )));
+        }
         let text = foreign::text(path)?.unwrap_or_default();
         return Ok((foreign::digest(&text), None));
     }
@@ -72,7 +83,7 @@ fn digest(path: &Path) -> Result<(String, Option<Named>), Failure> {
 /// The manifest of a plugin which can be accepted at all.
 fn checked_manifest(folder: &Path) -> Result<Manifest, Failure> {
     let read = |name: &str| foreign::text(&folder.join(name)).ok().flatten();
-    let Some(text) = read("plugin.yaml").or_else(|| read("plugin.yml")) else {
+    let Some(text) = MANIFESTS.iter().find_map(|name| read(name)) else {
         return Err(Failure::usage(format!("{} has no plugin.yaml", folder.display())));
     };
     let name = folder.file_name().unwrap_or_default().to_string_lossy();

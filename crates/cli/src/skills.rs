@@ -47,6 +47,11 @@ pub(crate) fn question(talk: &dyn Talk, text: String) -> Result<String, String> 
     if let Ok(Some(message)) = said {
         return Ok(message);
     }
+    if talk.plugin_commands().iter().any(|command| command.name == name) {
+        return Err(format!(
+            "/{name} is a command of a plugin for the screen of `hermes chat`; {AS_WRITTEN}"
+        ));
+    }
     if file_exists(&Path::new("/").join(name)) {
         return Ok(text);
     }
@@ -76,6 +81,15 @@ mod tests {
     use hermes::core::skills::{Conditions, Needs, Origin, Skill};
 
     use super::*;
+    use crate::chat::double::Double;
+
+    #[test]
+    fn a_question_that_is_a_command_of_a_plugin_is_told_from_one_about_a_skill() {
+        let refused = |text: &str| question(&Double::new(), text.to_owned()).unwrap_err();
+
+        assert!(refused("/greet Ann").contains("/greet is a command of a plugin for the screen"));
+        assert!(refused("/greeet Ann").contains("there is no skill /greeet"));
+    }
 
     #[test]
     fn a_skill_is_put_before_what_the_person_says() {

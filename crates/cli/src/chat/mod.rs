@@ -43,4 +43,4 @@ pub(crate) mod text;
 mod wrap;
 
 #[cfg(test)]
-mod double;
+pub(crate) mod double;

@@ -46,6 +46,20 @@ fn nothing_goes_past_a_policy_that_changed_until_the_person_says_so() {
 }
 
 #[test]
+fn a_file_of_a_plugin_is_not_accepted_without_the_rest_of_it() {
+    let home = Home::new()
+        .file(&format!("{FOLDER}/plugin.yaml"), "name: watcher\n")
+        .file(&format!("{FOLDER}/__init__.py"), "def register(ctx): pass\n");
+    let folder = home.project().join(FOLDER);
+
+    let refused = home.run(&["plugins", "trust", folder.join("__init__.py").to_str().unwrap()]);
+
+    let way = format!("`hermes plugins trust {}`", folder.display());
+    assert!(refused.code == Some(2) && refused.err.contains(&way), "{refused:?}");
+    assert_eq!(home.json(&["plugins", "trust"]), serde_json::json!([]));
+}
+
+#[test]
 fn nothing_goes_past_a_policy_of_the_home_that_was_removed_until_it_is_switched_off() {
     let home = Home::new().file("notes.txt", "buy milk\n");
     let folder = home.state().join("plugins/guard");
