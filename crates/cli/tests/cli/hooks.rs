@@ -273,6 +273,37 @@ fn a_hook_with_a_say_at_an_event_that_there_is_not_lets_nothing_run() {
 }
 
 #[test]
+fn a_hook_with_a_say_under_a_key_that_stands_again_lets_nothing_run() {
+    let event = |policy: bool| format!("  pre_tool_call:\n    - command: x\n      policy: {policy}\n");
+    let again = "  pre_tool_call:\n    - command: other\n";
+    let call = |config: &str| Home::configured(config).run(&["tools", "call", "todo"]);
+
+    let inner = call(&format!("hooks:\n{}{again}", event(true)));
+    let outer = call(&format!("hooks:\n{}hooks:\n{again}", event(true)));
+
+    let why = "stands again further down, and `policy` below it would have no effect";
+    assert!(
+        inner.code != Some(0) && inner.err.contains(&format!("`hooks.pre_tool_call` {why}")),
+        "{inner:?}"
+    );
+    assert!(outer.code != Some(0) && outer.err.contains(&format!("`hooks` {why}")), "{outer:?}");
+    assert_eq!(call(&format!("hooks:\n{}{again}", event(false))).code, Some(0));
+}
+
+#[test]
+fn a_say_where_nobody_waits_is_told_to_decide_nothing() {
+    let config = "hooks:\n  post_tool_call:\n    - command: '{dir}/look.sh'\n      policy: true\n";
+    let scene = Scene::new(config, &[("look.sh", "cat >/dev/null")]);
+    scene.0.run(&["hooks", "accept", "--all"]);
+
+    let listed = scene.0.run(&["hooks", "list"]);
+    let doctor = scene.0.run(&["hooks", "doctor"]);
+
+    assert!((listed.out + &listed.err).contains("`policy: true` decides nothing"));
+    assert!((doctor.out + &doctor.err).contains("`policy: true` decides nothing"));
+}
+
+#[test]
 fn a_hook_that_leaves_something_running_is_not_waited_for() {
     let config = "hooks:\n  pre_tool_call:\n    - command: '{dir}/leave.sh'\n";
     let scene = Scene::new(config, &[("leave.sh", "sleep 20 &")]);

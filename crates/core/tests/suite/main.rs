@@ -13,6 +13,8 @@ mod bridge;
 #[cfg(test)]
 mod definitions;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod hooks;
 #[cfg(test)]
 mod inner;

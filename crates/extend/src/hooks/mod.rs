@@ -8,11 +8,13 @@
 //! | `decision.rs` | the words that decide, for plugins too |
 //! | `matcher.rs` | which tools it is for |
 //! | `run.rs` | one program, from start to end |
-//! | `observers.rs` | programs that nobody waits for |
+//! | `observers.rs` | how many of those that nobody waits for there are |
+//! | `line.rs` | what one of them was not told yet |
 //! | `shell.rs` | the hook itself |
 
 mod answer;
 pub(crate) mod decision;
+pub(crate) mod line;
 mod matcher;
 mod observers;
 mod payload;
@@ -21,7 +23,6 @@ mod shell;
 mod words;
 
 pub use matcher::wrong_pattern;
-pub(crate) use observers::Counted;
 pub use observers::Observers;
 pub use payload::sample;
 pub use run::{Ran, run};

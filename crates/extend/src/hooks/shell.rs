@@ -10,6 +10,7 @@ use hermes_core::host::{Host, blocking};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::line::Line;
 use super::matcher::Matcher;
 use super::observers::Observers;
 use super::run::{Ran, run};
@@ -53,6 +54,8 @@ pub struct ShellHook {
     matcher: Matcher,
     doors: Doors,
     observers: Observers,
+    /// What it was not told yet, where nobody waits for it.
+    untold: Arc<Line<Value>>,
 }
 
 /// What a run needs.
@@ -85,7 +88,14 @@ impl ShellHook {
         let doors =
             Doors { launcher: Arc::clone(launcher), consents: Arc::clone(consents), host: Arc::clone(host) };
         let name = format!("{} hook `{}`", spec.event.name(), spec.command);
-        Self { name, spec: Arc::new(spec), matcher, doors, observers: observers.clone() }
+        Self {
+            name,
+            spec: Arc::new(spec),
+            matcher,
+            doors,
+            observers: observers.clone(),
+            untold: Line::new(observers),
+        }
     }
 
     /// Runs it once with this document, whether or not it was accepted.
@@ -155,13 +165,19 @@ impl ShellHook {
 
     /// Tells it, and does not wait.
     fn observe(&self, told: Value) {
+        let Some(teller) = self.untold.add(told) else { return };
         let (doors, spec, name) = (self.doors.clone(), Arc::clone(&self.spec), self.name.clone());
-        // What does not fit is counted there.
-        let _ = self.observers.add(move || {
-            let ran = consented(&doors, &spec, &told, &CancellationToken::new())
-                .map_err(|why| format!("{name}: {why}"))?;
-            if ran.well { Ok(()) } else { Err(format!("{name}: {}{}", ran.ended, complaint(&ran))) }
-        });
+        let observers = self.observers.clone();
+        self.doors.host.run_blocking(Box::new(move || {
+            for told in teller {
+                let why = match consented(&doors, &spec, &told, &CancellationToken::new()) {
+                    Ok(ran) if ran.well => continue,
+                    Ok(ran) => format!("{}{}", ran.ended, complaint(&ran)),
+                    Err(why) => why,
+                };
+                observers.note(format!("{name}: {why}"));
+            }
+        }));
     }
 
     fn cwd(&self) -> String {

@@ -86,7 +86,7 @@ impl Hooks {
         Self {
             place: place.clone(),
             launcher: Arc::clone(launcher),
-            observers: Observers::new(&host),
+            observers: Observers::default(),
             host,
             consents: Arc::new(consents),
             made_from: Mutex::default(),
@@ -152,7 +152,9 @@ impl Hooks {
         let there = there.is_some_and(|path| program_on_path(&path.to_string_lossy(), "".as_ref()).is_some());
         let missing = words.first().filter(|_| !there);
         let missing = missing.map(|name| format!("there is no program `{name}` that can be run"));
-        pattern.into_iter().chain(missing).collect()
+        let vain = spec.policy && spec.event.is_observed();
+        let vain = vain.then(|| "nobody waits for it, so that `policy: true` decides nothing".to_owned());
+        pattern.into_iter().chain(missing).chain(vain).collect()
     }
 
     /// Runs one hook, by its place in the configuration, with a sample about one of these tools that it is

@@ -1,5 +1,6 @@
 //! Hooks that nobody waits for: plugins that never answer to news, and programs that leave others behind.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hermes::{Runtime, ToolCall};
@@ -14,6 +15,16 @@ fn call_todo(runtime: &Runtime, times: usize) {
     for _ in 0..times {
         let outcome = session.call_blocking(ToolCall::new("todo", "{}"));
         assert!(outcome.status.is_ok(), "{outcome:?}");
+    }
+}
+
+/// Waits until somebody has written this into a file.
+#[track_caller]
+fn until_it_says(file: &Path, words: &str) {
+    let began = Instant::now();
+    while std::fs::read_to_string(file).unwrap_or_default() != words {
+        assert!(began.elapsed() < LONG, "{:?}", std::fs::read_to_string(file));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -33,14 +44,29 @@ fn plugins_that_never_answer_to_news_keep_none_from_others() {
 
     call_todo(&runtime, 4);
 
-    let began = Instant::now();
-    while std::fs::read_to_string(&heard).unwrap_or_default() != "xxxx" {
-        assert!(began.elapsed() < LONG, "{:?}", std::fs::read_to_string(&heard));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until_it_says(&heard, "xxxx");
     let wrong = runtime.settle(Duration::from_millis(50));
     // Of four, each of the two is being told one.
     assert!(wrong.concat().contains("after 0.05 s; events that were not told: 6"), "{wrong:?}");
+}
+
+#[test]
+fn programs_that_hang_at_news_keep_none_from_others() {
+    let home = TempHome::new();
+    home.write("project/notes.txt", "they run in this folder");
+    let heard = home.path().join("heard");
+    let ear = home.path().join("ear.sh");
+    std::fs::write(&ear, format!("printf x >>'{}'\n", heard.display())).unwrap();
+    let hooks = ["sleep 764", "sleep 765", "sleep 766", &format!("sh {}", ear.display())];
+    let hooks: String = hooks.iter().map(|command| format!("    - command: {command}\n")).collect();
+    home.write("home/config.yaml", &format!("hooks_auto_accept: true\nhooks:\n  post_tool_call:\n{hooks}"));
+    let runtime = runtime(&home, LONG);
+
+    call_todo(&runtime, 4);
+
+    until_it_says(&heard, "xxxx");
+    let wrong = runtime.settle(Duration::from_millis(50));
+    assert!(wrong.concat().contains("events that were not told: 9"), "{wrong:?}");
 }
 
 #[test]

@@ -91,6 +91,7 @@ fn hooks<'t>(reader: &mut Reader<'t>, root: Section<'t>) -> Vec<HookSettings> {
     reader.check_keys(section, &known, Keys::All);
     // One that is meant to decide must not be passed over.
     reader.check_flag(section, &known, "policy");
+    reader.check_flag_where_repeated(root, "hooks", "policy");
     for misspelt in Reader::unknown_like(root, known::TOP_LEVEL, "hooks") {
         reader.check_flag(misspelt, &[], "policy");
     }

@@ -31,6 +31,19 @@ pub(super) struct Section<'t> {
     node: Option<&'t Node>,
 }
 
+/// Whether a flag is set in an item of the list that stands here.
+fn sets_below(entry: &Entry, flag: &str) -> bool {
+    let Kind::List(items) = &entry.value.kind else { return false };
+    let is_set = |item: &Node| {
+        item.get(flag).is_some_and(|entry| match &entry.value.kind {
+            Kind::Bool(value) => *value,
+            Kind::Expanded(text, _) => spoken_bool(text).unwrap_or(true),
+            _ => false,
+        })
+    };
+    items.iter().any(is_set)
+}
+
 /// How sure we are to know all keys of a section.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
@@ -91,24 +104,36 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reports keys that are not among `known` with a list below them in which `flag` is set, as a problem: it would
-    /// have no effect.
+    /// Reports keys with a list below them in which `flag` is set, as a problem, where it would have no effect: keys
+    /// that are not among `known`, and those that stand again further down, since of these only the last counts.
     pub(super) fn check_flag(&mut self, section: Section<'t>, known: &[&str], flag: &str) {
-        for entry in section.entries().iter().filter(|e| !known.contains(&e.key.as_str())) {
-            let Kind::List(items) = &entry.value.kind else { continue };
-            let is_set = |item: &'t Node| {
-                let item = Section { name: "", node: Some(item) };
-                item.entry(flag).is_some_and(|entry| match &entry.value.kind {
-                    Kind::Bool(value) => *value,
-                    Kind::Expanded(text, _) => spoken_bool(text).unwrap_or(true),
-                    _ => false,
-                })
-            };
-            if items.iter().any(is_set) {
-                let (line, column, key) = (entry.at.line(), entry.at.column(), section.path(&entry.key));
-                let what = format!("is not a known key, and `{flag}` below it would have no effect");
+        let entries = section.entries();
+        for (number, entry) in entries.iter().enumerate().filter(|(_, entry)| sets_below(entry, flag)) {
+            let stands_again = entries.iter().skip(number + 1).any(|later| later.key == entry.key);
+            let (what, hint) = if stands_again {
+                ("stands again further down", Some("write both under one".to_owned()))
+            } else if known.contains(&entry.key.as_str()) {
+                continue;
+            } else {
                 let near = nearest(&entry.key, known.iter().copied());
-                let hint = near.map(|near| format!("did you mean `{}`?", section.path(near)));
+                ("is not a known key", near.map(|near| format!("did you mean `{}`?", section.path(near))))
+            };
+            let (line, column, key) = (entry.at.line(), entry.at.column(), section.path(&entry.key));
+            let what = format!("{what}, and `{flag}` below it would have no effect");
+            self.problems.push(Problem { line, column, key, what, hint });
+        }
+    }
+
+    /// The same for a section that stands again further down: nothing in it has an effect.
+    pub(super) fn check_flag_where_repeated(&mut self, parent: Section<'t>, key: &'t str, flag: &str) {
+        let mut standing: Vec<&Entry> = parent.entries().iter().filter(|entry| entry.key == key).collect();
+        standing.pop();
+        for entry in standing {
+            let section = Section { name: key, node: Some(&entry.value) };
+            if section.entries().iter().any(|inner| sets_below(inner, flag)) {
+                let (line, column, key) = (entry.at.line(), entry.at.column(), parent.path(key));
+                let what = format!("stands again further down, and `{flag}` below it would have no effect");
+                let hint = Some("write both under one".to_owned());
                 self.problems.push(Problem { line, column, key, what, hint });
             }
         }
