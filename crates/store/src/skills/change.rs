@@ -7,10 +7,11 @@ use hermes_core::skills::{Changed, LINKED_FOLDERS, Origin, SKILL_FILE, SkillChan
 use hermes_core::threat::scan;
 
 use super::find::{Found, MAX_BYTES};
+use super::place::{checked_category, freed};
 use super::usage::{self, Happened};
 use super::view::{A_FOLDER, MAX_LINKED, store};
 use super::{Inner, front, names};
-use crate::beneath::{Beneath, Item, ItemKind, is_temporary};
+use crate::beneath::{Beneath, ItemKind};
 use crate::disk;
 use crate::error::StoreError;
 use crate::sessions::Moment;
@@ -91,10 +92,7 @@ impl Inner {
             });
         }
         let folder = category.map_or_else(|| PathBuf::from(name), |category| Path::new(category).join(name));
-        if !is_free(root, &folder) {
-            let path = folder.display().to_string();
-            return Err(SkillError::Exists { name: name.to_owned(), path });
-        }
+        freed(root, &folder)?;
         let below = folder.join(SKILL_FILE);
         self.noted(root, &below, (name, Happened::Created, now), || {
             let incoming = Path::new(INCOMING).join(name);
@@ -248,18 +246,6 @@ impl Inner {
     }
 }
 
-/// Holds a category to the rules. Whatever lies inside of a skill is a part of it and no skill itself.
-pub(super) fn checked_category(root: &Beneath, category: Option<&str>) -> Result<(), SkillError> {
-    let Some(category) = category else { return Ok(()) };
-    names::checked("category", category)?;
-    if root.look(&Path::new(category).join(SKILL_FILE)).is_some() {
-        return Err(SkillError::Invalid(format!(
-            "`{category}` is a skill and cannot be a category: a skill inside of another one is not found"
-        )));
-    }
-    Ok(())
-}
-
 /// Moves a skill out of the way; gives where it is kept.
 pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Result<String, SkillError> {
     let last = found.folder.file_name().unwrap_or_default().to_string_lossy();
@@ -276,18 +262,6 @@ pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Resul
         }
     }
     Err(SkillError::Store("there is no free name in the archive".to_owned()))
-}
-
-/// Whether a folder can be taken for a new skill: nothing is there, or only what a process left that died while it
-/// wrote one, which goes.
-pub(super) fn is_free(root: &Beneath, folder: &Path) -> bool {
-    let Some(there) = root.look(folder) else { return true };
-    let Ok(items) = root.list(folder) else { return false };
-    let ours = |item: &Item| item.kind == ItemKind::File && is_temporary(&item.name);
-    if there.kind != ItemKind::Folder || !items.iter().all(ours) {
-        return false;
-    }
-    items.iter().all(|item| root.remove(&folder.join(&item.name)).is_ok()) && root.remove_if_empty(folder)
 }
 
 /// Why a file could not be written, in the words of skills.

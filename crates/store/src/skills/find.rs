@@ -143,7 +143,7 @@ fn category_of(folder: &Path) -> String {
 }
 
 /// Comes by every folder that has a `SKILL.md`; what lies below such a folder belongs to it.
-fn walk(root: &Beneath, folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
+pub(super) fn walk(root: &Beneath, folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
     let mut left = MAX_SKILLS;
     step(root, folder, depth, &mut left, visit);
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
 use hermes_core::threat::scan;
 
-use super::change::{INCOMING, PINNED, checked_category, is_free, put_aside};
+use super::change::{INCOMING, PINNED, put_aside};
+use super::place::{checked_category, freed};
 use super::roots::Root;
 use super::trust::{self, Accepted};
 use super::usage::{Happened, Pin};
@@ -167,10 +168,7 @@ impl Inner {
                 "there is a skill `{name}` already, in {}; --force puts this one in its place",
                 found.place().display()
             ))),
-            None if !is_free(root, folder) => {
-                Err(SkillError::Invalid(format!("{} is in the way", self.home.join(folder).display())))
-            }
-            None => Ok(None),
+            None => freed(root, folder).map(|()| None),
         }
     }
 }

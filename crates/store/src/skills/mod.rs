@@ -8,6 +8,7 @@
 //! | `facts.rs` | single facts, in the shapes that people write them in |
 //! | `front.rs` | the facts at the top of a `SKILL.md` |
 //! | `names.rs` | which names and paths there can be |
+//! | `place.rs` | where a new skill goes, and what may stand there |
 //! | `view.rs` | what a skill says and what belongs to it |
 //! | `change.rs` | changes that a model makes |
 //! | `check.rs` | skills looked at closely, for people |
@@ -25,6 +26,7 @@ mod find;
 mod front;
 mod install;
 mod names;
+mod place;
 mod roots;
 mod strays;
 #[cfg(test)]

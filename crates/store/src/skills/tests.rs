@@ -230,7 +230,11 @@ fn what_a_process_left_that_died_while_it_wrote_a_skill_is_not_in_the_way() {
         (names("home/skills/tea"), names("home/skills/kitchen/cup")),
         (vec!["SKILL.md".to_owned()], vec!["SKILL.md".to_owned()])
     );
-    assert!(matches!(kept, SkillError::Exists { .. }) && yard.path("home/skills/notes/mine.md").exists());
+    assert_eq!(
+        kept.to_string(),
+        "`notes` is a folder without a SKILL.md in the folder of all skills: take another name, or have it moved away"
+    );
+    assert!(yard.path("home/skills/notes/mine.md").exists());
     assert!(!yard.path("home/skills/.incoming").exists());
 }
 
@@ -390,4 +394,34 @@ fn instructions_that_were_planted_in_a_file_of_a_skill_are_told() {
 
     assert!(file.threat.is_some());
     assert!(told(&checked, "tea").contains("its file references/x.md: it "), "{checked:?}");
+}
+
+#[test]
+fn what_stands_where_a_new_skill_would_go_is_named_with_what_helps() {
+    let yard = Yard::new();
+    for name in ["cup", "pot", "tea", "green/deep"] {
+        yard.write(&format!("home/skills/kitchen/{name}/SKILL.md"), &text("x"));
+    }
+    yard.write("home/skills/list", "a file");
+    symlink("/nowhere", yard.path("home/skills/link")).unwrap();
+    let skills = yard.skills();
+    let refused = |name: &str, category: Option<&str>| {
+        changed(&skills, &create(name, category)).unwrap_err().to_string()
+    };
+
+    assert_eq!(
+        refused("kitchen", None),
+        "`kitchen` is a category with 4 skills (cup, green/deep, pot, …) and cannot be a skill: take another name, \
+         or put the skill into it with `category`"
+    );
+    assert_eq!(
+        refused("green", Some("kitchen")),
+        "`kitchen/green` is a category with 1 skill (deep) and cannot be a skill: take another name"
+    );
+    for (name, what) in [("list", "a file"), ("link", "a link, which is not followed,")] {
+        let why = format!(
+            "`{name}` is {what} in the folder of all skills: take another name, or have it moved away"
+        );
+        assert_eq!(refused(name, None), why);
+    }
 }
