@@ -8,22 +8,18 @@ use hermes_core::threat::scan;
 
 use super::find::{Found, MAX_BYTES};
 use super::place::{checked_category, freed};
+use super::replace::{self, put_aside};
 use super::usage::{self, Happened};
 use super::view::{A_FOLDER, MAX_LINKED, store};
 use super::{Inner, front, names};
 use crate::beneath::{Beneath, ItemKind};
 use crate::disk;
 use crate::error::StoreError;
-use crate::sessions::Moment;
 
-/// Where skills go that are taken away.
-const ARCHIVE: &str = ".archive";
 /// Where a skill is put together before it gets its name.
 pub(super) const INCOMING: &str = ".incoming";
 /// Why a pinned skill stays as it is.
 pub(super) const PINNED: &str = "is pinned; a person can let it go with `hermes skills unpin`";
-/// How many names are tried for a skill that is put aside.
-const MAX_TRIES: u32 = 100;
 
 impl Inner {
     /// Where a change of this skill would write, from the folder of all skills on.
@@ -46,7 +42,7 @@ impl Inner {
         now: SystemTime,
     ) -> Result<Changed, SkillError> {
         disk::make_private_folder(&self.home).map_err(store)?;
-        let _lock = disk::lock(&self.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&self.home)?;
         let root = Beneath::open(&self.home).map_err(store)?;
         let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
         let category = match change {
@@ -157,7 +153,8 @@ impl Inner {
             }
         }
         let note = (found.skill.name.as_str(), Happened::Deleted, now);
-        let path = self.noted(root, &found.folder.join(SKILL_FILE), note, || put_aside(root, &found, now))?;
+        let path =
+            self.noted(root, &found.folder.join(SKILL_FILE), note, || put_aside(root, &found.folder, now))?;
         Ok(Changed { path, file: None })
     }
 
@@ -244,24 +241,6 @@ impl Inner {
         root.write(&below, text.as_bytes(), false).map_err(|wrong| refused(root, &below, file, wrong))?;
         Ok(Changed { path: folder.display().to_string(), file: Some(self.home.join(below)) })
     }
-}
-
-/// Moves a skill out of the way; gives where it is kept.
-pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Result<String, SkillError> {
-    let last = found.folder.file_name().unwrap_or_default().to_string_lossy();
-    let stamp = Moment::from(now).stamp();
-    for number in 1..=MAX_TRIES {
-        let name = if number == 1 { format!("{last}-{stamp}") } else { format!("{last}-{stamp}-{number}") };
-        let kept = Path::new(ARCHIVE).join(name);
-        if root.look(&kept).is_none() {
-            root.rename(&found.folder, &kept).map_err(store)?;
-            if let Some(above) = found.folder.parent().filter(|above| !above.as_os_str().is_empty()) {
-                root.remove_if_empty(above);
-            }
-            return Ok(kept.display().to_string());
-        }
-    }
-    Err(SkillError::Store("there is no free name in the archive".to_owned()))
 }
 
 /// Why a file could not be written, in the words of skills.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
 use hermes_core::threat::scan;
 
-use super::change::{INCOMING, PINNED, put_aside};
+use super::change::{INCOMING, PINNED};
 use super::place::{checked_category, freed};
+use super::replace::{self, put_aside};
 use super::roots::Root;
 use super::trust::{self, Accepted};
 use super::usage::{Happened, Pin};
@@ -56,7 +57,7 @@ impl HomeSkills {
             from.ok_or_else(|| SkillError::Invalid(format!("{} is not a folder", source.display())))?;
         let (name, files) = read(&from, source, force)?;
         disk::make_private_folder(&inner.home).map_err(store)?;
-        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&inner.home)?;
         let root = Beneath::open(&inner.home).map_err(store)?;
         let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
         checked_category(&root, category)?;
@@ -69,9 +70,11 @@ impl HomeSkills {
         let made =
             files.iter().try_for_each(|file| root.write(&incoming.join(&file.path), &file.bytes, file.runs));
         let done = made.map_err(store).and_then(|()| {
-            let replaced = inner.make_way(&root, &name, &folder, force, self.clock.now())?;
-            root.rename(&incoming, &folder).map_err(store)?;
-            Ok(replaced)
+            let old = inner.free_place(&root, &name, &folder, force)?;
+            match old {
+                Some(old) => replace::replace(&root, &incoming, (&old, &folder), self.clock.now()).map(Some),
+                None => root.rename(&incoming, &folder).map(|()| None).map_err(store),
+            }
         });
         // Whatever came of it, nothing half-done stays; what cannot be removed is overwritten next time.
         let _ = root.remove_all(&incoming);
@@ -88,10 +91,10 @@ impl HomeSkills {
     /// Takes a skill of the home away; it is kept aside. Gives where.
     pub fn remove(&self, name: &str) -> Result<String, SkillError> {
         let inner = &self.inner;
-        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&inner.home)?;
         let found = inner.own(name)?;
         let root = super::view::opened(&found)?;
-        put_aside(&root, &found, self.clock.now())
+        put_aside(&root, &found.folder, self.clock.now())
     }
 
     /// Has a skill of the home left alone by models, or not any more. Whoever pins one that an agent wrote
@@ -104,7 +107,7 @@ impl HomeSkills {
             return Err(SkillError::ReadOnly { name: found.skill.name, why });
         }
         // No change of an agent is on its way meanwhile: what it takes back may not be this pin.
-        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&inner.home)?;
         let name = &found.skill.name;
         let pin = match trust::digest(&super::view::opened(&found)?, &found.folder) {
             _ if !pinned => Pin::Gone,
@@ -149,27 +152,30 @@ impl Inner {
         above.unwrap_or(Path::new("")).join(name)
     }
 
-    /// Sees to it that a folder is free; gives where the skill that was there is kept.
-    fn make_way(
+    /// Sees to it that a skill can go into a folder; gives the folder of the one that it takes the place of.
+    fn free_place(
         &self,
         root: &Beneath,
         name: &str,
         folder: &Path,
         force: bool,
-        now: std::time::SystemTime,
-    ) -> Result<Option<String>, SkillError> {
+    ) -> Result<Option<PathBuf>, SkillError> {
         usage::readable(&self.home)?;
-        match self.own_skills().into_iter().find(|found| found.answers_to(name)) {
+        let old = self.own_skills().into_iter().find(|found| found.answers_to(name));
+        match &old {
             Some(found) if usage::is_pinned(&self.home, &found.skill.name)? => {
-                Err(SkillError::ReadOnly { name: found.skill.name, why: PINNED })
+                return Err(SkillError::ReadOnly { name: found.skill.name.clone(), why: PINNED });
             }
-            Some(found) if force => put_aside(root, &found, now).map(Some),
-            Some(found) => Err(SkillError::Invalid(format!(
-                "there is a skill `{name}` already, in {}; --force puts this one in its place",
-                found.place().display()
-            ))),
-            None => freed(root, folder).map(|()| None),
+            Some(found) if !force => {
+                return Err(SkillError::Invalid(format!(
+                    "there is a skill `{name}` already, in {}; --force puts this one in its place",
+                    found.place().display()
+                )));
+            }
+            Some(found) if found.folder == folder => {}
+            _ => freed(root, folder)?,
         }
+        Ok(old.map(|found| found.folder))
     }
 }
 

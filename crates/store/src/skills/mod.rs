@@ -13,6 +13,7 @@
 //! | `change.rs` | changes that a model makes |
 //! | `check.rs` | skills looked at closely, for people |
 //! | `install.rs` | what people do from the command line |
+//! | `replace.rs` | skills taken out of their places, alone or for another one |
 //! | `strays.rs` | what looks like a skill and is none |
 //! | `trust.rs` | which skills of projects were accepted |
 //! | `usage.rs` | how often a skill was of use |
@@ -27,6 +28,7 @@ mod front;
 mod install;
 mod names;
 mod place;
+mod replace;
 mod roots;
 mod strays;
 #[cfg(test)]
@@ -208,6 +210,7 @@ impl Inner {
 
     /// What is found below these; a skill that two of them lead to belongs to the first.
     fn below(&self, roots: &[Root]) -> Vec<Found> {
+        replace::settle(&self.home);
         let trusted = Trusted::read(&self.home);
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();

@@ -3,6 +3,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "the tests set up folders of their own")]
 
+mod installing;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
