@@ -391,6 +391,12 @@ pub enum SkillError {
     /// A name, or a text, is not what a skill needs.
     #[error("{0}")]
     Invalid(String),
+    /// A file is not UTF-8.
+    #[error(
+        "{0} is not UTF-8 text and is left as it is: if it is text in another encoding, such as Latin-1, save it as \
+         UTF-8 first; `iconv -f LATIN1 -t UTF-8` makes that of Latin-1"
+    )]
+    NotText(String),
     /// The name is taken.
     #[error("there is a skill `{name}` already, in {path}; change it with edit or patch")]
     Exists {

@@ -427,3 +427,33 @@ fn what_stands_where_a_new_skill_would_go_is_named_with_what_helps() {
         assert_eq!(refused(name, None), why);
     }
 }
+
+#[test]
+fn a_text_that_is_not_utf8_is_told_with_what_mends_it_and_stays_as_it_is() {
+    let yard = Yard::new();
+    let latin = b"---\nname: tea\ndescription: About th\xe9\n---\n1. Do it\n";
+    yard.write("home/skills/tea/SKILL.md", "").write("home/skills/tea/references/x.md", "");
+    let files = ["SKILL.md", "references/x.md"].map(|file| yard.path("home/skills/tea").join(file));
+    for file in &files {
+        std::fs::write(file, latin).unwrap();
+    }
+    let skills = yard.skills();
+    let rewrite = |file: Option<&str>| SkillChange::Rewrite {
+        name: "tea".to_owned(),
+        file: file.map(str::to_owned),
+        text: text("tea"),
+        before: None,
+    };
+
+    let viewed = skills.view_now("tea", "").unwrap_err();
+    let edited = [None, Some("references/x.md")].map(|file| changed(&skills, &rewrite(file)).unwrap_err());
+    let checked = skills.check(None, None);
+
+    for (why, file) in std::iter::once(&viewed).chain(&edited).zip([&files[0], &files[0], &files[1]]) {
+        assert_eq!(why, &SkillError::NotText(file.display().to_string()));
+        assert!(why.to_string().contains("`iconv -f LATIN1 -t UTF-8`"), "{why}");
+    }
+    assert!(told(&checked, "tea").contains(&viewed.to_string()), "{checked:?}");
+    assert!(files.iter().all(|file| std::fs::read(file).unwrap() == latin));
+    assert!(skills.list_now(None).is_empty() && checked[0].hidden.is_some(), "{checked:?}");
+}

@@ -90,9 +90,11 @@ pub(super) fn opened(found: &Found) -> Result<Beneath, SkillError> {
 }
 
 /// What the disk said, as an error of skills.
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 pub(super) fn store(wrong: StoreError) -> SkillError {
-    SkillError::Store(wrong.to_string())
+    match wrong {
+        StoreError::NotText { path, .. } => SkillError::NotText(path.display().to_string()),
+        other => SkillError::Store(other.to_string()),
+    }
 }
 
 /// The text with its own folder and the session put in where it asks for them.
