@@ -191,6 +191,8 @@ pub struct View {
     /// Files that belong to it, by the folder they are in, those of other folders as `other`; kinds
     /// without files are left out.
     pub linked: Vec<(&'static str, Vec<String>)>,
+    /// How many more there are than are named.
+    pub more: usize,
     /// What it needs on this machine.
     pub needs: Needs,
     /// What looks wrong about its text.
@@ -379,6 +381,8 @@ pub enum SkillError {
         file: String,
         /// The files that are there.
         there: Vec<String>,
+        /// How many more there are than are named.
+        more: usize,
     },
     /// A path is not one that a skill can have.
     #[error("`{file}` cannot be used: {why}")]

@@ -127,7 +127,8 @@ impl Inner {
         match (now_there, before) {
             (None, _) => {
                 let file = path.display().to_string();
-                return Err(SkillError::NoFile { skill: found.skill.name, file, there: Vec::new() });
+                let skill = found.skill.name;
+                return Err(SkillError::NoFile { skill, file, there: Vec::new(), more: 0 });
             }
             (Some(there), Some(before)) if there != before => {
                 return Err(SkillError::Stale(path.display().to_string()));
@@ -190,7 +191,8 @@ impl Inner {
             let view = super::view::view(&found, None, None)?;
             let of_ours = view.linked.into_iter().filter(|(folder, _)| LINKED_FOLDERS.contains(folder));
             let there = of_ours.flat_map(|(_, files)| files).collect();
-            return Err(SkillError::NoFile { skill: found.skill.name, file: file.to_owned(), there });
+            let (skill, file) = (found.skill.name, file.to_owned());
+            return Err(SkillError::NoFile { skill, file, there, more: view.more });
         }
         let note = (found.skill.name.as_str(), Happened::Changed, now);
         self.noted(root, &whole, note, || root.remove(&whole).map_err(store))?;
