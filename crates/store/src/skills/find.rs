@@ -74,7 +74,7 @@ impl Known {
             // What it says about where it is for is not known either. It is read again: what was wrong may be over.
             Err(wrong) => {
                 let (problems, unclear) = (vec![store(wrong).to_string()], vec![SKILL_FILE.to_owned()]);
-                return Some(Arc::new(Front { problems, unclear, ..Front::default() }));
+                return Some(Arc::new(Front { unclear, problems, ..Front::default() }));
             }
         };
         let front = Arc::new(front::read(&text));

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
-use hermes_core::threat::scan;
 
 use super::change::{INCOMING, PINNED};
 use super::place::{checked_category, freed};
@@ -12,7 +11,7 @@ use super::replace::{self, put_aside};
 use super::roots::Root;
 use super::trust::{self, Accepted};
 use super::usage::{Happened, Pin};
-use super::view::{MAX_LINKED, store};
+use super::view::{MAX_LINKED, store, threat};
 use super::{HomeSkills, Inner, find, front, names, usage};
 use crate::beneath::{Beneath, ItemKind, is_hidden};
 use crate::disk;
@@ -161,7 +160,17 @@ impl Inner {
         force: bool,
     ) -> Result<Option<PathBuf>, SkillError> {
         usage::readable(&self.home)?;
-        let old = self.own_skills().into_iter().find(|found| found.answers_to(name));
+        let mut own = self.own_skills();
+        own.retain(|found| found.answers_to(name));
+        if force && own.len() > 1 {
+            // Whichever went, the name would still be that of several.
+            let places: Vec<String> = own.iter().map(|found| found.place().display().to_string()).collect();
+            return Err(SkillError::Invalid(format!(
+                "there are several skills `{name}` already: {}; take away all but one with `hermes skills remove PATH`",
+                places.join(", ")
+            )));
+        }
+        let old = own.into_iter().next();
         match &old {
             Some(found) if usage::is_pinned(&self.home, &found.skill.name)? => {
                 return Err(SkillError::ReadOnly { name: found.skill.name.clone(), why: PINNED });
@@ -200,8 +209,7 @@ fn read(from: &Beneath, source: &Path, force: bool) -> Result<(String, Vec<Incom
     collect(from, Path::new(""), 0, &mut room, &mut files)?;
     if !force {
         for file in &files {
-            let threat = std::str::from_utf8(&file.bytes).ok().and_then(scan);
-            if let Some(threat) = threat {
+            if let Some(threat) = threat(&file.bytes) {
                 let path = file.path.display();
                 return Err(SkillError::Invalid(format!(
                     "{path} was not taken: it {threat}; read it, and use --force if it is meant so"

@@ -5,7 +5,7 @@ use std::path::Path;
 use hermes_core::effect::lexical;
 use hermes_core::gate::Probe;
 use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
-use hermes_core::threat::scan;
+use hermes_core::threat::{Threat, scan};
 
 use super::find::{Found, MAX_BYTES};
 use super::front::Front;
@@ -16,7 +16,7 @@ use crate::error::StoreError;
 /// Largest linked file that is shown.
 pub(super) const MAX_LINKED: u64 = 1024 * 1024;
 /// Most linked files that are named.
-const MAX_FILES: usize = 200;
+pub(super) const MAX_FILES: usize = 200;
 /// What files are listed under that are in none of the usual folders.
 const OTHER: &str = "other";
 
@@ -75,15 +75,25 @@ pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> 
         }
         Err(other) => return Err(store(other)),
     };
-    let length = bytes.len() as u64;
+    let (length, threat) = (bytes.len() as u64, threat(&bytes));
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     Ok(LinkedFile {
-        threat: text.as_deref().and_then(scan),
+        threat,
         skill: found.skill.name.clone(),
         file: wanted.display().to_string(),
         text,
         bytes: length,
     })
+}
+
+/// What looks wrong about the content of a file. A letter that is not UTF-8 hides nothing of a text in another
+/// encoding; whatever has a zero byte beside it is none.
+pub(super) fn threat(bytes: &[u8]) -> Option<Threat> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => scan(text),
+        Err(_) if bytes.contains(&0) => None,
+        Err(_) => scan(&String::from_utf8_lossy(bytes)),
+    }
 }
 
 pub(super) fn opened(found: &Found) -> Result<Beneath, SkillError> {
