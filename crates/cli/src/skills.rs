@@ -108,6 +108,7 @@ mod tests {
             path: String::new(),
             folder: "/skills/release".into(),
             linked: Vec::new(),
+            more: 0,
             needs: Needs::default(),
             threat: None,
         };

@@ -191,6 +191,8 @@ pub struct View {
     /// Files that belong to it, by the folder they are in, those of other folders as `other`; kinds
     /// without files are left out.
     pub linked: Vec<(&'static str, Vec<String>)>,
+    /// How many more there are than are named.
+    pub more: usize,
     /// What it needs on this machine.
     pub needs: Needs,
     /// What looks wrong about its text.
@@ -379,6 +381,8 @@ pub enum SkillError {
         file: String,
         /// The files that are there.
         there: Vec<String>,
+        /// How many more there are than are named.
+        more: usize,
     },
     /// A path is not one that a skill can have.
     #[error("`{file}` cannot be used: {why}")]
@@ -391,6 +395,12 @@ pub enum SkillError {
     /// A name, or a text, is not what a skill needs.
     #[error("{0}")]
     Invalid(String),
+    /// A file is not UTF-8.
+    #[error(
+        "{0} is not UTF-8 text and is left as it is: if it is text in another encoding, such as Latin-1, save it as \
+         UTF-8 first; `iconv -f LATIN1 -t UTF-8` makes that of Latin-1"
+    )]
+    NotText(String),
     /// The name is taken.
     #[error("there is a skill `{name}` already, in {path}; change it with edit or patch")]
     Exists {

@@ -211,6 +211,19 @@ impl Beneath {
         moved.map_err(|wrong| failed("rename", &self.path.join(from), wrong))
     }
 
+    /// Lets two files or folders have each other's names, at one instant; `false` where the disk cannot do that.
+    pub(crate) fn exchange(&self, one: &Path, other: &Path) -> Result<bool, StoreError> {
+        let done = self.parent(one, false).and_then(|(folder, name)| {
+            let (other_folder, other_name) = self.parent(other, false)?;
+            rustix::fs::renameat_with(&folder, name, &other_folder, other_name, RenameFlags::EXCHANGE)
+        });
+        match done {
+            Ok(()) => Ok(true),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+            Err(wrong) => Err(failed("rename", &self.path.join(one), wrong)),
+        }
+    }
+
     /// Opens the folder that a path's last name is in.
     fn parent<'p>(&self, path: &'p Path, make: bool) -> Result<(OwnedFd, &'p OsStr), Errno> {
         let Some(Component::Normal(name)) = path.components().next_back() else { return Err(Errno::INVAL) };
@@ -353,5 +366,17 @@ mod tests {
         assert!(beneath.rename(Path::new("a"), Path::new("b")).is_err());
         beneath.rename(Path::new("a"), Path::new("kept/a")).unwrap();
         assert_eq!(beneath.text(Path::new("kept/a/x"), 9).unwrap().as_deref(), Some("1"));
+    }
+    #[test]
+    fn folders_that_are_exchanged_have_each_others_names() {
+        let (_dir, beneath) = yard();
+        beneath.write(Path::new("a/x"), b"1", false).unwrap();
+        beneath.write(Path::new("b/c/x"), b"2", false).unwrap();
+
+        assert!(beneath.exchange(Path::new("a"), Path::new("b/c")).unwrap());
+
+        assert_eq!(beneath.text(Path::new("a/x"), 9).unwrap().as_deref(), Some("2"));
+        assert_eq!(beneath.text(Path::new("b/c/x"), 9).unwrap().as_deref(), Some("1"));
+        assert!(beneath.exchange(Path::new("a"), Path::new("none")).is_err());
     }
 }

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 
-pub(crate) use locks::{Lock, lock, try_lock};
+pub(crate) use locks::{Lock, lock, try_lock, try_lock_beside};
 pub(crate) use parts::Parts;
 pub use stamps::Stamp;
 use stamps::stamp_of;

@@ -47,5 +47,15 @@ pub(crate) fn failure(why: &SkillError) -> Value {
     if let (Some(fields), Some((key, value))) = (answer.as_object_mut(), more) {
         fields.insert(key.to_owned(), value);
     }
+    if let SkillError::NoFile { more, .. } = why {
+        beyond(&mut answer, *more);
+    }
     answer
+}
+
+/// Says how many more files there are than an answer names, where it does not name all.
+pub(crate) fn beyond(answer: &mut Value, more: usize) {
+    if let Some(fields) = answer.as_object_mut().filter(|_| more > 0) {
+        fields.insert("more_files".to_owned(), json!(more));
+    }
 }

@@ -236,7 +236,7 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
     if shell.out.wants_json() {
         return shell.out.json(&json!({
             "name": view.skill.name, "description": view.skill.description, "folder": view.folder,
-            "content": view.text, "files": files,
+            "content": view.text, "files": files, "more_files": view.more,
             "missing_variables": view.needs.missing_variables,
             "missing_commands": view.needs.missing_commands,
             "missing_files": view.needs.missing_files,
@@ -244,7 +244,11 @@ fn view(skills: &HomeSkills, name: &str, file: Option<&str>, shell: &Shell) -> R
         }));
     }
     shell.out.text(view.text.trim_end_matches('\n'))?;
-    files.iter().try_for_each(|file| shell.out.remark(file))
+    files.iter().try_for_each(|file| shell.out.remark(file))?;
+    if view.more == 0 {
+        return Ok(());
+    }
+    shell.out.remark(&format!("and {} more in {}", view.more, view.folder.display()))
 }
 
 fn check(skills: &HomeSkills, beside: &Beside, name: Option<&str>, shell: &Shell) -> Result<(), Failure> {

@@ -36,8 +36,12 @@ impl ServerSwitch {
     /// Writes it down. Where it is said which tools are taken, only that counts.
     pub(crate) fn write(&self, file: &mut ConfigFile) -> Result<(), StoreError> {
         let list = |key: &str| KeyPath::new(["mcp_servers", &self.server, "tools", key]);
-        let (Some(include), Some(exclude)) = (list("include"), list("exclude")) else { return Ok(()) };
-        let included = file.get(&include)?.is_some();
+        let filter = KeyPath::new(["mcp_servers", &self.server, "tools"]);
+        let (Some(filter), Some(include), Some(exclude)) = (filter, list("include"), list("exclude")) else {
+            return Ok(());
+        };
+        // A filter with nothing behind it takes none, as an empty `include` does.
+        let included = file.get(&include)?.is_some() || file.get(&filter)? == Some(Value::Null);
         let (list, names_it) = if included { (include, self.on) } else { (exclude, !self.on) };
         if let Some(Value::String(only)) = file.get(&list)? {
             let as_before = (only == self.tool) == names_it;

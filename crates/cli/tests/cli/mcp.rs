@@ -143,6 +143,27 @@ fn one_tool_of_a_server_is_switched_in_its_filter() {
 }
 
 #[test]
+fn a_filter_with_nothing_behind_it_is_told_and_switches_only_what_is_named() {
+    let home = home();
+    let config = "mcp_servers:\n  plain:\n    command: python3\n    args: [server.py]\n    tools:  # later\n";
+    let state = || home.json(&["mcp", "tools", "plain"])[0]["state"].clone();
+    std::fs::write(home.config(), config).unwrap();
+
+    let listed = home.say(&["mcp", "list"]);
+    let checked = home.json(&["config", "check"]);
+    let untouched = state();
+    home.say(&["tools", "disable", "plain:echo"]);
+    let disabled = state();
+    home.say(&["tools", "enable", "plain:echo"]);
+
+    assert!(listed.contains("note: `plain`: `tools` has nothing behind it, so no tool is taken"), "{listed}");
+    assert_eq!(checked["found"][0]["key"], "mcp_servers.plain.tools", "{checked}");
+    assert_eq!((untouched, disabled, state()), (json!("filtered"), json!("filtered"), json!("on")));
+    let filter = home.json(&["config", "get", "mcp_servers.plain.tools"]);
+    assert_eq!(filter, json!({ "include": ["echo"] }));
+}
+
+#[test]
 fn a_check_of_the_configuration_knows_the_tools_of_a_server_that_was_heard_and_starts_none() {
     let home = home();
     let config = "mcp_servers:\n  plain:\n    command: python3\n    args: [server.py]\n    tools:\n      \

@@ -190,3 +190,24 @@ fn an_empty_path_means_the_skill_itself_and_what_stands_in_the_way_is_named() {
     assert_eq!(viewed["error"], format!("`references` {folder}"));
     assert!(taken["error"].as_str().unwrap().ends_with("take another name"), "{taken}");
 }
+
+#[test]
+fn a_text_that_is_not_utf8_is_not_changed_and_the_answer_says_what_mends_it() {
+    let yard = Yard::new("");
+    let file = yard.skills().join("tea/SKILL.md");
+    write(&file, "");
+    let latin = b"---\nname: tea\ndescription: About th\xe9\n---\n1. Do it\n";
+    std::fs::write(&file, latin).unwrap();
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    for change in [
+        json!({ "action": "patch", "name": "tea", "old_string": "1. Do it", "new_string": "1. Boil" }),
+        json!({ "action": "edit", "name": "tea", "content": text("tea", "") }),
+    ] {
+        let refused = call(&session, "skill_manage", &change);
+        let why = refused["error"].as_str().unwrap();
+        assert!(why.contains("SKILL.md is not UTF-8 text") && why.contains("`iconv -f LATIN1"), "{why}");
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), latin);
+}

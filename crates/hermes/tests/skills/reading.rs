@@ -234,3 +234,34 @@ fn a_file_of_a_skill_that_commands_its_reader_comes_with_a_warning() {
     assert!(warning.starts_with("be careful with this file: it "), "{warning}");
     assert_eq!(names(&bare), ["tea"]);
 }
+
+#[test]
+fn how_many_files_of_a_skill_are_not_named_is_told() {
+    let yard = Yard::new("");
+    write(&yard.skills().join("tea/SKILL.md"), &text("tea", ""));
+    for number in 0..300 {
+        write(&yard.skills().join(format!("tea/references/{number:03}.md")), "x");
+    }
+    write(&yard.skills().join("tea/a/b/c/d/e/f/g/deep.md"), "x");
+    write(&yard.skills().join("cup/SKILL.md"), &text("cup", ""));
+    write(&yard.skills().join("cup/a/b/c/d/e/f/g/deep.md"), "x");
+    let runtime = yard.runtime();
+    let session = runtime.session().open().unwrap();
+
+    let tea = call(&session, "skill_view", &json!({ "name": "tea" }));
+    let cup = call(&session, "skill_view", &json!({ "name": "cup" }));
+    let missing = call(&session, "skill_view", &json!({ "name": "tea", "file_path": "references/none.md" }));
+
+    assert_eq!(tea["linked_files"]["references"].as_array().unwrap().len(), 200);
+    assert_eq!(tea["more_files"], 101);
+    let hint = tea["usage_hint"].as_str().unwrap();
+    assert!(
+        hint.ends_with("101 more files are in skill_dir and not named here; they are read the same way.")
+    );
+    assert_eq!(
+        (&cup["linked_files"]["other"], cup.get("more_files")),
+        (&json!(["a/b/c/d/e/f/g/deep.md"]), None)
+    );
+    assert_eq!(missing["available_files"].as_array().unwrap().len(), 200);
+    assert_eq!(missing["more_files"], 101);
+}

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::make_private_folder;
@@ -43,9 +43,7 @@ impl Lock {
 
 /// Takes the lock beside `path`, waiting a bounded time for another writer.
 pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = format!(".{}.lock", name.trim_start_matches('.'));
-    let lock = path.with_file_name(name);
+    let lock = beside(path);
     let failed = |source| StoreError::Io { doing: "lock", path: lock.clone(), source };
     if let Some(folder) = lock.parent() {
         make_private_folder(folder)?;
@@ -65,6 +63,17 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, StoreError> {
         }
     }
     Err(StoreError::Locked { path: lock })
+}
+
+/// Takes the lock beside `path` without waiting; nothing when somebody holds it.
+pub(crate) fn try_lock_beside(path: &Path) -> Result<Option<Lock>, StoreError> {
+    try_lock(&beside(path))
+}
+
+/// The file that is locked for `path`.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{}.lock", name.trim_start_matches('.')))
 }
 
 /// Takes the lock on the file itself, made if it is not there, without waiting; nothing when somebody

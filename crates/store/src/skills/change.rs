@@ -7,22 +7,19 @@ use hermes_core::skills::{Changed, LINKED_FOLDERS, Origin, SKILL_FILE, SkillChan
 use hermes_core::threat::scan;
 
 use super::find::{Found, MAX_BYTES};
+use super::place::{checked_category, freed};
+use super::replace::{self, put_aside};
 use super::usage::{self, Happened};
 use super::view::{A_FOLDER, MAX_LINKED, store};
 use super::{Inner, front, names};
-use crate::beneath::{Beneath, Item, ItemKind, is_temporary};
+use crate::beneath::{Beneath, ItemKind};
 use crate::disk;
 use crate::error::StoreError;
-use crate::sessions::Moment;
 
-/// Where skills go that are taken away.
-const ARCHIVE: &str = ".archive";
 /// Where a skill is put together before it gets its name.
 pub(super) const INCOMING: &str = ".incoming";
 /// Why a pinned skill stays as it is.
 pub(super) const PINNED: &str = "is pinned; a person can let it go with `hermes skills unpin`";
-/// How many names are tried for a skill that is put aside.
-const MAX_TRIES: u32 = 100;
 
 impl Inner {
     /// Where a change of this skill would write, from the folder of all skills on.
@@ -45,7 +42,7 @@ impl Inner {
         now: SystemTime,
     ) -> Result<Changed, SkillError> {
         disk::make_private_folder(&self.home).map_err(store)?;
-        let _lock = disk::lock(&self.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&self.home)?;
         let root = Beneath::open(&self.home).map_err(store)?;
         let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
         let category = match change {
@@ -91,10 +88,7 @@ impl Inner {
             });
         }
         let folder = category.map_or_else(|| PathBuf::from(name), |category| Path::new(category).join(name));
-        if !is_free(root, &folder) {
-            let path = folder.display().to_string();
-            return Err(SkillError::Exists { name: name.to_owned(), path });
-        }
+        freed(root, &folder)?;
         let below = folder.join(SKILL_FILE);
         self.noted(root, &below, (name, Happened::Created, now), || {
             let incoming = Path::new(INCOMING).join(name);
@@ -133,7 +127,8 @@ impl Inner {
         match (now_there, before) {
             (None, _) => {
                 let file = path.display().to_string();
-                return Err(SkillError::NoFile { skill: found.skill.name, file, there: Vec::new() });
+                let skill = found.skill.name;
+                return Err(SkillError::NoFile { skill, file, there: Vec::new(), more: 0 });
             }
             (Some(there), Some(before)) if there != before => {
                 return Err(SkillError::Stale(path.display().to_string()));
@@ -159,7 +154,8 @@ impl Inner {
             }
         }
         let note = (found.skill.name.as_str(), Happened::Deleted, now);
-        let path = self.noted(root, &found.folder.join(SKILL_FILE), note, || put_aside(root, &found, now))?;
+        let path =
+            self.noted(root, &found.folder.join(SKILL_FILE), note, || put_aside(root, &found.folder, now))?;
         Ok(Changed { path, file: None })
     }
 
@@ -195,7 +191,8 @@ impl Inner {
             let view = super::view::view(&found, None, None)?;
             let of_ours = view.linked.into_iter().filter(|(folder, _)| LINKED_FOLDERS.contains(folder));
             let there = of_ours.flat_map(|(_, files)| files).collect();
-            return Err(SkillError::NoFile { skill: found.skill.name, file: file.to_owned(), there });
+            let (skill, file) = (found.skill.name, file.to_owned());
+            return Err(SkillError::NoFile { skill, file, there, more: view.more });
         }
         let note = (found.skill.name.as_str(), Happened::Changed, now);
         self.noted(root, &whole, note, || root.remove(&whole).map_err(store))?;
@@ -246,48 +243,6 @@ impl Inner {
         root.write(&below, text.as_bytes(), false).map_err(|wrong| refused(root, &below, file, wrong))?;
         Ok(Changed { path: folder.display().to_string(), file: Some(self.home.join(below)) })
     }
-}
-
-/// Holds a category to the rules. Whatever lies inside of a skill is a part of it and no skill itself.
-pub(super) fn checked_category(root: &Beneath, category: Option<&str>) -> Result<(), SkillError> {
-    let Some(category) = category else { return Ok(()) };
-    names::checked("category", category)?;
-    if root.look(&Path::new(category).join(SKILL_FILE)).is_some() {
-        return Err(SkillError::Invalid(format!(
-            "`{category}` is a skill and cannot be a category: a skill inside of another one is not found"
-        )));
-    }
-    Ok(())
-}
-
-/// Moves a skill out of the way; gives where it is kept.
-pub(super) fn put_aside(root: &Beneath, found: &Found, now: SystemTime) -> Result<String, SkillError> {
-    let last = found.folder.file_name().unwrap_or_default().to_string_lossy();
-    let stamp = Moment::from(now).stamp();
-    for number in 1..=MAX_TRIES {
-        let name = if number == 1 { format!("{last}-{stamp}") } else { format!("{last}-{stamp}-{number}") };
-        let kept = Path::new(ARCHIVE).join(name);
-        if root.look(&kept).is_none() {
-            root.rename(&found.folder, &kept).map_err(store)?;
-            if let Some(above) = found.folder.parent().filter(|above| !above.as_os_str().is_empty()) {
-                root.remove_if_empty(above);
-            }
-            return Ok(kept.display().to_string());
-        }
-    }
-    Err(SkillError::Store("there is no free name in the archive".to_owned()))
-}
-
-/// Whether a folder can be taken for a new skill: nothing is there, or only what a process left that died while it
-/// wrote one, which goes.
-pub(super) fn is_free(root: &Beneath, folder: &Path) -> bool {
-    let Some(there) = root.look(folder) else { return true };
-    let Ok(items) = root.list(folder) else { return false };
-    let ours = |item: &Item| item.kind == ItemKind::File && is_temporary(&item.name);
-    if there.kind != ItemKind::Folder || !items.iter().all(ours) {
-        return false;
-    }
-    items.iter().all(|item| root.remove(&folder.join(&item.name)).is_ok()) && root.remove_if_empty(folder)
 }
 
 /// Why a file could not be written, in the words of skills.

@@ -8,12 +8,9 @@ use hermes_core::skills::{Beside, Origin, SKILL_FILE};
 use super::find::{Found, MAX_DEPTH, MAX_SKILLS};
 use super::roots::Root;
 use super::strays::{self, Stray};
-use super::view::{file, needs, view};
+use super::view::{MAX_FILES, file, needs, view};
 use super::{HomeSkills, Inner, trust, usage};
 use crate::disk;
-
-/// Most files of a skill whose text is looked at.
-const MAX_READ: usize = 50;
 
 /// A skill, or a folder where some should be, looked at closely.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +71,14 @@ impl Inner {
         }
         if let Ok(view) = view(found, None, None) {
             problems.extend(view.threat.map(|threat| format!("it {threat}")));
-            let files = view.linked.iter().flat_map(|(_, files)| files).take(MAX_READ);
+            let files = view.linked.iter().flat_map(|(_, files)| files);
             problems.extend(files.filter_map(|path| {
                 let threat = file(found, path).ok()?.threat?;
                 Some(format!("its file {path}: it {threat}"))
+            }));
+            problems.extend((view.more > 0).then(|| {
+                let were = if view.more == 1 { "was" } else { "were" };
+                format!("{} of its files {were} not looked at: there are more than {MAX_FILES}", view.more)
             }));
         }
         let needs = needs(&found.front, self.needs_here());

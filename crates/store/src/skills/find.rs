@@ -12,6 +12,7 @@ use super::front::{self, Front};
 use super::names::{self, PASSED_OVER};
 use super::roots::Root;
 use super::trust::Trusted;
+use super::view::store;
 use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 
 /// Largest `SKILL.md` that is read.
@@ -68,11 +69,15 @@ impl Known {
         {
             return Some(Arc::clone(front));
         }
-        let front = match root.text(file, MAX_BYTES) {
-            Ok(text) => front::read(&text?),
-            Err(wrong) => Front { problems: vec![wrong.to_string()], ..Front::default() },
+        let text = match root.text(file, MAX_BYTES) {
+            Ok(text) => text?,
+            // What it says about where it is for is not known either. It is read again: what was wrong may be over.
+            Err(wrong) => {
+                let (problems, unclear) = (vec![store(wrong).to_string()], vec![SKILL_FILE.to_owned()]);
+                return Some(Arc::new(Front { unclear, problems, ..Front::default() }));
+            }
         };
-        let front = Arc::new(front);
+        let front = Arc::new(front::read(&text));
         known.insert(whole, (looked.modified, looked.bytes, Arc::clone(&front)));
         Some(front)
     }
@@ -143,7 +148,7 @@ fn category_of(folder: &Path) -> String {
 }
 
 /// Comes by every folder that has a `SKILL.md`; what lies below such a folder belongs to it.
-fn walk(root: &Beneath, folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
+pub(super) fn walk(root: &Beneath, folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
     let mut left = MAX_SKILLS;
     step(root, folder, depth, &mut left, visit);
 }

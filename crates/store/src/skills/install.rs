@@ -4,13 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use hermes_core::skills::{Origin, SKILL_FILE, SkillError};
-use hermes_core::threat::scan;
 
-use super::change::{INCOMING, PINNED, checked_category, is_free, put_aside};
+use super::change::{INCOMING, PINNED};
+use super::place::{checked_category, freed};
+use super::replace::{self, put_aside};
 use super::roots::Root;
 use super::trust::{self, Accepted};
 use super::usage::{Happened, Pin};
-use super::view::{MAX_LINKED, store};
+use super::view::{MAX_LINKED, store, threat};
 use super::{HomeSkills, Inner, find, front, names, usage};
 use crate::beneath::{Beneath, ItemKind, is_hidden};
 use crate::disk;
@@ -55,7 +56,7 @@ impl HomeSkills {
             from.ok_or_else(|| SkillError::Invalid(format!("{} is not a folder", source.display())))?;
         let (name, files) = read(&from, source, force)?;
         disk::make_private_folder(&inner.home).map_err(store)?;
-        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&inner.home)?;
         let root = Beneath::open(&inner.home).map_err(store)?;
         let root = root.ok_or_else(|| SkillError::Store("the skills folder is gone".to_owned()))?;
         checked_category(&root, category)?;
@@ -68,9 +69,11 @@ impl HomeSkills {
         let made =
             files.iter().try_for_each(|file| root.write(&incoming.join(&file.path), &file.bytes, file.runs));
         let done = made.map_err(store).and_then(|()| {
-            let replaced = inner.make_way(&root, &name, &folder, force, self.clock.now())?;
-            root.rename(&incoming, &folder).map_err(store)?;
-            Ok(replaced)
+            let old = inner.free_place(&root, &name, &folder, force)?;
+            match old {
+                Some(old) => replace::replace(&root, &incoming, (&old, &folder), self.clock.now()).map(Some),
+                None => root.rename(&incoming, &folder).map(|()| None).map_err(store),
+            }
         });
         // Whatever came of it, nothing half-done stays; what cannot be removed is overwritten next time.
         let _ = root.remove_all(&incoming);
@@ -87,10 +90,10 @@ impl HomeSkills {
     /// Takes a skill of the home away; it is kept aside. Gives where.
     pub fn remove(&self, name: &str) -> Result<String, SkillError> {
         let inner = &self.inner;
-        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&inner.home)?;
         let found = inner.own(name)?;
         let root = super::view::opened(&found)?;
-        put_aside(&root, &found, self.clock.now())
+        put_aside(&root, &found.folder, self.clock.now())
     }
 
     /// Has a skill of the home left alone by models, or not any more. Whoever pins one that an agent wrote
@@ -103,7 +106,7 @@ impl HomeSkills {
             return Err(SkillError::ReadOnly { name: found.skill.name, why });
         }
         // No change of an agent is on its way meanwhile: what it takes back may not be this pin.
-        let _lock = disk::lock(&inner.home.join("skills")).map_err(store)?;
+        let _lock = replace::lock(&inner.home)?;
         let name = &found.skill.name;
         let pin = match trust::digest(&super::view::opened(&found)?, &found.folder) {
             _ if !pinned => Pin::Gone,
@@ -148,30 +151,40 @@ impl Inner {
         above.unwrap_or(Path::new("")).join(name)
     }
 
-    /// Sees to it that a folder is free; gives where the skill that was there is kept.
-    fn make_way(
+    /// Sees to it that a skill can go into a folder; gives the folder of the one that it takes the place of.
+    fn free_place(
         &self,
         root: &Beneath,
         name: &str,
         folder: &Path,
         force: bool,
-        now: std::time::SystemTime,
-    ) -> Result<Option<String>, SkillError> {
+    ) -> Result<Option<PathBuf>, SkillError> {
         usage::readable(&self.home)?;
-        match self.own_skills().into_iter().find(|found| found.answers_to(name)) {
-            Some(found) if usage::is_pinned(&self.home, &found.skill.name)? => {
-                Err(SkillError::ReadOnly { name: found.skill.name, why: PINNED })
-            }
-            Some(found) if force => put_aside(root, &found, now).map(Some),
-            Some(found) => Err(SkillError::Invalid(format!(
-                "there is a skill `{name}` already, in {}; --force puts this one in its place",
-                found.place().display()
-            ))),
-            None if !is_free(root, folder) => {
-                Err(SkillError::Invalid(format!("{} is in the way", self.home.join(folder).display())))
-            }
-            None => Ok(None),
+        let mut own = self.own_skills();
+        own.retain(|found| found.answers_to(name));
+        if force && own.len() > 1 {
+            // Whichever went, the name would still be that of several.
+            let places: Vec<String> = own.iter().map(|found| found.place().display().to_string()).collect();
+            return Err(SkillError::Invalid(format!(
+                "there are several skills `{name}` already: {}; take away all but one with `hermes skills remove PATH`",
+                places.join(", ")
+            )));
         }
+        let old = own.into_iter().next();
+        match &old {
+            Some(found) if usage::is_pinned(&self.home, &found.skill.name)? => {
+                return Err(SkillError::ReadOnly { name: found.skill.name.clone(), why: PINNED });
+            }
+            Some(found) if !force => {
+                return Err(SkillError::Invalid(format!(
+                    "there is a skill `{name}` already, in {}; --force puts this one in its place",
+                    found.place().display()
+                )));
+            }
+            Some(found) if found.folder == folder => {}
+            _ => freed(root, folder)?,
+        }
+        Ok(old.map(|found| found.folder))
     }
 }
 
@@ -196,8 +209,7 @@ fn read(from: &Beneath, source: &Path, force: bool) -> Result<(String, Vec<Incom
     collect(from, Path::new(""), 0, &mut room, &mut files)?;
     if !force {
         for file in &files {
-            let threat = std::str::from_utf8(&file.bytes).ok().and_then(scan);
-            if let Some(threat) = threat {
+            if let Some(threat) = threat(&file.bytes) {
                 let path = file.path.display();
                 return Err(SkillError::Invalid(format!(
                     "{path} was not taken: it {threat}; read it, and use --force if it is meant so"

@@ -8,10 +8,12 @@
 //! | `facts.rs` | single facts, in the shapes that people write them in |
 //! | `front.rs` | the facts at the top of a `SKILL.md` |
 //! | `names.rs` | which names and paths there can be |
+//! | `place.rs` | where a new skill goes, and what may stand there |
 //! | `view.rs` | what a skill says and what belongs to it |
 //! | `change.rs` | changes that a model makes |
 //! | `check.rs` | skills looked at closely, for people |
 //! | `install.rs` | what people do from the command line |
+//! | `replace.rs` | skills taken out of their places, alone or for another one |
 //! | `strays.rs` | what looks like a skill and is none |
 //! | `trust.rs` | which skills of projects were accepted |
 //! | `usage.rs` | how often a skill was of use |
@@ -25,6 +27,8 @@ mod find;
 mod front;
 mod install;
 mod names;
+mod place;
+mod replace;
 mod roots;
 mod strays;
 #[cfg(test)]
@@ -206,6 +210,7 @@ impl Inner {
 
     /// What is found below these; a skill that two of them lead to belongs to the first.
     fn below(&self, roots: &[Root]) -> Vec<Found> {
+        replace::settle(&self.home);
         let trusted = Trusted::read(&self.home);
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();

@@ -13,8 +13,8 @@ pub(super) const PASSED_OVER: &[&str] = &["node_modules", "venv", "__pycache__",
 const MAX_NAME: usize = 64;
 /// Longest path of a file.
 const MAX_PATH: usize = 512;
-/// Most folders on the way to a file.
-const MAX_DEPTH: usize = 8;
+/// Most names in the path of a file.
+pub(super) const MAX_PARTS: usize = 8;
 
 /// Whether a name may be that of a skill or a category: `[a-z0-9][a-z0-9._-]*`, not too long.
 pub(super) fn is_name(name: &str) -> bool {
@@ -83,7 +83,7 @@ pub(super) fn inside(file: &str) -> Result<PathBuf, SkillError> {
     if parts.iter().any(|part| part.starts_with('.')) {
         return refuse("hidden files do not belong to a skill");
     }
-    if parts.is_empty() || parts.len() > MAX_DEPTH {
+    if parts.is_empty() || parts.len() > MAX_PARTS {
         return refuse("it must name a file in the skill's folder");
     }
     Ok(parts.iter().map(AsRef::as_ref).collect::<PathBuf>())

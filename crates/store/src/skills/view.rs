@@ -5,20 +5,18 @@ use std::path::Path;
 use hermes_core::effect::lexical;
 use hermes_core::gate::Probe;
 use hermes_core::skills::{LINKED_FOLDERS, LinkedFile, Needs, SKILL_FILE, SkillError, View};
-use hermes_core::threat::scan;
+use hermes_core::threat::{Threat, scan};
 
 use super::find::{Found, MAX_BYTES};
 use super::front::Front;
-use super::names::{self, PASSED_OVER};
+use super::names::{self, MAX_PARTS, PASSED_OVER};
 use crate::beneath::{Beneath, Item, ItemKind, is_hidden};
 use crate::error::StoreError;
 
 /// Largest linked file that is shown.
 pub(super) const MAX_LINKED: u64 = 1024 * 1024;
 /// Most linked files that are named.
-const MAX_FILES: usize = 200;
-/// How deep they may lie.
-const MAX_DEPTH: usize = 6;
+pub(super) const MAX_FILES: usize = 200;
 /// What files are listed under that are in none of the usual folders.
 const OTHER: &str = "other";
 
@@ -36,6 +34,7 @@ pub(super) fn view(
     let text =
         text.ok_or_else(|| SkillError::Unknown { name: found.skill.name.clone(), near: Vec::new() })?;
     let path = found.folder.join(SKILL_FILE).display().to_string();
+    let (linked, more) = linked(&root, &found.folder);
     Ok(View {
         threat: scan(&text),
         text: match session {
@@ -47,7 +46,8 @@ pub(super) fn view(
         related: found.front.related.clone(),
         path,
         folder: found.place(),
-        linked: linked(&root, &found.folder),
+        linked,
+        more,
         needs: needs(&found.front, here),
     })
 }
@@ -62,8 +62,10 @@ pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> 
     let bytes = match root.read(&found.folder.join(&wanted), MAX_LINKED) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
-            let there = linked(&root, &found.folder).into_iter().flat_map(|(_, files)| files).collect();
-            return Err(SkillError::NoFile { skill: found.skill.name.clone(), file: file.to_owned(), there });
+            let (linked, more) = linked(&root, &found.folder);
+            let there = linked.into_iter().flat_map(|(_, files)| files).collect();
+            let (skill, file) = (found.skill.name.clone(), file.to_owned());
+            return Err(SkillError::NoFile { skill, file, there, more });
         }
         Err(StoreError::Link { .. }) => {
             return Err(SkillError::Path {
@@ -73,15 +75,25 @@ pub(super) fn file(found: &Found, file: &str) -> Result<LinkedFile, SkillError> 
         }
         Err(other) => return Err(store(other)),
     };
-    let length = bytes.len() as u64;
+    let (length, threat) = (bytes.len() as u64, threat(&bytes));
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     Ok(LinkedFile {
-        threat: text.as_deref().and_then(scan),
+        threat,
         skill: found.skill.name.clone(),
         file: wanted.display().to_string(),
         text,
         bytes: length,
     })
+}
+
+/// What looks wrong about the content of a file. A letter that is not UTF-8 hides nothing of a text in another
+/// encoding; whatever has a zero byte beside it is none.
+pub(super) fn threat(bytes: &[u8]) -> Option<Threat> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => scan(text),
+        Err(_) if bytes.contains(&0) => None,
+        Err(_) => scan(&String::from_utf8_lossy(bytes)),
+    }
 }
 
 pub(super) fn opened(found: &Found) -> Result<Beneath, SkillError> {
@@ -90,9 +102,11 @@ pub(super) fn opened(found: &Found) -> Result<Beneath, SkillError> {
 }
 
 /// What the disk said, as an error of skills.
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 pub(super) fn store(wrong: StoreError) -> SkillError {
-    SkillError::Store(wrong.to_string())
+    match wrong {
+        StoreError::NotText { path, .. } => SkillError::NotText(path.display().to_string()),
+        other => SkillError::Store(other.to_string()),
+    }
 }
 
 /// The text with its own folder and the session put in where it asks for them.
@@ -100,46 +114,52 @@ fn filled(text: &str, folder: &Path, session: &str) -> String {
     text.replace("${HERMES_SKILL_DIR}", &folder.to_string_lossy()).replace("${HERMES_SESSION_ID}", session)
 }
 
-fn linked(root: &Beneath, folder: &Path) -> Vec<(&'static str, Vec<String>)> {
-    let mut left = MAX_FILES;
-    let of = |name: &'static str| {
-        let mut files = Vec::new();
-        collect(root, folder, Path::new(name), 0, &mut left, &mut files);
-        (name, files)
-    };
-    let mut all = LINKED_FOLDERS.map(of).to_vec();
-    let mut others = Vec::new();
-    collect(root, folder, Path::new(""), 0, &mut left, &mut others);
-    all.push((OTHER, others));
+/// The files of a skill, by the folder they are in, and how many more there are.
+fn linked(root: &Beneath, folder: &Path) -> (Vec<(&'static str, Vec<String>)>, usize) {
+    let mut look = Look { root, folder, left: MAX_FILES, more: 0 };
+    let mut all: Vec<_> = LINKED_FOLDERS.iter().map(|name| (*name, look.below(Path::new(name)))).collect();
+    all.push((OTHER, look.below(Path::new(""))));
     all.retain(|(_, files)| !files.is_empty());
-    all
+    (all, look.more)
 }
 
-/// Names the files below a folder of the skill. At its top are `SKILL.md`, which everybody knows, and the
-/// folders that are looked at by themselves.
-fn collect(
-    root: &Beneath,
-    folder: &Path,
-    below: &Path,
-    depth: usize,
-    left: &mut usize,
-    files: &mut Vec<String>,
-) {
-    let top = below.as_os_str().is_empty();
-    let known = |name: &str| top && (name == SKILL_FILE || LINKED_FOLDERS.contains(&name));
-    let items = root.list(&folder.join(below)).unwrap_or_default();
-    let shown = |item: &&Item| item.is_text() && !is_hidden(&item.name) && !known(&item.name);
-    for item in items.iter().filter(shown) {
-        let path = below.join(&item.name);
-        match item.kind {
-            ItemKind::File if *left > 0 => {
-                *left -= 1;
-                files.push(path.display().to_string());
+/// A look at the files of a skill.
+struct Look<'a> {
+    root: &'a Beneath,
+    folder: &'a Path,
+    /// How many may still be named.
+    left: usize,
+    /// How many could not.
+    more: usize,
+}
+
+impl Look<'_> {
+    fn below(&mut self, folder: &Path) -> Vec<String> {
+        let mut files = Vec::new();
+        self.step(folder, &mut files);
+        files
+    }
+
+    /// Names the files below a folder of the skill. At its top are `SKILL.md`, which everybody knows, and the
+    /// folders that are looked at by themselves.
+    fn step(&mut self, below: &Path, files: &mut Vec<String>) {
+        let top = below.as_os_str().is_empty();
+        let known = |name: &str| top && (name == SKILL_FILE || LINKED_FOLDERS.contains(&name));
+        let items = self.root.list(&self.folder.join(below)).unwrap_or_default();
+        let shown = |item: &&Item| item.is_text() && !is_hidden(&item.name) && !known(&item.name);
+        for item in items.iter().filter(shown) {
+            let path = below.join(&item.name);
+            let deeper =
+                || path.components().count() < MAX_PARTS && !PASSED_OVER.contains(&item.name.as_str());
+            match item.kind {
+                ItemKind::File if self.left > 0 => {
+                    self.left -= 1;
+                    files.push(path.display().to_string());
+                }
+                ItemKind::File => self.more += 1,
+                ItemKind::Folder if deeper() => self.step(&path, files),
+                _ => {}
             }
-            ItemKind::Folder if depth < MAX_DEPTH && !PASSED_OVER.contains(&item.name.as_str()) => {
-                collect(root, folder, &path, depth + 1, left, files);
-            }
-            _ => {}
         }
     }
 }

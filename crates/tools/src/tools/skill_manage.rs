@@ -156,7 +156,7 @@ async fn patched(
     let path = file.clone().unwrap_or_else(|| SKILL_FILE.to_owned());
     let there = skills.file(&name, &path).await.map_err(|why| failure(&why))?;
     let Some(before) = there.text else {
-        return Err(failure(&SkillError::Invalid(format!("{path} is not text"))));
+        return Err(failure(&SkillError::NotText(path)));
     };
     match replace(&before, old, new, places) {
         Ok(edit) => {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::skill_books::{self, books, failure};
+use crate::skill_books::{self, beyond, books, failure};
 use crate::toolsets::skills;
 
 pub(crate) const TOOL: ToolDef = ToolDef::of::<SkillView>("skill_view", &skills::TOOLSET)
@@ -87,8 +87,7 @@ fn of_view(view: &View) -> Value {
         "path": view.path,
         "skill_dir": view.folder.display().to_string(),
         "linked_files": if linked.is_empty() { Value::Null } else { Value::Object(linked) },
-        "usage_hint": (!view.linked.is_empty())
-            .then_some("Read a linked file by calling skill_view again with file_path."),
+        "usage_hint": (!view.linked.is_empty()).then(|| hint(view.more)),
         "required_environment_variables": needs.variables.iter().map(variable).collect::<Vec<_>>(),
         "required_commands": needs.commands,
         "missing_required_environment_variables": needs.missing_variables,
@@ -97,8 +96,21 @@ fn of_view(view: &View) -> Value {
         "setup_needed": needs.lack(),
         "readiness_status": if needs.lack() { "setup_needed" } else { "available" },
     });
+    beyond(&mut answer, view.more);
     warn(&mut answer, "skill", view.threat.as_ref());
     answer
+}
+
+/// How the linked files are read, and how many are not named.
+fn hint(more: usize) -> String {
+    let how = "Read a linked file by calling skill_view again with file_path.";
+    match more {
+        0 => how.to_owned(),
+        1 => format!("{how} 1 more file is in skill_dir and not named here; it is read the same way."),
+        _ => format!(
+            "{how} {more} more files are in skill_dir and not named here; they are read the same way."
+        ),
+    }
 }
 
 /// Tells the model what looks wrong about a text that it reads.

@@ -301,7 +301,9 @@ fn described(
 /// Which tools are taken. One that cannot be read must not mean that all are.
 fn filter(map: &Map<String, Value>) -> Result<Filter, String> {
     let tools = match map.get("tools") {
-        None | Some(Value::Null) => return Ok(Filter::default()),
+        None => return Ok(Filter::default()),
+        // Perhaps the names were forgotten, or stand too far to the left.
+        Some(Value::Null) => return Ok(Filter { include: Some(Vec::new()), ..Filter::default() }),
         Some(Value::Object(tools)) => tools,
         Some(_) => {
             return Err(

@@ -136,14 +136,18 @@ pub fn ignored(written: &Value) -> Vec<Ignored> {
 
 /// Lists of tools with nothing behind them. One that may be a slip of the pen must not mean that all are taken.
 fn no_names(map: &Map<String, Value>) -> Vec<Ignored> {
-    let lists = [
-        ("include", "has nothing behind it, so no tool is taken", Some("without it all are")),
-        ("exclude", "has nothing behind it, so no tool is left out", None),
+    let none = ("has nothing behind it, so no tool is taken", Some("without it all are"));
+    let lists: [(&[&str], _); 3] = [
+        (&["tools"], none),
+        (&["tools", "include"], none),
+        (&["tools", "exclude"], ("has nothing behind it, so no tool is left out", None)),
     ];
-    let tools = map.get("tools").and_then(Value::as_object);
-    let is_empty = |list: &str| tools.and_then(|tools| tools.get(list)).is_some_and(Value::is_null);
-    let told = lists.into_iter().filter(|(list, ..)| is_empty(list)).map(|(list, what, hint)| Ignored {
-        at: vec!["tools".to_owned(), list.to_owned()],
+    let is_empty = |at: &[&str]| {
+        let (first, rest) = at.split_first()?;
+        rest.iter().try_fold(map.get(*first)?, |above, key| above.get(key)).filter(|value| value.is_null())
+    };
+    let told = lists.into_iter().filter(|(at, _)| is_empty(at).is_some()).map(|(at, (what, hint))| Ignored {
+        at: at.iter().map(|part| (*part).to_owned()).collect(),
         what: what.to_owned(),
         hint: hint.map(str::to_owned),
     });

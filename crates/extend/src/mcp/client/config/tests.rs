@@ -173,6 +173,20 @@ fn a_list_of_what_is_taken_with_nothing_behind_it_takes_nothing_and_is_told() {
 }
 
 #[test]
+fn a_filter_with_nothing_behind_it_takes_nothing_and_is_told() {
+    let one = |server: Value| super::server("s", &server).unwrap();
+
+    let nothing = one(json!({ "command": "x", "tools": null }));
+    let (empty, absent) = (one(json!({ "command": "x", "tools": {} })), one(json!({ "command": "x" })));
+
+    assert!(!nothing.filter.takes("a"));
+    assert_eq!(nothing.notes, ["`tools` has nothing behind it, so no tool is taken; without it all are"]);
+    for all in [empty, absent] {
+        assert_eq!((all.filter.takes("a"), all.notes), (true, Vec::new()));
+    }
+}
+
+#[test]
 fn a_variable_that_is_not_set_or_empty_has_the_default_that_is_written_with_it() {
     let variable = |name: &str| match name {
         "KEY" => Some("k1".to_owned()),
