@@ -78,7 +78,7 @@ def terminal_ratio(text):
 
 def mcp(bench, work):
     """A server's tool through the whole road, the record of calls included, as a multiple of a bare pipe to
-    the same process."""
+    the same process; both on one processor, since between two it is chance that decides."""
     try:
         found = item(bench, "mcp", work)
     except subprocess.CalledProcessError as wrong:

@@ -8,6 +8,7 @@ mod chat;
 mod item;
 mod items;
 mod process;
+mod servers;
 mod timing;
 
 use std::io::{self, Write};

@@ -13,6 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Map, Value};
 
 use crate::arguments::Place;
@@ -173,6 +174,33 @@ pub(crate) fn text(path: &Path) -> Result<String, String> {
 /// Keeps a text for the processes that come after this one.
 pub(crate) fn keep(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|wrong| format!("{}: {wrong}", path.display()))
+}
+
+/// Does something on one processor, with all threads and programs that are started meanwhile.
+pub(crate) fn on_one_processor<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let refused = |wrong: rustix::io::Errno| format!("cannot stay on one processor: {wrong}");
+    let all = sched_getaffinity(None).map_err(refused)?;
+    let mut one = CpuSet::new();
+    let first = (0..CpuSet::MAX_CPU).find(|processor| all.is_set(*processor));
+    one.set(first.ok_or("the system tells of no processor")?);
+    sched_setaffinity(None, &one).map_err(refused)?;
+    let done = work();
+    sched_setaffinity(None, &all).map_err(refused)?;
+    Ok(done)
+}
+
+/// Does something from so many threads at once, each with its number.
+pub(crate) fn from_threads(
+    threads: u32,
+    work: impl Fn(u32) -> Result<(), String> + Sync,
+) -> Result<(), String> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)
+    })
 }
 
 /// Removes a folder that an earlier process may have left half filled.

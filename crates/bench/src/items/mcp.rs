@@ -1,19 +1,23 @@
 //! `mcp`: a call of a server's tool through the whole road, without and with a record of calls, and a bare
-//! pipe to the very same process; four calls of a second at once.
+//! pipe to the very same process; four calls of a second at once; and a server by itself, in the numbers that
+//! other implementations print.
 //!
-//! Road and bare pipe are measured one after the other, each as it runs by itself, and then in turns, as the
-//! system lets caller and server run: on two processors, which have to wake each other, or on one. With all
-//! of it on one (`taskset -c 1`), where nobody has to be woken, the work of the road itself is seen.
+//! What a round trip takes depends on where the system lets its two ends run: a bare pipe takes five times as
+//! long between two processors as on one, and the system moves the ends from one moment to the next. So the
+//! ways are compared where chance has no part: with everything on one processor, where nobody has to be woken
+//! and the work of the road itself is seen; and in turns, as the system lets them run. What either takes by
+//! itself is told as well (`free_`), and compared with nothing.
 
 use std::path::Path;
 use std::time::Duration;
 
 use hermes::store::Home;
-use hermes::{Runtime, RuntimeBuilder, Session, ToolCall};
-use serde_json::{Value, json};
+use hermes::{RuntimeBuilder, Session, ToolCall};
+use serde_json::json;
 
 use crate::item::{ItemDef, Numbers, Work, called, worked};
 use crate::process::{self, PingPong};
+use crate::servers;
 use crate::timing::{Pairs, batch, median, micros, timed};
 
 pub(crate) const ITEM: ItemDef = ItemDef::new("mcp", measure);
@@ -26,41 +30,34 @@ const SERVERS: u32 = 5;
 const CALLS: u32 = 50;
 const ROUNDS: u32 = 12;
 
-/// A server that says what it is told.
-const SERVER: &str = include_str!("../echo_server.py");
-
 fn measure(work: &Work) -> Result<Numbers, String> {
-    let script = work.folder.join("echo_server.py");
-    process::keep(&script, SERVER)?;
-    let (home, recording) = (work.folder.join("home-mcp"), work.folder.join("home-mcp-recorded"));
-    let (mut echo, mut recorded) = (Measured::default(), Measured::default());
-    let mut runtime = None;
-    for _ in 0..SERVERS {
-        drop(runtime.take());
-        drop(echoed(&recording, &script, builder(&recording, work).record_calls(), &mut recorded)?);
-        runtime = Some(echoed(&home, &script, builder(&home, work), &mut echo)?);
-    }
-    let runtime = runtime.ok_or("no server was measured")?;
-    let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
-
-    let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
-    let (outcomes, four) = timed(|| session.batch_blocking(calls));
-    for outcome in outcomes {
-        worked(outcome)?;
-    }
-
-    let bare = median(&mut [&echo.bare[..], &recorded.bare[..]].concat());
-    let (road, written) = (median(&mut echo.road), median(&mut recorded.road));
-    Ok(vec![
-        ("echo_us", micros(road)),
+    let script = servers::script(work)?;
+    let mut pinned = process::on_one_processor(|| Ways::measured(work, &script))??;
+    let mut free = Ways::measured(work, &script)?;
+    let (bare, echo, recorded) = pinned.times();
+    let (free_bare, free_echo, free_recorded) = free.times();
+    let mut numbers = vec![
+        ("echo_us", micros(echo)),
         ("bare_us", micros(bare)),
-        ("echo_ratio", road.as_secs_f64() / bare.as_secs_f64()),
-        ("recorded_us", micros(written)),
-        ("recorded_ratio", written.as_secs_f64() / bare.as_secs_f64()),
-        ("echo_in_turns_ratio", echo.turns.ratio()),
-        ("recorded_in_turns_ratio", recorded.turns.ratio()),
-        ("four_calls_s", four.as_secs_f64()),
-    ])
+        ("echo_ratio", echo.as_secs_f64() / bare.as_secs_f64()),
+        ("recorded_us", micros(recorded)),
+        ("recorded_ratio", recorded.as_secs_f64() / bare.as_secs_f64()),
+        ("echo_in_turns_ratio", free.echo.turns.ratio()),
+        ("recorded_in_turns_ratio", free.recorded.turns.ratio()),
+        ("free_echo_us", micros(free_echo)),
+        ("free_bare_us", micros(free_bare)),
+        ("free_recorded_us", micros(free_recorded)),
+        ("four_calls_s", four_calls(work, &script)?.as_secs_f64()),
+    ];
+    numbers.extend(servers::numbers(work, &script)?);
+    Ok(numbers)
+}
+
+/// Both ways of a call, without and with a record of calls.
+#[derive(Default)]
+struct Ways {
+    echo: Measured,
+    recorded: Measured,
 }
 
 /// Batches of calls: of the road and of the bare pipe by themselves, and of both in turns.
@@ -71,22 +68,38 @@ struct Measured {
     turns: Pairs,
 }
 
-/// Measures the quick tool of a new server of a runtime of this home, and a bare pipe to that server.
+impl Ways {
+    /// Measured with new servers, each with a runtime of its own.
+    fn measured(work: &Work, script: &Path) -> Result<Self, String> {
+        let mut ways = Self::default();
+        for _ in 0..SERVERS {
+            echoed(work, "mcp-recorded", script, RuntimeBuilder::record_calls, &mut ways.recorded)?;
+            echoed(work, "mcp", script, |builder| builder, &mut ways.echo)?;
+        }
+        Ok(ways)
+    }
+
+    /// What a round trip takes by itself: of the bare pipe, of the road, and of the road with a record.
+    fn times(&mut self) -> (Duration, Duration, Duration) {
+        let mut bare = [&self.echo.bare[..], &self.recorded.bare[..]].concat();
+        (median(&mut bare), median(&mut self.echo.road), median(&mut self.recorded.road))
+    }
+}
+
+/// Measures the quick tool of a new server, and a bare pipe to that server.
 fn echoed(
-    home: &Path,
+    work: &Work,
+    home: &str,
     script: &Path,
-    builder: RuntimeBuilder,
+    with: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,
     measured: &mut Measured,
-) -> Result<Runtime, String> {
-    let pipes = home.join("bare");
-    // What an earlier run learnt of another server does not count.
-    process::remove(home)?;
-    configure(home, &json!({ "bench": { "command": "python3", "args": [script, pipes] } }))?;
-    let runtime = builder.build().map_err(|wrong| wrong.to_string())?;
+) -> Result<(), String> {
+    let home = Home::at(&work.folder.join(format!("home-{home}")));
+    let pipes = home.path().join("bare");
+    let runtime = servers::runtime(work, &home, &servers::python(script, &[&pipes]), with)?;
     runtime.mcp().ready_blocking();
     let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
-    compared(&session, &pipes, measured)?;
-    Ok(runtime)
+    compared(&session, &pipes, measured)
 }
 
 /// Bare pipe, road, and both in turns. They lead to one process, which reads from one of them at a time.
@@ -128,12 +141,14 @@ fn line(tool: &str) -> String {
     format!("{call}\n")
 }
 
-fn configure(home: &Path, servers: &Value) -> Result<(), String> {
-    process::make(home)?;
-    let text = json!({ "mcp_servers": servers, "mcp_discovery_timeout": 20 }).to_string();
-    process::keep(&home.join("config.yaml"), &text)
-}
-
-fn builder(home: &Path, work: &Work) -> RuntimeBuilder {
-    Runtime::builder().cwd(&work.folder).home(Home::at(home)).env(process::variables())
+/// Four calls of a second to one server, at once.
+fn four_calls(work: &Work, script: &Path) -> Result<Duration, String> {
+    let home = Home::at(&work.folder.join("home-mcp"));
+    let runtime = servers::runtime(work, &home, &servers::python(script, &[]), |builder| builder)?;
+    runtime.mcp().ready_blocking();
+    let session = runtime.session().open().map_err(|wrong| wrong.to_string())?;
+    let calls = (0..4).map(|n| ToolCall::new("mcp__bench__slow", json!({ "n": n }).to_string())).collect();
+    let (outcomes, took) = timed(|| session.batch_blocking(calls));
+    outcomes.into_iter().try_for_each(|outcome| worked(outcome).map(drop))?;
+    Ok(took)
 }

@@ -176,9 +176,9 @@ impl Output {
         }
         let said = Cell::new(false);
         let looks = if self.lately.load(Ordering::Relaxed) == QUICKLY { LOOKS } else { 1 };
-        for look in 0..looks {
-            if look > 0 {
-                // The program may be waiting for this very processor.
+        for _ in 0..looks {
+            if looks > 1 {
+                // The program may be waiting for this very processor, and has not answered before it had one.
                 std::thread::yield_now();
             }
             let got = self.hear(|line| {
