@@ -367,6 +367,7 @@ mod tests {
         beneath.rename(Path::new("a"), Path::new("kept/a")).unwrap();
         assert_eq!(beneath.text(Path::new("kept/a/x"), 9).unwrap().as_deref(), Some("1"));
     }
+
     #[test]
     fn folders_that_are_exchanged_have_each_others_names() {
         let (_dir, beneath) = yard();
