@@ -26,6 +26,7 @@ use hermes_core::skills::Skills;
 use hermes_core::sudo::SudoAsker;
 use hermes_core::web::Web;
 use hermes_env::files::LocalFiles;
+use hermes_env::project;
 use hermes_env::workplace::FenceMaker;
 use hermes_extend::plugins::offer::OfferedCli;
 use hermes_guard::Mode;
@@ -292,7 +293,9 @@ impl RuntimeBuilder {
         let secrets = Arc::new(WorldRedact::new(Arc::clone(&shared)));
         let sudo = sudo::settings(&world, self.launcher.clone(), self.sudo, &secrets);
         let fence = fence::wanted(&world, &self.place, self.launcher);
-        let skills = self.home.as_ref().map(|home| lasting::skills(home, &world, &self.place, &machine));
+        let project = project::folders(&self.place.cwd);
+        let skills = self.home.as_ref();
+        let skills = skills.map(|home| lasting::skills(home, &world, (&self.place, &project), &machine));
         let environments = workplace::environments(
             &world,
             &host,
@@ -346,7 +349,7 @@ impl RuntimeBuilder {
         if let Some(journal) = journal {
             road = road.journal(journal);
         }
-        let wish = Wish { extent, mcp_servers: self.mcp_servers, secrets: Arc::clone(&secrets) };
+        let wish = Wish { extent, mcp_servers: self.mcp_servers, project, secrets: Arc::clone(&secrets) };
         let foreign = Foreign::new(&world, &machine, &self.place, self.person, wish);
         drop(world);
         foreign.hooks().look_at(&shared);

@@ -50,7 +50,7 @@ impl Runtime {
     }
 
     /// Keeps what went wrong with a hook for [`Runtime::hook_notes`].
-    pub(crate) fn note_of_hook(&self, note: String) {
+    pub(crate) fn note_of_hook(&self, note: &str) {
         self.foreign().hooks().observers().note(note);
     }
 

@@ -85,7 +85,7 @@ impl Runtime {
         // Whoever only takes note is not waited for.
         let (event, never) = (HookEvent::new(kind, session, facts), CancellationToken::new());
         for note in tell(snapshot.hooks(), &self.host(), event, &never).await.notes {
-            self.note_of_hook(note);
+            self.note_of_hook(&note);
         }
     }
 

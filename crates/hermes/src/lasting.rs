@@ -12,7 +12,6 @@ use hermes_core::logins::Logins;
 use hermes_core::project::Projects;
 use hermes_core::recall::Recall;
 use hermes_core::session::Place;
-use hermes_env::project;
 use hermes_store::sessions::{Clock, SessionStore};
 use hermes_store::skills::{Here, external_folders};
 use hermes_store::{
@@ -62,14 +61,19 @@ pub(crate) fn logins(home: &Home, machine: &Arc<Machine>) -> Arc<dyn Logins> {
     Arc::new(HomeLogins::new(home, &host))
 }
 
-/// The skills that can be seen from a home and a place.
-pub(crate) fn skills(home: &Home, world: &World, place: &Place, machine: &Arc<Machine>) -> HomeSkills {
+/// The skills that can be seen from a home and a place, which the folders of its project belong to.
+pub(crate) fn skills(
+    home: &Home,
+    world: &World,
+    (place, project): (&Place, &[PathBuf]),
+    machine: &Arc<Machine>,
+) -> HomeSkills {
     let (host, clock) = doors(machine);
     let platform = world.variable("HERMES_PLATFORM").filter(|name| !name.is_empty()).unwrap_or("cli");
     let here = Here {
         system: std::env::consts::OS,
         platform: platform.to_owned(),
-        project: project::folders(&place.cwd),
+        project: project.to_vec(),
         external: external_skills(home, world, place),
     };
     HomeSkills::new(home, &world.settings().skills, here, &host, &clock)

@@ -446,6 +446,10 @@ impl Runtime {
         &self.0.open
     }
 
+    pub(crate) fn secrets(&self) -> &WorldRedact {
+        &self.0.secrets
+    }
+
     pub(crate) fn road(&self) -> &Road {
         &self.0.road
     }

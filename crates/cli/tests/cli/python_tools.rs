@@ -233,6 +233,26 @@ fn files_of_a_project_count_once_they_are_accepted_and_until_they_change() {
 }
 
 #[test]
+fn files_of_a_project_are_found_from_every_folder_of_its_repository() {
+    let home = Home::new()
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".hermes/tools/weather.py", TASK_ID)
+        .file("deep/inside/notes.txt", "")
+        .file("deep/.hermes/tools/tide.py", TASK_ID.replace("weather", "tide"));
+    for file in [".hermes/tools/weather.py", "deep/.hermes/tools/tide.py"] {
+        home.say(&["plugins", "trust", home.project().join(file).to_str().unwrap()]);
+    }
+    let called = |tool: &str| {
+        let mut command = home.command(&["tools", "call", tool, r#"{"location": "Oslo"}"#]);
+        Said::of(command.current_dir(home.project().join("deep/inside")).output().unwrap())
+    };
+
+    for tool in ["weather", "tide"] {
+        assert_eq!(called(tool).json()["sky"], "drizzle");
+    }
+}
+
+#[test]
 fn a_file_of_a_project_imports_only_what_was_accepted_with_it() {
     let tool = TASK_ID.replace("from tools.registry", "from tools.helper import SKY\nfrom tools.registry");
     let tool = tool.replace("\"drizzle\"", "SKY");

@@ -211,6 +211,13 @@ impl Road {
     }
 
     async fn record(&self, session: &Session, mut outcome: Outcome) -> Outcome {
+        // They may quote what a hook or a server said.
+        for note in &mut outcome.notes {
+            *note = match self.without_secrets(Value::String(std::mem::take(note))) {
+                Ok(Value::String(clean)) => clean,
+                _ => "a note is withheld: it could not be searched for secrets".to_owned(),
+            };
+        }
         if let Some(why) = self.unwritten(session, &outcome).await {
             outcome.notes.push(why);
         }

@@ -289,6 +289,15 @@ fn hooks_see_results_without_secrets() {
 }
 
 #[test]
+fn what_is_noted_of_a_hook_that_fails_has_no_secrets_in_it() {
+    let fails = RecordingHook::named("h").before(|_| ready(Err(HookFailure("no key hunter2".to_owned()))));
+
+    let outcome = rig(fails).0.redact(Arc::new(Starred)).build().call_now("echo", "{}");
+
+    assert!(outcome.notes.concat().contains("no key ***"), "{:?}", outcome.notes);
+}
+
+#[test]
 fn a_result_is_withheld_when_a_policy_transform_fails() {
     let transforms = [
         RecordingHook::named("cleaner").transform(|_| ready(Err(fails()))),

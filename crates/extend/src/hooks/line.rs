@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn one_teller_tells_everything_in_its_order() {
-        let observers = Observers::default();
+        let observers = Observers::new(str::to_owned);
         let line = Line::new(&observers);
         let mut teller = line.add(1).unwrap();
         assert!(line.add(2).is_none());
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_and_what_nobody_tells_any_more_is_counted() {
-        let observers = Observers::default();
+        let observers = Observers::new(str::to_owned);
         let line = Line::new(&observers);
         let teller = line.add(0).unwrap();
         for number in 1..=MAX_WAITING {

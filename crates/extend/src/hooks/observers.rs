@@ -8,12 +8,15 @@ use std::time::Duration;
 /// Most failures that are kept.
 const MAX_FAILURES: usize = 64;
 
+/// Takes secrets out of a text.
+type Clear = Box<dyn Fn(&str) -> String + Send + Sync>;
+
 /// All observers of a runtime. Clones are the same ones.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Observers(Arc<Inner>);
 
-#[derive(Default)]
 struct Inner {
+    clear: Clear,
     state: Mutex<State>,
     quiet: Condvar,
 }
@@ -43,6 +46,12 @@ impl Drop for Counted {
 }
 
 impl Observers {
+    /// None so far. What went wrong with hooks may quote them, and is kept as `clear` leaves it.
+    pub fn new(clear: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        let (state, quiet) = (Mutex::default(), Condvar::new());
+        Self(Arc::new(Inner { clear: Box::new(clear), state, quiet }))
+    }
+
     /// Somebody is at work until this is dropped.
     pub(crate) fn at_work(&self) -> Counted {
         self.count(|state| &mut state.at_work)
@@ -69,7 +78,8 @@ impl Observers {
     }
 
     /// Keeps what went wrong with a hook, for whoever asks.
-    pub fn note(&self, why: String) {
+    pub fn note(&self, why: &str) {
+        let why = (self.0.clear)(why);
         let mut state = self.lock();
         if state.failures.len() == MAX_FAILURES {
             state.failures.pop_front();

@@ -159,7 +159,7 @@ impl ShellHook {
         if self.spec.policy || ran.said.is_empty() {
             return Err(HookFailure(ended));
         }
-        self.observers.note(format!("hook {}: {ended}", self.name));
+        self.observers.note(&format!("hook {}: {ended}", self.name));
         Ok(ran)
     }
 
@@ -175,7 +175,7 @@ impl ShellHook {
                     Ok(ran) => format!("{}{}", ran.ended, complaint(&ran)),
                     Err(why) => why,
                 };
-                observers.note(format!("{name}: {why}"));
+                observers.note(&format!("{name}: {why}"));
             }
         }));
     }

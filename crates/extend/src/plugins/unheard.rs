@@ -44,7 +44,7 @@ impl Unheard {
         tasks.start(Box::pin(async move {
             for told in teller {
                 if let Err(why) = own.tell(told).await {
-                    own.observers.note(format!("{}: {why}", own.name));
+                    own.observers.note(&format!("{}: {why}", own.name));
                 }
             }
         }));

@@ -93,7 +93,11 @@ async fn told(
     let event = HookEvent::new(kind, session, facts());
     let mut heard = tell(snapshot.hooks(), &runtime.host(), event, cancel).await;
     for note in std::mem::take(&mut heard.notes) {
-        runtime.note_of_hook(note);
+        runtime.note_of_hook(&note);
+    }
+    if let Some(denial) = &mut heard.denied {
+        // It may quote what a hook said.
+        denial.why = runtime.secrets().at_once(&denial.why).into_owned();
     }
     heard
 }

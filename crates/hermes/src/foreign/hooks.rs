@@ -21,6 +21,7 @@ use serde_json::Value;
 use super::launcher::{found, search_path};
 use super::{Changes, Kind};
 use crate::host::Machine;
+use crate::redact::WorldRedact;
 use crate::world::World;
 
 /// The scope that shell hooks are in.
@@ -75,6 +76,7 @@ impl Hooks {
         place: &Place,
         launcher: &Arc<dyn Launch>,
         machine: &Arc<Machine>,
+        secrets: Arc<WorldRedact>,
     ) -> Self {
         let host: Arc<dyn Host> = machine.clone();
         let consents = HomeConsents {
@@ -86,7 +88,7 @@ impl Hooks {
         Self {
             place: place.clone(),
             launcher: Arc::clone(launcher),
-            observers: Observers::default(),
+            observers: Observers::new(move |text| secrets.at_once(text).into_owned()),
             host,
             consents: Arc::new(consents),
             made_from: Mutex::default(),

@@ -35,6 +35,7 @@ pub(crate) mod surface;
 pub(crate) mod tasks;
 pub(crate) mod tool_files;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::UNIX_EPOCH;
@@ -150,6 +151,8 @@ pub(crate) struct Wish {
     pub(crate) extent: Extent,
     /// Whether MCP servers are among them.
     pub(crate) mcp_servers: bool,
+    /// The folders of the project, the nearest first.
+    pub(crate) project: Vec<PathBuf>,
     /// What must not get into logs.
     pub(crate) secrets: Arc<WorldRedact>,
 }
@@ -174,11 +177,11 @@ impl Foreign {
         person: Option<Arc<dyn Person>>,
         wish: Wish,
     ) -> Self {
-        let Wish { extent, mcp_servers, secrets } = wish;
+        let Wish { extent, mcp_servers, project, secrets } = wish;
         let one_moment = extent != Extent::Lasting;
         let launcher: Arc<dyn Launch> = Arc::new(Launcher::new(world, machine));
         let mcp = Mcp::new(world, machine, place, Arc::clone(&launcher), person, &secrets);
-        let hooks = Arc::new(Hooks::new(world, place, &launcher, machine));
+        let hooks = Arc::new(Hooks::new(world, place, &launcher, machine, Arc::clone(&secrets)));
         let servers: Box<dyn Kind> =
             if mcp_servers { Box::new(mcp.clone()) } else { Box::new(LeftOut::default()) };
         let mut kinds: Vec<Box<dyn Kind>> = vec![servers, Box::new(Arc::clone(&hooks))];
@@ -187,11 +190,11 @@ impl Foreign {
             let (doors, desk) = (doors(&launcher, machine), desk(home, secrets));
             let hosts = Hosts::new(doors.clone(), Arc::clone(&desk), home.path().to_path_buf());
             let asking = Asking::new(home.clone(), tool_files::KEPT, doors.clone(), tool_files::AT_ONCE);
-            let files = Arc::new(ToolFiles::new(home.clone(), place, hosts, asking, one_moment));
+            let files = Arc::new(ToolFiles::new(home.clone(), &project, hosts, asking, one_moment));
             kinds.push(Box::new(Arc::clone(&files)));
             tool_files = Some(files);
             let around = Around { crew: Arc::default(), doors, observers: hooks.observers().clone() };
-            let found = Arc::new(Plugins::new(home.clone(), place, around, desk, one_moment));
+            let found = Arc::new(Plugins::new(home.clone(), &project, around, desk, one_moment));
             kinds.push(Box::new(Arc::clone(&found)));
             plugins = Some(found);
         }

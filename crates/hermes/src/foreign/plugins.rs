@@ -33,7 +33,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermes_core::registry::Source;
-use hermes_core::session::Place;
 use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::hook::{self, Around};
 use hermes_extend::plugins::manifest::{Manifest, PluginKind};
@@ -164,10 +163,16 @@ impl Running {
 }
 
 impl Plugins {
-    /// Those of this home and of the project that `place` is in. Nothing is looked at yet; with
+    /// Those of this home and of the project with these folders. Nothing is looked at yet; with
     /// `one_moment` their files are looked at once. Somebody may have begun to read the `head` of what is kept.
-    pub(crate) fn new(home: Home, place: &Place, around: Around, desk: Arc<Desk>, one_moment: bool) -> Self {
-        let project = Project::of(&home, &place.cwd);
+    pub(crate) fn new(
+        home: Home,
+        project: &[PathBuf],
+        around: Around,
+        desk: Arc<Desk>,
+        one_moment: bool,
+    ) -> Self {
+        let project = Project::of(&home, project);
         let asking = Asking::new(home.clone(), KEPT, around.doors.clone(), AT_ONCE);
         let (state, known) = (Mutex::default(), Mutex::default());
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
@@ -297,7 +302,7 @@ impl Plugins {
             let note = format!(
                 "plugin {key}: it changed and cannot be used so: {why}; until then it goes on as it was"
             );
-            self.around.observers.note(note);
+            self.around.observers.note(&note);
         }
     }
 }

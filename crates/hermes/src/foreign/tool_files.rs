@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::registry::{Scope, Source};
-use hermes_core::session::Place;
 use hermes_extend::launch::Consent;
 use hermes_extend::plugins::desk::Desk;
 use hermes_extend::plugins::entry::{Owner, scope};
@@ -67,8 +66,14 @@ pub(crate) struct ToolFiles {
 /// A folder with tool files.
 struct Folder {
     path: PathBuf,
-    /// Files of a project count only once they were accepted.
-    is_project: bool,
+    /// How a project's is written from where one stands. Its files count only once they were accepted.
+    project: Option<String>,
+}
+
+impl Folder {
+    fn is_project(&self) -> bool {
+        self.project.is_some()
+    }
 }
 
 /// What is known of a folder.
@@ -91,13 +96,24 @@ struct Known {
 }
 
 impl ToolFiles {
-    /// Those of this home and of the project that `place` is in. Nothing is looked at yet; with
-    /// `one_moment` they are looked at once.
-    pub(crate) fn new(home: Home, place: &Place, hosts: Hosts, asking: Asking, one_moment: bool) -> Self {
-        let own = Folder { path: home.tools(), is_project: false };
-        let project = Folder { path: place.cwd.join(".hermes/tools"), is_project: true };
+    /// Those of this home and of the project with these folders, the nearest first. Nothing is looked at yet;
+    /// with `one_moment` they are looked at once.
+    pub(crate) fn new(
+        home: Home,
+        project: &[PathBuf],
+        hosts: Hosts,
+        asking: Asking,
+        one_moment: bool,
+    ) -> Self {
+        let own = Folder { path: home.tools(), project: None };
+        let of_project = |(above, folder): (usize, &PathBuf)| {
+            let project = Some(format!("{}.hermes/tools/", "../".repeat(above)));
+            Folder { path: folder.join(".hermes/tools"), project }
+        };
+        let project = project.iter().enumerate().map(of_project);
         // Whoever stands in their own home folder has no project there.
-        let folders = if project.path == own.path { vec![own] } else { vec![own, project] };
+        let project: Vec<Folder> = project.filter(|folder| folder.path != own.path).collect();
+        let folders = std::iter::once(own).chain(project).collect();
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
         Self { home, hosts, asking, folders, one_moment, state: Mutex::default(), checks }
     }
@@ -120,7 +136,7 @@ impl ToolFiles {
         let path = path.parent().unwrap_or(Path::new("/")).to_owned();
         let consent = Consent::Configured("hermes tools test".to_owned());
         let root = Root { folder: path.clone(), consent, imports: Imports::Folder };
-        let folder = Folder { path, is_project: false };
+        let folder = Folder { path, project: None };
         // Whatever was learnt before: the point is to run it.
         self.asking.ask(self.things(&root, TEST, &[&file], world)).wait();
         file.offer = self.asking.standing(&file.identity);
@@ -140,7 +156,7 @@ impl ToolFiles {
             false if self.one_moment && known.looked => known.seen.clone(),
             false => foreign::files(&folder.path, "py"),
         };
-        let trust = if folder.is_project && !seen.is_empty() { Trust::stamp(&self.home) } else { None };
+        let trust = if folder.is_project() && !seen.is_empty() { Trust::stamp(&self.home) } else { None };
         let same_values =
             known.variables.iter().all(|(name, value)| world.variable(name) == value.as_deref());
         let same = seen == known.seen && trust == known.trust && same_values;
@@ -150,7 +166,7 @@ impl ToolFiles {
     /// Reads what changed; what did not is as it was.
     fn read(&self, folder: &Folder, seen: &[Seen], before: &[File], world: &World) -> Sorted {
         let mut sorted = Sorted::default();
-        let trust = if folder.is_project { Trust::read(&self.home) } else { Ok(Trust::default()) };
+        let trust = if folder.is_project() { Trust::read(&self.home) } else { Ok(Trust::default()) };
         let trust = trust.unwrap_or_else(|wrong| {
             sorted.problems.push(wrong.to_string());
             Trust::default()
@@ -251,7 +267,7 @@ impl ToolFiles {
             desk: Arc::clone(self.hosts.desk()),
             toolset: name,
             // The person's own file may stand in for a built-in tool; one that came with a project may not.
-            may_override: !folder.is_project,
+            may_override: !folder.is_project(),
             reads: file.reads.clone(),
             // Whoever tries a file wants to know what its check says now.
             checks: (generation != TEST).then(|| (self.checks.clone() as _, file.identity.clone())),
@@ -285,7 +301,8 @@ impl Kind for ToolFiles {
                 self.read(folder, &seen, &known.files, world);
             problems.extend(wrong);
             problems.extend(left_out.iter().map(|it| it.why.clone()));
-            let imports = if folder.is_project { Imports::Only(Arc::new(accepted)) } else { Imports::Folder };
+            let imports =
+                if folder.is_project() { Imports::Only(Arc::new(accepted)) } else { Imports::Folder };
             let root = root(folder, &files, imports.clone());
             let generation = generation(&seen);
             let heard = self.asking.heard();
@@ -350,7 +367,7 @@ fn key(root: &Root, generation: &str, file: &File, world: &World) -> HostKey {
 }
 
 fn root(folder: &Folder, files: &[File], imports: Imports) -> Root {
-    let consent = if folder.is_project {
+    let consent = if folder.is_project() {
         let digests: String = files.iter().map(|file| file.digest.as_str()).collect();
         Consent::Accepted { what: folder.path.display().to_string(), digest: foreign::digest(&digests) }
     } else {
@@ -362,5 +379,5 @@ fn root(folder: &Folder, files: &[File], imports: Imports) -> Root {
 /// The name a file's tools are registered under.
 fn source(folder: &Folder, file: &File) -> Source {
     let name = file.seen.path.file_name().unwrap_or_default().to_string_lossy();
-    Source::Plugin(if folder.is_project { format!(".hermes/tools/{name}") } else { name.into_owned() })
+    Source::Plugin(format!("{}{name}", folder.project.as_deref().unwrap_or_default()))
 }

@@ -173,6 +173,20 @@ fn nobody_else_is_affected() {
 }
 
 #[test]
+fn it_holds_in_every_folder_of_its_repository() {
+    let home = guarded();
+    home.write("project/.git/HEAD", "ref: refs/heads/main\n");
+    home.write("project/deep/inside/.hermes/plugins/other/plugin.yaml", "name: other\n");
+    let path = std::env::var("PATH").unwrap();
+    let builder = Runtime::builder().cwd(home.path().join("project/deep/inside")).home(state(&home));
+    let runtime = builder.env([("PATH".to_owned(), path)]).build().unwrap();
+
+    assert!(todo(&runtime).body.contains("no todo"));
+    write(&home, MANIFEST, "def register(ctx): pass\n");
+    assert!(shut(&runtime).is_some());
+}
+
+#[test]
 fn a_program_that_makes_one_call_sees_it_too() {
     let home = guarded();
     home.write("home/config.yaml", "plugins:\n  enabled: [pol, plugged]\n");

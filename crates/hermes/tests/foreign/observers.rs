@@ -58,7 +58,7 @@ fn programs_that_hang_at_news_keep_none_from_others() {
     let ear = home.path().join("ear.sh");
     std::fs::write(&ear, format!("printf x >>'{}'\n", heard.display())).unwrap();
     let hooks = ["sleep 764", "sleep 765", "sleep 766", &format!("sh {}", ear.display())];
-    let hooks: String = hooks.iter().map(|command| format!("    - command: {command}\n")).collect();
+    let hooks = format!("    - command: {}\n", hooks.join("\n    - command: "));
     home.write("home/config.yaml", &format!("hooks_auto_accept: true\nhooks:\n  post_tool_call:\n{hooks}"));
     let runtime = runtime(&home, LONG);
 

@@ -133,3 +133,21 @@ fn secrets_in_what_a_hook_or_a_command_of_a_plugin_raises_are_not_told() {
     let said = futures::executor::block_on(runtime.run_plugin_command("notes", "", session()));
     cleared(&said.unwrap().unwrap_err(), "no such key");
 }
+
+#[test]
+fn secrets_in_what_a_program_that_is_a_hook_complains_about_are_not_told() {
+    let home = home();
+    home.write("project/notes.txt", "it runs in this folder");
+    let script = home.path().join("fail.sh");
+    std::fs::write(&script, format!("echo 'no such key: {KEY}' >&2\nexit 3\n")).unwrap();
+    let hook = format!("    - command: sh {}\n", script.display());
+    let config =
+        format!("hooks_auto_accept: true\nhooks:\n  pre_tool_call:\n{hook}  post_tool_call:\n{hook}");
+    home.write("home/config.yaml", &config);
+    let runtime = runtime(&home, LONG);
+
+    let notes = call(&runtime, "todo", &json!({})).notes;
+
+    cleared(&notes.concat(), "no such key");
+    cleared(&runtime.settle(LONG).concat(), "no such key");
+}

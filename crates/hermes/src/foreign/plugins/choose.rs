@@ -223,9 +223,7 @@ impl Plugins {
     pub(super) fn in_folders(&self) -> Vec<Found> {
         let mut unused = Witnesses::default();
         let mut found = self.in_home(&mut unused);
-        if !self.project.is_home {
-            found.extend(self.in_project(&mut unused));
-        }
+        found.extend(self.in_project(&mut unused));
         found
     }
 

@@ -19,26 +19,30 @@ use crate::foreign::find_plugins::{Broken, Found, Origin, in_folder};
 
 /// Where plugins of the project are.
 pub(super) struct Project {
-    folder: PathBuf,
-    /// Whether it is the home's own: whoever stands in their own home folder has no project there.
-    pub(super) is_home: bool,
+    /// In the folder one stands in, then in those above it. The home's own is not among them: whoever stands in
+    /// their own home folder has no project there.
+    folders: Vec<PathBuf>,
 }
 
 impl Project {
-    /// The one that this directory is in.
-    pub(super) fn of(home: &Home, cwd: &Path) -> Self {
-        let folder = cwd.join(".hermes/plugins");
-        Self { is_home: folder == home.plugins(), folder }
+    /// The one with these folders.
+    pub(super) fn of(home: &Home, folders: &[PathBuf]) -> Self {
+        let folders = folders.iter().map(|folder| folder.join(".hermes/plugins"));
+        Self { folders: folders.filter(|folder| *folder != home.plugins()).collect() }
     }
 
     /// Whether it may have plugins.
     pub(super) fn is_there(&self) -> bool {
-        !self.is_home && foreign::is_folder(&self.folder)
+        self.folders.iter().any(|folder| foreign::is_folder(folder))
     }
 
     /// Whether one of these is of the project.
     pub(super) fn has_policy(&self, policies: &[impl AsRef<Path>]) -> bool {
-        policies.iter().any(|path| path.as_ref().starts_with(&self.folder))
+        policies.iter().any(|path| self.holds(path.as_ref()))
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        self.folders.iter().any(|folder| path.starts_with(folder))
     }
 }
 
@@ -51,11 +55,12 @@ impl Plugins {
         missing: &mut Vec<String>,
         witnesses: &mut Witnesses,
     ) -> Vec<Arc<Chosen>> {
-        if wanted.enabled.is_empty() || self.project.is_home {
+        if wanted.enabled.is_empty() {
             return Vec::new();
         }
-        let is_there = witnesses.see(&self.project.folder).is_some();
-        if !is_there && !self.project.has_policy(policies) {
+        // All of them are looked at: one may come that was not there.
+        let there = self.project.folders.iter().filter(|folder| witnesses.see(folder).is_some()).count();
+        if there == 0 && !self.project.has_policy(policies) {
             return Vec::new();
         }
         let (trust, unread) = match Trust::seen(&self.home, witnesses) {
@@ -83,7 +88,9 @@ impl Plugins {
 
     pub(super) fn in_project(&self, witnesses: &mut Witnesses) -> Vec<Found> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        in_folder(&self.project.folder, Origin::Project, &mut known.manifests, witnesses)
+        let manifests = &mut known.manifests;
+        let found = self.project.folders.iter();
+        found.flat_map(|folder| in_folder(folder, Origin::Project, manifests, witnesses)).collect()
     }
 
     /// Of what was accepted when lists did not tell, it is remembered now that it has a say.
@@ -99,7 +106,7 @@ impl Plugins {
 
     /// The plugins that were accepted with a say, are switched on, and are not as they were.
     fn lost(&self, wanted: &Wanted, trust: &Trust, chosen: &[Arc<Chosen>]) -> Vec<Arc<Chosen>> {
-        let here = trust.accepted().iter().filter(|it| it.path.starts_with(&self.project.folder));
+        let here = trust.accepted().iter().filter(|it| self.project.holds(&it.path));
         let lost = here.filter_map(|it| {
             let named = it.policy.as_ref()?;
             let code = Code::Folder(it.path.clone());

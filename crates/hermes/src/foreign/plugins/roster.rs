@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hermes_core::digest::{digest_pair, digest_text};
 use hermes_core::packed::{Packer, Unpacker};
+use hermes_env::project::folders;
 use hermes_extend::plugins::offer::OfferedCli;
 use hermes_store::Home;
 use hermes_store::witness::{Kept, Witnesses, forget};
@@ -98,7 +99,7 @@ pub(crate) fn kept_cli(home: &Home, cwd: &Path, world: &World) -> Option<Vec<Off
         return Some(Vec::new());
     }
     let read = || Kept::last_head(home, ROSTER);
-    let head = Head::for_here(read, &wanted, &Project::of(home, cwd), world)?;
+    let head = Head::for_here(read, &wanted, &Project::of(home, &folders(cwd)), world)?;
     Some(head.cli)
 }
 

@@ -66,8 +66,8 @@ impl Sorted {
     /// Takes a file in, or leaves it out and says why.
     pub(super) fn add(&mut self, file: File, folder: &Folder, trust: &Trust) {
         let (path, shown) = (&file.seen.path, file.seen.path.display());
-        let is_accepted = !folder.is_project || trust.accepts(path, &file.digest);
-        if folder.is_project && is_accepted {
+        let is_accepted = !folder.is_project() || trust.accepts(path, &file.digest);
+        if folder.is_project() && is_accepted {
             self.accepted.push((path.clone(), file.text.clone()));
         }
         let why = match &file.found {
