@@ -2,7 +2,7 @@
 //! pipe to the very same process; four calls of a second at once; and a server by itself, in the numbers that
 //! other implementations print.
 //!
-//! What a round trip takes depends on where the system lets its two ends run: a bare pipe takes five times as
+//! What a round trip takes depends on where the system lets its two ends run: a bare pipe takes four times as
 //! long between two processors as on one, and the system moves the ends from one moment to the next. So the
 //! ways are compared where chance has no part: with everything on one processor, where nobody has to be woken
 //! and the work of the road itself is seen; and in turns, as the system lets them run. What either takes by
