@@ -67,10 +67,13 @@ fn what_a_server_asks_is_asked_at_the_terminal_of_the_call() {
     terminal.type_line("Ann");
     let filled = terminal.until_shown("accept");
     terminal.type_line(&format!("clear; {HERMES} tools call mcp__s__think"));
+    // The question before it is gone from the screen by then.
+    terminal.until_shown("2 + 2?");
     let asked = terminal.until_shown("answer (Ctrl-D declines) >");
     terminal.type_line("1");
     let thought = terminal.until_shown("It is four.");
     terminal.type_line(&format!("clear; {HERMES} tools call mcp__s__who; echo code=$?"));
+    terminal.until_shown("Who are you?");
     terminal.until_shown("answer (Ctrl-D declines) >");
     terminal.press("C-d");
     let declined = terminal.until_shown("code=0");

@@ -116,17 +116,20 @@ impl Place {
     }
 }
 
-/// The stream, which counts as somebody who listens for as long as it is there.
+/// The stream, which counts as somebody who listens for as long as it is there, and ends with its session: whoever
+/// has said that it goes is told nothing more, also where a call is quicker to end than its stream.
 fn listened<T>(
     stream: impl Stream<Item = T> + Send + Sync,
     place: Option<Arc<Place>>,
 ) -> impl Stream<Item = T> + Send + Sync {
+    let over = place.as_ref().map(|place| place.over.clone()).unwrap_or_default();
     let listens = place.map(|place| Arc::clone(&place.listening));
-    stream.map(move |message| {
+    let stream = stream.map(move |message| {
         // It is held by being here.
         let _ = &listens;
         message
-    })
+    });
+    stream.take_until(over.cancelled_owned())
 }
 
 /// The stream of a request, whose answer is not kept any longer once the stream was taken to its end.
