@@ -38,9 +38,14 @@ pub(crate) fn digest_fields(fields: &Map<String, Value>) -> u64 {
 
 /// The fingerprint of a text.
 pub fn digest_text(text: &str) -> u64 {
-    let (blocks, rest) = text.as_bytes().as_chunks::<32>();
+    digest_bytes(text.as_bytes())
+}
+
+/// The fingerprint of bytes.
+pub fn digest_bytes(bytes: &[u8]) -> u64 {
+    let (blocks, rest) = bytes.as_chunks::<32>();
     // Two lanes that do not wait for each other.
-    let (mut one, mut two) = (SEED ^ text.len() as u64, STEP);
+    let (mut one, mut two) = (SEED ^ bytes.len() as u64, STEP);
     for block in blocks {
         if let ([a, b, c, d], _) = block.as_chunks::<8>() {
             one = fold(one ^ u64::from_le_bytes(*a), STEP ^ u64::from_le_bytes(*b));

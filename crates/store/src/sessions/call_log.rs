@@ -16,6 +16,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hermes_core::digest::digest_bytes;
 use serde_json::Error;
 
 use super::calls::Word;
@@ -188,11 +189,11 @@ pub(super) fn read(database: &Path, owner: i64) -> Result<Vec<u8>, StoreError> {
     Ok(disk::read_bytes(&file(database, owner), MAX_LOG)?.unwrap_or_default())
 }
 
-/// A word as a line: a sum of it, the word, the end.
+/// A word as a line: a sum of it, which tells a whole line from a piece of one and guards nothing, the word, the end.
 fn line(word: &Word<'_>) -> Result<Vec<u8>, Error> {
     let mut line = vec![b' '; SUM + 1];
     serde_json::to_writer(&mut line, word)?;
-    let sum = format!("{:016x}", sum(line.get(SUM + 1..).unwrap_or_default()));
+    let sum = format!("{:016x}", digest_bytes(line.get(SUM + 1..).unwrap_or_default()));
     line.iter_mut().zip(sum.bytes()).for_each(|(to, from)| *to = from);
     line.push(b'\n');
     Ok(line)
@@ -204,14 +205,6 @@ pub(super) fn words(log: &[u8]) -> impl Iterator<Item = Word<'_>> {
         let (sum, rest) = line.strip_suffix(b"\n")?.split_at_checked(SUM)?;
         let text = rest.strip_prefix(b" ")?;
         let told = u64::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
-        if told == self::sum(text) { serde_json::from_slice(text).ok() } else { None }
+        if told == digest_bytes(text) { serde_json::from_slice(text).ok() } else { None }
     })
-}
-
-/// FNV-1a: the same on every machine and in every release. It tells a whole line from a piece of one, and
-/// guards nothing.
-fn sum(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
