@@ -58,7 +58,7 @@ Examples:
   hermes tools call read_file '{\"path\": \"README.md\", \"limit\": 20}'
   hermes tools explain search_files
 
-Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name;
+Exit codes: 0 done, 1 the tool or action failed, 2 wrong usage or an unknown name; \
 `hermes chat` has more, see its help.";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -19,7 +19,7 @@ Examples:
   hermes chat -c
   hermes chat -q 'Fix the failing test' --output-format stream-json
 
-Exit codes: 0 there is an answer, 1 it failed, 2 wrong usage, 3 what it needed was denied,
+Exit codes: 0 there is an answer, 1 it failed, 2 wrong usage, 3 what it needed was denied, \
 4 no model could answer, 130 stopped by Ctrl-C.";
 
 /// How a single answer is written.

@@ -9,7 +9,7 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Jobs run while `hermes cron serve` does, or whenever `hermes cron tick` is called, such as every
+Jobs run while `hermes cron serve` does, or whenever `hermes cron tick` is called, such as every \
 minute by the system. A job is named by its id, the beginning of one, or its name.
 
 Examples:
@@ -18,7 +18,7 @@ Examples:
   hermes cron list
   hermes cron tick
 
-Exit codes: 0 done, 1 it did not work or a run failed, 2 there is no such job or the words are wrong,
+Exit codes: 0 done, 1 it did not work or a run failed, 2 there is no such job or the words are wrong, \
 3 an agent's command wanted to plan work.";
 
 #[derive(clap::Args)]

@@ -16,7 +16,7 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Hooks are the programs under `hooks` in config.yaml. One runs only when somebody has accepted it as it
+Hooks are the programs under `hooks` in config.yaml. One runs only when somebody has accepted it as it \
 is: a changed script, or a changed command, has to be accepted again.
 
 Exit codes: 0 done, 1 it did not work or `doctor` found a problem, 2 wrong usage or no such hook.";

@@ -17,8 +17,8 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-A home is looked through for state.db (sessions), kanban.db (tasks) and cron/jobs.json (jobs). They are only read.
-What was brought in before is known again, so it can be repeated. Jobs come in paused: where they come from they
+A home is looked through for state.db (sessions), kanban.db (tasks) and cron/jobs.json (jobs). They are only read. \
+What was brought in before is known again, so it can be repeated. Jobs come in paused: where they come from they \
 may go on. `hermes cron resume` lets one run here.";
 
 #[derive(clap::Args)]

@@ -22,8 +22,8 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-A task is triage, todo (it waits for others), ready, running, blocked, done or archived. Agents see the board
-with `toolsets: [hermes-cli, kanban]` in config.yaml; one that works on a single task is started with
+A task is triage, todo (it waits for others), ready, running, blocked, done or archived. Agents see the board \
+with `toolsets: [hermes-cli, kanban]` in config.yaml; one that works on a single task is started with \
 HERMES_KANBAN_TASK=<id>. The board of all profiles is in kanban/ of the home.
 
 Exit codes: 0 done, 1 the board refused, 2 wrong usage or no such task.";

@@ -9,7 +9,7 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Exit codes: 0 done, 1 the server does not work, 2 there is no such server or the words are wrong,
+Exit codes: 0 done, 1 the server does not work, 2 there is no such server or the words are wrong, \
 3 the server wants a login.";
 
 #[derive(clap::Args)]

@@ -21,7 +21,7 @@ Examples:
   hermes send --to telegram 'The build is done'
   make 2>&1 | hermes send --to email:ann@example.org --subject 'Build'
 
-Exit codes: 0 it was sent, 1 it was not, 2 the words were wrong or something has to be set first,
+Exit codes: 0 it was sent, 1 it was not, 2 the words were wrong or something has to be set first, \
 3 an agent's command wanted to send.";
 
 #[derive(clap::Args)]

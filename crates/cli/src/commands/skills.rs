@@ -18,7 +18,7 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-A skill is a folder with a SKILL.md. Those of the home are in its skills/ folder; the project's, in
+A skill is a folder with a SKILL.md. Those of the home are in its skills/ folder; the project's, in \
 .hermes/skills, are used once they are trusted as they are; others are named in skills.external_dirs.
 
 Exit codes: 0 done, 1 it did not work or `check` found a problem, 2 wrong usage or no such skill.";

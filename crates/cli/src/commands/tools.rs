@@ -9,7 +9,7 @@ pub(crate) const COMMAND: CommandDef =
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Without a command: every toolset with its tools, what it costs and what is missing, to be switched with the
+Without a command: every toolset with its tools, what it costs and what is missing, to be switched with the \
 keyboard. Where there is no terminal, or with --json, the same is printed.";
 
 #[derive(clap::Args)]

@@ -14,7 +14,7 @@ use crate::shell::Shell;
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-One scheduler works for a home. Ctrl-C or SIGTERM ends it: no more runs begin, and those that go on
+One scheduler works for a home. Ctrl-C or SIGTERM ends it: no more runs begin, and those that go on \
 have some time to end. With --json each happening is a line on standard output.
 
 Exit codes: 0 it was told to stop, 1 another scheduler is there or the jobs cannot be used.";

@@ -13,7 +13,7 @@ use crate::shell::Shell;
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Several may run at once: each time of a job is run by one of them. What was missed, or cut off with
+Several may run at once: each time of a job is run by one of them. What was missed, or cut off with \
 its program, is told on standard error.
 
 Example, for the system's own crontab:

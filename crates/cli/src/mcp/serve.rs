@@ -16,8 +16,8 @@ use crate::{input, output};
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Without --http the client is at the other end of standard input and output, and the server ends with it.
-With --http clients show a token: `Authorization: Bearer …`. One that nobody chose is made for this run
+Without --http the client is at the other end of standard input and output, and the server ends with it. \
+With --http clients show a token: `Authorization: Bearer …`. One that nobody chose is made for this run \
 and told on standard error.
 
 Examples:

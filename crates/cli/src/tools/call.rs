@@ -25,7 +25,7 @@ Examples:
   hermes tools call search_files @query.json
   echo '{\"pattern\": \"TODO\"}' | hermes tools call search_files -
 
-One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not, or its result is withheld
+One JSON document is printed, whatever happens. Exit codes: 0 the tool did it, 1 it did not, or its result is withheld \
 (the document says why), 2 there is no such tool, 130 stopped by Ctrl-C.";
 
 /// How long hooks that nobody waits for get before the program ends.

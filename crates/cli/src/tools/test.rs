@@ -13,7 +13,7 @@ use crate::tools::whole_toolbox;
 
 /// Below the options.
 const AFTER_HELP: &str = "\
-Without --args the call gets arguments made up from the schema. Exit codes: 0 every tool of the file
+Without --args the call gets arguments made up from the schema. Exit codes: 0 every tool of the file \
 answered, 1 something is wrong with it.";
 
 #[derive(clap::Args)]

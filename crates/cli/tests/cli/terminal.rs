@@ -47,6 +47,43 @@ fn a_person_gets_headings_colours_and_lines_that_fit() {
     assert!(shown.starts_with("{\n  \"todos\": [],\n"), "{shown:?}");
 }
 
+/// The commands that a help names.
+fn commands(help: &str) -> Vec<String> {
+    let after = help.split_once("\nCommands:\n").map_or("", |(_, after)| after);
+    let lines = after.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_sentences_of_a_help_fill_the_lines_of_the_terminal() {
+    const COLUMNS: u16 = 60;
+    let home = Home::new();
+    let help = |words: &[&str]| on_a_terminal(&home, COLUMNS, &[words, &["--help"]].concat(), &[]);
+    let mut pages = vec![help(&[])];
+    for command in commands(&pages[0]) {
+        let page = help(&[&command]);
+        pages.extend(commands(&page).iter().map(|action| help(&[&command, action])));
+        pages.push(page);
+    }
+
+    assert!(pages.len() > 80, "{}", pages.len());
+    for page in pages {
+        let lines: Vec<&str> = page.lines().collect();
+        for pair in lines.windows(2).filter(|pair| !pair[0].ends_with(':')) {
+            let is_prose = |line: &str| line.starts_with(|letter: char| !letter.is_whitespace());
+            if let [line, next] = pair
+                && is_prose(line)
+                && is_prose(next)
+            {
+                let word = next.split(' ').next().unwrap_or_default();
+                let length = line.chars().count() + 1 + word.chars().count();
+                assert!(length > usize::from(COLUMNS), "{word:?} has room behind {line:?} in {page}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_helps_is_not_cut_off_by_the_edge_of_the_terminal() {
     let home = Home::new();
