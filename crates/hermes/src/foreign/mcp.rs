@@ -117,6 +117,7 @@ impl Mcp {
     /// A server that is not in the configuration yet. What it says is kept in `told` and nowhere else.
     pub(crate) fn candidate(&self, config: ServerConfig, told: &Arc<Memory>) -> Server {
         let outside = &self.0.outside;
+        told.hides(self.0.vault.secrets());
         let machine = Arc::downgrade(&self.0.machine);
         let outside = Outside {
             launcher: Arc::clone(&outside.launcher),

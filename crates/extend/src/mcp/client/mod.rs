@@ -178,6 +178,9 @@ pub trait Vault: Send + Sync {
 
     /// Writes a line of a server into the log, which has a limit.
     fn log(&self, server: &str, line: &str);
+
+    /// Words of a server without the secrets in them, as they may be kept and shown.
+    fn cleared(&self, words: &str) -> String;
 }
 
 /// Asks the model in the name of a server. The owner of a session puts an `Arc<dyn Sampler>` into its
