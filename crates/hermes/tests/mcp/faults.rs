@@ -144,6 +144,19 @@ fn a_key_that_a_server_prints_is_not_written_to_the_log() {
 }
 
 #[test]
+fn a_key_that_is_written_where_a_server_is_configured_is_taken_out_of_what_it_says() {
+    let bench = Bench::with(&json!({}));
+    let echo = bench.script(&[], &json!({ "env": { "MINE_API_KEY": "zq81kslw9203jfnv77" } }));
+    let other = json!({ "url": "http://127.0.0.1:9/mcp", "enabled": false,
+        "headers": { "Authorization": "Bearer uuw1290xkqpw" } });
+    bench.configure(&json!({ "s": echo, "other": other }));
+
+    let told = call(&bench.session(), "mcp__s__echo", &json!({ "text": "zq81kslw9203jfnv77 uuw1290xkqpw" }));
+
+    assert_eq!(words(&told), "echo: [REDACTED] [REDACTED]");
+}
+
+#[test]
 fn a_key_in_the_words_of_a_server_that_does_not_work_is_neither_told_nor_kept() {
     let key = "zq81kslw9203jfnv77";
     let error = r#"{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"no such key: %s"}}\n"#;
