@@ -28,6 +28,8 @@ pub(super) struct Pipe<R, W: AsyncWrite> {
     /// What was seen of a line that is too long, until its end.
     skim: Option<Skim>,
     write: AsyncRwTransport<RoleServer, Empty, W>,
+    /// Whether the client has asked for anything.
+    begun: bool,
     flight: Flight,
     unread: Unread,
     tasks: TaskTracker,
@@ -45,6 +47,7 @@ where
             line: Vec::new(),
             skim: None,
             write: AsyncRwTransport::new(tokio::io::empty(), write),
+            begun: false,
             flight: Flight::default(),
             unread: Unread::default(),
             tasks,
@@ -102,6 +105,12 @@ where
                 return None;
             }
         };
+        self.begun |= message::asks(&message);
+        if !self.begun && message::request_id(&message).is_none() {
+            // There is nothing yet that it could be about.
+            self.workshop.trouble("a message of the client was ignored: it came before its first request");
+            return None;
+        }
         self.flight.heard(&message);
         if let Some(id) = message::request_id(&message)
             && let Err(error) = self.flight.begins(id)
