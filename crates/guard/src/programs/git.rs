@@ -296,8 +296,15 @@ pub(super) fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, ca
         );
         if !folder.is_empty() {
             let target = walk.target(&folder);
-            if matches!(target.place, Place::SystemConfig | Place::System | Place::Startup | Place::SystemTop)
-            {
+            if matches!(
+                target.place,
+                Place::SystemConfig
+                    | Place::System
+                    | Place::SystemTop
+                    | Place::Startup
+                    | Place::Credential
+                    | Place::AgentConfig
+            ) {
                 walk.emit_on(Kind::Write, "puts a repository there", call.span, vec![target], How::default());
             }
             walk.made(&folder);
