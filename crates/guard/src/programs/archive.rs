@@ -137,7 +137,7 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
 
 /// Notes where an archive is unpacked, if that is no place for just any files. Where no folder is named it is the
 /// one that the text stands in by then.
-fn unpacks(walk: &mut Walk<'_>, folder: Option<&str>, span: Span) {
+pub(super) fn unpacks(walk: &mut Walk<'_>, folder: Option<&str>, span: Span) {
     let target = walk.target(folder.unwrap_or("."));
     let what = match target.place {
         Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop if folder.is_some() => {
@@ -258,8 +258,18 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .find_map(|arg| arg.text.strip_prefix("-o"))
             .filter(|folder| !folder.is_empty() && call.name.starts_with('7'))
     });
+    let folder = folder.or_else(|| match call.name {
+        "unar" => call
+            .args
+            .iter()
+            .position(|arg| matches!(&*arg.text, "-o" | "-output-directory"))
+            .and_then(|at| Some(&*call.args.get(at + 1)?.text)),
+        "unrar" | "rar" => parsed.operand(2).map(|arg| &*arg.text),
+        _ => None,
+    });
     let looks = match call.name {
         "unzip" => parsed.has("l", "") || parsed.has("t", "") || parsed.has("p", "") || parsed.has("Z", ""),
+        "unar" => false,
         _ => folder.is_none() && !matches!(parsed.text(0), "x" | "e"),
     };
     if !looks {
