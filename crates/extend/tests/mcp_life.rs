@@ -224,6 +224,10 @@ impl Vault for Nowhere {
     }
 
     fn log(&self, _server: &str, _line: &str) {}
+
+    fn cleared(&self, words: &str) -> String {
+        words.to_owned()
+    }
 }
 
 struct Scene {

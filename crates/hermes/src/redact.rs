@@ -14,6 +14,9 @@ use crate::world::World;
 const SECRET_WORDS: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
 
+/// Shorter values of a server's configuration are words: `bearer`, `oauth2`.
+const SHORTEST_KEY: usize = 8;
+
 /// Takes secrets out by what the runtime knows of the world; made when a result first needs it.
 pub(crate) struct WorldRedact {
     world: Arc<RwLock<World>>,
@@ -86,9 +89,12 @@ impl WorldRedact {
             return Secrets::LeftIn;
         }
         let values = world.variables().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+        let of_servers = of_servers(world.config("mcp_servers").as_ref());
         let typed = self.typed.read().unwrap_or_else(PoisonError::into_inner);
         let typed = typed.iter().filter_map(|password| std::str::from_utf8(password.reveal()).ok());
-        Secrets::TakenOut(Arc::new(Redactor::new(values.chain(typed))))
+        Secrets::TakenOut(Arc::new(Redactor::new(
+            values.chain(typed).chain(of_servers.iter().map(String::as_str)),
+        )))
     }
 }
 
@@ -112,9 +118,57 @@ fn is_secret(name: &str) -> bool {
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
+/// Keys that are written where MCP servers are configured, and not in a variable.
+fn of_servers(servers: Option<&Value>) -> Vec<String> {
+    let mut secrets = Vec::new();
+    for server in servers.and_then(Value::as_object).into_iter().flat_map(|servers| servers.values()) {
+        for part in ["env", "headers", "oauth"].into_iter().filter_map(|part| server.get(part)?.as_object()) {
+            // What comes last says what it is: `AUTH_MODE` is a mode.
+            let last = |name: &str| name.rsplit(['_', '-']).next().is_some_and(is_secret);
+            let named = part.iter().filter(|(name, _)| last(name));
+            secrets.extend(named.filter_map(|(_, value)| written(value)).filter(|value| is_key(value)));
+        }
+    }
+    secrets
+}
+
+/// A value as it is sent, without the word before it that says of which kind it is (`Bearer`).
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => text.split_whitespace().next_back().map(str::to_owned),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether a value may be a key, and is no address, path, variable or one of a few words.
+fn is_key(value: &str) -> bool {
+    value.len() >= SHORTEST_KEY
+        && !value.contains("://")
+        && !value.contains("${")
+        && !value.starts_with(['/', '~', '.'])
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_secret;
+    use serde_json::json;
+
+    use super::{is_secret, of_servers};
+
+    #[test]
+    fn a_key_of_a_server_is_known_and_where_it_goes_is_not() {
+        let servers = json!({
+            "a": { "env": { "MY_API_KEY": "zq81kslw9203", "TOKEN_URL": "https://a.example/token", "LANG": "C.UTF-8-and-more",
+                            "AUTH_MODE": "development", "KEY_FILE": "/run/key/of/mine", "OTHER_KEY": "${env:OTHER_KEY}" } },
+            "b": { "headers": { "Authorization": "Bearer fnv77uuw1290", "X-Api-Key": 918_273_645_000_u64 },
+                   "oauth": { "client_id": "hermes-desktop", "client_secret": "qpw81920kxmm" } },
+            "c": "odd",
+        });
+
+        let found = of_servers(Some(&servers));
+
+        assert_eq!(found, ["zq81kslw9203", "fnv77uuw1290", "918273645000", "qpw81920kxmm"]);
+    }
 
     #[test]
     fn names_tell_secrets_from_settings() {

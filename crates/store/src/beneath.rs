@@ -21,6 +21,8 @@ const MAX_TRIES: u32 = 100;
 
 /// What the name of a file begins with that is being written.
 const TEMPORARY: &str = ".hermes-";
+/// Largest file that is copied.
+const MAX_COPIED: u64 = 256 * 1024 * 1024;
 
 /// A folder held open.
 #[derive(Debug)]
@@ -222,6 +224,45 @@ impl Beneath {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
             Err(wrong) => Err(failed("rename", &self.path.join(one), wrong)),
         }
+    }
+
+    /// Copies a folder with everything in it to a name that is free; links stay links. What was copied until
+    /// something went wrong is removed.
+    pub(crate) fn copy(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        if self.look(to).is_some() {
+            return Err(failed("write", &self.path.join(to), Errno::EXIST));
+        }
+        let done = self.copy_items(from, to);
+        if done.is_err() {
+            // What is left of it is in nobody's way.
+            let _ = self.remove_all(to);
+        }
+        done
+    }
+
+    fn copy_items(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        let wrong = |path: &Path, wrong| failed("copy", &self.path.join(path), wrong);
+        self.folder(to, true).map_err(|why| wrong(to, why))?;
+        for item in self.list(from)? {
+            let (old, new) = (from.join(&item.raw), to.join(&item.raw));
+            match item.kind {
+                ItemKind::Folder => self.copy_items(&old, &new)?,
+                ItemKind::File => {
+                    let bytes = self.read(&old, MAX_COPIED)?.unwrap_or_default();
+                    self.write(&new, &bytes, item.runs)?;
+                }
+                ItemKind::Link => self.copy_link(&old, &new).map_err(|why| wrong(&old, why))?,
+                ItemKind::Other => return Err(wrong(&old, Errno::INVAL)),
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_link(&self, from: &Path, to: &Path) -> Result<(), Errno> {
+        let (folder, name) = self.parent(from, false)?;
+        let leads_to = rustix::fs::readlinkat(&folder, name, Vec::new())?;
+        let (folder, name) = self.parent(to, true)?;
+        rustix::fs::symlinkat(leads_to, &folder, name)
     }
 
     /// Opens the folder that a path's last name is in.

@@ -153,3 +153,32 @@ fn ctrl_c_stops_the_call_and_still_prints_one_result() {
         assert_eq!(said.out.lines().count(), 1);
     }
 }
+
+#[test]
+fn a_tool_of_a_server_that_is_not_there_is_told_with_why_the_server_is_not() {
+    let servers = json!({
+        "dead": { "command": "/nowhere/dead" },
+        "off": { "command": "/nowhere/off", "enabled": false },
+        "odd": { "tools": {} },
+    });
+    let home = Home::configured(&json!({ "mcp_servers": servers }).to_string());
+
+    for (tool, why) in [
+        ("mcp__dead__look", "MCP server `dead` does not work: cannot start `/nowhere/dead`"),
+        ("mcp__off__look", "MCP server `off` is switched off in config.yaml"),
+        ("mcp__odd__look", "MCP server `odd`: it has neither `command` nor `url`"),
+    ] {
+        let called = home.run(&["tools", "call", tool]);
+        let explained = home.say(&["tools", "explain", tool]);
+
+        assert_eq!(
+            (called.code, called.json()),
+            (Some(2), json!({ "error": format!("Unknown tool: {tool}") }))
+        );
+        assert!(called.err.contains(why), "{}", called.err);
+        assert!(
+            explained.starts_with(&format!("`{tool}` is out: nobody has said to have it; {why}")),
+            "{explained}"
+        );
+    }
+}

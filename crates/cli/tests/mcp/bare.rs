@@ -324,6 +324,19 @@ fn requests_that_are_piped_in_are_all_answered() {
 }
 
 #[test]
+fn what_a_client_tells_before_it_asks_for_anything_is_ignored_and_told() {
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let stray = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+
+    let said = Home::new().run_with(&["mcp", "serve"], format!("{ping}\n{stray}\n{hello}\n").as_bytes());
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.out.lines().count(), 2, "{said:?}");
+    assert!(said.err.contains("it came before its first request"), "{said:?}");
+}
+
+#[test]
 fn a_client_that_says_nothing_is_no_failure() {
     let said = Home::new().run_with(&["mcp", "serve"], b"");
 

@@ -7,6 +7,7 @@
 //! | [`oauth`] | how a client gets and keeps the right to ask a server |
 //! | [`server`] | our tools for clients of others |
 //! | `letters`, `skim` | messages that are not as they should be |
+//! | `unread` | answers that the other side does not take |
 
 pub mod client;
 mod letters;
@@ -14,3 +15,4 @@ pub mod oauth;
 pub mod ring;
 pub mod server;
 mod skim;
+mod unread;

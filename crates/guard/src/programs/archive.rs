@@ -83,7 +83,10 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         .position(|word| matches!(*word, "-C" | "--directory"))
         .and_then(|at| words.get(at + 1))
         .copied()
-        .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")));
+        .or_else(|| words.iter().find_map(|word| word.strip_prefix("--directory=")))
+        .or_else(|| {
+            words.iter().find_map(|word| word.strip_prefix("-C").filter(|folder| !folder.is_empty()))
+        });
     if extracts && (letters('P') || words.contains(&"--absolute-names")) {
         walk.emit(Kind::Write, "unpacks to absolute paths", call.span);
         let target = Target { text: "/".to_owned(), place: Place::System };
@@ -104,19 +107,11 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             let path = walk.path(folder.unwrap_or("."));
             walk.scope.cloned.insert(path);
         }
-        if let Some(folder) = folder {
-            let target = walk.target(folder);
-            if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
-                walk.emit_on(
-                    Kind::Write,
-                    "unpacks over system files",
-                    call.span,
-                    vec![target],
-                    How { recursive: true, ..How::default() },
-                );
-            }
+        let written = letters('O') || words.contains(&"--to-stdout");
+        if !written {
+            unpacks(walk, folder, call.span);
         }
-        if letters('O') || words.contains(&"--to-stdout") {
+        if written {
             return Flow::unknown(Origin {
                 decoded: true,
                 network: call.stdin.origin.network,
@@ -138,6 +133,22 @@ fn tar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         return packed(walk, call);
     }
     Flow::none()
+}
+
+/// Notes where an archive is unpacked, if that is no place for just any files. Where no folder is named it is the
+/// one that the text stands in by then.
+pub(super) fn unpacks(walk: &mut Walk<'_>, folder: Option<&str>, span: Span) {
+    let target = walk.target(folder.unwrap_or("."));
+    let what = match target.place {
+        Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop if folder.is_some() => {
+            "unpacks over system files"
+        }
+        Place::AgentConfig => "unpacks over the agent's own files",
+        Place::Startup | Place::Credential => "unpacks over keys, or what runs by itself later",
+        _ => return,
+    };
+    let how = How { recursive: true, ..How::default() };
+    walk.emit_on(Kind::Write, what, span, vec![target], how);
 }
 
 /// Whether a place is all there is of a project, a home or a system.
@@ -247,17 +258,22 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
             .find_map(|arg| arg.text.strip_prefix("-o"))
             .filter(|folder| !folder.is_empty() && call.name.starts_with('7'))
     });
-    if let Some(folder) = folder {
-        let target = walk.target(folder);
-        if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
-            walk.emit_on(
-                Kind::Write,
-                "unpacks over system files",
-                call.span,
-                vec![target],
-                How { recursive: true, ..How::default() },
-            );
-        }
+    let folder = folder.or_else(|| match call.name {
+        "unar" => call
+            .args
+            .iter()
+            .position(|arg| matches!(&*arg.text, "-o" | "-output-directory"))
+            .and_then(|at| Some(&*call.args.get(at + 1)?.text)),
+        "unrar" | "rar" => parsed.operand(2).map(|arg| &*arg.text),
+        _ => None,
+    });
+    let looks = match call.name {
+        "unzip" => parsed.has("l", "") || parsed.has("t", "") || parsed.has("p", "") || parsed.has("Z", ""),
+        "unar" => false,
+        _ => folder.is_none() && !matches!(parsed.text(0), "x" | "e"),
+    };
+    if !looks {
+        unpacks(walk, folder, call.span);
     }
     if parsed.text(0) == "a" {
         let flow = packed(walk, call);
@@ -284,12 +300,9 @@ fn cpio(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
         walk.emit_names(Kind::ToolProgram, "makes cpio run a program", span, &[program]);
         walk.run_text(program, &Flow::none(), span);
     }
-    for (folder, span) in parsed.values("D", "directory") {
-        let target = walk.target(folder);
-        if matches!(target.place, Place::Root | Place::SystemTop | Place::SystemConfig | Place::HomeTop) {
-            let how = How { recursive: true, ..How::default() };
-            walk.emit_on(Kind::Write, "unpacks over system files", span, vec![target], how);
-        }
+    let folder = parsed.value("D", "directory");
+    if folder.is_some() || parsed.has("i", "extract") {
+        unpacks(walk, folder, call.span);
     }
     Flow::unknown(call.stdin.origin)
 }

@@ -226,7 +226,9 @@ fn link(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     for path in landing(walk, &sources, &destination, parsed.has("T", "") || parsed.has("n", "")) {
         let target = walk.target(&path);
         let place = target.place;
-        if forced || matches!(place, Place::Startup | Place::SystemConfig) {
+        let counts =
+            matches!(place, Place::Startup | Place::SystemConfig | Place::AgentConfig | Place::Credential);
+        if forced || counts {
             walk.emit_on(
                 Kind::Write,
                 "puts a link in place of a file",

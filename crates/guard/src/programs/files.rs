@@ -281,6 +281,19 @@ fn patch(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     if let Some(file) = parsed.operand(0) {
         let target = walk.target(&file.text);
         walk.emit_on(Kind::Write, "patches a file", file.span, vec![target], How::default());
+    } else if parsed.value("d", "directory").is_none() && !parsed.has("", "dry-run") {
+        patched_below(walk, ".", call.span);
     }
     Flow::none()
+}
+
+/// Notes that a patch, which names its files itself, is applied in a folder that is no place for just any changes.
+pub(super) fn patched_below(walk: &mut Walk<'_>, folder: &str, span: Span) {
+    let target = walk.target(folder);
+    if matches!(
+        target.place,
+        Place::AgentConfig | Place::Startup | Place::Credential | Place::SystemConfig | Place::SystemTop
+    ) {
+        walk.emit_on(Kind::Write, "patches files", span, vec![target], How::default());
+    }
 }

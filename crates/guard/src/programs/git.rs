@@ -4,7 +4,7 @@ use super::Handler;
 use super::forge::{forge, other, rewrite};
 use super::git_verbs::verb_effects;
 use super::opts::{Parsed, Spec, parse};
-use crate::effect::{How, Kind};
+use crate::effect::{How, Kind, Span};
 use crate::place::Place;
 use crate::walk::{Arg, Call, Flow, Origin, Walk};
 
@@ -258,6 +258,22 @@ pub(super) fn config(walk: &mut Walk<'_>, call: Call<'_>) {
     }
 }
 
+/// Notes that a repository's files are put in a folder that is no place for just any files.
+pub(super) fn put_there(walk: &mut Walk<'_>, folder: &str, span: Span) {
+    let target = walk.target(folder);
+    if matches!(
+        target.place,
+        Place::SystemConfig
+            | Place::System
+            | Place::SystemTop
+            | Place::Startup
+            | Place::Credential
+            | Place::AgentConfig
+    ) {
+        walk.emit_on(Kind::Write, "puts a repository there", span, vec![target], How::default());
+    }
+}
+
 pub(super) fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, call: Call<'_>) {
     let short = call
         .args
@@ -295,11 +311,7 @@ pub(super) fn transport(walk: &mut Walk<'_>, verb: &str, parsed: &Parsed<'_>, ca
             |arg| arg.text.to_string(),
         );
         if !folder.is_empty() {
-            let target = walk.target(&folder);
-            if matches!(target.place, Place::SystemConfig | Place::System | Place::Startup | Place::SystemTop)
-            {
-                walk.emit_on(Kind::Write, "puts a repository there", call.span, vec![target], How::default());
-            }
+            put_there(walk, &folder, call.span);
             walk.made(&folder);
             let path = walk.path(&folder);
             walk.scope.cloned.insert(path);

@@ -91,11 +91,8 @@ pub(super) fn verb_effects(walk: &mut Walk<'_>, verb: &str, call: Call<'_>) {
         "worktree" if parsed.text(0) == "remove" && parsed.has("f", "force") => {
             lost(walk, "removes a worktree with its changes", call);
         }
-        "worktree" if parsed.text(0) == "add" => {
-            if let Some(folder) = parsed.operand(1) {
-                walk.made(&folder.text);
-            }
-        }
+        "worktree" if parsed.text(0) == "add" => added(walk, &parsed, call),
+        "am" | "apply" => applied(walk, &parsed, call),
         "tag" if parsed.has("d", "delete") => lost(walk, "deletes a tag", call),
         "rm" if !parsed.has("", "cached") && !parsed.has("n", "dry-run") => remove(walk, &parsed, call),
         "remote" if matches!(parsed.text(0), "remove" | "rm") => lost(walk, "removes a remote", call),
@@ -144,6 +141,23 @@ fn options(verb: &str) -> Spec {
         "rebase" => Spec { short: "xsX", long: &["exec", "onto", "strategy"], stops: false },
         "submodule" => Spec { short: "b", long: &["branch"], stops: false },
         _ => usual,
+    }
+}
+
+/// A worktree, which puts the files of the repository somewhere.
+fn added(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
+    if let Some(folder) = parsed.operand(1) {
+        super::git::put_there(walk, &folder.text, call.span);
+        walk.made(&folder.text);
+    }
+}
+
+/// A patch, unless it is only looked at.
+fn applied(walk: &mut Walk<'_>, parsed: &Parsed<'_>, call: Call<'_>) {
+    let looks = ["check", "stat", "numstat", "summary", "cached"];
+    if !looks.iter().any(|only| parsed.has("", only)) {
+        let folder = parsed.value("", "directory").unwrap_or(".");
+        super::files::patched_below(walk, folder, call.span);
     }
 }
 

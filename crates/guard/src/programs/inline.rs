@@ -203,6 +203,11 @@ fn module(walk: &mut Walk<'_>, call: Call<'_>) -> Option<Flow> {
             }
             Some(Flow::none())
         }
+        "zipfile" | "tarfile" if matches!(rest, [action, ..] if matches!(&*action.text, "-e" | "--extract")) =>
+        {
+            super::archive::unpacks(walk, rest.get(2).map(|folder| &*folder.text), call.span);
+            Some(Flow::none())
+        }
         "venv" | "virtualenv" => {
             if let Some(folder) = rest.iter().rev().find(|arg| !arg.text.starts_with('-')) {
                 walk.made(&folder.text);

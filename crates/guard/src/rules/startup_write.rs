@@ -11,6 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     catches: &[
         "echo x >> ~/.bashrc",
         "cat key >> ~/.ssh/authorized_keys",
+        "ln -s x ~/.ssh/authorized_keys",
+        "unzip -o a.zip -d ~/.ssh",
         "cp x .git/hooks/pre-commit",
         "crontab jobs.txt",
         "tee ~/.config/systemd/user/x.service < x",

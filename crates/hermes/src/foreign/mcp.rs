@@ -117,6 +117,7 @@ impl Mcp {
     /// A server that is not in the configuration yet. What it says is kept in `told` and nowhere else.
     pub(crate) fn candidate(&self, config: ServerConfig, told: &Arc<Memory>) -> Server {
         let outside = &self.0.outside;
+        told.hides(self.0.vault.secrets());
         let machine = Arc::downgrade(&self.0.machine);
         let outside = Outside {
             launcher: Arc::clone(&outside.launcher),
@@ -243,12 +244,7 @@ impl Mcp {
     /// Makes sure that a tool is known if it can be: its server is started when nothing is known of it.
     pub async fn ready_for(&self, tool: &str) {
         let meant = |server: &Server| {
-            let name: String = server
-                .config()
-                .name
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-                .collect();
+            let name = plain(&server.config().name);
             tool.strip_prefix("mcp__").is_some_and(|rest| rest.starts_with(&name)) && is_missing(server)
         };
         let missing: Vec<Server> = self.made().into_iter().filter(meant).collect();
@@ -258,6 +254,28 @@ impl Mcp {
     /// The same, from code that just waits.
     pub(crate) fn ready_for_blocking(&self, tool: &str) {
         wait(self.ready_for(tool));
+    }
+
+    /// Why a tool that nobody knows may be missing: the server that its name is of does not work, has not said yet
+    /// what it offers, is switched off or cannot be read.
+    pub(crate) fn why_missing(&self, tool: &str) -> Vec<String> {
+        let mut state = self.state();
+        let servers = state.servers.values().map(|slot| slot.server.get());
+        let mut why: Vec<String> = Vec::new();
+        for server in servers.filter(|server| is_of(tool, &server.config().called)) {
+            match server.trouble() {
+                Some(Status::New | Status::Starting) => {
+                    why.extend(unheard(std::slice::from_ref(&server.config().name)));
+                }
+                _ => why.extend(server.scope().1),
+            }
+        }
+        let others = state.others();
+        let off = others.switched_off.iter().filter(|config| is_of(tool, &config.called));
+        why.extend(off.map(|config| format!("MCP server `{}` is switched off in config.yaml", config.name)));
+        let misread = others.misread.iter().filter(|wrong| is_of(tool, &plain(&wrong.name)));
+        why.extend(misread.map(|wrong| format!("MCP server `{}`: {}", wrong.name, wrong.why)));
+        why
     }
 
     /// Starts a server, whether or not it is known, and says how that went.
@@ -319,6 +337,17 @@ impl Mcp {
 
 fn is_missing(server: &Server) -> bool {
     !server.is_known() && matches!(server.status(), Status::New | Status::Starting)
+}
+
+/// A server's name as it stands in those of its tools, where no other one is called alike.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// Whether this is the name of a tool of the server that is called so.
+fn is_of(tool: &str, called: &str) -> bool {
+    let rest = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(called));
+    rest.is_some_and(|rest| rest.starts_with("__"))
 }
 
 /// Names in a list for people; a long one is cut.

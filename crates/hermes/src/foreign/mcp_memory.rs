@@ -2,20 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hermes_extend::mcp::client::{Kept, Mark, Vault};
 
+use crate::redact::WorldRedact;
+
 /// Keeps in memory what is learnt of servers.
 #[derive(Default)]
-pub struct Memory(Mutex<Texts>);
+pub struct Memory {
+    texts: Mutex<Texts>,
+    /// What must not be shown; known once a server is made that is kept here.
+    secrets: OnceLock<Arc<WorldRedact>>,
+}
 
 /// By server and kind: how often it was written, and what it is.
 type Texts = BTreeMap<(String, &'static str), (u64, String)>;
 
 impl Memory {
+    /// Takes these secrets out of the words of servers.
+    pub(super) fn hides(&self, secrets: Arc<WorldRedact>) {
+        // Those of one runtime are always the same.
+        let _ = self.secrets.set(secrets);
+    }
+
     fn texts(&self) -> MutexGuard<'_, Texts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,4 +83,8 @@ impl Vault for Memory {
     }
 
     fn log(&self, _server: &str, _line: &str) {}
+
+    fn cleared(&self, words: &str) -> String {
+        self.secrets.get().map_or_else(|| words.to_owned(), |secrets| secrets.at_once(words).into_owned())
+    }
 }

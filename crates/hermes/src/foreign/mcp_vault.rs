@@ -12,7 +12,7 @@ use crate::redact::WorldRedact;
 /// The servers' part of the home; without a home nothing is kept.
 pub(super) struct HomeVault {
     place: Option<(Home, McpHome)>,
-    /// What must not get into logs.
+    /// What must not get into logs and words that are shown.
     secrets: Arc<WorldRedact>,
 }
 
@@ -24,6 +24,11 @@ impl HomeVault {
     /// That part, if there is a home.
     pub(super) fn home(&self) -> Option<&McpHome> {
         self.place.as_ref().map(|(_, home)| home)
+    }
+
+    /// What must not be shown.
+    pub(super) fn secrets(&self) -> Arc<WorldRedact> {
+        Arc::clone(&self.secrets)
     }
 
     /// Changes when something else is known of any server.
@@ -83,5 +88,9 @@ impl Vault for HomeVault {
         if let Some(home) = self.home() {
             home.log(server, &self.secrets.at_once(line));
         }
+    }
+
+    fn cleared(&self, words: &str) -> String {
+        self.secrets.at_once(words).into_owned()
     }
 }

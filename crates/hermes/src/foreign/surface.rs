@@ -101,13 +101,17 @@ impl Runtime {
         plugins.asking().ask(plugins.anew(keys)).wait();
     }
 
-    /// Why a tool that nobody knows may be missing: the file that registers it, or plugins that were
-    /// not heard, or that all of them are switched off.
+    /// Why a tool that nobody knows may be missing: the MCP server it would be of, the file that registers it, or
+    /// plugins that were not heard, or that all of them are switched off.
     pub fn why_missing(&self, tool: &str) -> Vec<String> {
         if self.world(is_safe) {
             return vec![SAFE_WORDS.to_owned()];
         }
         self.all_tools();
+        let of_server = self.foreign().mcp().why_missing(tool);
+        if !of_server.is_empty() {
+            return of_server;
+        }
         let files = self.foreign().tool_files().map(|files| files.why_missing(tool)).unwrap_or_default();
         if !files.is_empty() {
             return files;

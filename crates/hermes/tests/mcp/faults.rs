@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes::{Status, ToolCall};
+use hermes::{McpMemory, Status, ToolCall};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, call, runs, told, until, until_within, words};
@@ -141,6 +141,44 @@ fn a_key_that_a_server_prints_is_not_written_to_the_log() {
     let log = || std::fs::read_to_string(bench.path("home/logs/mcp-stderr.log")).unwrap_or_default();
     until("the log has it", || log().contains("the key is"));
     assert!(log().contains("the key is [REDACTED]") && !log().contains("zq81kslw9203jfnv77"), "{}", log());
+}
+
+#[test]
+fn a_key_that_is_written_where_a_server_is_configured_is_taken_out_of_what_it_says() {
+    let bench = Bench::with(&json!({}));
+    let echo = bench.script(&[], &json!({ "env": { "MINE_API_KEY": "zq81kslw9203jfnv77" } }));
+    let other = json!({ "url": "http://127.0.0.1:9/mcp", "enabled": false,
+        "headers": { "Authorization": "Bearer uuw1290xkqpw" } });
+    bench.configure(&json!({ "s": echo, "other": other }));
+
+    let told = call(&bench.session(), "mcp__s__echo", &json!({ "text": "zq81kslw9203jfnv77 uuw1290xkqpw" }));
+
+    assert_eq!(words(&told), "echo: [REDACTED] [REDACTED]");
+}
+
+#[test]
+fn a_key_in_the_words_of_a_server_that_does_not_work_is_neither_told_nor_kept() {
+    let key = "zq81kslw9203jfnv77";
+    let error = r#"{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"no such key: %s"}}\n"#;
+    let refuses =
+        format!("n=0; while read -r _; do printf '{error}' $n \"$MINE_API_KEY\"; n=$((n + 1)); done");
+    let refuses = json!({ "command": "sh", "args": ["-c", refuses],
+        "env": { "MINE_API_KEY": "${MINE_API_KEY}" } });
+    let bench = Bench::with(&json!({ "s": refuses }));
+    std::fs::write(bench.path("home/.env"), format!("MINE_API_KEY={key}\n")).unwrap();
+    let runtime = bench.runtime();
+    let told = Arc::new(McpMemory::default());
+
+    let candidate = runtime.mcp_candidate("new", &refuses, &told).unwrap();
+    let standing = [runtime.mcp().server("s").unwrap(), candidate].map(|server| {
+        let status = runtime.mcp().start_blocking(&server);
+        format!("{status:?}")
+    });
+
+    let kept = std::fs::read_to_string(bench.path("home/mcp/s.json")).unwrap();
+    for told in standing.iter().chain([&kept, &runtime.mcp_problems().join("\n")]) {
+        assert!(told.contains("no such key: [REDACTED]") && !told.contains(key), "{told}");
+    }
 }
 
 #[test]

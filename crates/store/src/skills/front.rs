@@ -20,6 +20,10 @@ const MAX_DESCRIPTION: usize = 1024;
 /// Most characters of something odd that are told.
 const MAX_TOLD: usize = 80;
 
+/// What is wrong with a text in which no facts, or not only facts, stand where they should.
+const NO_FACTS: &str = "it does not begin with facts between two lines of `---`";
+const NO_END: &str = "its facts do not end with a line of `---`";
+
 /// Where facts stand in maps, by what a person calls those.
 const MAPS: [(&str, &str); 4] = [
     ("metadata", "/metadata"),
@@ -64,6 +68,23 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
+/// The facts and the rest of a text that has facts which are not between two lines as they should be, and what is
+/// wrong with that: empty lines stand before them, or the line that ends them is missing.
+fn split_loosely(text: &str) -> Option<(&str, &str, &'static str)> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
+    if let Some((facts, body)) = split(text) {
+        return Some((facts, body, NO_FACTS));
+    }
+    let (first, rest) = text.split_once('\n')?;
+    if first.trim_end() != "---" {
+        return None;
+    }
+    let ends = |line: &str| line.trim().is_empty() || line.starts_with('#') || line.trim_end() == "...";
+    let facts = rest.split_inclusive('\n').take_while(|line| !ends(line)).map(str::len).sum();
+    let (facts, body) = rest.split_at_checked(facts)?;
+    Some((facts, body, NO_END))
+}
+
 /// Whether a text begins with facts.
 pub(super) fn has_facts(text: &str) -> bool {
     split(text).is_some()
@@ -71,9 +92,11 @@ pub(super) fn has_facts(text: &str) -> bool {
 
 /// Reads what a text says about itself.
 pub(super) fn read(text: &str) -> Front {
-    let Some((facts, body)) = split(text) else {
+    let split = split(text).map(|(facts, body)| (facts, body, None));
+    let loosely = || split_loosely(text).map(|(facts, body, wrong)| (facts, body, Some(wrong)));
+    let Some((facts, body, wrong)) = split.or_else(loosely) else {
         let mut front = Front { description: first_line(text), ..Front::default() };
-        front.problems.push("it does not begin with facts between two lines of `---`".to_owned());
+        front.problems.push(NO_FACTS.to_owned());
         return front;
     };
     let mut front = match config::yaml_map(Path::new("SKILL.md"), facts) {
@@ -85,6 +108,7 @@ pub(super) fn read(text: &str) -> Front {
             front
         }
     };
+    front.problems.extend(wrong.map(str::to_owned));
     if front.name.is_none() {
         front.problems.push("it has no `name`".to_owned());
     }
@@ -312,6 +336,25 @@ mod tests {
             front.variables.iter().map(|variable| (variable.name.as_str(), variable.optional)).collect();
         assert_eq!(names, [("TOKEN", false), ("EXTRA", true), ("OTHER", false)]);
         assert_eq!((front.commands.as_slice(), front.problems.as_slice()), (&["gh".to_owned()][..], &[][..]));
+    }
+
+    #[test]
+    fn facts_between_no_two_lines_count_all_the_same_and_are_told() {
+        let facts = "---\nname: x\ndescription: d\nplatforms: [macos]\n";
+        let expected = |problem: &str| {
+            (Some("x".to_owned()), "d".to_owned(), vec!["macos".to_owned()], vec![problem.to_owned()])
+        };
+        let found = |text: String| {
+            let Front { name, description, platforms, problems, .. } = read(&text);
+            (name, description, platforms, problems)
+        };
+
+        for rest in ["\nText\n", "# Steps\n1. Tag\n", "...\nText\n"] {
+            assert_eq!(found(format!("{facts}{rest}")), expected(NO_END), "{rest}");
+        }
+        assert_eq!(found(format!("\u{FEFF}\r\n \n{facts}---\nText\n")), expected(NO_FACTS));
+        let front = read("---\nA line above.\n\nAnd text.\n");
+        assert_eq!((front.name, front.description.as_str()), (None, "And text."));
     }
 
     #[test]

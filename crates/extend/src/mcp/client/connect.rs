@@ -27,6 +27,7 @@ use super::handler::Client;
 use super::known::Known;
 use super::list::{self, Untold};
 use super::log::Log;
+use super::measured::Measured;
 use super::server::{Inner, Live, Trouble};
 use super::{fault, http, sse, stdio};
 use crate::launch::{Consent, Keeper, LaunchError, Program};
@@ -153,15 +154,18 @@ async fn attempt(
         Transport::Stdio(program) => {
             let (transport, keeper) = launch(server, program, gone.clone(), &handle, asking)?;
             pipes = Some(transport.lane());
-            (serve_client_with_lifecycle(us, transport, mode).await, Some(keeper))
+            let transport = measured(server, transport);
+            (Box::pin(serve_client_with_lifecycle(us, transport, mode)).await, Some(keeper))
         }
         Transport::Http(remote) => {
             let transport = http::transport(server, remote, asking, quiet.clone());
-            (serve_client_with_lifecycle(us, transport, mode).await, None)
+            let transport = measured(server, transport);
+            (Box::pin(serve_client_with_lifecycle(us, transport, mode)).await, None)
         }
         Transport::Sse(remote) => {
-            let transport = sse::open(server, remote, gone.clone()).await?;
-            (serve_client_with_lifecycle(us, transport, ClientLifecycleMode::Initialize).await, None)
+            let transport = measured(server, sse::open(server, remote, gone.clone()).await?);
+            let begun = serve_client_with_lifecycle(us, transport, ClientLifecycleMode::Initialize);
+            (Box::pin(begun).await, None)
         }
     };
     let last = keeper.as_ref().map(|_| said(&server.log)).unwrap_or_default();
@@ -190,6 +194,12 @@ async fn attempt(
         handle,
     };
     Ok((live, known))
+}
+
+/// The connection, on which the server asks within measure.
+fn measured<T: rmcp::transport::Transport<RoleClient>>(server: &Inner, transport: T) -> Measured<T> {
+    let log = Arc::clone(&server.log);
+    Measured::new(transport, move |line| log.line(line))
 }
 
 /// How to begin: as it worked the last time, else by asking which way the server knows.

@@ -27,6 +27,7 @@
 //! | `plain.rs` | the answers that nearly all are, read quickly |
 //! | `message.rs` | messages that could not be read, read again |
 //! | `stdio.rs`, `http.rs`, `sse.rs` | the three ways to talk |
+//! | `measured.rs` | how much it may ask at once |
 //! | `answers.rs` | what comes back over HTTP |
 //! | `fault.rs` | what a failed request over the network means |
 //! | `output.rs` | what a program says, taken in by whoever is there first |
@@ -49,6 +50,7 @@ mod late;
 mod list;
 mod log;
 mod login;
+mod measured;
 mod media;
 mod message;
 mod mind;
@@ -178,6 +180,9 @@ pub trait Vault: Send + Sync {
 
     /// Writes a line of a server into the log, which has a limit.
     fn log(&self, server: &str, line: &str);
+
+    /// Words of a server without the secrets in them, as they may be kept and shown.
+    fn cleared(&self, words: &str) -> String;
 }
 
 /// Asks the model in the name of a server. The owner of a session puts an `Arc<dyn Sampler>` into its

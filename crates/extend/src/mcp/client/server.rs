@@ -315,7 +315,7 @@ impl Inner {
                 Err(Trouble::Unreachable("it is no longer wanted".to_owned()))
             }
         };
-        let made = made.map(|(live, known)| {
+        let made = made.map_err(|trouble| self.cleared(trouble)).map(|(live, known)| {
             if let Err(why) = self.keep(&known) {
                 self.log.line(&format!("[what it offers could not be written down: {why}]"));
             }
@@ -348,6 +348,15 @@ impl Inner {
         }
     }
 
+    /// Why it cannot be asked, in words that can be kept and shown: it may have put a secret into them.
+    fn cleared(&self, trouble: Trouble) -> Trouble {
+        let cleared = |why: String| self.outside.vault.cleared(&why);
+        match trouble {
+            Trouble::Login(why) => Trouble::Login(cleared(why)),
+            Trouble::Unreachable(why) => Trouble::Unreachable(cleared(why)),
+        }
+    }
+
     fn failed(&self, state: &mut Life, trouble: Trouble) {
         state.failures = state.failures.saturating_add(1);
         state.not_before = self.outside.host.now() + pause(state.failures);
@@ -362,7 +371,7 @@ impl Inner {
             if self.outside.host.now().saturating_sub(live.since) >= PROVEN {
                 state.failures = 0;
             }
-            self.failed(&mut state, Trouble::Unreachable(why.to_owned()));
+            self.failed(&mut state, self.cleared(Trouble::Unreachable(why.to_owned())));
         }
         live.gone.cancel();
     }
@@ -393,7 +402,7 @@ impl Inner {
 
     /// Somebody has to log in before it can be asked again.
     pub(super) fn login_needed(&self, why: &str) {
-        let trouble = Trouble::Login(why.to_owned());
+        let trouble = self.cleared(Trouble::Login(why.to_owned()));
         self.life().trouble = Some(trouble.clone());
         self.remember(Some(&trouble));
     }

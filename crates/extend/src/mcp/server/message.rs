@@ -112,6 +112,12 @@ pub(super) fn begins(message: &ClientJsonRpcMessage) -> bool {
         if matches!(request.request, ClientRequest::InitializeRequest(_)))
 }
 
+/// Whether a client asks for more here than for a sign of life, which it may before it begins.
+pub(super) fn asks(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Request(request)
+        if !matches!(request.request, ClientRequest::PingRequest(_)))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

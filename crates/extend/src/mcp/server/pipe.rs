@@ -7,17 +7,18 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, Empty};
 use tokio_util::task::TaskTracker;
 
-use super::flight::{Flight, same_id};
+use super::flight::Flight;
 use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
 use crate::mcp::letters::mended;
 use crate::mcp::skim::Skim;
+use crate::mcp::unread::Unread;
 
 /// Both ends of the pipe.
 pub(super) struct Pipe<R, W: AsyncWrite> {
@@ -27,7 +28,10 @@ pub(super) struct Pipe<R, W: AsyncWrite> {
     /// What was seen of a line that is too long, until its end.
     skim: Option<Skim>,
     write: AsyncRwTransport<RoleServer, Empty, W>,
+    /// Whether the client has asked for anything.
+    begun: bool,
     flight: Flight,
+    unread: Unread,
     tasks: TaskTracker,
     workshop: Arc<dyn Workshop>,
 }
@@ -43,7 +47,9 @@ where
             line: Vec::new(),
             skim: None,
             write: AsyncRwTransport::new(tokio::io::empty(), write),
+            begun: false,
             flight: Flight::default(),
+            unread: Unread::default(),
             tasks,
             workshop,
         }
@@ -99,15 +105,20 @@ where
                 return None;
             }
         };
-        self.flight.heard(&message);
-        match message::request_id(&message) {
-            Some(id) if !self.flight.begins(id) => {
-                let (error, waits) = (same_id(id), Waits::Request(id.clone()));
-                self.refuse(&Wrong { error, waits });
-                None
-            }
-            _ => Some(message),
+        self.begun |= message::asks(&message);
+        if !self.begun && message::request_id(&message).is_none() {
+            // There is nothing yet that it could be about.
+            self.workshop.trouble("a message of the client was ignored: it came before its first request");
+            return None;
         }
+        self.flight.heard(&message);
+        if let Some(id) = message::request_id(&message)
+            && let Err(error) = self.flight.begins(id)
+        {
+            self.refuse(&Wrong { error, waits: Waits::Request(id.clone()) });
+            return None;
+        }
+        Some(message)
     }
 
     /// Answers a message that cannot be served, and says so to the person.
@@ -119,10 +130,11 @@ where
         self.workshop
             .trouble(&format!("a message of the client was refused: {}{unanswered}", wrong.error.message));
         if let Some(answer) = message::answer(wrong) {
-            let sent = self.write.send(answer);
+            let (leaves, sent) = (self.unread.leaves(), self.write.send(answer));
             self.tasks.spawn(async move {
                 // A client that is gone has no use for it.
                 let _ = sent.await;
+                drop(leaves);
             });
         }
     }
@@ -148,11 +160,19 @@ where
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.flight.told(&message);
-        self.write.send(message)
+        let answers = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let leaves = answers.then(|| self.unread.leaves());
+        let sent = self.write.send(message);
+        async move {
+            let done = sent.await;
+            drop(leaves);
+            done
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            self.unread.room().await;
             match self.whole_line().await {
                 Ok(Some(Line::Whole)) => {
                     if let Some(message) = self.understood() {
@@ -168,5 +188,65 @@ where
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.write.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::task::Poll;
+
+    use futures::future::BoxFuture;
+    use futures::poll;
+    use hermes_core::host::Host;
+    use rmcp::model::{EmptyResult, RequestId, ServerResult};
+    use tokio::io::duplex;
+
+    use super::*;
+    use crate::mcp::server::seat::{Bench, Visitor};
+
+    /// Nobody is served.
+    struct Closed;
+
+    impl Workshop for Closed {
+        fn open(&self, _: Visitor) -> BoxFuture<'_, Result<Arc<dyn Bench>, String>> {
+            Box::pin(async { Err("closed".to_owned()) })
+        }
+
+        fn host(&self) -> Arc<dyn Host> {
+            Arc::new(hermes_testkit::FakeHost::default())
+        }
+
+        fn instructions(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_its_answers_is_not_read_any_more() {
+        let mut asks = Vec::new();
+        for id in 0..1000 {
+            writeln!(asks, r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#).unwrap();
+        }
+        let (ours, _theirs) = duplex(16);
+        let tasks = TaskTracker::new();
+        let mut pipe = Pipe::new((asks.as_slice(), ours), tasks.clone(), Arc::new(Closed));
+        let mut read = 0;
+
+        for id in 0.. {
+            let mut next = Box::pin(pipe.receive());
+            let mut said = poll!(&mut next);
+            if said.is_pending() {
+                // Between many messages others get their turn.
+                said = poll!(&mut next);
+            }
+            drop(next);
+            let Poll::Ready(Some(_)) = said else { break };
+            read += 1;
+            let empty = ServerResult::EmptyResult(EmptyResult {});
+            tasks.spawn(pipe.send(ServerJsonRpcMessage::response(empty, RequestId::Number(id))));
+        }
+
+        assert!((256..300).contains(&read), "{read}");
     }
 }

@@ -35,7 +35,6 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use super::flight::same_id;
 use super::handler::{Door, Hub, Server};
 use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
@@ -199,9 +198,9 @@ impl Inside {
         }
         let begun = session.as_deref().zip(message::request_id(message));
         if let Some((session, id)) = begun
-            && !self.sessions.begins(session, id)
+            && let Err(error) = self.sessions.begins(session, id)
         {
-            return answers::wrong(Wrong { error: same_id(id), waits: Waits::Request(id.clone()) });
+            return answers::wrong(Wrong { error, waits: Waits::Request(id.clone()) });
         }
         let answer = self.service.handle(Request::from_parts(parts, Full::new(Bytes::from(text)))).await;
         if let Some((session, id)) = begun

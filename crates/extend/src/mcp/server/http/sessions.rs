@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt as _, future, stream};
 use hermes_core::host::Host;
-use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_server::SessionManager;
@@ -18,6 +17,7 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
+use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use super::super::aside::{Aside, Beside};
@@ -77,9 +77,9 @@ impl Sessions {
         Ok(())
     }
 
-    /// Notes that a request of this session begins; false when one with its id is under way there.
-    pub(super) fn begins(&self, session: &str, id: &RequestId) -> bool {
-        self.place(session).is_none_or(|place| place.flight.begins(id))
+    /// Notes that a request of this session begins, or says why it does not.
+    pub(super) fn begins(&self, session: &str, id: &RequestId) -> Result<(), ErrorData> {
+        self.place(session).map_or(Ok(()), |place| place.flight.begins(id))
     }
 
     /// Notes that a request is over that never got to its session.
