@@ -175,6 +175,16 @@ fn a_call_of_a_tool_whose_file_is_broken_says_why_it_is_not_there() {
 }
 
 #[test]
+fn a_number_that_is_longer_than_numbers_here_loses_no_digit() {
+    let long = SYNC.replace("22", "123456789012345678901234567890");
+    let home = Home::new().tool("weather.py", &long).keyed();
+
+    let said = home.weather();
+
+    assert_eq!(said.json()["temp"], "123456789012345678901234567890", "{said:?}");
+}
+
+#[test]
 fn what_a_handler_prints_goes_to_the_log() {
     let noisy = TASK_ID.replace(
         "    task_id = kw",
