@@ -144,6 +144,21 @@ registry.register(
 }
 
 #[test]
+fn what_lies_in_the_current_folder_is_not_run_because_a_module_has_its_name() {
+    let home = Home::new().tool("weather.py", ASYNC).keyed();
+    let (project, marker) = (home.project(), home.path().join("ran"));
+    for name in ["asyncio", "contextvars", "importlib", "inspect", "json", "queue", "threading", "types"] {
+        let stranger = format!("open({marker:?}, 'w').close()\nraise SystemExit('a stranger')\n");
+        std::fs::write(project.join(name).with_extension("py"), stranger).unwrap();
+    }
+
+    let said = home.weather();
+
+    assert_eq!((said.code, &said.json()["sky"]), (Some(0), &json!("drizzle")), "{said:?}");
+    assert!(!marker.exists());
+}
+
+#[test]
 fn a_broken_file_costs_nobody_but_itself() {
     let home = Home::new()
         .tool("weather.py", TASK_ID)
