@@ -157,3 +157,26 @@ fn what_a_program_in_python_compiles_lies_in_the_cache_and_not_beside_what_was_a
     let names: Vec<String> = compiled.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().any(|name| name.starts_with("part.")), "{names:?}");
 }
+
+#[test]
+fn a_program_that_asks_and_does_not_read_the_answers_is_ended_and_costs_its_own_call() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [asker, other]\n");
+    home.write("home/plugins/asker/plugin.yaml", "name: asker\nrun: [python3, main.py]\n");
+    let main = "import json, sys\nTOOL = {'name': 'asker', 'schema': {'name': 'asker', 'parameters': {'type': \
+                'object', 'properties': {}}}}\nfor line in sys.stdin:\n    asked = json.loads(line)\n    if \
+                asked['method'] == 'tool.call':\n        while True:\n            print('{\"id\":1,\"method\":\
+                \"any\"}\\n' * 1000)\n    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': \
+                {'tools': [TOOL]}}), flush=True)\n";
+    home.write("home/plugins/asker/main.py", main);
+    plugin_with(&home, "other", "", &tool_lines("other"));
+    let runtime = runtime(&home, LONG);
+    runtime.wait_for_tool("asker");
+    runtime.wait_for_tool("other");
+
+    let said = call(&runtime, "asker", &json!({}));
+
+    let why = "it asked 16384 things and did not read the answers";
+    assert!((said.status, said.body.contains(why)) == (Status::Failed, true), "{said:?}");
+    assert_eq!(call(&runtime, "other", &json!({})).status, Status::Ok);
+}
