@@ -117,11 +117,18 @@ impl Drop for Open {
 
 #[derive(Default)]
 struct Waiting {
-    answers: HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>,
+    answers: HashMap<u64, Waiter>,
     /// Requests that were taken back and are not answered yet.
     taken_back: HashSet<u64>,
     /// How the program ended.
     ended: Option<String>,
+}
+
+/// Whoever waits for an answer.
+struct Waiter {
+    tell: oneshot::Sender<Result<Value, RpcError>>,
+    /// What the program may ask for more on behalf of, until it has answered.
+    within: Option<u64>,
 }
 
 impl Peer {
@@ -168,7 +175,7 @@ impl Peer {
             if waiting.answers.len() >= MAX_WAITING {
                 return Err(RpcError::NotSent(format!("{MAX_WAITING} requests are waiting already")));
             }
-            waiting.answers.insert(id, tell);
+            waiting.answers.insert(id, Waiter { tell, within: within(&params) });
         }
         let mut asked = Asked { wire: &self.wire, id, open: true };
         let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -268,20 +275,20 @@ impl Wire {
         waiting.ended.get_or_insert_with(|| how.to_owned());
         waiting.taken_back.clear();
         // Told outside of the lock: whoever waits may ask again at once.
-        let answers: Vec<_> = waiting.answers.drain().map(|(_, tell)| tell).collect();
+        let answers: Vec<_> = waiting.answers.drain().map(|(_, waiter)| waiter).collect();
         drop(waiting);
-        for tell in answers {
-            let _ = tell.send(Err(RpcError::Ended(how.to_owned())));
+        for waiter in answers {
+            let _ = waiter.tell.send(Err(RpcError::Ended(how.to_owned())));
         }
     }
 
     fn answered(&self, id: u64, answer: Result<Value, RpcError>) {
         let mut waiting = self.lock();
         waiting.taken_back.remove(&id);
-        if let Some(tell) = waiting.answers.remove(&id) {
+        if let Some(waiter) = waiting.answers.remove(&id) {
             drop(waiting);
             // Nobody waits any more when it was taken back at this moment.
-            let _ = tell.send(answer);
+            let _ = waiter.tell.send(answer);
         }
     }
 
@@ -325,10 +332,20 @@ impl Wire {
             self.reply(id, Err(format!("{MAX_ASKED} requests are waiting already")), open);
             return true;
         }
+        let is_own = |number| self.lock().answers.values().any(|waiter| waiter.within == Some(number));
+        if within(&params).is_some_and(|number| !is_own(number)) {
+            self.reply(id, Err("it is not answering what this is to be within".to_owned()), open);
+            return true;
+        }
         let (id, wire, answer) = (id.clone(), Arc::clone(self), callee.request(method, params));
         tasks.start(Box::pin(async move { wire.reply(&id, answer.await, open) }));
         true
     }
+}
+
+/// On behalf of what something is asked.
+fn within(params: &Value) -> Option<u64> {
+    params.get("within").and_then(Value::as_u64)
 }
 
 fn answer_of(mut message: Value) -> Result<Value, RpcError> {
