@@ -80,6 +80,12 @@ pub fn is_folder(path: &Path) -> bool {
     disk::is_folder(path)
 }
 
+/// Whether what a project in this folder would bring is the home's own: who stands in their own home folder has no
+/// project there, by whatever way either is reached.
+pub fn is_home(folder: &Path, home: &Home) -> bool {
+    disk::is_same(&folder.join(".hermes"), home.path())
+}
+
 /// Whether a path lies in a folder, links followed.
 pub fn lies_in(path: &Path, folder: &Path) -> bool {
     disk::real(path).starts_with(disk::real(folder))

@@ -27,8 +27,8 @@ pub(super) struct Project {
 impl Project {
     /// The one with these folders.
     pub(super) fn of(home: &Home, folders: &[PathBuf]) -> Self {
-        let folders = folders.iter().map(|folder| folder.join(".hermes/plugins"));
-        Self { folders: folders.filter(|folder| *folder != home.plugins()).collect() }
+        let folders = folders.iter().filter(|folder| !foreign::is_home(folder, home));
+        Self { folders: folders.map(|folder| folder.join(".hermes/plugins")).collect() }
     }
 
     /// Whether it may have plugins.
