@@ -1,5 +1,10 @@
 //! A plugin of a project with a say in what may run, accepted and then changed: what the person sees, and does.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+use serde_json::json;
+
 use crate::home::{Home, Said};
 
 const FOLDER: &str = ".hermes/plugins/safety/guard";
@@ -56,7 +61,7 @@ fn a_file_of_a_plugin_is_not_accepted_without_the_rest_of_it() {
 
     let way = format!("`hermes plugins trust {}`", folder.display());
     assert!(refused.code == Some(2) && refused.err.contains(&way), "{refused:?}");
-    assert_eq!(home.json(&["plugins", "trust"]), serde_json::json!([]));
+    assert_eq!(home.json(&["plugins", "trust"]), json!([]));
 }
 
 #[test]
@@ -69,7 +74,7 @@ fn nothing_goes_past_a_policy_of_the_home_that_was_removed_until_it_is_switched_
     home.say(&["plugins", "enable", "guard"]);
     assert!(looks(&home).out.contains("buy milk"));
     // Nobody accepted it, since it lies in the home.
-    assert_eq!(home.json(&["plugins", "trust"]), serde_json::json!([]));
+    assert_eq!(home.json(&["plugins", "trust"]), json!([]));
 
     std::fs::remove_dir_all(&folder).unwrap();
 
@@ -81,4 +86,29 @@ fn nothing_goes_past_a_policy_of_the_home_that_was_removed_until_it_is_switched_
     assert_eq!((&listed["key"], &listed["state"]), (&"guard".into(), &"failed".into()));
     home.say(&["plugins", "disable", "guard"]);
     assert!(looks(&home).out.contains("buy milk"));
+}
+
+#[test]
+fn a_folder_whose_name_is_no_text_costs_nothing_that_was_accepted_and_nothing_else_breaks_there() {
+    let tool = "from tools.registry import registry\nregistry.register('mine', 'mine', {'name': 'mine', \
+                'parameters': {'type': 'object', 'properties': {}}}, lambda args, **kw: '{}')\n";
+    let home = Home::new().file(".hermes/tools/mine.py", tool);
+    home.say(&["plugins", "trust", ".hermes/tools/mine.py"]);
+    let accepted = home.json(&["plugins", "trust"]);
+    let odd = home.project().join(OsStr::from_bytes(b"odd-\xff"));
+    let plugin = odd.join(".hermes/plugins/own");
+    std::fs::create_dir_all(&plugin).unwrap();
+    std::fs::write(plugin.join("plugin.yaml"), "name: own\n").unwrap();
+    std::fs::write(plugin.join("__init__.py"), "def register(ctx): pass\n").unwrap();
+    std::fs::write(odd.join("mine.py"), tool).unwrap();
+    let there = |words: &[&str]| Said::of(home.command(words).current_dir(&odd).output().unwrap());
+
+    let refused = there(&["plugins", "trust", ".hermes/plugins/own"]);
+    let listed = there(&["plugins", "list", "--json"]);
+    let tried = there(&["tools", "test", "mine.py", "--json"]);
+
+    assert!(refused.code == Some(1) && refused.err.contains("is not UTF-8; rename"), "{refused:?}");
+    assert_eq!(home.json(&["plugins", "trust"]), accepted);
+    assert_eq!((listed.code, &listed.json()[0]["key"]), (Some(0), &json!("own")), "{listed:?}");
+    assert_eq!((tried.code, &tried.json()["ok"]), (Some(0), &json!(true)), "{tried:?}");
 }

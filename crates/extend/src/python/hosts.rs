@@ -118,6 +118,8 @@ impl Hosts {
 
     fn worker(&self, key: &HostKey) -> Arc<Worker> {
         let Root { folder, imports, .. } = &key.root;
+        // A name that is not UTF-8 is nowhere to be imported from, and in the way of nothing else.
+        let folder = folder.to_string_lossy();
         let hello = match imports {
             Imports::Folder => json!({ "protocol": 1, "folders": [folder], "paths": [] }),
             Imports::Only(files) => {
