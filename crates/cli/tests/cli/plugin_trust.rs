@@ -9,6 +9,9 @@ use crate::home::{Home, Said};
 
 const FOLDER: &str = ".hermes/plugins/safety/guard";
 
+const STOPS: &str = "def register(ctx):\n    ctx.register_hook('pre_tool_call', lambda **kw: {'action': 'block', \
+                     'message': 'not today'})\n";
+
 fn looks(home: &Home) -> Said {
     home.run(&["tools", "call", "read_file", r#"{"path": "notes.txt"}"#])
 }
@@ -85,6 +88,24 @@ fn nothing_goes_past_a_policy_of_the_home_that_was_removed_until_it_is_switched_
     let listed = &home.json(&["plugins", "list"])[0];
     assert_eq!((&listed["key"], &listed["state"]), (&"guard".into(), &"failed".into()));
     home.say(&["plugins", "disable", "guard"]);
+    assert!(looks(&home).out.contains("buy milk"));
+}
+
+#[test]
+fn what_is_accepted_by_a_way_through_a_link_is_accepted_where_it_really_is() {
+    let home = Home::new()
+        .file(&format!("{FOLDER}/plugin.yaml"), "name: watcher\npolicy: true\n")
+        .file(&format!("{FOLDER}/__init__.py"), STOPS)
+        .file("notes.txt", "buy milk\n");
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(home.project(), &link).unwrap();
+    let path = link.join(FOLDER);
+
+    home.say(&["plugins", "trust", path.to_str().unwrap()]);
+    home.say(&["plugins", "enable", "safety/guard"]);
+
+    assert!(looks(&home).out.contains("not today"));
+    home.say(&["plugins", "trust", "--revoke", path.to_str().unwrap()]);
     assert!(looks(&home).out.contains("buy milk"));
 }
 
