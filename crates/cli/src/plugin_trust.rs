@@ -28,8 +28,9 @@ pub(crate) fn accept(shell: &Shell, path: &Path) -> Result<(), Failure> {
 
 /// Takes back what was accepted at a path, whether or not anything is there still.
 pub(crate) fn revoke(shell: &Shell, path: &Path) -> Result<(), Failure> {
-    let path = clean(shell, path);
-    if !Trust::revoke(&shell.home()?, &path)? {
+    let (home, given, path) = (shell.home()?, written(shell, path), clean(shell, path));
+    // It may have been accepted by the name of a link.
+    if !Trust::revoke(&home, &path)? && !Trust::revoke(&home, &given)? {
         return Err(Failure::usage(format!("nothing was accepted at {}", path.display())));
     }
     if shell.out.wants_json() {
@@ -100,5 +101,10 @@ fn checked_manifest(folder: &Path) -> Result<Manifest, Failure> {
 
 /// The path as the runtime will find it.
 fn clean(shell: &Shell, path: &Path) -> PathBuf {
+    foreign::in_project(&written(shell, path))
+}
+
+/// The path as it was given, from the root on.
+fn written(shell: &Shell, path: &Path) -> PathBuf {
     hermes::core::effect::lexical(&path.to_string_lossy(), shell.cwd(), None)
 }

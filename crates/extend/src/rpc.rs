@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +29,12 @@ const MAX_LOG_LINE: usize = 16 * 1024;
 
 /// Most requests that wait for an answer at once.
 const MAX_WAITING: usize = 1024;
+
+/// Most requests of the program that are answered at once; what comes on top is refused.
+const MAX_ASKED: usize = 1024;
+
+/// So many answers that it does not read end it: they would pile up without an end.
+const MAX_UNREAD: usize = 16 * MAX_ASKED;
 
 /// How long a program that closed its output may take to end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -82,18 +88,47 @@ pub struct Peer {
 }
 
 struct Wire {
-    outgoing: mpsc::UnboundedSender<Vec<u8>>,
+    outgoing: mpsc::UnboundedSender<Line>,
     next: AtomicU64,
     waiting: Mutex<Waiting>,
+    /// How many requests of the program it has no answer to yet, also where that waits to be read.
+    asked: Arc<AtomicUsize>,
+}
+
+/// A line on its way to the program, and the request that it answers.
+type Line = (Vec<u8>, Option<Open>);
+
+/// A request of the program, until its answer is written.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    /// One more, and how many there are now.
+    fn add(asked: &Arc<AtomicUsize>) -> (Self, usize) {
+        let before = asked.fetch_add(1, Ordering::Relaxed);
+        (Self(Arc::clone(asked)), before + 1)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
 struct Waiting {
-    answers: HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>,
+    answers: HashMap<u64, Waiter>,
     /// Requests that were taken back and are not answered yet.
     taken_back: HashSet<u64>,
     /// How the program ended.
     ended: Option<String>,
+}
+
+/// Whoever waits for an answer.
+struct Waiter {
+    tell: oneshot::Sender<Result<Value, RpcError>>,
+    /// What the program may ask for more on behalf of, until it has answered.
+    within: Option<u64>,
 }
 
 impl Peer {
@@ -106,7 +141,8 @@ impl Peer {
     ) -> Result<Self, RpcError> {
         let Launched { input, output, errors, keeper } = launched;
         let (outgoing, lines) = mpsc::unbounded_channel();
-        let wire = Arc::new(Wire { outgoing, next: AtomicU64::new(1), waiting: Mutex::default() });
+        let (next, waiting, asked) = (AtomicU64::new(1), Mutex::default(), Arc::default());
+        let wire = Arc::new(Wire { outgoing, next, waiting, asked });
         let (ended, words) = (keeper.ended(), LastWords::before(callee));
         let callee: Arc<dyn Callee> = words.clone();
         let reading = read(Arc::clone(&wire), output, (Arc::clone(tasks), callee), {
@@ -139,7 +175,7 @@ impl Peer {
             if waiting.answers.len() >= MAX_WAITING {
                 return Err(RpcError::NotSent(format!("{MAX_WAITING} requests are waiting already")));
             }
-            waiting.answers.insert(id, tell);
+            waiting.answers.insert(id, Waiter { tell, within: within(&params) });
         }
         let mut asked = Asked { wire: &self.wire, id, open: true };
         let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -212,9 +248,25 @@ impl Wire {
 
     /// Sends a message; `false` when nobody carries it any more.
     fn say(&self, message: &Value) -> bool {
+        self.send(message, None)
+    }
+
+    fn send(&self, message: &Value, open: Option<Open>) -> bool {
         let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
-        self.outgoing.send(line).is_ok()
+        self.outgoing.send((line, open)).is_ok()
+    }
+
+    /// Answers a request of the program.
+    fn reply(&self, id: &Value, answer: Result<Value, String>, open: Open) {
+        let reply = match answer {
+            Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            Err(message) => {
+                let error = json!({ "code": -32000, "message": message });
+                json!({ "jsonrpc": "2.0", "id": id, "error": error })
+            }
+        };
+        self.send(&reply, Some(open));
     }
 
     /// Nothing more will be answered.
@@ -223,57 +275,77 @@ impl Wire {
         waiting.ended.get_or_insert_with(|| how.to_owned());
         waiting.taken_back.clear();
         // Told outside of the lock: whoever waits may ask again at once.
-        let answers: Vec<_> = waiting.answers.drain().map(|(_, tell)| tell).collect();
+        let answers: Vec<_> = waiting.answers.drain().map(|(_, waiter)| waiter).collect();
         drop(waiting);
-        for tell in answers {
-            let _ = tell.send(Err(RpcError::Ended(how.to_owned())));
+        for waiter in answers {
+            let _ = waiter.tell.send(Err(RpcError::Ended(how.to_owned())));
         }
     }
 
     fn answered(&self, id: u64, answer: Result<Value, RpcError>) {
         let mut waiting = self.lock();
         waiting.taken_back.remove(&id);
-        if let Some(tell) = waiting.answers.remove(&id) {
+        if let Some(waiter) = waiting.answers.remove(&id) {
             drop(waiting);
             // Nobody waits any more when it was taken back at this moment.
-            let _ = tell.send(answer);
+            let _ = waiter.tell.send(answer);
         }
     }
 
-    /// Takes one line in; wrong is what is no message.
-    fn take(self: &Arc<Self>, line: &[u8], tasks: &Arc<dyn Tasks>, callee: &Arc<dyn Callee>) {
+    /// Takes one line in; wrong is what is no message. `false` when it is the last one that is read.
+    fn take(self: &Arc<Self>, line: &[u8], tasks: &Arc<dyn Tasks>, callee: &Arc<dyn Callee>) -> bool {
         let message: Value = match serde_json::from_slice(line) {
             Ok(message) => message,
-            Err(_) if line.iter().all(u8::is_ascii_whitespace) => return,
+            Err(_) if line.iter().all(u8::is_ascii_whitespace) => return true,
             // Somebody prints where messages go: kept for the log, and otherwise harmless.
             Err(_) => return logged(line, callee),
         };
         let params = || message.get("params").cloned().unwrap_or_default();
         let id = message.get("id").filter(|id| !id.is_null());
         match (message.get("method").and_then(Value::as_str), id) {
-            (Some(method), Some(id)) => {
-                let (id, wire) = (id.clone(), Arc::clone(self));
-                let answer = callee.request(method, params());
-                tasks.start(Box::pin(async move {
-                    let reply = match answer.await {
-                        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-                        Err(message) => {
-                            let error = json!({ "code": -32000, "message": message });
-                            json!({ "jsonrpc": "2.0", "id": id, "error": error })
-                        }
-                    };
-                    wire.say(&reply);
-                }));
-            }
+            (Some(method), Some(id)) => return self.asked(id, (method, params()), tasks, callee),
             (Some(method), None) => callee.notified(method, params()),
             (None, Some(id)) => {
                 // Every request of ours has a number.
                 let Some(id) = id.as_u64() else { return logged(line, callee) };
                 self.answered(id, answer_of(message));
             }
-            (None, None) => logged(line, callee),
+            (None, None) => _ = logged(line, callee),
         }
+        true
     }
+
+    /// The program asks something; `false` when it has asked too much.
+    fn asked(
+        self: &Arc<Self>,
+        id: &Value,
+        (method, params): (&str, Value),
+        tasks: &Arc<dyn Tasks>,
+        callee: &Arc<dyn Callee>,
+    ) -> bool {
+        let (open, count) = Open::add(&self.asked);
+        if count > MAX_UNREAD {
+            self.end(&format!("it asked {MAX_UNREAD} things and did not read the answers"));
+            return false;
+        }
+        if count > MAX_ASKED {
+            self.reply(id, Err(format!("{MAX_ASKED} requests are waiting already")), open);
+            return true;
+        }
+        let is_own = |number| self.lock().answers.values().any(|waiter| waiter.within == Some(number));
+        if within(&params).is_some_and(|number| !is_own(number)) {
+            self.reply(id, Err("it is not answering what this is to be within".to_owned()), open);
+            return true;
+        }
+        let (id, wire, answer) = (id.clone(), Arc::clone(self), callee.request(method, params));
+        tasks.start(Box::pin(async move { wire.reply(&id, answer.await, open) }));
+        true
+    }
+}
+
+/// On behalf of what something is asked.
+fn within(params: &Value) -> Option<u64> {
+    params.get("within").and_then(Value::as_u64)
 }
 
 fn answer_of(mut message: Value) -> Result<Value, RpcError> {
@@ -291,9 +363,9 @@ fn answer_of(mut message: Value) -> Result<Value, RpcError> {
     }
 }
 
-async fn write(input: OwnedFd, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {
+async fn write(input: OwnedFd, mut lines: mpsc::UnboundedReceiver<Line>) {
     let Ok(mut pipe) = pipe::Sender::from_owned_fd(input) else { return };
-    while let Some(line) = lines.recv().await {
+    while let Some((line, _open)) = lines.recv().await {
         if pipe.write_all(&line).await.is_err() {
             return;
         }
@@ -309,8 +381,14 @@ enum TooLong {
     Cut,
 }
 
-/// Hands on every line of a pipe, the last one also without its end; `false` when one was too long.
-async fn lines(output: OwnedFd, longest: usize, too_long: TooLong, mut each: impl FnMut(&[u8])) -> bool {
+/// Hands on every line of a pipe, the last one also without its end, until `each` wants no more; `false` when it did
+/// not come to the end, as one was too long.
+async fn lines(
+    output: OwnedFd,
+    longest: usize,
+    too_long: TooLong,
+    mut each: impl FnMut(&[u8]) -> bool,
+) -> bool {
     let Ok(mut pipe) = pipe::Receiver::from_owned_fd(output) else { return true };
     let (mut kept, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
     loop {
@@ -322,7 +400,9 @@ async fn lines(output: OwnedFd, longest: usize, too_long: TooLong, mut each: imp
         let Some(last) = parts.next_back() else { continue };
         for part in parts {
             kept.extend_from_slice(part);
-            each(&kept);
+            if !each(&kept) {
+                return false;
+            }
             kept.clear();
         }
         kept.extend_from_slice(last);
@@ -348,18 +428,23 @@ async fn read(
 ) {
     let whole = lines(output, MAX_MESSAGE, TooLong::End, |line| wire.take(line, &tasks, &callee)).await;
     if !whole {
+        // Where it ended for something else, that is what counts.
         return wire.end(&format!("it said more than {MAX_MESSAGE} bytes in one message"));
     }
     wire.end(&ended.await);
 }
 
 async fn log(errors: OwnedFd, words: Arc<LastWords>) {
-    let told = |line: &[u8]| drop(words.logged(&String::from_utf8_lossy(line)));
+    let told = |line: &[u8]| {
+        words.logged(&String::from_utf8_lossy(line));
+        true
+    };
     lines(errors, MAX_LOG_LINE, TooLong::Cut, told).await;
     words.are_said();
 }
 
-/// A line that is no message goes where logs go.
-fn logged(line: &[u8], callee: &Arc<dyn Callee>) {
+/// A line that is no message goes where logs go, and others are read after it.
+fn logged(line: &[u8], callee: &Arc<dyn Callee>) -> bool {
     callee.logged(&String::from_utf8_lossy(line));
+    true
 }

@@ -324,6 +324,12 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// Whether two paths lead to the same thing.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    one == other || place(one).is_some_and(|it| place(other) == Some(it))
+}
+
 /// Whether `path` is a folder, or a link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())

@@ -80,6 +80,23 @@ pub fn is_folder(path: &Path) -> bool {
     disk::is_folder(path)
 }
 
+/// Whether what a project in this folder would bring is the home's own: who stands in their own home folder has no
+/// project there, by whatever way either is reached.
+pub fn is_home(folder: &Path, home: &Home) -> bool {
+    disk::is_same(&folder.join(".hermes"), home.path())
+}
+
+/// Where something that a project brings is found by whoever stands there: in the project's folder as it really is, and
+/// below that by the names it is written with.
+pub fn in_project(path: &Path) -> PathBuf {
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let Some(at) = parts.iter().rposition(|part| part.as_os_str() == ".hermes") else {
+        return path.to_owned();
+    };
+    let (project, below) = parts.split_at(at);
+    disk::real(&project.iter().collect::<PathBuf>()).join(below.iter().collect::<PathBuf>())
+}
+
 /// Whether a path lies in a folder, links followed.
 pub fn lies_in(path: &Path, folder: &Path) -> bool {
     disk::real(path).starts_with(disk::real(folder))

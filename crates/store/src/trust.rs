@@ -167,7 +167,12 @@ impl Trust {
         let _lock = disk::lock(&path)?;
         let mut trust = Self::read(home)?;
         change(&mut trust);
-        let text = serde_json::to_string_pretty(&trust).unwrap_or_default();
+        // Nothing is left of a list that is written without what it cannot hold.
+        let text = serde_json::to_string_pretty(&trust).map_err(|_| StoreError::Edit {
+            path: path.clone(),
+            key: "accepted".to_owned(),
+            why: "a name in the path of it is not UTF-8; rename that file or folder".to_owned(),
+        })?;
         disk::write(&path, &format!("{text}\n"), Mode::Private)
     }
 }
@@ -179,9 +184,25 @@ fn file(home: &Home) -> PathBuf {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test sets up files of its own")]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn a_path_that_cannot_be_written_down_is_not_accepted_and_costs_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(&dir.path().join("home"));
+        Trust::accept(&home, Path::new("/work/.hermes/tools/a.py"), "one").unwrap();
+        let before = Trust::read(&home).unwrap();
+
+        let odd = Path::new(OsStr::from_bytes(b"/work-\xff/.hermes/tools/a.py"));
+        let refused = Trust::accept(&home, odd, "two").unwrap_err().to_string();
+
+        assert!(refused.contains("is not UTF-8; rename"), "{refused}");
+        assert_eq!(Trust::read(&home).unwrap(), before);
+    }
 
     #[test]
     fn exactly_what_was_accepted_is_trusted_until_it_is_taken_back() {

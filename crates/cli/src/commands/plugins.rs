@@ -133,7 +133,7 @@ fn described(view: &PluginView) -> Value {
         "description": view.manifest.description,
         "author": view.manifest.author,
         "source": view.origin.word(),
-        "path": view.folder,
+        "path": view.folder.as_ref().map(|folder| folder.display().to_string()),
         "executable": !view.manifest.run.is_empty(),
         "state": word(&view.state).0,
         "enabled": matches!(view.state, PluginState::On | PluginState::Late(_) | PluginState::Failed(_)),

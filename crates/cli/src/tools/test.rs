@@ -46,7 +46,7 @@ impl Run for Test {
         let fine = tried.iter().all(Tried::is_fine) && !tried.is_empty();
         if shell.out.wants_json() {
             let tools: Vec<Value> = tried.iter().map(Tried::json).collect();
-            shell.out.json(&json!({ "file": path, "ok": fine, "tools": tools }))?;
+            shell.out.json(&json!({ "file": path.display().to_string(), "ok": fine, "tools": tools }))?;
         } else {
             tried.iter().try_for_each(|tried| tried.show(shell))?;
         }

@@ -38,6 +38,11 @@ def much(chosen):
     print("x" * 300_000)
     subprocess.Popen(["sleep", "1000"])
 
+def floods(chosen):
+    for _ in range(40):
+        print("x" * 1_000_000, end="")
+    return 4
+
 def breaks(chosen):
     print("before")
     raise ValueError("then")
@@ -49,7 +54,7 @@ def reads(chosen):
 def register(ctx):
     def by(parser):
         parser.add_argument("by", nargs="?")
-    for handler in (everything, much, breaks, reads):
+    for handler in (everything, much, floods, breaks, reads):
         ctx.register_cli_command(handler.__name__, "", by, handler)
 "#;
 
@@ -68,6 +73,19 @@ fn whatever_a_command_of_a_plugin_or_its_children_write_reaches_the_person() {
     assert_eq!((much.out.len(), much.code), (300_001, Some(0)));
     assert_eq!((broken.out.as_str(), broken.code), ("before\n", Some(1)), "{broken:?}");
     assert_eq!(broken.err, "error: ValueError: then\n");
+}
+
+#[test]
+fn of_a_command_that_prints_without_end_the_beginning_is_told_and_that_there_was_more() {
+    let home = Home::new();
+    home.plugin("loud", LOUD);
+    home.say(&["plugins", "enable", "loud"]);
+
+    let said = home.run(&["floods"]);
+
+    let warning =
+        "warning: standard output of the command is cut: only its first 29356544 letters are told\n";
+    assert_eq!((said.code, said.err.as_str(), said.out.len()), (Some(4), warning, 29_356_544));
 }
 
 #[test]

@@ -144,6 +144,21 @@ registry.register(
 }
 
 #[test]
+fn what_lies_in_the_current_folder_is_not_run_because_a_module_has_its_name() {
+    let home = Home::new().tool("weather.py", ASYNC).keyed();
+    let (project, marker) = (home.project(), home.path().join("ran"));
+    for name in ["asyncio", "contextvars", "importlib", "inspect", "json", "queue", "threading", "types"] {
+        let stranger = format!("open({marker:?}, 'w').close()\nraise SystemExit('a stranger')\n");
+        std::fs::write(project.join(name).with_extension("py"), stranger).unwrap();
+    }
+
+    let said = home.weather();
+
+    assert_eq!((said.code, &said.json()["sky"]), (Some(0), &json!("drizzle")), "{said:?}");
+    assert!(!marker.exists());
+}
+
+#[test]
 fn a_broken_file_costs_nobody_but_itself() {
     let home = Home::new()
         .tool("weather.py", TASK_ID)
@@ -172,6 +187,16 @@ fn a_call_of_a_tool_whose_file_is_broken_says_why_it_is_not_there() {
     let off = home.command(&["tools", "explain", "weather"]).env("HERMES_SAFE_MODE", "1").output().unwrap();
     let off = Said::of(off);
     assert!(off.out.contains("HERMES_SAFE_MODE switches"), "{off:?}");
+}
+
+#[test]
+fn a_number_that_is_longer_than_numbers_here_loses_no_digit() {
+    let long = SYNC.replace("22", "123456789012345678901234567890");
+    let home = Home::new().tool("weather.py", &long).keyed();
+
+    let said = home.weather();
+
+    assert_eq!(said.json()["temp"], "123456789012345678901234567890", "{said:?}");
 }
 
 #[test]

@@ -106,6 +106,12 @@ pub(super) fn container(text: &str) -> Option<Value> {
     (!reader.truncated && reader.rest().trim().is_empty()).then_some(value)
 }
 
+/// Reads JSON that must not lose anything: an integer that no number here can hold is its digits as a text.
+pub(crate) fn exact(text: &str) -> Option<Value> {
+    let value = serde_json::from_str(text).ok()?;
+    if lost_digits(&value) { container(text).or(Some(value)) } else { Some(value) }
+}
+
 fn unwrapped(text: &str, wraps: u32) -> Result<Parsed, RepairError> {
     if text.trim().is_empty() {
         return Ok(Parsed { value: Map::new(), mended: wraps > 0, truncated: false });

@@ -257,3 +257,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_integer_that_no_number_can_hold_is_read_as_its_digits() {
+    let text = r#"{"id": 123456789012345678901234567890, "all": [-9223372036854775809, 18446744073709551615, 1e30, 0.5]}"#;
+
+    let wanted = json!({
+        "id": "123456789012345678901234567890",
+        "all": ["-9223372036854775809", 18_446_744_073_709_551_615_u64, 1e30, 0.5],
+    });
+    assert_eq!(exact(text), Some(wanted));
+    assert_eq!((exact("{oops}"), exact("{\"a\": 1,}")), (None, None), "nothing is mended");
+}

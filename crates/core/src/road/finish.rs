@@ -16,6 +16,7 @@ use crate::call::CallId;
 use crate::definitions::Toolbox;
 use crate::error::ToolError;
 use crate::hook::{CallEnd, CallView};
+use crate::json::exact;
 use crate::loop_guard::digest;
 use crate::outcome::{Attachment, Outcome, Status};
 use crate::road::hooks::Touched;
@@ -263,10 +264,10 @@ fn kept_back(status: Status) -> Status {
     if status.is_ok() { Status::Withheld } else { status }
 }
 
-/// Text that is a JSON object or list is that; other text is the result.
+/// Text that is a JSON object or list is that, with every digit of its numbers; other text is the result.
 fn from_text(text: &str) -> Value {
-    match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+    match exact(text) {
+        Some(value @ (Value::Object(_) | Value::Array(_))) => value,
         _ => json!({ "result": text }),
     }
 }

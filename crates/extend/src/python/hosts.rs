@@ -118,6 +118,8 @@ impl Hosts {
 
     fn worker(&self, key: &HostKey) -> Arc<Worker> {
         let Root { folder, imports, .. } = &key.root;
+        // A name that is not UTF-8 is nowhere to be imported from, and in the way of nothing else.
+        let folder = folder.to_string_lossy();
         let hello = match imports {
             Imports::Folder => json!({ "protocol": 1, "folders": [folder], "paths": [] }),
             Imports::Only(files) => {
@@ -145,10 +147,12 @@ pub(crate) fn surroundings(home: &std::path::Path) -> [(String, String); 2] {
 
 /// The Python process, with these variables beyond the usual ones.
 pub(crate) fn python(consent: Consent, home: &std::path::Path, variables: &[(String, String)]) -> Program {
+    // It starts where we are, and modules that lie there are not its own; older versions see to that in `wire.py`.
+    let safe = ("PYTHONSAFEPATH".to_owned(), "1".to_owned());
     Program {
         program: "python3".to_owned(),
         arguments: ["-u", "-c", HOST].map(Into::into).to_vec(),
-        variables: surroundings(home).into_iter().chain(variables.iter().cloned()).collect(),
+        variables: surroundings(home).into_iter().chain([safe]).chain(variables.iter().cloned()).collect(),
         directory: None,
         consent,
     }

@@ -110,10 +110,8 @@ impl ToolFiles {
             let project = Some(format!("{}.hermes/tools/", "../".repeat(above)));
             Folder { path: folder.join(".hermes/tools"), project }
         };
-        let project = project.iter().enumerate().map(of_project);
-        // Whoever stands in their own home folder has no project there.
-        let project: Vec<Folder> = project.filter(|folder| folder.path != own.path).collect();
-        let folders = std::iter::once(own).chain(project).collect();
+        let project = project.iter().enumerate().filter(|(_, folder)| !foreign::is_home(folder, &home));
+        let folders = std::iter::once(own).chain(project.map(of_project)).collect();
         let checks = Arc::new(HungChecks::new(home.clone(), HUNG));
         Self { home, hosts, asking, folders, one_moment, state: Mutex::default(), checks }
     }

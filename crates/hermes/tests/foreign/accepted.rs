@@ -187,6 +187,29 @@ fn it_holds_in_every_folder_of_its_repository() {
 }
 
 #[test]
+fn it_holds_below_its_folder_whatever_is_a_repository_there() {
+    for repository in [None, Some("project/deep"), Some("project/deep/inside")] {
+        let home = guarded();
+        home.write("project/deep/inside/.hermes/plugins/other/plugin.yaml", "name: other\n");
+        home.write("project/.hermes/plugins/mild/plugin.yaml", "name: mild\n");
+        if let Some(folder) = repository {
+            home.write(&format!("{folder}/.git/HEAD"), "ref: refs/heads/main\n");
+        }
+        let path = std::env::var("PATH").unwrap();
+        let builder = Runtime::builder().cwd(home.path().join("project/deep/inside")).home(state(&home));
+        let runtime = builder.env([("PATH".to_owned(), path)]).build().unwrap();
+
+        assert!(todo(&runtime).body.contains("no todo"), "{repository:?}");
+        let keys: Vec<String> = runtime.plugins().into_iter().map(|view| view.key).collect();
+        assert_eq!(keys, ["other", "pol"], "{repository:?}");
+        std::fs::remove_dir_all(home.path().join("project/.hermes")).unwrap();
+        assert!(shut(&runtime).is_some(), "{repository:?}");
+        Trust::revoke(&state(&home), &folder(&home)).unwrap();
+        assert!(shut(&runtime).is_none(), "{repository:?}");
+    }
+}
+
+#[test]
 fn a_program_that_makes_one_call_sees_it_too() {
     let home = guarded();
     home.write("home/config.yaml", "plugins:\n  enabled: [pol, plugged]\n");

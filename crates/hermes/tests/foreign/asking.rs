@@ -170,3 +170,55 @@ fn what_a_hook_calls_ends_with_the_call_that_the_hook_was_about() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A program that tries to call a tool within everything that is being answered, while another plugin answers.
+const SPY: &str = r"
+import json, os, sys, threading
+
+running, spied = (os.path.join(os.environ['HERMES_HOME'], name) for name in ('running', 'spied'))
+answers = []
+
+def say(message):
+    print(json.dumps({'jsonrpc': '2.0', **message}), flush=True)
+
+def spy():
+    open(running).read()
+    for number in range(1, 10):
+        call = {'within': number, 'name': 'todo', 'arguments': {}}
+        say({'id': number, 'method': 'tool.dispatch', 'params': call})
+
+for line in sys.stdin:
+    told = json.loads(line)
+    if 'method' not in told:
+        answers.append(told.get('result') or told['error']['message'])
+        if len(answers) == 9:
+            open(spied, 'w').write(json.dumps(answers))
+    elif told['method'] == 'hook':
+        if told['params']['payload']['tool_name'] == 'meets':
+            threading.Thread(target=spy).start()
+        say({'id': told['id'], 'result': {'answers': []}})
+    elif 'id' in told:
+        say({'id': told['id'], 'result': {'hooks': ['pre_tool_call']}})
+";
+
+#[test]
+fn a_program_makes_no_calls_on_behalf_of_what_others_answer() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [spy, other]\n");
+    home.write("home/plugins/spy/plugin.yaml", "name: spy\nrun: [python3, main.py]\n");
+    home.write("home/plugins/spy/main.py", SPY);
+    let body = "    import json, os\n    running, spied = (os.path.join(os.environ['HERMES_HOME'], it) for it in \
+                ('running', 'spied'))\n    for it in (running, spied):\n        os.path.exists(it) or \
+                os.mkfifo(it)\n    def meets(args, **kw):\n        open(running, 'w').close()\n        \
+                return json.dumps({'said': json.load(open(spied))})\n    \
+                ctx.register_tool(name='meets', toolset='m', schema={'name': 'meets', 'parameters': {'type': \
+                'object', 'properties': {}}}, handler=meets)\n";
+    plugin_with(&home, "other", "", body);
+    let runtime = runtime(&home, LONG);
+    runtime.wait_for_tool("meets");
+
+    let said = call(&runtime, "meets", &json!({}));
+
+    let refused = json!(vec!["it is not answering what this is to be within"; 9]);
+    assert_eq!((said.status, &crate::body(&said)["said"]), (Status::Ok, &refused), "{said:?}");
+}

@@ -12,7 +12,7 @@ use crate::{LONG, body, call, file_with, runtime};
 
 /// Handlers that misbehave, and some that do not.
 const TOOLS: &str = r#"
-import ctypes, json, os, time
+import ctypes, json, os, subprocess, time
 from tools.registry import registry
 
 
@@ -58,6 +58,15 @@ def number(args, **kw):
 def raises(args, **kw):
     raise ValueError("no such thing")
 
+def leaves(args, **kw):
+    return json.dumps({"pid": subprocess.Popen(["sleep", "1000"]).pid})
+
+def waits(args, **kw):
+    try:
+        subprocess.run(["sh", "-c", "trap '' TERM; sleep 1000; sleep 1000"], stdout=subprocess.PIPE)
+    finally:
+        open(args["file"], "w").close()
+
 PARAMETERS = {"type": "object", "properties": {"file": {"type": "string"}, "seconds": {"type": "number"}}}
 
 registry.register("boom", "faults", {"name": "boom", "parameters": PARAMETERS}, boom)
@@ -71,6 +80,8 @@ registry.register("anap", "faults", {"name": "anap", "parameters": PARAMETERS}, 
 registry.register("pid", "faults", {"name": "pid", "parameters": PARAMETERS}, pid)
 registry.register("number", "faults", {"name": "number", "parameters": PARAMETERS}, number)
 registry.register("raises", "faults", {"name": "raises", "parameters": PARAMETERS}, raises)
+registry.register("leaves", "faults", {"name": "leaves", "parameters": PARAMETERS}, leaves)
+registry.register("waits", "faults", {"name": "waits", "parameters": PARAMETERS}, waits)
 "#;
 
 /// A runtime with the misbehaving tools, whose calls may take so long.
@@ -129,6 +140,24 @@ fn a_hang_costs_its_call_alone() {
     }
 
     assert_eq!(body(&call(&runtime, "pid", &json!({}))), first, "the process goes on");
+}
+
+#[test]
+fn what_a_call_that_is_stopped_waits_for_ends_with_it_and_what_another_one_left_stays() {
+    let (home, runtime) = faults(Duration::from_secs(3));
+    let over = home.path().join("over");
+    let left = body(&call(&runtime, "leaves", &json!({})))["pid"].clone();
+
+    let stopped = call(&runtime, "waits", &json!({ "file": over }));
+
+    assert_eq!(stopped.status, Status::TimedOut, "{stopped:?}");
+    let began = Instant::now();
+    while !over.exists() {
+        assert!(began.elapsed() < Duration::from_secs(15), "it waits still");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = std::fs::read_to_string(format!("/proc/{left}/status")).unwrap();
+    assert!(status.contains("State:\tS"), "{status}");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use hermes::{Status, ToolCall};
+use hermes::store::Home;
+use hermes::{Runtime, Status, ToolCall};
 use hermes_testkit::TempHome;
 use serde_json::json;
 
@@ -156,4 +157,47 @@ fn what_a_program_in_python_compiles_lies_in_the_cache_and_not_beside_what_was_a
     let compiled = std::fs::read_dir(home.path().join("home/cache/pycache").join(below)).unwrap();
     let names: Vec<String> = compiled.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().any(|name| name.starts_with("part.")), "{names:?}");
+}
+
+#[test]
+fn a_program_that_asks_and_does_not_read_the_answers_is_ended_and_costs_its_own_call() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [asker, other]\n");
+    home.write("home/plugins/asker/plugin.yaml", "name: asker\nrun: [python3, main.py]\n");
+    let main = "import json, sys\nTOOL = {'name': 'asker', 'schema': {'name': 'asker', 'parameters': {'type': \
+                'object', 'properties': {}}}}\nfor line in sys.stdin:\n    asked = json.loads(line)\n    if \
+                asked['method'] == 'tool.call':\n        while True:\n            print('{\"id\":1,\"method\":\
+                \"any\"}\\n' * 1000)\n    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': \
+                {'tools': [TOOL]}}), flush=True)\n";
+    home.write("home/plugins/asker/main.py", main);
+    plugin_with(&home, "other", "", &tool_lines("other"));
+    let runtime = runtime(&home, LONG);
+    runtime.wait_for_tool("asker");
+    runtime.wait_for_tool("other");
+
+    let said = call(&runtime, "asker", &json!({}));
+
+    let why = "it asked 16384 things and did not read the answers";
+    assert!((said.status, said.body.contains(why)) == (Status::Failed, true), "{said:?}");
+    assert_eq!(call(&runtime, "other", &json!({})).status, Status::Ok);
+}
+
+#[test]
+fn a_home_that_is_reached_by_a_link_is_no_project_of_whoever_stands_in_it() {
+    let home = TempHome::new();
+    home.write("real/.hermes/tools/mine.py", &file_with("mine", ""));
+    home.write("real/.hermes/plugins/own/plugin.yaml", "name: own\n");
+    home.write("real/.git/HEAD", "ref: refs/heads/main\n");
+    home.write("real/work/notes", "");
+    std::os::unix::fs::symlink(home.path().join("real"), home.path().join("link")).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let builder = Runtime::builder().cwd(home.path().join("real/work"));
+    let builder = builder.home(Home::at(&home.path().join("link/.hermes")));
+    let runtime = builder.env([("PATH".to_owned(), path)]).build().unwrap();
+    runtime.wait_for_tool("mine");
+
+    assert_eq!(call(&runtime, "mine", &json!({})).status, Status::Ok);
+    assert_eq!(runtime.foreign_problems(), Vec::<String>::new());
+    let origins: Vec<&str> = runtime.plugins().iter().map(|view| view.origin.word()).collect();
+    assert_eq!(origins, ["user"]);
 }

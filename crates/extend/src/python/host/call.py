@@ -148,6 +148,8 @@ def _cli(params, job):
             print("error: " + _words(error), file=sys.stderr)
             code = 1
     out, err = caught.texts
+    for cut in caught.cut:
+        err += "%swarning: %s\n" % ("" if err.endswith("\n") or not err else "\n", cut)
     return {"exit_code": code, "out": out, "err": err}
 
 

@@ -188,8 +188,6 @@ def _set_up(params):
     )
     _module("hermes_constants", get_hermes_home=_home)
     _known["settings"] = params
-    # Started with -c, the current directory would be the first place to import from.
-    kept = [place for place in sys.path if place != ""]
-    sys.path[:] = kept + [place for place in params.get("paths") or [] if place not in kept]
+    sys.path += [place for place in params.get("paths") or [] if place not in sys.path]
 
 

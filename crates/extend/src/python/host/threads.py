@@ -13,6 +13,8 @@ class _Job:
         self.cancelled = False
         self.task = None
         self.thread = None
+        self.native = None
+        self.before = None
         self.lock = threading.Lock()
 
 
@@ -27,7 +29,8 @@ def _run(job):
         if job.cancelled:
             _answer(job, error="taken back")
             return
-        job.thread = threading.get_ident()
+        job.thread, job.native = threading.get_ident(), threading.get_native_id()
+        job.before = _children(os.getpid(), job.native)
     within = job.params.get("within")
     _call.set(within)
     if within is not None:
@@ -100,20 +103,63 @@ def _cancel(number):
         return
     with job.lock:
         job.cancelled = True
-        if job.task is None:
+        task, started = job.task, _started(job)
+        if task is None:
             _throw(job)
-            return
-        loop, task = job.task
-        loop.call_soon_threadsafe(task.cancel)
-    # A coroutine that does not let go of its loop hears of nothing.
-    late = threading.Timer(1, _throw_late, [job])
-    late.daemon = True
-    late.start()
+        else:
+            task[0].call_soon_threadsafe(task[1].cancel)
+    _signal(started, "SIGTERM")
+    if task is not None or started:
+        late = threading.Timer(1, _cancel_late, [job, task is not None, started])
+        late.daemon = True
+        late.start()
 
 
-def _throw_late(job):
+def _cancel_late(job, is_late, started):
+    """A coroutine that does not let go of its loop hears of nothing, and some processes do not end when asked to."""
     with job.lock:
-        _throw(job)
+        if is_late:
+            _throw(job)
+        started += _started(job)
+    _signal(started, "SIGKILL")
+    for process in started:
+        os.close(process)
+
+
+def _children(process, thread):
+    """The processes that a thread has started and not buried; nothing where the system does not tell."""
+    try:
+        with open("/proc/%d/task/%d/children" % (process, thread)) as numbers:
+            return {int(number) for number in numbers.read().split()}
+    except (OSError, ValueError):
+        return None
+
+
+def _started(job):
+    """What the thread of a job has started for it and still runs, with all that this has started: a handler that waits
+    for it hears of nothing."""
+    if job.thread is None or job.before is None:
+        return []
+    new, held = list((_children(os.getpid(), job.native) or set()) - job.before), []
+    for process in new:
+        try:
+            held.append(os.pidfd_open(process))
+            threads = os.listdir("/proc/%d/task" % process)
+        except (AttributeError, OSError):
+            continue
+        for thread in threads:
+            new += _children(process, int(thread)) or ()
+    return held
+
+
+def _signal(processes, name):
+    import signal
+
+    for process in processes:
+        try:
+            signal.pidfd_send_signal(process, getattr(signal, name))
+        except OSError:
+            pass
 
 
 def _throw(job):

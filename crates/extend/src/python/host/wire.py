@@ -9,13 +9,22 @@ inspect, importlib) are imported when somebody needs them, because most starts d
 Processes that `multiprocessing` starts anew run this text too, under another name: they only get to know
 the modules of tool files and plugins, and nobody is spoken to.
 """
+# Started with -c, the current directory is the first place to import from. What lies there is a stranger's as long as
+# nobody accepted it, and nothing is imported before it is out of the way.
+import sys
+
+sys.path[:] = [place for place in sys.path if place != ""]
+
 import contextvars
 import json
 import os
-import sys
 import threading
 from queue import SimpleQueue
 from types import ModuleType
+
+# Python 3.11 and newer leave it out themselves, also in processes that `multiprocessing` starts anew. Programs that a
+# handler starts are its own affair.
+os.environ.pop("PYTHONSAFEPATH", None)
 
 _wire_in = _wire_out = _log_out = -1
 

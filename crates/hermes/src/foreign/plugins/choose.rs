@@ -223,7 +223,8 @@ impl Plugins {
     pub(super) fn in_folders(&self) -> Vec<Found> {
         let mut unused = Witnesses::default();
         let mut found = self.in_home(&mut unused);
-        found.extend(self.in_project(&mut unused));
+        let policies = Trust::policies(&self.home, &mut unused);
+        found.extend(self.in_project(&policies, &mut unused));
         found
     }
 

@@ -22,13 +22,21 @@ pub(super) struct Project {
     /// In the folder one stands in, then in those above it. The home's own is not among them: whoever stands in
     /// their own home folder has no project there.
     folders: Vec<PathBuf>,
+    /// In the folders above the project. There only what was accepted with a say counts: it must not end where
+    /// somebody makes a repository below it, or takes away the one that it is in.
+    above: Vec<PathBuf>,
 }
 
 impl Project {
     /// The one with these folders.
     pub(super) fn of(home: &Home, folders: &[PathBuf]) -> Self {
-        let folders = folders.iter().map(|folder| folder.join(".hermes/plugins"));
-        Self { folders: folders.filter(|folder| *folder != home.plugins()).collect() }
+        let above = folders.last().map_or(Path::new(""), PathBuf::as_path).ancestors().skip(1);
+        let plugins =
+            |folder: &Path| (!foreign::is_home(folder, home)).then(|| folder.join(".hermes/plugins"));
+        Self {
+            folders: folders.iter().filter_map(|folder| plugins(folder)).collect(),
+            above: above.filter_map(plugins).collect(),
+        }
     }
 
     /// Whether it may have plugins.
@@ -42,7 +50,12 @@ impl Project {
     }
 
     fn holds(&self, path: &Path) -> bool {
-        self.folders.iter().any(|folder| path.starts_with(folder))
+        self.folders.iter().chain(&self.above).any(|folder| path.starts_with(folder))
+    }
+
+    /// Those of the folders above in which one of these is.
+    fn above_with<'a>(&'a self, policies: &'a [impl AsRef<Path>]) -> impl Iterator<Item = &'a PathBuf> {
+        self.above.iter().filter(|folder| policies.iter().any(|path| path.as_ref().starts_with(folder)))
     }
 }
 
@@ -67,7 +80,7 @@ impl Plugins {
             Ok(trust) => (trust, None),
             Err(wrong) => (Trust::default(), Some(wrong.to_string())),
         };
-        let found = self.in_project(witnesses);
+        let found = self.in_project(policies, witnesses);
         missing.retain(|name| !found.iter().any(|it| is_named(it, name)));
         let mut chosen = Vec::new();
         for found in found.into_iter().filter(|found| wanted.wants(found)) {
@@ -86,11 +99,18 @@ impl Plugins {
         chosen
     }
 
-    pub(super) fn in_project(&self, witnesses: &mut Witnesses) -> Vec<Found> {
+    /// Those of the project, and those above it that were accepted with a say and lie where `policies` tells.
+    pub(super) fn in_project(&self, policies: &[impl AsRef<Path>], witnesses: &mut Witnesses) -> Vec<Found> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let manifests = &mut known.manifests;
-        let found = self.project.folders.iter();
-        found.flat_map(|folder| in_folder(folder, Origin::Project, manifests, witnesses)).collect()
+        let mut look = |folder: &PathBuf| in_folder(folder, Origin::Project, manifests, witnesses);
+        let mut found: Vec<Found> = self.project.folders.iter().flat_map(&mut look).collect();
+        let has_say = |it: &Found| match &it.code {
+            Code::Folder(folder) => policies.iter().any(|path| path.as_ref() == folder),
+            Code::EntryPoint(_) => false,
+        };
+        found.extend(self.project.above_with(policies).flat_map(look).filter(has_say));
+        found
     }
 
     /// Of what was accepted when lists did not tell, it is remembered now that it has a say.
