@@ -13,6 +13,7 @@ pub(crate) fn handler(name: &str) -> Option<Handler> {
         "zip" => zip,
         "unzip" | "7z" | "7za" | "7zz" | "unrar" | "rar" | "unar" | "zpaq" | "arc" => unzip,
         "cpio" => cpio,
+        "jar" => jar,
         _ => return None,
     })
 }
@@ -287,6 +288,18 @@ fn unzip(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
     }
     if parsed.has("p", "") && call.name == "unzip" || call.args.iter().any(|arg| &*arg.text == "-so") {
         return Flow::unknown(Origin { decoded: true, ..Origin::default() });
+    }
+    Flow::none()
+}
+
+/// `jar xf a.jar`: the first word may be letters without a dash, as with tar.
+fn jar(walk: &mut Walk<'_>, call: Call<'_>) -> Flow {
+    let letters = call.args.first().filter(|arg| !arg.text.starts_with("--"));
+    let extracts = letters.is_some_and(|arg| arg.text.contains('x'))
+        || call.args.iter().any(|arg| &*arg.text == "--extract");
+    if extracts {
+        let folder = parse(call.args, Spec { short: "fC", long: &["file", "dir"], stops: false });
+        unpacks(walk, folder.value("C", "dir"), call.span);
     }
     Flow::none()
 }

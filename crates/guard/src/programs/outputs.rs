@@ -40,19 +40,80 @@ fn writes(name: &str) -> bool {
 
 /// The output file that the option at `at` names.
 pub(super) fn named<'a>(args: &'a [Arg<'_>], at: usize) -> Option<&'a str> {
+    value(args, at, writes)
+}
+
+/// What is named by the option at `at`, if it is one of these.
+fn value<'a>(args: &'a [Arg<'_>], at: usize, is: impl Fn(&str) -> bool) -> Option<&'a str> {
     let text = &*args.get(at)?.text;
     let bare = text.trim_start_matches('-');
     if let Some((name, file)) = bare.split_once('=') {
-        return writes(name).then_some(file);
+        return is(name).then_some(file);
     }
     if bare.len() == text.len() {
         return None;
     }
-    if writes(bare) {
+    if is(bare) {
         return args.get(at + 1).map(|next| &*next.text);
     }
     // `-o/path`
-    bare.strip_prefix('o').filter(|file| file.starts_with('/') && text.len() == bare.len() + 1)
+    let (letter, file) = bare.split_at_checked(1)?;
+    (file.starts_with('/') && text.len() == bare.len() + 1 && is(letter)).then_some(file)
+}
+
+/// Options, without their dashes, whose value is the folder that a package manager puts things into.
+fn folders(name: &str) -> &'static [&'static str] {
+    match name {
+        "pip" | "pip3" => &["t", "target", "prefix", "root", "d", "dest", "src"],
+        "npm" | "pnpm" | "yarn" => &["prefix", "C", "dir", "cwd", "modules-folder", "pack-destination"],
+        "gem" => &["i", "install-dir", "n", "bindir"],
+        "cargo" => &["root", "target-dir", "artifact-dir"],
+        "composer" => &["d", "working-dir"],
+        _ => &[],
+    }
+}
+
+/// Whether a package manager is told to put something somewhere, and not only to run or look at what is there.
+fn puts(args: &[Arg<'_>]) -> bool {
+    let verb = |arg: &Arg<'_>| {
+        matches!(
+            &*arg.text,
+            "install"
+                | "i"
+                | "ci"
+                | "add"
+                | "update"
+                | "upgrade"
+                | "up"
+                | "link"
+                | "download"
+                | "wheel"
+                | "pack"
+                | "init"
+                | "create"
+                | "require"
+                | "build"
+        )
+    };
+    args.iter().any(verb)
+}
+
+/// A known program that is told to put something among the agent's own files, and whose own reader said nothing of
+/// it.
+fn among_the_agents(walk: &mut Walk<'_>, call: Call<'_>, before: usize) {
+    if searches(call.name) {
+        return;
+    }
+    let folders = if puts(call.args) { folders(call.name) } else { &[] };
+    for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.text.starts_with('-')) {
+        let is = |name: &str| writes(name) || folders.contains(&name);
+        let Some(target) = value(call.args, at, is).map(|place| walk.target(place)) else { continue };
+        let told = walk.effects.get(before..).unwrap_or_default();
+        let known = |effect: &Effect| effect.kind == Kind::Write && effect.touches(&[Place::AgentConfig]);
+        if target.place == Place::AgentConfig && !told.iter().any(known) {
+            return walk.emit_on(Kind::Write, "puts files there", arg.span, vec![target], How::default());
+        }
+    }
 }
 
 /// Whether a word can be an option that names an output.
@@ -98,6 +159,7 @@ fn made_from(call: Call<'_>) -> Flow {
 /// A known program that is told to write its output to a disk or a file of the system, and whose
 /// own reader said nothing.
 pub(super) fn of_known(walk: &mut Walk<'_>, call: Call<'_>, before: usize) {
+    among_the_agents(walk, call, before);
     let elsewhere = |text: &str| text.contains("/dev/") || text.contains("/etc/") || text.contains("/usr/");
     if !call.args.iter().any(|arg| elsewhere(&arg.text)) && !disks::in_devices(walk) {
         return;
@@ -175,5 +237,6 @@ mod tests {
         assert_eq!(named(&args("--config /etc/x"), 0), None);
         assert_eq!(named(&args("output /dev/sda"), 0), None);
         assert_eq!(named(&args("-o"), 0), None);
+        assert_eq!(named(&args("-é/x"), 0), None);
     }
 }
