@@ -13,6 +13,7 @@
 //! | `keyless` | a fresh home reads, looks, speaks and plans without any key |
 //! | `mcp` | MCP servers: added, looked at, agreed to, removed |
 //! | `mcp_login` | logging in to an MCP server, in a browser |
+//! | `mcp_switch` | which tools of an MCP server the agent gets |
 //! | `memory` | notes and earlier conversations |
 //! | `plugin_commands` | commands that plugins add |
 //! | `plugin_trust` | plugins of a project with a say, accepted and then changed |
@@ -52,6 +53,7 @@ mod keyless;
 mod mcp;
 mod mcp_login;
 mod mcp_remote;
+mod mcp_switch;
 mod memory;
 mod plugin_commands;
 mod plugin_trust;
