@@ -8,6 +8,7 @@ pub mod digest;
 pub mod hooks;
 mod last_words;
 pub mod launch;
+mod letters;
 pub mod mcp;
 pub mod plugins;
 pub mod python;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, Either, select};
 use hermes_core::host::Host;
+use hermes_core::json::exact;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
@@ -20,6 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::last_words::LastWords;
 use crate::launch::{Keeper, Launched};
+use crate::letters::mended;
 
 /// The longest message.
 pub(crate) const MAX_MESSAGE: usize = 32 * 1024 * 1024;
@@ -294,11 +296,11 @@ impl Wire {
 
     /// Takes one line in; wrong is what is no message. `false` when it is the last one that is read.
     fn take(self: &Arc<Self>, line: &[u8], tasks: &Arc<dyn Tasks>, callee: &Arc<dyn Callee>) -> bool {
-        let message: Value = match serde_json::from_slice(line) {
-            Ok(message) => message,
-            Err(_) if line.iter().all(u8::is_ascii_whitespace) => return true,
+        let message: Value = match message(line) {
+            Some(message) => message,
+            None if line.iter().all(u8::is_ascii_whitespace) => return true,
             // Somebody prints where messages go: kept for the log, and otherwise harmless.
-            Err(_) => return logged(line, callee),
+            None => return logged(line, callee),
         };
         let params = || message.get("params").cloned().unwrap_or_default();
         let id = message.get("id").filter(|id| !id.is_null());
@@ -341,6 +343,13 @@ impl Wire {
         tasks.start(Box::pin(async move { wire.reply(&id, answer.await, open) }));
         true
     }
+}
+
+/// A message, with every digit of its numbers; also one with bytes that are no letters, or with halves of letters:
+/// whoever waits for it would wait until the time is over.
+fn message(line: &[u8]) -> Option<Value> {
+    let text = String::from_utf8_lossy(line);
+    exact(&text).or_else(|| exact(std::str::from_utf8(&mended(text.as_bytes())).ok()?))
 }
 
 /// On behalf of what something is asked.

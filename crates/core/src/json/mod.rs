@@ -32,8 +32,7 @@ mod violation;
 
 pub use coerce::coerce;
 pub use derive::{Derived, derived};
-pub(crate) use repair::exact;
-pub use repair::{Parsed, Problem, RepairError, parse_arguments};
+pub use repair::{Parsed, Problem, RepairError, exact, parse_arguments};
 pub use sanitize::{Dialect, FIT_RULES, is_fit, sanitize};
 pub use schema::referred;
 pub use text::JsonText;

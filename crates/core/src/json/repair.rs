@@ -107,7 +107,7 @@ pub(super) fn container(text: &str) -> Option<Value> {
 }
 
 /// Reads JSON that must not lose anything: an integer that no number here can hold is its digits as a text.
-pub(crate) fn exact(text: &str) -> Option<Value> {
+pub fn exact(text: &str) -> Option<Value> {
     let value = serde_json::from_str(text).ok()?;
     if lost_digits(&value) { container(text).or(Some(value)) } else { Some(value) }
 }

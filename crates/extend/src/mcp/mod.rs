@@ -6,11 +6,10 @@
 //! | [`ring`] | servers that lead back to us |
 //! | [`oauth`] | how a client gets and keeps the right to ask a server |
 //! | [`server`] | our tools for clients of others |
-//! | `letters`, `skim` | messages that are not as they should be |
+//! | `skim` | messages that are not as they should be |
 //! | `unread` | answers that the other side does not take |
 
 pub mod client;
-mod letters;
 pub mod oauth;
 pub mod ring;
 pub mod server;

@@ -257,6 +257,34 @@ fn what_handlers_do_wrong_is_told_as_it_is() {
     assert!(raised.body.contains("Tool execution failed: ValueError: no such thing"), "{raised:?}");
 }
 
+/// A program with one tool, which answers with bytes that are no letters, half a letter and a large number.
+const ODD: &str = r#"
+import json, sys
+
+said = b'{"result":{"latin":"gr\xfc\xdfe","half":"\\ud83c","number":123456789012345678901234567890}}'
+tool = {'name': 'odd', 'schema': {'type': 'object', 'properties': {}}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = said if asked['method'] == 'tool.call' else json.dumps({'tools': [tool]}).encode()
+    sys.stdout.buffer.write(b'{"id":%d,"result":%s}\n' % (asked['id'], answer))
+    sys.stdout.flush()
+"#;
+
+#[test]
+fn an_answer_that_is_not_all_letters_is_an_answer_with_every_digit() {
+    let home = TempHome::new();
+    home.write("home/config.yaml", "plugins:\n  enabled: [odd]\n");
+    home.write("home/plugins/odd/plugin.yaml", "name: odd\nrun: [python3, main.py]\n");
+    home.write("home/plugins/odd/main.py", ODD);
+
+    let said = call(&runtime(&home, LONG), "odd", &json!({}));
+
+    let wanted = json!({
+        "latin": "gr\u{fffd}\u{fffd}e", "half": "\u{fffd}", "number": "123456789012345678901234567890",
+    });
+    assert_eq!((said.status, body(&said)), (Status::Ok, wanted));
+}
+
 #[test]
 fn a_file_dropped_into_an_open_session_is_there_at_its_next_call() {
     let home = TempHome::new();

@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData, RequestId, ServerJson
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::mcp::letters;
+use crate::letters;
 use crate::mcp::skim::Skim;
 
 /// Levels of a value that are read; a reader of JSON gives up not much later.

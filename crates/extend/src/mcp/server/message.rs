@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::mcp::letters::mended;
+    use crate::letters::mended;
 
     fn wrong(text: &str) -> (i32, Waits) {
         match read(text.as_bytes()) {

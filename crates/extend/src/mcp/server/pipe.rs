@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use super::flight::Flight;
 use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
-use crate::mcp::letters::mended;
+use crate::letters::mended;
 use crate::mcp::skim::Skim;
 use crate::mcp::unread::Unread;
 

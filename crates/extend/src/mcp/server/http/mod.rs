@@ -39,7 +39,7 @@ use super::handler::{Door, Hub, Server};
 use super::message::{self, MAX_MESSAGE, Read, Waits, Wrong};
 use super::seat::Workshop;
 use super::{ServeError, wind_up};
-use crate::mcp::letters::mended;
+use crate::letters::mended;
 use answers::Answer;
 use room::{Room, Seat};
 use sessions::Sessions;
