@@ -53,7 +53,7 @@ fn texts(store: &Sessions, id: &str) -> Vec<String> {
     messages.into_iter().map(|stored| stored.message.content.unwrap().text()).collect()
 }
 
-fn start(id: &str, given: &str, session: &str) -> CallStart {
+fn start(id: &str, given: &str, session: &str) -> CallStart<'static> {
     let arguments = Map::from_iter([("path".to_owned(), json!("/etc"))]);
     let effects = [Effect::Write("/etc".into())];
     let id = CallId::from(id);
@@ -65,7 +65,7 @@ fn start(id: &str, given: &str, session: &str) -> CallStart {
         arguments: &arguments,
         effects: &effects,
     };
-    CallStart::from(&start)
+    CallStart::from(&start).into_owned()
 }
 
 fn outcome(id: &str, given: &str, body: &str) -> Outcome {
@@ -331,7 +331,7 @@ fn old_sessions_are_pruned_unless_a_call_of_theirs_runs() {
     for id in ["old", "busy", "young"] {
         session(&store, id);
     }
-    store.call_starting(&start("busy.1", "c", "busy")).unwrap();
+    store.call_starting(start("busy.1", "c", "busy")).unwrap();
     let middle = store.session("young").unwrap().started_at;
     let which = |source: Option<&str>| Prune { before: middle, source: source.map(str::to_owned) };
 
@@ -388,7 +388,7 @@ fn usage_adds_up_by_spender_and_in_all() {
 #[test]
 fn the_later_word_about_a_call_counts() {
     let (_dir, store) = store();
-    store.call_starting(&start("s.1", "c1", "s")).unwrap();
+    store.call_starting(start("s.1", "c1", "s")).unwrap();
     assert_eq!(store.calls("s").unwrap()[0].state, CallState::Starting);
     // This process lives: its call is not interrupted.
     assert_eq!(store.interrupted(None).unwrap(), []);
@@ -412,9 +412,9 @@ fn after_a_reopening_unfinished_calls_are_interrupted_and_told() {
     let (dir, store) = store();
     session(&store, "s");
     store.append("s", &[Message::text("user", "go"), asking(&["c1", "c2", "c3", "c1"])]).unwrap();
-    store.call_starting(&start("s.1", "c1", "s")).unwrap();
+    store.call_starting(start("s.1", "c1", "s")).unwrap();
     store.call_finished("s", &outcome("s.1", "c1", "{\"result\":1}")).unwrap();
-    store.call_starting(&start("s.2", "c2", "s")).unwrap();
+    store.call_starting(start("s.2", "c2", "s")).unwrap();
     drop(store);
 
     let store = open(&dir);
@@ -436,7 +436,7 @@ fn a_call_id_used_again_in_a_later_turn_does_not_get_the_old_result() {
     let (dir, store) = store();
     session(&store, "s");
     store.append("s", &[asking(&["call_0"])]).unwrap();
-    store.call_starting(&start("s.1", "call_0", "s")).unwrap();
+    store.call_starting(start("s.1", "call_0", "s")).unwrap();
     store.call_finished("s", &outcome("s.1", "call_0", "{\"old\":1}")).unwrap();
     let answer = Message { tool_call_id: Some("call_0".into()), ..Message::text("tool", "{\"old\":1}") };
     store.append("s", &[answer, asking(&["call_0"])]).unwrap();

@@ -13,6 +13,7 @@
 //!
 //! The file is locked for as long as its process lives, which is how it is seen to be alive, see `owner.rs`.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,6 +37,9 @@ const MAX_LOG: u64 = 1 << 32;
 
 /// Hexadecimal digits of a sum, and the space behind.
 const SUM: usize = 16;
+
+/// Most words take no more than this.
+const LINE: usize = 512;
 
 /// This process' words, for all connections that it has to one database.
 pub(super) struct CallLog {
@@ -191,10 +195,11 @@ pub(super) fn read(database: &Path, owner: i64) -> Result<Vec<u8>, StoreError> {
 
 /// A word as a line: a sum of it, which tells a whole line from a piece of one and guards nothing, the word, the end.
 fn line(word: &Word<'_>) -> Result<Vec<u8>, Error> {
-    let mut line = vec![b' '; SUM + 1];
+    let mut line = Vec::with_capacity(LINE);
+    line.resize(SUM + 1, b' ');
     serde_json::to_writer(&mut line, word)?;
-    let sum = format!("{:016x}", digest_bytes(line.get(SUM + 1..).unwrap_or_default()));
-    line.iter_mut().zip(sum.bytes()).for_each(|(to, from)| *to = from);
+    let sum = digest_bytes(line.get(SUM + 1..).unwrap_or_default());
+    write!(line.get_mut(..SUM).unwrap_or_default(), "{sum:016x}").map_err(Error::io)?;
     line.push(b'\n');
     Ok(line)
 }

@@ -65,29 +65,42 @@ pub struct CallRecord {
     pub took_us: Option<i64>,
 }
 
-/// What is recorded before a call runs, owned, so that it can be handed to another thread.
+/// What is recorded before a call runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CallStart {
-    id: String,
-    given_id: String,
-    session: String,
-    tool: String,
+pub struct CallStart<'a> {
+    id: Cow<'a, str>,
+    given_id: Cow<'a, str>,
+    session: Cow<'a, str>,
+    tool: Cow<'a, str>,
     arguments: String,
-    effects: String,
+    effects: Cow<'a, str>,
 }
 
-impl From<&Starting<'_>> for CallStart {
-    fn from(start: &Starting<'_>) -> Self {
-        let effects: Vec<String> = start.effects.iter().map(Effect::to_string).collect();
+impl<'a> From<&Starting<'a>> for CallStart<'a> {
+    fn from(start: &Starting<'a>) -> Self {
+        let effects = || json!(start.effects.iter().map(Effect::to_string).collect::<Vec<_>>());
         Self {
-            id: start.id.as_str().to_owned(),
-            given_id: start.given_id.to_owned(),
-            session: start.session.to_owned(),
-            tool: start.tool.to_owned(),
+            id: start.id.as_str().into(),
+            given_id: start.given_id.into(),
+            session: start.session.into(),
+            tool: start.tool.into(),
             arguments: serde_json::to_string(start.arguments).unwrap_or_default(),
-            effects: json!(effects).to_string(),
+            effects: if start.effects.is_empty() { "[]".into() } else { effects().to_string().into() },
         }
     }
+}
+
+impl CallStart<'_> {
+    /// The same, for another thread.
+    pub fn into_owned(self) -> CallStart<'static> {
+        let CallStart { id, given_id, session, tool, arguments, effects } = self;
+        let [id, given_id, session, tool, effects] = [id, given_id, session, tool, effects].map(own);
+        CallStart { id, given_id, session, tool, arguments, effects }
+    }
+}
+
+fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
 }
 
 /// What is recorded when a call is over.
@@ -123,16 +136,15 @@ impl<'a> CallEnd<'a> {
 /// A word about a call, and when it was said, in microseconds since 1970.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Word<'a> {
-    Starting(i64, Cow<'a, CallStart>),
+    Starting(i64, CallStart<'a>),
     Finished(i64, CallEnd<'a>),
 }
 
 impl Word<'_> {
     /// The same, for another thread.
     pub(super) fn into_owned(self) -> Word<'static> {
-        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
-            Self::Starting(at, start) => Word::Starting(at, Cow::Owned(start.into_owned())),
+            Self::Starting(at, start) => Word::Starting(at, start.into_owned()),
             Self::Finished(at, end) => {
                 let CallEnd { id, given_id, session, tool, status, body, spilled, notes, took_us } = end;
                 let [id, given_id, session, tool, status, body] =
@@ -150,8 +162,8 @@ const COLUMNS: &str = "n, id, given_id, session, tool, arguments, effects, state
 
 impl Sessions {
     /// Writes down that a call is about to run. Durable when this returns.
-    pub fn call_starting(&self, start: &CallStart) -> Result<(), SessionError> {
-        self.write_down(&Word::Starting(self.now().micros(), Cow::Borrowed(start)))
+    pub fn call_starting(&self, start: CallStart<'_>) -> Result<(), SessionError> {
+        self.write_down(&Word::Starting(self.now().micros(), start))
     }
 
     /// Writes down how a call ended. Durable when this returns. Said twice, the later word counts.
@@ -201,7 +213,7 @@ impl Sessions {
 
 /// All that some words say about one call.
 struct Said<'a> {
-    start: Option<(i64, Cow<'a, CallStart>)>,
+    start: Option<(i64, CallStart<'a>)>,
     end: Option<(i64, CallEnd<'a>)>,
 }
 
@@ -215,7 +227,7 @@ pub(super) fn put<'a>(
     let (mut calls, mut places): (Vec<Said<'a>>, HashMap<String, usize>) = (Vec::new(), HashMap::new());
     for word in words {
         let id = match &word {
-            Word::Starting(_, start) => &start.id,
+            Word::Starting(_, start) => start.id.as_ref(),
             Word::Finished(_, end) => end.id.as_ref(),
         };
         let place = *places.entry(id.to_owned()).or_insert(calls.len());
@@ -244,7 +256,7 @@ fn put_call(
     let (ended_at, end) = (end.as_ref().map(|(at, _)| at), end.as_ref().map(|(_, end)| end));
     let (id, given_id, session, tool) = match (start, end) {
         (Some(start), _) => {
-            (start.id.as_str(), start.given_id.as_str(), start.session.as_str(), start.tool.as_str())
+            (start.id.as_ref(), start.given_id.as_ref(), start.session.as_ref(), start.tool.as_ref())
         }
         (None, Some(end)) => {
             (end.id.as_ref(), end.given_id.as_ref(), end.session.as_ref(), end.tool.as_ref())

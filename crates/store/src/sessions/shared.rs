@@ -106,18 +106,22 @@ impl SessionStore {
         self.looks.run(work).await
     }
 
-    /// Writes a word about a call down. Durable when this returns.
-    pub(super) async fn write_down(&self, word: Word<'_>) -> Result<(), SessionError> {
+    /// Writes a word about a call down, if that can be done here and now; durable when this returns `true`.
+    pub(super) fn write_at_once(&self, word: &Word<'_>) -> Result<bool, SessionError> {
         let Place { durability, call_log, .. } = &self.changes.place;
-        if *durability == Durability::Kill
-            && let Some(much) = call_log.add(&word)?
-        {
-            if much {
-                self.changes.later();
-            }
-            return Ok(());
+        if *durability != Durability::Kill {
+            return Ok(false);
         }
-        // The first word finds out whether there can be a store at all.
+        let Some(much) = call_log.add(word)? else { return Ok(false) };
+        if much {
+            self.changes.later();
+        }
+        Ok(true)
+    }
+
+    /// Writes a word about a call down with other changes: where that is not done at once, and the first word, which
+    /// finds out whether there can be a store at all. Durable when this returns.
+    pub(super) async fn write_in_turn(&self, word: Word<'_>) -> Result<(), SessionError> {
         let word = word.into_owned();
         self.change(move |store| store.write_down(&word)).await
     }
