@@ -60,6 +60,7 @@ fn find(name: &str) -> Result<&'static ItemDef, String> {
 }
 
 fn once(item: &ItemDef, place: Place) -> Result<String, String> {
+    process::make(&place.work)?;
     let numbers = item.measure(&Work { folder: place.work, model: place.model })?;
     let fields: Map<String, Value> =
         numbers.into_iter().map(|(key, number)| (key.to_owned(), json!(number))).collect();
