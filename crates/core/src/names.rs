@@ -7,6 +7,9 @@
 
 use std::collections::HashMap;
 
+/// What the names of MCP servers' tools begin with, and those of nobody else.
+pub const OF_SERVERS: &str = "mcp__";
+
 /// Namespaces that some wires put in front of every function name.
 const NAMESPACES: &[&str] = &["functions", "function", "tools", "tool", "default_api"];
 /// What may stand around a name without being part of it.

@@ -14,6 +14,7 @@ use arc_swap::ArcSwap;
 
 use crate::digest::ByName;
 use crate::hook::Hook;
+use crate::names::OF_SERVERS;
 use crate::tool::{ToolDef, ToolEntry};
 use crate::toolset::{Catalog, DynamicToolset, Toolset};
 
@@ -161,7 +162,8 @@ impl Scope {
         if !is_tool_name(name) {
             return Err(RegisterError::BadName { name: name.to_owned(), source_name: self.source.clone() });
         }
-        if crate::bridge::is_bridge(name) {
+        let is_a_servers = name.starts_with(OF_SERVERS) && !matches!(self.source, Source::Mcp(_));
+        if is_a_servers || crate::bridge::is_bridge(name) {
             return Err(RegisterError::Reserved { name: name.to_owned(), source_name: self.source.clone() });
         }
         Ok(())

@@ -101,6 +101,16 @@ impl Runtime {
         self.0.registry.snapshot()
     }
 
+    /// The tools as calls of these names meet them. Nobody looks for those that have no say in such calls.
+    pub(crate) fn tools_for(&self, names: &[&str]) -> Arc<Snapshot> {
+        let known = self.0.registry.snapshot();
+        if !names.iter().all(|name| matches!(known.source(name), Some(Source::Mcp(_)))) {
+            return self.tools();
+        }
+        self.0.foreign.look_for_servers(&self.0.registry, &self.0.world);
+        self.0.registry.snapshot()
+    }
+
     /// All tools as they were found last. For whoever goes on with something that began with a look.
     pub(crate) fn current(&self) -> Arc<Snapshot> {
         self.0.foreign.look_once(&self.0.registry, &self.0.world);

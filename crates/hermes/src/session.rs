@@ -203,27 +203,24 @@ impl Session {
 
     /// The tools of this session as the model is told about them.
     pub async fn toolbox(&self) -> Arc<Toolbox> {
-        let snapshot = self.runtime.tools();
-        let plan = self.plan_for(&snapshot);
-        self.runtime.toolbox_of(&snapshot, &plan, &self.settings).await
+        self.toolbox_over(&self.runtime.tools()).await
     }
 
     /// The same, as the tools were found last.
     pub async fn current_toolbox(&self) -> Arc<Toolbox> {
-        let snapshot = self.runtime.current();
-        let plan = self.plan_for(&snapshot);
-        self.runtime.toolbox_of(&snapshot, &plan, &self.settings).await
+        self.toolbox_over(&self.runtime.current()).await
+    }
+
+    async fn toolbox_over(&self, snapshot: &Arc<Snapshot>) -> Arc<Toolbox> {
+        let plan = self.plan_for(snapshot);
+        self.runtime.toolbox_of(snapshot, &plan, &self.settings).await
     }
 
     /// The same for these calls: one of a tool that nobody knows waits for files and plugins that may have
     /// it and have not said yet what they offer, until the session or `stop` ends.
-    async fn toolbox_for<'a>(
-        &self,
-        names: impl IntoIterator<Item = &'a str>,
-        stop: Option<&CancellationToken>,
-    ) -> Arc<Toolbox> {
-        let toolbox = self.toolbox().await;
-        let unknown = names.into_iter().filter(|name| toolbox.snapshot().tool(name).is_none());
+    async fn toolbox_for(&self, names: &[&str], stop: Option<&CancellationToken>) -> Arc<Toolbox> {
+        let toolbox = self.toolbox_over(&self.runtime.tools_for(names)).await;
+        let unknown = names.iter().copied().filter(|name| toolbox.snapshot().tool(name).is_none());
         let Some(late) = self.runtime.late(unknown) else { return toolbox };
         let stop = stop.cloned().unwrap_or_else(|| self.child_token());
         futures::future::select(late, std::pin::pin!(stop.cancelled())).await;
@@ -232,13 +229,13 @@ impl Session {
 
     /// Takes one call.
     pub async fn call(&self, call: ToolCall) -> Outcome {
-        let toolbox = self.toolbox_for([call.name.as_str()], None).await;
+        let toolbox = self.toolbox_for(&[&call.name], None).await;
         self.road.call(&self.state, &toolbox, call).await
     }
 
     /// The same as [`Session::call`], unless `cancel` fires first.
     pub async fn call_until(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
-        let toolbox = self.toolbox_for([call.name.as_str()], Some(cancel)).await;
+        let toolbox = self.toolbox_for(&[&call.name], Some(cancel)).await;
         // The end of the session ends the call too.
         let both = self.child_token();
         let stops = cancel.clone();
@@ -255,14 +252,13 @@ impl Session {
 
     /// Takes all calls of one answer; the outcomes are in call order, one each.
     pub async fn batch(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
-        let names = calls.iter().map(|call| call.name.as_str());
-        let toolbox = self.toolbox_for(names, None).await;
+        let toolbox = self.toolbox_for(&names(&calls), None).await;
         self.road.batch(&self.state, &toolbox, calls).await
     }
 
     /// The same as [`Session::batch`], unless `cancel` fires first.
     pub async fn batch_until(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
-        let toolbox = self.toolbox_for(calls.iter().map(|call| call.name.as_str()), Some(cancel)).await;
+        let toolbox = self.toolbox_for(&names(&calls), Some(cancel)).await;
         self.road.batch_until(&self.state, &toolbox, calls, cancel).await
     }
 
@@ -340,6 +336,10 @@ impl Session {
         }
         Arc::clone(&known.1)
     }
+}
+
+fn names(calls: &[ToolCall]) -> Vec<&str> {
+    calls.iter().map(|call| call.name.as_str()).collect()
 }
 
 /// The tools of a selection; instead of them `only` this one, unless it looks at others.

@@ -14,7 +14,7 @@ pub enum RegisterError {
         /// Who wanted it.
         source_name: Source,
     },
-    /// The name belongs to the search bridge.
+    /// The name belongs to the search bridge, or begins as those of MCP servers' tools do.
     #[error("`{name}` ({source_name}) is a reserved name")]
     Reserved {
         /// The name.

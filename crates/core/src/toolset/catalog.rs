@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{Legacy, Toolset, UnknownName};
 use crate::digest::ByName;
+use crate::names::OF_SERVERS;
 
 /// Names of toolsets that serve a platform begin with this.
 pub(super) const PRESET: &str = "hermes-";
@@ -274,7 +275,7 @@ impl Catalog {
         if let Some(home) = self.tools.get(tool) {
             return self.entries.get(home).filter(|entry| entry.source == Source::Mcp);
         }
-        let rest = tool.strip_prefix("mcp__")?;
+        let rest = tool.strip_prefix(OF_SERVERS)?;
         self.entries.values().filter(|entry| entry.source == Source::Mcp).find(|entry| {
             let server = entry.name.strip_prefix(MCP).unwrap_or(&entry.name);
             let server: String =

@@ -171,6 +171,19 @@ fn names_that_cannot_go_over_the_wire_are_refused() {
 }
 
 #[test]
+fn names_that_begin_as_those_of_servers_tools_are_for_servers_alone() {
+    let registry = registry();
+    let offered = |source: Source| Scope::new(source).tool(entry("mcp__s__ask", "s").overriding());
+
+    let by_plugin = registry.install(offered(plugin("p"))).unwrap_err();
+    let by_embedder = registry.install(offered(Source::Embedder("e".to_owned()))).unwrap_err();
+
+    assert_eq!(by_plugin.to_string(), "`mcp__s__ask` (plugin `p`) is a reserved name");
+    assert_eq!(by_embedder.to_string(), "`mcp__s__ask` (`e`) is a reserved name");
+    assert!(registry.install(offered(mcp("s"))).is_ok());
+}
+
+#[test]
 fn one_source_cannot_register_a_name_twice() {
     let scope = Scope::new(plugin("p")).tool(entry("b", "p")).tool(entry("a", "p")).tool(entry("b", "p"));
 

@@ -19,7 +19,7 @@ use hermes_store::hooks_consent::{ConsentState, HookCommand, HooksConsent};
 use serde_json::Value;
 
 use super::launcher::{found, search_path};
-use super::{Changes, Kind};
+use super::{Changes, Kind, Sake};
 use crate::host::Machine;
 use crate::redact::WorldRedact;
 use crate::world::World;
@@ -210,7 +210,7 @@ impl Hooks {
 }
 
 impl Kind for Hooks {
-    fn look(&self, world: &World) -> Changes {
+    fn look(&self, world: &World, _: Sake) -> Changes {
         let settings = world.hooks();
         let mut made_from = self.made_from.lock().unwrap_or_else(PoisonError::into_inner);
         if made_from.as_ref().is_some_and(|known| known.as_slice() == settings)

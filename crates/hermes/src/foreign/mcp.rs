@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::{Either, join_all, select};
 use hermes_core::host::Host;
+use hermes_core::names::OF_SERVERS;
 use hermes_core::session::Place;
 use hermes_core::wait::wait;
 use hermes_extend::launch::Launch;
@@ -22,7 +23,7 @@ use super::mcp_briefs::Briefs;
 use super::mcp_memory::Memory;
 use super::mcp_state::State;
 use super::mcp_vault::HomeVault;
-use super::{Changes, Kind};
+use super::{Changes, Kind, Sake};
 use crate::host::Machine;
 use crate::inside::Inside;
 use crate::redact::WorldRedact;
@@ -245,7 +246,7 @@ impl Mcp {
     pub async fn ready_for(&self, tool: &str) {
         let meant = |server: &Server| {
             let name = plain(&server.config().name);
-            tool.strip_prefix("mcp__").is_some_and(|rest| rest.starts_with(&name)) && is_missing(server)
+            tool.strip_prefix(OF_SERVERS).is_some_and(|rest| rest.starts_with(&name)) && is_missing(server)
         };
         let missing: Vec<Server> = self.made().into_iter().filter(meant).collect();
         join_all(missing.iter().map(Server::start)).await;
@@ -346,7 +347,7 @@ fn plain(name: &str) -> String {
 
 /// Whether this is the name of a tool of the server that is called so.
 fn is_of(tool: &str, called: &str) -> bool {
-    let rest = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(called));
+    let rest = tool.strip_prefix(OF_SERVERS).and_then(|rest| rest.strip_prefix(called));
     rest.is_some_and(|rest| rest.starts_with("__"))
 }
 
@@ -376,12 +377,11 @@ fn unheard(names: &[String]) -> Option<String> {
 }
 
 impl Kind for Mcp {
-    /// The tools of servers have names that no tool of others has.
-    fn look_narrowly(&self, _: &World) -> Changes {
-        Changes::default()
-    }
-
-    fn look(&self, world: &World) -> Changes {
+    fn look(&self, world: &World, sake: Sake) -> Changes {
+        // The tools of servers have names that no tool of others has.
+        if sake == Sake::OwnTool {
+            return Changes::default();
+        }
         let mut state = self.state();
         let mut changes = Changes::default();
         let mut anything = false;

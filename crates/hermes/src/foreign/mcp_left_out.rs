@@ -8,7 +8,7 @@ use hermes_core::registry::{Scope, Source};
 use hermes_core::toolset::DynamicToolset;
 use serde_json::Value;
 
-use super::{Changes, Kind};
+use super::{Changes, Kind, Sake};
 use crate::world::World;
 
 /// The servers that are left out, by the revision of the world that named them.
@@ -16,7 +16,7 @@ use crate::world::World;
 pub(crate) struct LeftOut(Mutex<Option<(u64, Vec<String>)>>);
 
 impl Kind for LeftOut {
-    fn look(&self, world: &World) -> Changes {
+    fn look(&self, world: &World, _: Sake) -> Changes {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.as_ref().is_some_and(|(revision, _)| *revision == world.revision()) {
             return Changes::default();

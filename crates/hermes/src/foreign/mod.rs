@@ -1,5 +1,6 @@
 //! Foreign tools: every kind of them is looked for whenever the tools of this moment are asked for,
-//! so that a file dropped into its folder is there at the next call.
+//! so that a file dropped into its folder is there at the next call. Only what has no say in a call is
+//! left out for its sake.
 //!
 //! | file | kind |
 //! |---|---|
@@ -96,21 +97,23 @@ pub(crate) use hooks::problems as hook_problems;
 pub(crate) trait Kind: Send + Sync {
     /// What changed since it was last asked. Asked often: it looks at dates of files or at values
     /// that are at hand, starts nothing and waits for nothing.
-    fn look(&self, world: &World) -> Changes;
+    fn look(&self, world: &World, sake: Sake) -> Changes;
+}
 
-    /// The same, but it may leave out what has no say in what tools of others do.
-    fn look_narrowly(&self, world: &World) -> Changes {
-        self.look(world)
-    }
+/// For whose sake kinds are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sake {
+    /// Whoever wants to know of all tools.
+    All,
+    /// A call of a tool of our own: a kind may leave out what has no say in that.
+    OwnTool,
+    /// A call of a tool of an MCP server, likewise.
+    ServersTool,
 }
 
 impl<K: Kind> Kind for Arc<K> {
-    fn look(&self, world: &World) -> Changes {
-        (**self).look(world)
-    }
-
-    fn look_narrowly(&self, world: &World) -> Changes {
-        (**self).look_narrowly(world)
+    fn look(&self, world: &World, sake: Sake) -> Changes {
+        (**self).look(world, sake)
     }
 }
 
@@ -259,20 +262,32 @@ impl Foreign {
 
     /// Brings the registry up to date. What nobody has seen before is waited for, but only a moment.
     pub(crate) fn look(&self, registry: &Registry, world: &RwLock<World>) {
-        self.look_in_turn(self.turn(), registry, world);
+        self.look_in_turn(self.turn(), self.sake(), registry, world);
+    }
+
+    /// The same for calls of tools that MCP servers have by what is known: what else is in folders has no say in
+    /// those.
+    pub(crate) fn look_for_servers(&self, registry: &Registry, world: &RwLock<World>) {
+        let sake = if self.looked.load(Ordering::Acquire) { Sake::ServersTool } else { self.sake() };
+        self.look_in_turn(self.turn(), sake, registry, world);
+    }
+
+    fn sake(&self) -> Sake {
+        if self.is_narrow.load(Ordering::Acquire) { Sake::OwnTool } else { Sake::All }
     }
 
     fn look_in_turn(
         &self,
         mut problems: MutexGuard<'_, Vec<Vec<String>>>,
+        sake: Sake,
         registry: &Registry,
         world: &RwLock<World>,
     ) {
-        let pending = self.pass(&self.kinds, registry, world, &mut problems);
+        let pending = self.pass(&self.kinds, sake, registry, world, &mut problems);
         if !pending.is_empty() {
             wait_a_moment(pending, &self.host);
             // Whoever is still being asked joins at a later look.
-            drop(self.pass(&self.kinds, registry, world, &mut problems));
+            drop(self.pass(&self.kinds, sake, registry, world, &mut problems));
         }
         self.looked.store(true, Ordering::Release);
     }
@@ -284,7 +299,7 @@ impl Foreign {
         }
         let problems = self.turn();
         if !self.looked.load(Ordering::Acquire) {
-            self.look_in_turn(problems, registry, world);
+            self.look_in_turn(problems, self.sake(), registry, world);
         }
     }
 
@@ -299,7 +314,7 @@ impl Foreign {
     pub(crate) fn look_at_mcp(&self, registry: &Registry, world: &RwLock<World>) {
         let mut problems = self.turn();
         let mcp = self.kinds.get(..1).unwrap_or_default();
-        drop(self.pass(mcp, registry, world, &mut problems));
+        drop(self.pass(mcp, self.sake(), registry, world, &mut problems));
     }
 
     /// One looks after the other, and who looks may wait for programs.
@@ -317,17 +332,14 @@ impl Foreign {
     fn pass(
         &self,
         kinds: &[Box<dyn Kind>],
+        sake: Sake,
         registry: &Registry,
         world: &RwLock<World>,
         problems: &mut Vec<Vec<String>>,
     ) -> Vec<Pending> {
         problems.resize_with(self.kinds.len(), Vec::new);
         let (mut pending, mut gone, mut new, mut owners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let look = |kind: &dyn Kind| {
-            let world = world.read().unwrap_or_else(PoisonError::into_inner);
-            let narrow = self.is_narrow.load(Ordering::Acquire);
-            if narrow { kind.look_narrowly(&world) } else { kind.look(&world) }
-        };
+        let look = |kind: &dyn Kind| kind.look(&world.read().unwrap_or_else(PoisonError::into_inner), sake);
         // Plugins before servers, as what is kept of them is read ahead. The registry is told in the other order.
         let looked: Vec<Changes> = kinds.iter().rev().map(|kind| look(kind.as_ref())).collect();
         for (at, (changes, complaints)) in looked.into_iter().rev().zip(&mut *problems).enumerate() {

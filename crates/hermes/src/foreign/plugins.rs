@@ -44,7 +44,7 @@ use serde_json::Value;
 use super::ahead::Ahead;
 use super::asking::{Asking, Thing, Unheard};
 use super::find_plugins::{Broken, Manifests, Origin};
-use super::{Changes, Kind};
+use super::{Changes, Kind, Sake};
 use crate::world::World;
 use choose::{Chosen, Survey, Wanted};
 use clash::Clash;
@@ -186,19 +186,11 @@ impl Plugins {
 }
 
 impl Kind for Plugins {
-    fn look_narrowly(&self, world: &World) -> Changes {
+    fn look(&self, world: &World, sake: Sake) -> Changes {
         let mut state = self.lock();
-        if state.survey.is_none() && state.quiet != Some(world.revision()) {
-            let wanted = state.wanted(world);
-            state.quiet = self.are_quiet(&wanted, world).then(|| world.revision());
+        if sake == Sake::OwnTool && self.is_quiet(&mut state, world) {
+            return Changes::default();
         }
-        let is_quiet = state.quiet == Some(world.revision());
-        drop(state);
-        if is_quiet { Changes::default() } else { self.look(world) }
-    }
-
-    fn look(&self, world: &World) -> Changes {
-        let mut state = self.lock();
         let wanted = state.wanted(world);
         let nothing = state.running.is_empty() && state.failed.is_empty() && state.unheard.is_empty();
         if wanted.enabled.is_empty() && nothing {
@@ -218,6 +210,16 @@ impl Kind for Plugins {
 }
 
 impl Plugins {
+    /// Whether none of them has a say in what tools of others do, by what is kept of them, and nobody has looked
+    /// at them yet.
+    fn is_quiet(&self, state: &mut State, world: &World) -> bool {
+        if state.survey.is_none() && state.quiet != Some(world.revision()) {
+            let wanted = state.wanted(world);
+            state.quiet = self.are_quiet(&wanted, world).then(|| world.revision());
+        }
+        state.quiet == Some(world.revision())
+    }
+
     fn change(&self, state: &mut State, chosen: &[Arc<Chosen>], world: &World) -> Changes {
         let State { running, unheard, failed, .. } = state;
         let mut changes = Changes::default();

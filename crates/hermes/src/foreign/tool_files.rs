@@ -23,7 +23,7 @@ use hermes_store::{Home, Trust};
 use super::asking::{Asking, Thing, Unheard};
 use super::plugins::hung::HungChecks;
 use super::surface::TriedFile;
-use super::{Changes, Kind};
+use super::{Changes, Kind, Sake};
 use crate::world::World;
 pub(super) use files::names;
 use files::{Around, File, LeftOut, Sorted, generation, is_reserved, needs, reserved};
@@ -277,7 +277,11 @@ impl ToolFiles {
 }
 
 impl Kind for ToolFiles {
-    fn look(&self, world: &World) -> Changes {
+    fn look(&self, world: &World, sake: Sake) -> Changes {
+        // Nobody's file may have a tool with the name of a server's.
+        if sake == Sake::ServersTool {
+            return Changes::default();
+        }
         let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         known.resize_with(self.folders.len(), Known::default);
         let mut changes = Changes::default();

@@ -11,6 +11,7 @@
 )]
 
 mod asked;
+mod beside;
 mod faults;
 mod http_faults;
 mod odd;

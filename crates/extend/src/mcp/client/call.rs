@@ -89,7 +89,8 @@ impl Server {
     ) -> Result<CallToolResult, CallError> {
         let repeat = self.inner.known().may_repeat(tool);
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        match self.ask_on(ClientRequest::CallToolRequest(Request::new(params)), cx, repeat).await? {
+        let mut request = Box::new(ClientRequest::CallToolRequest(Request::new(params)));
+        match self.ask_on(&mut request, cx, repeat).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             other => {
                 let read = serde_json::to_value(&other).ok().and_then(|value| message::result(&value));
@@ -110,8 +111,9 @@ impl Server {
 
     /// Reads a resource.
     pub(super) async fn read(&self, uri: String, cx: &ToolCx) -> Result<ReadResourceResult, CallError> {
-        let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
-        match self.ask_on(request, cx, true).await? {
+        let params = ReadResourceRequestParams::new(uri);
+        let mut request = ClientRequest::ReadResourceRequest(Request::new(params));
+        match self.ask_on(&mut request, cx, true).await? {
             ServerResult::ReadResourceResult(result) => Ok(result),
             other => Err(odd(&other)),
         }
@@ -125,7 +127,8 @@ impl Server {
         cx: &ToolCx,
     ) -> Result<GetPromptResult, CallError> {
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
-        match self.ask_on(ClientRequest::GetPromptRequest(Request::new(params)), cx, true).await? {
+        let mut request = ClientRequest::GetPromptRequest(Request::new(params));
+        match self.ask_on(&mut request, cx, true).await? {
             ServerResult::GetPromptResult(result) => Ok(result),
             other => Err(odd(&other)),
         }
@@ -147,7 +150,8 @@ impl Server {
                 }
                 (Err(trouble), None) => return Err(trouble.into()),
             };
-            match self.inner.once(&live, request, cx).await {
+            // Nothing large is kept while pages are visited: a call makes room for all that it may come to.
+            let pages = match self.inner.once(&live, request, cx).await {
                 Ok(result) => {
                     self.inner.answered();
                     return Ok(result);
@@ -157,11 +161,7 @@ impl Server {
                     let why = format!("it still wants pages to be visited, after {VISITS} visits");
                     return Err(CallError::Refused(why));
                 }
-                Err(Broken::Pages(pages)) => {
-                    visits += 1;
-                    let visited = Box::pin(live.client.visit(pages, &self.config().name, cx)).await;
-                    visited.map_err(CallError::Refused)?;
-                }
+                Err(Broken::Pages(pages)) => pages,
                 Err(Broken::Login(why)) => {
                     self.inner.login_needed(&why);
                     return Err(CallError::Login(why));
@@ -175,6 +175,7 @@ impl Server {
                             None => CallError::Unreachable(why),
                         });
                     }
+                    continue;
                 }
                 Err(Broken::Lost(why)) => {
                     self.inner.shaken(&live, &why);
@@ -182,8 +183,12 @@ impl Server {
                         return Err(CallError::MayHaveRun { why, twice: lost.is_some() });
                     }
                     lost = Some(why);
+                    continue;
                 }
-            }
+            };
+            visits += 1;
+            let visited = Box::pin(live.client.visit(pages, &self.config().name, cx)).await;
+            visited.map_err(CallError::Refused)?;
         }
     }
 }

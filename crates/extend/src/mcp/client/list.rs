@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use hermes_core::names::OF_SERVERS;
 use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult, Tool};
 use serde_json::Value;
 
 use super::connect::{Service, words};
 use super::known::{Hints, Known, Listed, Pages};
-use super::names;
 use super::server::Inner;
 use crate::mcp::ring::Met;
 
@@ -86,7 +86,7 @@ pub(super) async fn tools(server: &Inner, service: &Service) -> Result<Tools, Un
         Met::Other => {}
         Met::Asker => {
             let before = found.len();
-            found.retain(|tool| !tool.name.starts_with(names::PREFIX));
+            found.retain(|tool| !tool.name.starts_with(OF_SERVERS));
             if found.len() < before {
                 let left_out = before - found.len();
                 server.log.line(&format!(

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use hermes_core::names::OF_SERVERS;
+
 use crate::digest::digest;
 
 /// The longest name that providers take.
@@ -43,13 +45,11 @@ fn mark(text: &str) -> String {
     digest(text.as_bytes()).chars().take(APART).collect()
 }
 
-/// What the names of tools of servers begin with.
-pub(super) const PREFIX: &str = "mcp__";
-
 /// The names of a server's tools, in the order given. `called` is what stands for it in them.
 pub(crate) fn names<'a>(server: &str, called: &str, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let tools: Vec<&str> = tools.into_iter().collect();
-    let wished: Vec<String> = tools.iter().map(|tool| format!("{PREFIX}{called}__{}", plain(tool))).collect();
+    let wished: Vec<String> =
+        tools.iter().map(|tool| format!("{OF_SERVERS}{called}__{}", plain(tool))).collect();
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for name in &wished {
         *count.entry(name).or_default() += 1;

@@ -14,22 +14,21 @@ impl Server {
     /// Sends a request until it is answered with something else than a question.
     pub(super) async fn ask_on(
         &self,
-        mut request: ClientRequest,
+        request: &mut ClientRequest,
         cx: &ToolCx,
         repeat: bool,
     ) -> Result<ServerResult, CallError> {
         for _ in 0..ROUNDS {
-            if let ClientRequest::CallToolRequest(call) = &request {
+            if let ClientRequest::CallToolRequest(call) = &*request {
                 self.may_call(&call.params.name).await?;
             }
-            match self.ask(&request, cx, repeat).await? {
-                ServerResult::InputRequiredResult(more) => {
-                    let state = more.request_state.clone();
-                    let answers = Box::pin(self.answers(more, cx)).await?;
-                    put(&mut request, answers, state);
-                }
+            let more = match self.ask(request, cx, repeat).await? {
+                ServerResult::InputRequiredResult(more) => more,
                 answer => return Ok(answer),
-            }
+            };
+            let state = more.request_state.clone();
+            let answers = Box::pin(self.answers(more, cx)).await?;
+            put(request, answers, state);
         }
         Err(CallError::Refused(format!("it asked for more {ROUNDS} times without an answer")))
     }

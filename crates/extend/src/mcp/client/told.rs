@@ -218,7 +218,8 @@ impl PreparedCall for McpCall {
         Box::pin(async move {
             let Self { server, what, arguments, .. } = *self;
             let done = match what {
-                What::Utility(utility) => utility.answer(&server, arguments, cx).await,
+                // Apart, so that a call of a tool does not carry room for it.
+                What::Utility(utility) => Box::pin(utility.answer(&server, arguments, cx)).await,
                 What::Tool(tool) => match server.call(&tool, arguments, cx).await {
                     Ok(result) => {
                         let note = promise::note(&server, &tool, &result);
