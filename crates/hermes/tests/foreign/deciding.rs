@@ -71,6 +71,27 @@ fn a_plugin_with_a_say_denies_when_one_callback_fails_and_another_answers() {
 }
 
 #[test]
+fn a_rewrite_with_a_number_that_json_has_no_word_for_is_not_taken_in_part() {
+    for (policy, status) in [("true", Status::Denied), ("false", Status::Ok)] {
+        let home = TempHome::new();
+        home.write("home/config.yaml", "plugins:\n  enabled: [guard]\n");
+        home.write("work/notes.txt", "one\ntwo\n");
+        let body = "    ctx.register_hook('pre_tool_call', lambda args, **kw: {'action': 'rewrite', 'args': {**args, \
+                    'offset': float('nan')}})\n";
+        plugin_with(&home, "guard", &format!("policy: {policy}\n"), body);
+        let notes = home.path().join("work/notes.txt");
+
+        let outcome =
+            call(&runtime(&home, LONG), "read_file", &json!({ "path": notes, "offset": 2, "limit": 1 }));
+
+        assert_eq!(outcome.status, status, "{outcome:?}");
+        assert_eq!(outcome.body.contains("two"), status == Status::Ok, "{outcome:?}");
+        let told = format!("{} {}", outcome.body, outcome.notes.concat());
+        assert!(told.contains("a number that JSON has no word for"), "{told}");
+    }
+}
+
+#[test]
 fn a_program_with_a_say_that_answers_otherwise_than_agreed_denies() {
     for (policy, answer, denied) in [
         ("true", r#"{"action": "block", "message": "no"}"#, true),

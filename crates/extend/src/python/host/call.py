@@ -88,6 +88,8 @@ def _hook(params, job):
             continue
         try:
             value = _value(callback, job, **_accepted_all(callback, params.get("payload") or {}))
+            if _holds_odd(value):
+                raise ValueError("its answer holds a number that JSON has no word for")
             if value is not None:
                 answers.append(_encoded(value))
         except BaseException as error:

@@ -123,6 +123,11 @@ def _is_odd(value):
     return isinstance(value, float) and (value != value or value in (float("inf"), float("-inf")))
 
 
+def _holds_odd(value):
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return _is_odd(value) or any(map(_holds_odd, inside))
+
+
 def _dumps(value):
     return json.dumps(value, ensure_ascii=False, default=str)
 
