@@ -122,14 +122,40 @@ fn is_secret(name: &str) -> bool {
 fn of_servers(servers: Option<&Value>) -> Vec<String> {
     let mut secrets = Vec::new();
     for server in servers.and_then(Value::as_object).into_iter().flat_map(|servers| servers.values()) {
-        for part in ["env", "headers", "oauth"].into_iter().filter_map(|part| server.get(part)?.as_object()) {
-            // What comes last says what it is: `AUTH_MODE` is a mode.
-            let last = |name: &str| name.rsplit(['_', '-']).next().is_some_and(is_secret);
-            let named = part.iter().filter(|(name, _)| last(name));
-            secrets.extend(named.filter_map(|(_, value)| written(value)).filter(|value| is_key(value)));
-        }
+        let parts = ["env", "headers", "oauth"].into_iter().filter_map(|part| server.get(part)?.as_object());
+        let named = parts.flatten().filter(|(name, _)| is_named_secret(name));
+        let named = named.filter_map(|(_, value)| written(value));
+        let found = named.chain(of_words(server.get("args"))).chain(of_address(server.get("url")));
+        secrets.extend(found.filter(|value| is_key(value)));
     }
     secrets
+}
+
+/// Whether a name is one of a secret. What comes last says what it is: `AUTH_MODE` is a mode.
+fn is_named_secret(name: &str) -> bool {
+    name.rsplit(['_', '-']).next().is_some_and(is_secret)
+}
+
+/// Keys among the words of a command: `--api-key K`, `--api-key=K`, `-e API_KEY=K`.
+fn of_words(words: Option<&Value>) -> Vec<String> {
+    let words = words.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let mut is_next = false;
+    let key = |word: &str| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let (is_named, is_option) = (is_named_secret(name), word.starts_with('-'));
+        let was_next = std::mem::replace(&mut is_next, is_option && is_named && value.is_empty());
+        let value = if is_named { value } else { "" };
+        if was_next && !is_option { word } else { value }.to_owned()
+    };
+    words.map(key).collect()
+}
+
+/// Keys in the query of an address: `https://a.example/mcp?api_key=K`.
+fn of_address(url: Option<&Value>) -> Vec<String> {
+    let query = url.and_then(Value::as_str).and_then(|url| url.split_once('?'));
+    let query = query.map_or("", |(_, query)| query.split('#').next().unwrap_or_default());
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter(|(name, _)| is_named_secret(name)).map(|(_, value)| value.to_owned()).collect()
 }
 
 /// A value as it is sent, without the word before it that says of which kind it is (`Bearer`).
@@ -163,11 +189,16 @@ mod tests {
             "b": { "headers": { "Authorization": "Bearer fnv77uuw1290", "X-Api-Key": 918_273_645_000_u64 },
                    "oauth": { "client_id": "hermes-desktop", "client_secret": "qpw81920kxmm" } },
             "c": "odd",
+            "d": { "args": ["--api-key", "hh28skw01mmz", "--key-file", "keys.json", "-e", "APP_TOKEN=tt91kslqpw02", "-y",
+                            "--secret=ss72jjskw910", "--token", "--verbose-output", "plain-enough-word"] },
+            "e": { "url": "https://a.example/mcp?apiKey=uu82jskq0182&tokens_per_page=1000000000#key=fragment-is-not-sent" },
         });
 
         let found = of_servers(Some(&servers));
 
-        assert_eq!(found, ["zq81kslw9203", "fnv77uuw1290", "918273645000", "qpw81920kxmm"]);
+        let wanted =
+            ["zq81kslw9203", "fnv77uuw1290", "918273645000", "qpw81920kxmm", "hh28skw01mmz", "tt91kslqpw02"];
+        assert_eq!(found, [&wanted[..], &["ss72jjskw910", "uu82jskq0182"]].concat());
     }
 
     #[test]
