@@ -136,25 +136,32 @@ fn is_named_secret(name: &str) -> bool {
     name.rsplit(['_', '-']).next().is_some_and(is_secret)
 }
 
-/// Keys among the words of a command: `--api-key K`, `--api-key=K`, `-e API_KEY=K`.
+/// Keys among the words of a command: `--api-key K`, `--api-key=K`, `-e API_KEY=K`, `--header "Authorization: Bearer K"`,
+/// and those of addresses.
 fn of_words(words: Option<&Value>) -> Vec<String> {
-    let words = words.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let mut found = Vec::new();
     let mut is_next = false;
-    let key = |word: &str| {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let (is_named, is_option) = (is_named_secret(name), word.starts_with('-'));
+    for word in words.and_then(Value::as_array).into_iter().flatten() {
+        let text = word.as_str().unwrap_or_default();
+        let (name, value) = text.split_once(['=', ':']).unwrap_or((text, ""));
+        let (is_option, is_named) = (text.starts_with('-'), is_named_secret(name));
         let was_next = std::mem::replace(&mut is_next, is_option && is_named && value.is_empty());
-        let value = if is_named { value } else { "" };
-        if was_next && !is_option { word } else { value }.to_owned()
-    };
-    words.map(key).collect()
+        if was_next && !is_option {
+            found.extend(written(word));
+        } else if is_named {
+            found.extend(value.split_whitespace().next_back().map(str::to_owned));
+        }
+        found.extend(of_address(Some(word)));
+    }
+    found
 }
 
 /// Keys in the query of an address: `https://a.example/mcp?api_key=K`.
 fn of_address(url: Option<&Value>) -> Vec<String> {
-    let query = url.and_then(Value::as_str).and_then(|url| url.split_once('?'));
-    let query = query.map_or("", |(_, query)| query.split('#').next().unwrap_or_default());
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let url = url.and_then(Value::as_str).filter(|url| url.contains("://"));
+    let query = url.and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
+    let pairs =
+        query.split('#').next().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(name, _)| is_named_secret(name)).map(|(_, value)| value.to_owned()).collect()
 }
 
@@ -190,7 +197,9 @@ mod tests {
                    "oauth": { "client_id": "hermes-desktop", "client_secret": "qpw81920kxmm" } },
             "c": "odd",
             "d": { "args": ["--api-key", "hh28skw01mmz", "--key-file", "keys.json", "-e", "APP_TOKEN=tt91kslqpw02", "-y",
-                            "--secret=ss72jjskw910", "--token", "--verbose-output", "plain-enough-word"] },
+                            "--secret=ss72jjskw910", "--token", "--verbose-output", "plain-enough-word",
+                            "https://a.example/mcp?token=vv93kkslw012", "--header", "Authorization: Bearer ww02jjskq884",
+                            "-v", "auth:/var/lib/auth", "--auth-timeout=1000000000", 7] },
             "e": { "url": "https://a.example/mcp?apiKey=uu82jskq0182&tokens_per_page=1000000000#key=fragment-is-not-sent" },
         });
 
@@ -198,7 +207,8 @@ mod tests {
 
         let wanted =
             ["zq81kslw9203", "fnv77uuw1290", "918273645000", "qpw81920kxmm", "hh28skw01mmz", "tt91kslqpw02"];
-        assert_eq!(found, [&wanted[..], &["ss72jjskw910", "uu82jskq0182"]].concat());
+        let more = ["ss72jjskw910", "vv93kkslw012", "ww02jjskq884", "uu82jskq0182"];
+        assert_eq!(found, [&wanted[..], &more].concat());
     }
 
     #[test]
