@@ -162,9 +162,11 @@ impl Scope {
         if !is_tool_name(name) {
             return Err(RegisterError::BadName { name: name.to_owned(), source_name: self.source.clone() });
         }
-        let is_a_servers = name.starts_with(OF_SERVERS) && !matches!(self.source, Source::Mcp(_));
-        if is_a_servers || crate::bridge::is_bridge(name) {
+        if crate::bridge::is_bridge(name) {
             return Err(RegisterError::Reserved { name: name.to_owned(), source_name: self.source.clone() });
+        }
+        if name.starts_with(OF_SERVERS) && !matches!(self.source, Source::Mcp(_)) {
+            return Err(RegisterError::OfServers { name: name.to_owned(), source_name: self.source.clone() });
         }
         Ok(())
     }

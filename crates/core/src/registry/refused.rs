@@ -1,6 +1,7 @@
 //! What a registry does not take, and why.
 
 use super::Source;
+use crate::names::OF_SERVERS;
 
 /// Why a scope was refused. Nothing of it was installed, but for one that comes in parts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,9 +15,19 @@ pub enum RegisterError {
         /// Who wanted it.
         source_name: Source,
     },
-    /// The name belongs to the search bridge, or begins as those of MCP servers' tools do.
+    /// The name belongs to the search bridge.
     #[error("`{name}` ({source_name}) is a reserved name")]
     Reserved {
+        /// The name.
+        name: String,
+        /// Who wanted it.
+        source_name: Source,
+    },
+    /// The name is one of an MCP server's tool, and this is none.
+    #[error(
+        "`{name}` ({source_name}) begins with `{OF_SERVERS}`, as only the tools of MCP servers do; choose another name"
+    )]
+    OfServers {
         /// The name.
         name: String,
         /// Who wanted it.

@@ -178,8 +178,9 @@ fn names_that_begin_as_those_of_servers_tools_are_for_servers_alone() {
     let by_plugin = registry.install(offered(plugin("p"))).unwrap_err();
     let by_embedder = registry.install(offered(Source::Embedder("e".to_owned()))).unwrap_err();
 
-    assert_eq!(by_plugin.to_string(), "`mcp__s__ask` (plugin `p`) is a reserved name");
-    assert_eq!(by_embedder.to_string(), "`mcp__s__ask` (`e`) is a reserved name");
+    let words = "begins with `mcp__`, as only the tools of MCP servers do; choose another name";
+    assert_eq!(by_plugin.to_string(), format!("`mcp__s__ask` (plugin `p`) {words}"));
+    assert_eq!(by_embedder.to_string(), format!("`mcp__s__ask` (`e`) {words}"));
     assert!(registry.install(offered(mcp("s"))).is_ok());
 }
 

@@ -52,7 +52,7 @@ fn a_tool_file_cannot_stand_in_for_the_tool_of_a_server() {
     assert!(is_the_servers(&session, "one"));
 
     let problems = runtime.foreign_problems().concat();
-    assert!(problems.contains("`mcp__s__echo`") && problems.contains("is a reserved name"), "{problems}");
+    assert!(problems.contains("`mcp__s__echo` (plugin `thief.py`) begins with `mcp__`"), "{problems}");
     assert!(is_the_servers(&session, "two"));
 }
 
